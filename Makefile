@@ -1,0 +1,44 @@
+# `make demo` and `make test` do all of their own set-up from a bare Python 3.11+.
+PYTHON ?= python3
+VENV ?= .venv
+BIN := $(VENV)/bin
+STAMP := $(VENV)/.installed
+
+.PHONY: demo test test-all check bench docs clean install
+
+install: $(STAMP)
+
+$(STAMP): pyproject.toml
+	@echo "== setting up $(VENV) (once): a virtual environment with Sightline and its test tools"
+	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sightline needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 2; }
+	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@touch $(STAMP)
+
+demo: $(STAMP)  ## Sightline's main job on built-in samples: no network, no key
+	@echo "== demo: built-in samples, no network, no key"
+	$(BIN)/sightline demo
+
+test: $(STAMP)  ## all tests but the slow ones
+	@echo "== tests (make test-all adds the slow ones)"
+	$(BIN)/python -m pytest -n auto
+
+test-all: $(STAMP)
+	@echo "== every test, the slow ones too"
+	$(BIN)/python -m pytest -n auto -m ''
+
+check: $(STAMP)  ## style, types, layers
+	@echo "== style (ruff), types (mypy --strict), layers (import-linter)"
+	$(BIN)/ruff check .
+	$(BIN)/ruff format --check .
+	$(BIN)/mypy
+	$(BIN)/lint-imports --no-cache
+
+bench: $(STAMP)  ## ratios against peers, printed; see benchmarks/RESULTS.md
+	$(BIN)/python benchmarks/scan.py
+
+docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
+	$(BIN)/python docs/make_reference.py
+
+clean:
+	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

@@ -1,0 +1,5 @@
+"""`python -m sightline` is the command line."""
+
+from sightline.cli import main
+
+main()

@@ -1,0 +1,43 @@
+"""Errors that speak to the person: what was wrong, where, and what to do next."""
+
+from __future__ import annotations
+
+
+class SightlineError(Exception):
+    """An expected end of the work; printed without a traceback."""
+
+    exit_code = 1
+
+    def __init__(self, message: str, fix: str | None = None) -> None:
+        super().__init__(message)
+        self.message = message
+        self.fix = fix
+
+    def __str__(self) -> str:
+        return self.message if self.fix is None else f"{self.message}\n  {self.fix}"
+
+
+class UserError(SightlineError):
+    """The user's input can't be used as it is; `fix` says what to do."""
+
+    exit_code = 2
+
+
+class StoppedError(SightlineError):
+    """Stopped by a budget or a limit; what was done so far is valid."""
+
+    exit_code = 3
+
+
+class FoundError(SightlineError):
+    """A check found what it looks for."""
+
+    exit_code = 4
+
+
+class MissingExtraError(UserError):
+    """A feature needs an optional package."""
+
+    def __init__(self, feature: str, extra: str) -> None:
+        super().__init__(f"{feature} needs an optional package.", f"pip install 'sightline[{extra}]'")
+        self.extra = extra

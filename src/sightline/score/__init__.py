@@ -1,0 +1,1 @@
+"""Metrics, statistics and comparison: pure functions of truth and prediction."""

@@ -1,0 +1,67 @@
+"""A benchmark: a corpus, tasks over it, and what is true of them."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sightline.types.annotation import Annotation
+from sightline.types.corpus import Corpus
+from sightline.types.picture import Json
+from sightline.types.task import Task
+from sightline.types.truth import Truth
+
+Tier: TypeAlias = Literal["seed", "positive", "neutral", "hard", "near", "easy", "random", "pooled"]
+
+
+@dataclass(frozen=True, slots=True)
+class Candidate:
+    """A picture put into a task's pool, from which tier and with what score."""
+
+    task: str
+    picture: str
+    tier: Tier
+    score: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Judgment:
+    """What one judge said of one picture for one task."""
+
+    task: str
+    picture: str
+    judge: str
+    grade: int
+    confidence: float | None = None
+    reason: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What one person decided about a task, or about one picture of it."""
+
+    task: str
+    person: str
+    decision: str
+    when: datetime
+    picture: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Benchmark:
+    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk."""
+
+    name: str
+    corpus: Corpus
+    tasks: Mapping[str, Task]
+    truth: Mapping[str, Truth]
+    version: str = "1"
+    metrics: tuple[str, ...] = ()
+    card: Mapping[str, Json] = field(default_factory=dict)
+    annotations: tuple[Annotation, ...] = ()
+    candidates: tuple[Candidate, ...] = ()
+    judgments: tuple[Judgment, ...] = ()
+    reviews: tuple[Review, ...] = ()
+    checksum: str | None = None

@@ -1,0 +1,50 @@
+"""A run: what one system said on one benchmark, and what it cost."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+
+from sightline.types.picture import Json
+from sightline.types.truth import Prediction
+
+
+@dataclass(frozen=True, slots=True)
+class Attempt:
+    """One try at one task; `number` counts repeated runs of the same task from 0."""
+
+    task_id: str
+    prediction: Prediction
+    number: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerEntry:
+    """One paid or timed call: for what, by which model, how much; `usd` None means the price is not known."""
+
+    stage: str
+    model: str
+    task_id: str | None = None
+    tokens_in: int = 0
+    tokens_cached: int = 0
+    tokens_out: int = 0
+    tokens_reasoning: int = 0
+    tokens_image: int = 0
+    usd: float | None = None
+    seconds: float | None = None
+    ok: bool = True
+
+
+@dataclass(frozen=True, slots=True)
+class Run:
+    """Benchmark, system, predictions and ledger; `benchmark_checksum` says on exactly what it was run."""
+
+    benchmark: str
+    system: str
+    attempts: tuple[Attempt, ...]
+    benchmark_checksum: str | None = None
+    parameters: Mapping[str, Json] = field(default_factory=dict)
+    versions: Mapping[str, str] = field(default_factory=dict)
+    seed: int | None = None
+    limits: Mapping[str, Json] = field(default_factory=dict)
+    ledger: tuple[LedgerEntry, ...] = ()

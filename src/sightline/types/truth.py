@@ -1,0 +1,101 @@
+"""What is true of a task, and what a system said: one small class for each form."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sightline.types.picture import PictureRef
+
+StepKind: TypeAlias = Literal[
+    "summary", "caption", "text-to-region", "region-to-region", "conclusion", "think", "search"
+]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """One step of reasoning, with the pictures or regions that it speaks of."""
+
+    kind: StepKind
+    text: str
+    pictures: tuple[PictureRef, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Relevance:
+    """Truth of `rank`: the grade of each judged picture; 0 is judged and not relevant, absent is unjudged."""
+
+    grades: Mapping[str, int]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureSet:
+    """Truth and prediction of `select`: exactly these pictures."""
+
+    pictures: tuple[str, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """Truth of `answer`: the text, other right forms of it, and how exact a number must be."""
+
+    text: str
+    aliases: tuple[str, ...] = ()
+    translations: Mapping[str, str] = field(default_factory=dict)
+    unit: str | None = None
+    tolerance: float | None = None
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Choice:
+    """Truth and prediction of `choose`: the option's key, how it was read, and the steps that led to it."""
+
+    option: str | None
+    status: str = "given"
+    steps: tuple[Step, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Trace:
+    """Prediction of `describe`, or one reference: thinking kept apart from the answer."""
+
+    thinking: str
+    answer: str
+    model: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Traces:
+    """Truth of `describe`: one or more reference traces."""
+
+    references: tuple[Trace, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Ranking:
+    """Prediction of `rank`: pictures, best first, with scores where the system gave them."""
+
+    pictures: tuple[str, ...]
+    scores: tuple[float, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """Prediction of `answer`: free text."""
+
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Failure:
+    """No answer, and why: always counted and shown, never mistaken for an answer."""
+
+    kind: str
+    message: str
+    retryable: bool = False
+
+
+Truth: TypeAlias = Relevance | PictureSet | Answer | Choice | Traces
+Prediction: TypeAlias = Ranking | PictureSet | Text | Choice | Trace | Failure
