@@ -2,6 +2,7 @@
 
 from sightline.types.annotation import Annotation
 from sightline.types.benchmark import Benchmark, Candidate, Judgment, Review, Tier
+from sightline.types.chat import ChatReply, ChatRequest, ImagePart, Message, Role, ToolCall, ToolSpec, Usage
 from sightline.types.corpus import Corpus, Group, GroupKind
 from sightline.types.estimate import Estimate
 from sightline.types.picture import Box, Json, Picture, PictureRef, Rights
@@ -30,15 +31,19 @@ __all__ = [
     "Benchmark",
     "Box",
     "Candidate",
+    "ChatReply",
+    "ChatRequest",
     "Choice",
     "Corpus",
     "Estimate",
     "Failure",
     "Group",
     "GroupKind",
+    "ImagePart",
     "Json",
     "Judgment",
     "LedgerEntry",
+    "Message",
     "Option",
     "Part",
     "Picture",
@@ -49,6 +54,7 @@ __all__ = [
     "Relevance",
     "Review",
     "Rights",
+    "Role",
     "Run",
     "Scope",
     "Step",
@@ -57,7 +63,10 @@ __all__ = [
     "TaskKind",
     "Text",
     "Tier",
+    "ToolCall",
+    "ToolSpec",
     "Trace",
     "Traces",
     "Truth",
+    "Usage",
 ]

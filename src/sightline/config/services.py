@@ -1,0 +1,50 @@
+"""Settings of what others run for us: where models are asked, with which keys, at which prices."""
+
+from __future__ import annotations
+
+from typing import Literal
+
+from pydantic import Field
+
+from sightline.config.section import Secret, Section, from_environment
+
+
+class ModelSettings(Section):
+    """`[models]`: where chat models are asked, and with which keys."""
+
+    base_url: str | None = from_environment("An OpenAI-compatible server, such as your own.", "OPENAI_BASE_URL")
+    openai_api_key: Secret | None = from_environment("Key of OpenAI or of the server above.", "OPENAI_API_KEY")
+    anthropic_api_key: Secret | None = from_environment("Key of Anthropic.", "ANTHROPIC_API_KEY")
+    gemini_api_key: Secret | None = from_environment("Key of Google Gemini.", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    api: Literal["chat", "responses"] = Field("chat", description="Which of OpenAI's two APIs is spoken.")
+    max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = Field(
+        None, description="What the chat API calls the longest reply; what suits the provider when not set."
+    )
+    structured: Literal["native", "prompt"] | None = Field(
+        None, description="Schemas go to the server, or into the prompt; what suits the provider when not set."
+    )
+    connect_seconds: float = Field(15.0, gt=0, description="Longest wait for a connection.")
+    quiet_seconds: float = Field(300.0, gt=0, description="Longest wait for the first byte, and between two.")
+    total_seconds: float = Field(900.0, gt=0, description="Longest time for one attempt at a call.")
+
+
+class Price(Section):
+    """Prices in US dollars per million tokens; what is not set is taken from the built-in price list."""
+
+    input: float | None = Field(None, ge=0, description="Text that is sent.")
+    cached_input: float | None = Field(
+        None, ge=0, description="Text that is sent again and found in the provider's cache."
+    )
+    output: float | None = Field(None, ge=0, description="Text that comes back.")
+    reasoning: float | None = Field(None, ge=0, description="Thinking that comes back; as other output when not set.")
+    image_input: float | None = Field(None, ge=0, description="Pictures that are sent.")
+    image_output: float | None = Field(None, ge=0, description="Pictures that come back.")
+
+
+class PriceSettings(Section):
+    """`[prices]`: what calls cost, in US dollars per million tokens; a stage's price wins over its model's."""
+
+    annotate: Price = Price()
+    query: Price = Price()
+    judge: Price = Price()
+    models: dict[str, Price] = Field({}, description='By model: `[prices.models."openai/gpt-5-mini"]`.')

@@ -1,0 +1,101 @@
+"""What is asked of a chat model, and what it said."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from typing import Literal, TypeAlias
+
+from sightline.types.picture import Json
+
+Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
+
+
+@dataclass(frozen=True, slots=True)
+class ImagePart:
+    """A picture in a message: a file, an address, or bytes at hand; sent resized to the provider's limit."""
+
+    source: str
+    data: bytes | None = field(default=None, repr=False)
+    detail: Literal["auto", "low", "high"] = "auto"
+
+
+@dataclass(frozen=True, slots=True)
+class ToolCall:
+    """A model's wish to use a tool; `arguments` is the JSON text as the model wrote it."""
+
+    id: str
+    name: str
+    arguments: str
+
+
+@dataclass(frozen=True, slots=True)
+class ToolSpec:
+    """A tool that a model may call; `parameters` is a JSON schema."""
+
+    name: str
+    description: str
+    parameters: Mapping[str, Json]
+
+
+@dataclass(frozen=True, slots=True)
+class Message:
+    """One turn: text and pictures in order; a tool's answer names the call that it answers."""
+
+    role: Role
+    content: tuple[str | ImagePart, ...]
+    tool_calls: tuple[ToolCall, ...] = ()
+    tool_call_id: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class ChatRequest:
+    """One call; two equal requests are one paid call, and `sample` tells n wanted answers to the same apart."""
+
+    model: str
+    messages: tuple[Message, ...]
+    tools: tuple[ToolSpec, ...] = ()
+    tool_choice: str | None = None
+    schema: Mapping[str, Json] | None = None
+    schema_name: str = "answer"
+    temperature: float | None = None
+    top_p: float | None = None
+    max_tokens: int | None = None
+    seed: int | None = None
+    reasoning_effort: str | None = None
+    stop: tuple[str, ...] = ()
+    sample: int = 0
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class Usage:
+    """Tokens of one call; cached, image and cache-written ones are part of `input`, reasoning ones part of `output`."""
+
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    reasoning: int = 0
+    image: int = 0
+    cache_written: int = 0
+    reported: bool = True
+    """False when the server said nothing of its tokens: then the zeros mean "not known", never "free"."""
+
+
+@dataclass(frozen=True, slots=True)
+class ChatReply:
+    """What a model said: thinking apart from the answer; `parsed` where a schema was asked for."""
+
+    text: str
+    thinking: str = ""
+    tool_calls: tuple[ToolCall, ...] = ()
+    parsed: Json = None
+    finish: str = "stop"
+    model: str | None = None
+    usage: Usage = Usage()
+    usd: float | None = None
+    """None means that the price is not known."""
+    seconds: float | None = None
+    attempts: int = 1
+    from_journal: bool = False
+    """A repeated answer, which cost nothing now."""
