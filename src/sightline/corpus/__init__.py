@@ -1,0 +1,1 @@
+"""Pictures on disk become a corpus: scanned, hashed, grouped and stored."""

@@ -1,0 +1,63 @@
+"""How much work gets done: worker processes, maps over many calls, the journal, limits, budgets and progress."""
+
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+from sightline.engine.processes import Died, cores, map_in_processes
+from sightline.engine.progress import Advance, progress
+
+if TYPE_CHECKING:
+    from sightline.engine.budget import Budget
+    from sightline.engine.journal import Journal
+    from sightline.engine.ledger import read_ledger
+    from sightline.engine.limits import Limits
+    from sightline.engine.mapping import Mapped, Stage, map, run_map  # noqa: A004 (used as `engine.map`)
+    from sightline.engine.plan import Plan, StagePlan, plan_stage
+    from sightline.engine.prices import Prices
+    from sightline.engine.purpose import purpose
+
+__all__ = [
+    "Advance",
+    "Budget",
+    "Died",
+    "Journal",
+    "Limits",
+    "Mapped",
+    "Plan",
+    "Prices",
+    "Stage",
+    "StagePlan",
+    "cores",
+    "map",
+    "map_in_processes",
+    "plan_stage",
+    "progress",
+    "purpose",
+    "read_ledger",
+    "run_map",
+]
+
+# Loaded when first used: whoever only scans a folder needs no event loop.
+_LATER = {
+    "Budget": "budget",
+    "Journal": "journal",
+    "Limits": "limits",
+    "Mapped": "mapping",
+    "Plan": "plan",
+    "Prices": "prices",
+    "Stage": "mapping",
+    "StagePlan": "plan",
+    "map": "mapping",
+    "plan_stage": "plan",
+    "purpose": "purpose",
+    "read_ledger": "ledger",
+    "run_map": "mapping",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(f"sightline.engine.{_LATER[name]}"), name)
+    raise AttributeError(f"module 'sightline.engine' has no attribute {name!r}")

@@ -1,0 +1,180 @@
+"""EXIF: when, where and with what a picture was taken, and the few words that EXIF has room for."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from datetime import datetime
+from typing import NamedTuple
+
+from sightline.corpus.metadata import reasons
+from sightline.corpus.metadata.facts import Facts
+from sightline.corpus.metadata.ifd import Tiff, Value, bytes_reader, open_tiff
+from sightline.corpus.metadata.places import Angle, Place, altitude, place, read_angle, read_number, signed
+from sightline.corpus.metadata.reasons import believe
+from sightline.corpus.metadata.text import decode_ascii, decode_utf16, read_rating, split_keywords
+from sightline.corpus.metadata.times import parse_time
+
+DESCRIPTION, MAKE, MODEL, ORIENTATION, ARTIST, COPYRIGHT = 0x010E, 0x010F, 0x0110, 0x0112, 0x013B, 0x8298
+RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS = 0x4746, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E
+LENS_MODEL = 0xA434
+EXIF_POINTER, GPS_POINTER = 0x8769, 0x8825
+XMP, IPTC, PHOTOSHOP = 700, 33723, 34377
+"""Whole blocks of other metadata that a TIFF file keeps among its tags."""
+LAT_REF, LAT, LON_REF, LON, ALTITUDE_REF, ALTITUDE = 1, 2, 3, 4, 5, 6
+
+# DateTimeOriginal, DateTimeDigitized, DateTime: each with its fraction of a second and its offset from UTC.
+_TIMES = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012), (0x0132, 0x9290, 0x9010))
+_WORDS = {DESCRIPTION, MAKE, MODEL, ARTIST, COPYRIGHT, RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS, LENS_MODEL}
+_WANTED = frozenset({ORIENTATION, EXIF_POINTER, GPS_POINTER, *_WORDS, *(tag for group in _TIMES for tag in group)})
+_BLOCKS = frozenset({XMP, IPTC, PHOTOSHOP})
+_WANTED_FIRST = _WANTED | _BLOCKS
+# EXIF 2's and 3's way to say "below the sea", as a number and as the digit that some write instead.
+_BELOW_SEA = (1, 3, ord("1"), ord("3"))
+_GPS = frozenset(range(LAT_REF, ALTITUDE + 1))
+# What cameras write as the description of every picture.
+_BOILERPLATE = frozenset(
+    {
+        "digital camera",
+        "exif_jpeg_picture",
+        "jpeg",
+        "konica minolta digital camera",
+        "minolta digital camera",
+        "olympus digital camera",
+        "samsung camera pictures",
+        "sony dsc",
+    }
+)
+
+
+class Tags(NamedTuple):
+    """The tags that are wanted; `broken` when some of the EXIF data could not be read."""
+
+    main: Mapping[int, Value] = {}
+    gps: Mapping[int, Value] = {}
+    broken: bool = False
+
+
+def read_block(data: bytes) -> Tags:
+    """The tags of an EXIF block as JPEG, PNG, WebP and HEIC carry it."""
+    for _ in range(2):  # Some writers put the marker in twice.
+        data = data.removeprefix(b"Exif\0\0")
+    if not data:
+        return Tags()
+    tiff = open_tiff(bytes_reader(data))
+    return Tags(broken=True) if tiff is None else read_tags(tiff)
+
+
+def read_tags(tiff: Tiff) -> Tags:
+    """The tags of the first directory and of the EXIF and GPS directories that it points to."""
+    main, broken = tiff.directory(tiff.first, _WANTED_FIRST, raw=_BLOCKS)
+    gps: dict[int, Value] = {}
+    if EXIF_POINTER in main:
+        inner, inner_broken = tiff.directory(_pointer(main[EXIF_POINTER]), _WANTED)
+        main |= inner
+        broken |= inner_broken
+    if GPS_POINTER in main:
+        gps, gps_broken = tiff.directory(_pointer(main[GPS_POINTER]), _GPS)
+        broken |= gps_broken
+    return Tags(main, gps, broken)
+
+
+def orientation(tags: Tags) -> int | None:
+    """1 to 8; 1 where it is invalid, None where EXIF does not say."""
+    value = tags.main.get(ORIENTATION)
+    if value is None:
+        return None
+    return int(value[0]) if value[0] in range(1, 9) else 1
+
+
+def facts(tags: Tags) -> Facts:
+    """What EXIF says, without the orientation."""
+    warnings = [reasons.BROKEN_EXIF] if tags.broken else []
+    main, gps = tags.main, tags.gps
+    taken_at = _time(main, warnings)
+    lat, lon = believe(reasons.IMPLAUSIBLE_POSITION, warnings, _place, gps) or (None, None)
+    height = None if lat is None else believe(reasons.IMPLAUSIBLE_ALTITUDE, warnings, _altitude, gps)
+    description = _ascii(main, DESCRIPTION)
+    if description is not None and description.lower() in _BOILERPLATE:
+        description = None
+    return Facts(
+        taken_at=taken_at,
+        lat=lat,
+        lon=lon,
+        altitude=height,
+        device=device_name(_ascii(main, MAKE), _ascii(main, MODEL)),
+        lens=_ascii(main, LENS_MODEL),
+        title=_utf16(main, XP_TITLE),
+        description=description or _utf16(main, XP_COMMENT),
+        keywords=split_keywords(_utf16(main, XP_KEYWORDS), ";"),
+        rating=_rating(main.get(RATING)),
+        creator=_ascii(main, ARTIST) or _utf16(main, XP_AUTHOR),
+        copyright=_ascii(main, COPYRIGHT),
+        warnings=tuple(warnings),
+    )
+
+
+def device_name(make: str | None, model: str | None) -> str | None:
+    """`Make Model`; the model alone where it begins with the make's first word, as in `NIKON D90`."""
+    if not make or not model:
+        return model or make
+    if model.lower().startswith(make.split()[0].lower()):
+        return model
+    return f"{make} {model}"
+
+
+def _pointer(value: Value) -> int:
+    """Where a directory is; past the end of any data when the pointer is none."""
+    return value[0] if isinstance(value, tuple) and isinstance(value[0], int) and value[0] > 0 else 1 << 62
+
+
+def _ascii(tags: Mapping[int, Value], tag: int) -> str | None:
+    value = tags.get(tag)
+    return decode_ascii(value) if isinstance(value, bytes) else None
+
+
+def _utf16(tags: Mapping[int, Value], tag: int) -> str | None:
+    value = tags.get(tag)
+    return decode_utf16(value) if isinstance(value, bytes) else None
+
+
+def _rating(value: Value | None) -> int | None:
+    return read_rating(str(value[0])) if isinstance(value, tuple) else None
+
+
+def _time(tags: Mapping[int, Value], warnings: list[str]) -> datetime | None:
+    for tag, fraction, offset in _TIMES:
+        if text := _ascii(tags, tag):
+            time = believe(
+                reasons.IMPLAUSIBLE_TIME,
+                warnings,
+                parse_time,
+                text,
+                subseconds=_ascii(tags, fraction),
+                offset=_ascii(tags, offset),
+            )
+            if time is not None:
+                return time
+    return None
+
+
+def _place(gps: Mapping[int, Value]) -> Place | None:
+    if LAT not in gps and LON not in gps:
+        return None
+    return place(signed(_angle(gps, LAT, LAT_REF), "NS"), signed(_angle(gps, LON, LON_REF), "EW"))
+
+
+def _angle(gps: Mapping[int, Value], tag: int, ref: int) -> Angle:
+    value = gps.get(tag, ())
+    letter = _ascii(gps, ref) or ""
+    if isinstance(value, tuple):
+        return Angle(value, letter)
+    written = read_angle(decode_ascii(value) or "")
+    return Angle(written.parts, written.letter or letter)
+
+
+def _altitude(gps: Mapping[int, Value]) -> float | None:
+    value = gps.get(ALTITUDE)
+    if value is None:
+        return None
+    metres = value[0] if isinstance(value, tuple) else read_number(decode_ascii(value) or "")
+    return altitude(metres, below_sea=gps.get(ALTITUDE_REF, (0,))[0] in _BELOW_SEA)

@@ -1,0 +1,100 @@
+"""What a picture's metadata says of it, and how several sources become one."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import datetime
+from typing import Literal, TypeAlias
+
+from sightline.corpus.metadata import reasons
+from sightline.types import Json
+
+Source: TypeAlias = Literal["picture", "xmp", "takeout"]
+
+
+@dataclass(frozen=True, slots=True)
+class Facts:
+    """What metadata says of one picture; `warnings` names what was there and could not be believed."""
+
+    taken_at: datetime | None = None
+    "With its offset from UTC where one was written; otherwise the camera's wall-clock time, naive."
+    lat: float | None = None
+    lon: float | None = None
+    altitude: float | None = None
+    device: str | None = None
+    lens: str | None = None
+    orientation: int = 1
+    "1 to 8: what is left to do to the pixels that Pillow gives, to see the picture upright."
+    title: str | None = None
+    description: str | None = None
+    keywords: tuple[str, ...] = ()
+    rating: int | None = None
+    "1 to 5 stars; 0 is unrated, -1 is rejected."
+    creator: str | None = None
+    copyright: str | None = None
+    license: str | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    source: Source = "picture"
+
+
+def combine(measured: Sequence[Facts], words: Sequence[Facts], *, unite_keywords: bool) -> Facts:
+    """One from several: what was measured from the first of `measured` that has it, what was written from `words`.
+
+    A position is taken whole. Keywords come from the first that has any, or from all. `orientation` is `measured[0]`'s.
+    """
+    placed = next((facts for facts in measured if facts.lat is not None), Facts())
+    keywords = unique(word for facts in words for word in facts.keywords)
+    if not unite_keywords:
+        keywords = next((facts.keywords for facts in words if facts.keywords), ())
+    extra: dict[str, Json] = {}
+    for facts in reversed(words):
+        extra |= facts.extra
+    return Facts(
+        taken_at=next((facts.taken_at for facts in measured if facts.taken_at is not None), None),
+        lat=placed.lat,
+        lon=placed.lon,
+        altitude=placed.altitude,
+        device=next((facts.device for facts in measured if facts.device), None),
+        lens=next((facts.lens for facts in measured if facts.lens), None),
+        orientation=measured[0].orientation,
+        title=next((facts.title for facts in words if facts.title), None),
+        description=next((facts.description for facts in words if facts.description), None),
+        keywords=keywords,
+        rating=next((facts.rating for facts in words if facts.rating is not None), None),
+        creator=next((facts.creator for facts in words if facts.creator), None),
+        copyright=next((facts.copyright for facts in words if facts.copyright), None),
+        license=next((facts.license for facts in words if facts.license), None),
+        extra=extra,
+        warnings=unique(_relevant_warnings(measured)),
+        source=measured[0].source,
+    )
+
+
+def _relevant_warnings(measured: Sequence[Facts]) -> Iterator[str]:
+    """All warnings, but none about a time or a position that a better source had already given."""
+    settled: set[str] = set()
+    for facts in measured:
+        yield from (warning for warning in facts.warnings if warning not in settled)
+        if facts.taken_at is not None:
+            settled.add(reasons.IMPLAUSIBLE_TIME)
+        if facts.lat is not None:
+            settled.update((reasons.IMPLAUSIBLE_POSITION, reasons.IMPLAUSIBLE_ALTITUDE))
+
+
+def merge_facts(picture: Facts, sidecars: Sequence[Facts]) -> Facts:
+    """The picture's facts, completed by its sidecars.
+
+    Time, position, device and lens: the picture's own, then `.xmp`, then Takeout. Words and rating: `.xmp`, then
+    Takeout, then the picture's own, because people edit there. Keywords are united.
+    """
+    if not sidecars:
+        return picture
+    beside = sorted(sidecars, key=lambda facts: facts.source == "takeout")
+    return combine((picture, *beside), (*beside, picture), unite_keywords=True)
+
+
+def unique(items: Iterable[str]) -> tuple[str, ...]:
+    """The items in order, each once."""
+    return tuple(dict.fromkeys(items))

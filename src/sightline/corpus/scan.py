@@ -1,0 +1,239 @@
+"""A folder of pictures → a corpus: read what changed, on all cores, and find what belongs together."""
+
+from __future__ import annotations
+
+import logging
+import os
+import time
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sightline.config import Config
+from sightline.corpus.derive import Derive
+from sightline.corpus.groups import count_groups, rebuild_groups
+from sightline.corpus.merge import read_metadata_rows
+from sightline.corpus.pixels import has_heif
+from sightline.corpus.read import Job, Reading, Refused, Same, current_readers
+from sightline.corpus.store import Gone, Root, Store
+from sightline.corpus.walk import Walk
+from sightline.engine import Died, cores, map_in_processes, progress
+from sightline.errors import UserError
+
+_log = logging.getLogger(__name__)
+_COMMIT_EVERY_SECONDS = 0.5
+
+
+@dataclass(frozen=True, slots=True)
+class Changes:
+    """What is different from the last scan."""
+
+    new: int = 0
+    changed: int = 0
+    moved: int = 0
+    deleted: int = 0
+    offline: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class ScanSummary:
+    """What a scan found; `skipped` and `warnings` count files by reason."""
+
+    pictures: int
+    skipped: Mapping[str, int]
+    warnings: Mapping[str, int]
+    duplicates: int
+    bursts: int
+    events: int
+    owners: int
+    seconds: float
+    changes: Changes = Changes()
+    first_year: int | None = None
+    last_year: int | None = None
+
+
+def scan(
+    folder: str | os.PathLike[str],
+    *,
+    workspace: str | os.PathLike[str] = ".sightline",
+    rights: str | os.PathLike[str] | None = None,
+    metadata: str | os.PathLike[str] | None = None,
+    config: Config | None = None,
+    limit: int | None = None,
+) -> ScanSummary:
+    """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
+
+    Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job.
+    """
+    started = time.monotonic()
+    config = config or Config()
+    root_path, workspace_path = _checked_places(Path(folder), Path(workspace))
+    if metadata is not None and not Path(metadata).is_file():
+        raise UserError(f"there is no metadata file {metadata}.", "check the path after --metadata")
+    with Store(workspace_path) as store:
+        derive = Derive.remembered(store, config.scan.owner_pattern, None if rights is None else Path(rights))
+        root, part = _root_of(store, root_path)
+        scanner = _Scanner(store, root, part, config, derive, limit)
+        changes = scanner.run()
+        unmatched = 0 if metadata is None else _merge_metadata(store, Path(metadata))
+        stamp = f"{derive.stamp} {config.duplicates!r} {config.events!r}"
+        if changes != Changes() or metadata is not None or store.note("groups") != stamp:
+            derive.apply_to_all()
+            rebuild_groups(store, config.duplicates, config.events)
+            store.set_note("groups", stamp)
+        store.mark_scanned(root)
+        return _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
+
+
+def _checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
+    root, workspace = folder.expanduser().absolute(), workspace.expanduser().absolute()
+    root = Path(os.path.normpath(root))
+    if root.exists() and not root.is_dir():
+        raise UserError(
+            f"{root} is a file, not a folder of pictures.", f"scan its folder: sightline scan {root.parent}"
+        )
+    real_root, real_workspace = os.path.realpath(root), os.path.realpath(workspace)
+    if os.path.commonpath([real_root, real_workspace]) == real_root:
+        raise UserError(
+            f"the workspace {workspace} would lie inside the pictures' folder, where nothing is ever written.",
+            "choose another place, for example --workspace ~/sightline",
+        )
+    return root, workspace
+
+
+def _root_of(store: Store, folder: Path) -> tuple[Root, bytes]:
+    """The workspace's root that holds the folder, and the folder's path under it (empty: the whole root)."""
+    for root in store.roots():
+        if folder == root.path or root.path in folder.parents:
+            part = b"" if folder == root.path else os.fsencode(folder.relative_to(root.path))
+            if not folder.is_dir() and part:
+                raise UserError(f"there is no folder {folder}.", "check the path")
+            return root, part
+        if folder in root.path.parents:
+            raise UserError(
+                f"{folder} holds {root.path}, which this workspace knows as a root of its own.",
+                "scan it into another --workspace",
+            )
+    if not folder.is_dir():
+        raise UserError(f"there is no folder {folder}.", "check the path; nothing was scanned")
+    return store.add_root(folder), b""
+
+
+@dataclass(slots=True)
+class _Scanner:
+    """One scan of one root, or of a part of it."""
+
+    store: Store
+    root: Root
+    part: bytes
+    config: Config
+    derive: Derive
+    limit: int | None
+    warnings: Counter[str] = field(default_factory=Counter)
+
+    def run(self) -> Changes:
+        settings = self.config.scan
+        walk = Walk(self.root.path, self.part, hidden=settings.hidden)
+        with progress("look", None) as advance:
+            seen = self.store.remember_seen(islice(_counted(walk, advance), self.limit))
+        self.warnings.update(walk.warnings)
+        gone = [] if self.limit is not None else self.store.gone(self.root, self.part)
+        offline, deleted = self._sort_out(gone, walk.unreachable, seen)
+        self.store.set_state(offline, "offline")
+        self.store.set_state(deleted, "deleted")
+        todo = self.store.plan_reading(self.root, current_readers(settings.max_pixels, has_heif()))
+        _log.info("%d files, %d to read", seen, todo)
+        counts = self._read(todo) if todo else Counter()
+        moved = counts["moved"]
+        return Changes(counts["new"], counts["changed"], moved, max(0, len(deleted) - moved), len(offline))
+
+    def _sort_out(self, gone: list[Gone], unreachable: list[bytes], seen: int) -> tuple[list[int], list[int]]:
+        """Files that can't be seen for want of their folder or drive, and files that were deleted."""
+        if gone and (seen == 0 or not self.root.path.is_dir()):
+            self.warnings["offline"] += len(gone)
+            return [file.file for file in gone], []
+        blocked = tuple(folder + b"/" for folder in unreachable)
+        offline = [file.file for file in gone if file.path.startswith(blocked) or file.path in unreachable]
+        self.warnings["offline"] += len(offline)
+        hidden_away = set(offline)
+        return offline, [file.file for file in gone if file.file not in hidden_away]
+
+    def _read(self, todo: int) -> Counter[str]:
+        settings = self.config.scan
+        workers = min(settings.workers or cores(), -(-todo // 8))
+        chunk = max(1, min(16, todo // (4 * workers)))
+        jobs = self.store.jobs(self.root, settings.max_pixels)
+        results = map_in_processes("sightline.corpus.read:read_file", jobs, workers=workers, chunk=chunk)
+        counts: Counter[str] = Counter()
+        with progress("scan", todo) as advance:
+            for batch in _batches(results):
+                with self.store.transaction():
+                    for job, result in batch:
+                        counts[self._keep(job, result)] += 1
+                advance(len(batch))
+        return counts
+
+    def _keep(self, job: Job, result: Reading | Refused | Same | Died) -> str:
+        if isinstance(result, Same):
+            self.store.keep_same(self.root, job)
+            return "same"
+        if isinstance(result, Died):
+            result = Refused("unreadable", f"reading it ended the worker process ({result.why})")
+        if isinstance(result, Refused):
+            _log.info("skipped %s: %s (%s)", os.fsdecode(job.path), result.reason, result.detail)
+            self.store.keep_refused(self.root, job, result)
+            return "skipped"
+        return self.store.keep_picture(self.root, job, result, self.derive.columns)
+
+
+def _counted(walk: Walk, advance: Any) -> Iterator[Any]:
+    for found in walk:
+        advance(1)
+        yield found
+
+
+def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:
+    """What came in during each half second: one transaction for it all."""
+    batch: list[tuple[Any, Any]] = []
+    due = time.monotonic() + _COMMIT_EVERY_SECONDS
+    for pair in results:
+        batch.append(pair)
+        if time.monotonic() >= due:
+            yield batch
+            batch, due = [], time.monotonic() + _COMMIT_EVERY_SECONDS
+    if batch:
+        yield batch
+
+
+def _merge_metadata(store: Store, path: Path) -> int:
+    """Merge a metadata file into the pictures it names; how many of its rows name none."""
+    unmatched = 0
+    rows = read_metadata_rows(path)
+    while batch := list(islice(rows, 1000)):
+        with store.transaction():
+            unmatched += sum(not store.give(id_, values) for id_, values in batch)
+    return unmatched
+
+
+def _summary(store: Store, warnings: Counter[str], changes: Changes, unmatched: int, seconds: float) -> ScanSummary:
+    groups = count_groups(store)
+    first, last = store.first_and_last_year()
+    all_warnings = Counter(store.count_warnings()) + warnings
+    if unmatched:
+        all_warnings["unmatched metadata"] = unmatched
+    return ScanSummary(
+        pictures=store.count_pictures(),
+        skipped=store.count_skipped(),
+        warnings=dict(sorted(all_warnings.items())),
+        duplicates=groups["duplicate"],
+        bursts=groups["burst"],
+        events=groups["event"],
+        owners=groups["owner"],
+        seconds=round(seconds, 3),
+        changes=changes,
+        first_year=first,
+        last_year=last,
+    )

@@ -1,0 +1,140 @@
+"""Every file under a folder, once, with what tells whether it changed; nothing is ever written there."""
+
+from __future__ import annotations
+
+import os
+import stat
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sightline.corpus.metadata import sidecar
+
+
+@dataclass(frozen=True, slots=True)
+class Found:
+    """A file: its path under the root as the system's bytes, and what a change would change."""
+
+    path: bytes
+    size: int
+    mtime_ns: int
+    sidecars: bytes
+    """Names, sizes and dates of the sidecars beside it; empty without any."""
+
+
+@dataclass(slots=True)
+class Walk:
+    """Iterate it for the files; afterwards it knows what was passed over."""
+
+    root: Path
+    part: bytes = b""
+    """Only this folder under the root; empty for all of it."""
+    hidden: bool = False
+    warnings: Counter[str] = field(default_factory=Counter)
+    unreachable: list[bytes] = field(default_factory=list)
+    """Folders under the root that could not be looked into: what was in them is offline, not deleted."""
+    _visited: set[tuple[int, int]] = field(default_factory=set)
+
+    def __iter__(self) -> Iterator[Found]:
+        yield from self._folder(self.part)
+
+    def _folder(self, under: bytes) -> Iterator[Found]:
+        """`under` is the folder's path from the root, empty for the root itself."""
+        here = os.path.join(os.fsencode(self.root), under) if under else os.fsencode(self.root)
+        folders: list[bytes] = []
+        sidecars: set[bytes] = set()
+        try:
+            status = os.stat(here)
+            if (status.st_dev, status.st_ino) in self._visited:
+                return
+            self._visited.add((status.st_dev, status.st_ino))
+            # Two passes, so that memory holds the names of sidecars and folders but not of all files.
+            for entry in self._entries(here):
+                if _may_be_sidecar(entry.name):
+                    sidecars.add(entry.name)
+                elif self._is_folder(entry):
+                    folders.append(entry.name)
+            yield from self._files(here, under, sidecars)
+        except OSError:
+            self.warnings["unreadable folder"] += 1
+            self.unreachable.append(under)
+            return
+        for name in sorted(folders):
+            yield from self._folder(os.path.join(under, name) if under else name)
+
+    def _entries(self, here: bytes) -> Iterator[os.DirEntry[bytes]]:
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if self.hidden or not entry.name.startswith(b"."):
+                    yield entry
+
+    def _files(self, here: bytes, under: bytes, sidecars: set[bytes]) -> Iterator[Found]:
+        unused = set(sidecars)
+        names = {os.fsdecode(name) for name in sidecars}
+        prefix = under + b"/" if under else b""
+        with os.scandir(here) as entries:
+            for entry in entries:
+                if not self.hidden and entry.name.startswith(b"."):
+                    self.warnings["hidden"] += 1
+                    continue
+                if entry.name in sidecars:
+                    continue
+                found = self._status(entry)
+                if found is None:
+                    continue
+                beside = b""
+                if names:
+                    mine = [os.fsencode(name) for name in sidecar.find(os.fsdecode(entry.name), names)]
+                    unused.difference_update(mine)
+                    beside = _signature(here, mine)
+                yield Found(prefix + entry.name, found.st_size, found.st_mtime_ns, beside)
+        for name in sorted(unused):  # A .json or .xmp that belongs to no picture is a file like any other.
+            status = os.stat(os.path.join(here, name))
+            if stat.S_ISREG(status.st_mode):
+                yield Found(prefix + name, status.st_size, status.st_mtime_ns, b"")
+
+    def _is_folder(self, entry: os.DirEntry[bytes]) -> bool:
+        try:
+            if not entry.is_symlink():
+                return entry.is_dir(follow_symlinks=False)
+            return entry.is_dir() and not self._inside(entry.path)
+        except OSError:  # A link that leads to itself; counted when the files are gone through.
+            return False
+
+    def _status(self, entry: os.DirEntry[bytes]) -> os.stat_result | None:
+        """Of a regular file, or of one behind a link that leads out of the root; None for anything else."""
+        try:
+            if not entry.is_symlink():
+                return entry.stat(follow_symlinks=False) if entry.is_file(follow_symlinks=False) else None
+            if entry.is_file() and not self._inside(entry.path):
+                return entry.stat()
+            if not entry.is_file() and not entry.is_dir():
+                self.warnings["broken link"] += 1
+                self.unreachable.append(os.path.relpath(entry.path, os.fsencode(self.root)))
+        except OSError:
+            self.warnings["broken link"] += 1
+        return None
+
+    def _inside(self, link: bytes) -> bool:
+        """What a link within the root points at is met under its own name."""
+        root = os.path.realpath(os.fsencode(self.root))
+        return os.path.commonpath([os.path.realpath(link), root]) == root
+
+
+def _may_be_sidecar(name: bytes) -> bool:
+    return name[-5:].lower().endswith((b".xmp", b".json")) and sidecar.is_sidecar(os.fsdecode(name))
+
+
+def _signature(here: bytes, sidecars: list[bytes]) -> bytes:
+    """A name holds neither "/" nor NUL, so that they can separate."""
+    parts = []
+    for name in sidecars:
+        status = os.stat(os.path.join(here, name))
+        parts.append(b"%b\0%d\0%d" % (name, status.st_size, status.st_mtime_ns))
+    return b"/".join(parts)
+
+
+def sidecar_names(signature: bytes) -> tuple[bytes, ...]:
+    """The names in a `Found.sidecars`."""
+    return tuple(part.split(b"\0")[0] for part in signature.split(b"/")) if signature else ()

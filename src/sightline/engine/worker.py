@@ -1,0 +1,57 @@
+"""The other end of `processes`: reads chunks of items from a pipe, applies one function, writes the results back."""
+
+from __future__ import annotations
+
+import importlib
+import os
+import pickle
+import struct
+import sys
+from collections.abc import Callable
+from typing import Any, BinaryIO
+
+_LENGTH = struct.Struct("<Q")
+
+
+def send(pipe: BinaryIO, value: Any) -> None:
+    """Write one value."""
+    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
+    pipe.write(_LENGTH.pack(len(body)) + body)
+    pipe.flush()
+
+
+def receive(pipe: BinaryIO) -> Any:
+    """Read one value; EOFError when the other side is gone."""
+    head = pipe.read(_LENGTH.size)
+    if len(head) < _LENGTH.size:
+        raise EOFError
+    (length,) = _LENGTH.unpack(head)
+    body = pipe.read(length)
+    if len(body) < length:
+        raise EOFError
+    return pickle.loads(body)  # Only ever from our own parent or child process.
+
+
+def resolve(name: str) -> Callable[[Any], Any]:
+    """`package.module:function` → the function."""
+    module, _, attribute = name.partition(":")
+    function: Callable[[Any], Any] = getattr(importlib.import_module(module), attribute)
+    return function
+
+
+def main() -> None:
+    """Serve until the parent closes the pipe (or is killed)."""
+    results = os.fdopen(os.dup(1), "wb")
+    os.dup2(2, 1)  # Whatever a decoder prints must not get between our frames.
+    function = resolve(sys.argv[1])
+    send(results, "ready")
+    while True:
+        try:
+            chunk = receive(sys.stdin.buffer)
+        except EOFError:
+            return
+        send(results, [function(item) for item in chunk])
+
+
+if __name__ == "__main__":
+    main()

@@ -1,0 +1,30 @@
+"""What the worker processes of the tests do."""
+
+import os
+import signal
+import time
+
+
+def double(n):
+    return 2 * n
+
+
+def die_on_7(n):
+    if n == 7:
+        os.kill(os.getpid(), signal.SIGKILL)
+    return n
+
+
+def hang_on_3(n):
+    if n == 3:
+        time.sleep(60)
+    return n
+
+
+def noisy(n):
+    os.write(1, b"warning: something\n")
+    return n
+
+
+def process_id(_):
+    return os.getpid()
