@@ -1,0 +1,7 @@
+"""What a benchmark is on disk: read it, write it, say what is wrong with it."""
+
+from sightline.bench.check import picture_path, validate
+from sightline.bench.folder import read, write
+from sightline.bench.problems import Problem, ProblemsError
+
+__all__ = ["Problem", "ProblemsError", "picture_path", "read", "validate", "write"]

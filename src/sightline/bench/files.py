@@ -1,0 +1,57 @@
+"""The files of a BENCH folder, and the checksum that names their content."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+from sightline.bench.records import (
+    AnnotationRecord,
+    CandidateRecord,
+    GroupRecord,
+    JudgmentRecord,
+    PictureRecord,
+    ReviewRecord,
+    TaskRecord,
+)
+from sightline.bench.table import Table, table
+from sightline.bench.truth import FORMS, TruthRecord, from_task_truth, to_task_truth
+from sightline.io import sha256_of
+
+HEADER = "benchmark.json"
+
+PICTURES = table("pictures.jsonl", PictureRecord, PictureRecord.to_picture, PictureRecord.from_picture, required=True)
+GROUPS = table("groups.jsonl", GroupRecord, GroupRecord.to_group, GroupRecord.from_group)
+TASKS = table("tasks.jsonl", TaskRecord, TaskRecord.to_task, TaskRecord.from_task, required=True)
+TRUTH = table("truth.jsonl", TruthRecord, to_task_truth, from_task_truth, forms=FORMS, required=True)
+ANNOTATIONS = table(
+    "annotations.jsonl", AnnotationRecord, AnnotationRecord.to_annotation, AnnotationRecord.from_annotation
+)
+CANDIDATES = table("candidates.jsonl", CandidateRecord, CandidateRecord.to_candidate, CandidateRecord.from_candidate)
+JUDGMENTS = table("judgments.jsonl", JudgmentRecord, JudgmentRecord.to_judgment, JudgmentRecord.from_judgment)
+REVIEWS = table("reviews.jsonl", ReviewRecord, ReviewRecord.to_review, ReviewRecord.from_review)
+
+TABLES: tuple[Table[Any, Any], ...] = (
+    PICTURES,
+    GROUPS,
+    TASKS,
+    TRUTH,
+    ANNOTATIONS,
+    CANDIDATES,
+    JUDGMENTS,
+    REVIEWS,
+)
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """The SHA-256 of each table that is there, by file name, in order."""
+    names = sorted(table.name for table in TABLES if (folder / table.name).is_file())
+    return {name: sha256_of(folder / name) for name in names}
+
+
+def checksum(parts: Mapping[str, str]) -> str:
+    """One checksum for all tables; a shell says the same with `sha256sum *.jsonl | sha256sum`."""
+    listing = "".join(f"{parts[name]}  {name}\n" for name in sorted(parts))
+    return hashlib.sha256(listing.encode()).hexdigest()

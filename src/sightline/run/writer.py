@@ -1,0 +1,133 @@
+"""Writing a run as it goes: what was appended is kept, and only the rest is run after a stop."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import replace
+from pathlib import Path
+from types import TracebackType
+
+from sightline.bench.problems import stop
+from sightline.bench.schema import CURRENT
+from sightline.errors import UserError
+from sightline.io import PathLike, is_leftover, remove_leftovers
+from sightline.run.folder import (
+    ATTEMPTS,
+    HEADER,
+    LEDGER,
+    PER_TASK,
+    SCORES,
+    key_of,
+    open_run,
+    read_run,
+    write_header,
+    write_run,
+)
+from sightline.run.lines import GrowingFile
+from sightline.types import Attempt, LedgerEntry, Run
+
+_MUST_AGREE = ("benchmark", "benchmark_checksum", "system", "parameters", "seed")
+
+
+class RunWriter:
+    """A RUN folder that grows by attempts and ledger entries; for one process and one thread.
+
+    Once `append` or `entry` has returned, what it was given survives a `kill -9`.
+    """
+
+    def __init__(self, folder: PathLike, header: Run) -> None:
+        if header.attempts or header.ledger:
+            raise ValueError("a header is a run without attempts and without a ledger")
+        self.folder = Path(folder)
+        _make_ready(self.folder)
+        with ExitStack() as files:
+            self._predictions = GrowingFile(self.folder / ATTEMPTS.name)
+            files.callback(self._predictions.close)
+            self._ledger = GrowingFile(self.folder / LEDGER.name)
+            files.callback(self._ledger.close)
+            remove_leftovers(self.folder)
+            _agree_on_header(self.folder, header)
+            rows = open_run(self.folder, stop).source.unique(ATTEMPTS, key_of, "task_id")
+            self._done = {key_of(attempt) for _, attempt in rows}
+            self._files = files.pop_all()
+
+    @classmethod
+    def open(cls, folder: PathLike, header: Run) -> RunWriter:
+        """Begin a run, or go on with one; `header` is a run without attempts.
+
+        To go on, benchmark, system, parameters and seed must be the same; limits may change.
+        """
+        return cls(folder, header)
+
+    @property
+    def done(self) -> frozenset[tuple[str, int]]:
+        """The finished attempts: task id and number."""
+        return frozenset(self._done)
+
+    def append(self, attempt: Attempt) -> None:
+        """Keep one finished attempt."""
+        if key_of(attempt) in self._done:
+            raise ValueError(f"attempt {attempt.number} at task {attempt.task_id!r} is there already")
+        line = ATTEMPTS.line(attempt)
+        for name in (SCORES, PER_TASK):  # They speak of what was there before.
+            (self.folder / name).unlink(missing_ok=True)
+        self._predictions.append(line)
+        self._done.add(key_of(attempt))
+
+    def entry(self, entry: LedgerEntry) -> None:
+        """Keep one paid or timed call."""
+        self._ledger.append(LEDGER.line(entry))
+
+    def close(self) -> None:
+        """Wait until everything is on the disk, and let others write."""
+        self._files.close()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _make_ready(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder} can't be made: {error.strerror}.", "choose another folder") from error
+    if (folder / HEADER).is_file():
+        if open_run(folder, stop).source.version < CURRENT:
+            write_run(read_run(folder), folder)  # New lines must not follow lines of an older version.
+    elif not all(_is_left_by_a_stop(entry) for entry in folder.iterdir()):
+        raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
+
+
+def _is_left_by_a_stop(entry: Path) -> bool:
+    """A writer that was killed before `run.json` was there leaves only empty tables."""
+    is_table = entry.name in (ATTEMPTS.name, LEDGER.name)
+    return is_leftover(entry.name) or (is_table and entry.stat().st_size == 0)
+
+
+def _agree_on_header(folder: Path, header: Run) -> None:
+    if not (folder / HEADER).is_file():
+        write_header(header, folder)
+        return
+    before = open_run(folder, stop).header.to_run()
+    for name in _MUST_AGREE:
+        old, new = getattr(before, name), getattr(header, name)
+        if old != new:
+            raise UserError(f"{folder} was begun with {name} {old!r}, not {new!r}.", "choose another folder")
+    now = replace(before, limits=header.limits, versions=_all_versions(before.versions, header.versions))
+    if now != before:
+        write_header(now, folder)
+
+
+def _all_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """A run that went on after an upgrade says so: `{"sightline": "0.1.0, 0.2.0"}`."""
+    versions = {**now, **before}
+    for name, version in now.items():
+        if version not in versions[name].split(", "):
+            versions[name] = f"{versions[name]}, {version}"
+    return versions

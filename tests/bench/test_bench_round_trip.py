@@ -1,0 +1,82 @@
+"""What is written is what is read: every noun, every form, any text."""
+
+from __future__ import annotations
+
+import subprocess
+from dataclasses import replace
+from pathlib import Path
+from tempfile import TemporaryDirectory
+
+import orjson
+from hypothesis import given, settings
+
+from sightline import bench
+from sightline.types import Benchmark, Corpus, Picture, Relevance, Task
+from strategies import benchmarks
+
+modest = settings(deadline=None, max_examples=60)
+
+
+def files_of(folder: Path) -> dict[str, bytes]:
+    return {entry.name: entry.read_bytes() for entry in sorted(folder.iterdir())}
+
+
+@modest
+@given(benchmarks())
+def test_a_benchmark_comes_back_equal_and_with_its_checksum(benchmark: Benchmark) -> None:
+    with TemporaryDirectory() as temporary:
+        folder = Path(temporary) / "bench"
+        written = bench.write(benchmark, folder)
+        assert written == replace(benchmark, checksum=written.checksum)
+        assert bench.read(folder) == written
+        assert bench.validate(folder) == ()
+
+
+@modest
+@given(benchmarks())
+def test_equal_benchmarks_have_equal_bytes(benchmark: Benchmark) -> None:
+    with TemporaryDirectory() as temporary:
+        first, second = Path(temporary) / "first", Path(temporary) / "second"
+        one = bench.write(benchmark, first)
+        two = bench.write(bench.read(first), second)
+        assert one.checksum == two.checksum
+        assert files_of(first) == files_of(second)
+
+
+def example() -> Benchmark:
+    pictures = {name: Picture(name, f"https://example.org/{name}") for name in ("a.jpg", "b.jpg")}
+    task = Task("q1", "rank", ("a red boat",), labels={"kind": ("boat",), "colours": ("red", "blue")})
+    return Benchmark("boats", Corpus("harbour", pictures), {"q1": task}, {"q1": Relevance({"b.jpg": 0, "a.jpg": 2})})
+
+
+def test_the_order_of_keys_does_not_change_the_checksum(tmp_path: Path) -> None:
+    one = example()
+    task = replace(one.tasks["q1"], labels={"colours": ("red", "blue"), "kind": ("boat",)})
+    other = replace(one, tasks={"q1": task}, truth={"q1": Relevance({"a.jpg": 2, "b.jpg": 0})})
+    assert bench.write(one, tmp_path / "one").checksum == bench.write(other, tmp_path / "other").checksum
+
+
+def test_any_change_of_content_changes_the_checksum(tmp_path: Path) -> None:
+    one = example()
+    other = replace(one, truth={"q1": Relevance({"a.jpg": 1, "b.jpg": 0})})
+    assert bench.write(one, tmp_path / "one").checksum != bench.write(other, tmp_path / "other").checksum
+
+
+def test_a_shell_computes_the_same_checksum(tmp_path: Path) -> None:
+    written = bench.write(example(), tmp_path / "b")
+    command = "LC_ALL=C sha256sum *.jsonl | sha256sum"
+    shell = subprocess.run(command, shell=True, cwd=tmp_path / "b", capture_output=True, text=True, check=True)
+    assert shell.stdout.split()[0] == written.checksum
+
+
+def test_the_files_are_pleasant_to_read(tmp_path: Path) -> None:
+    bench.write(example(), tmp_path / "b")
+    assert (tmp_path / "b" / "tasks.jsonl").read_text() == (
+        '{"id":"q1","kind":"rank","prompt":["a red boat"],"labels":{"colours":["red","blue"],"kind":"boat"}}\n'
+    )
+    assert (tmp_path / "b" / "truth.jsonl").read_text() == (
+        '{"task":"q1","form":"relevance","grades":{"a.jpg":2,"b.jpg":0}}\n'
+    )
+    header = orjson.loads((tmp_path / "b" / "benchmark.json").read_bytes())
+    assert list(header) == ["schema", "name", "version", "corpus", "metrics", "card", "checksums"]
+    assert list(header["checksums"]) == ["pictures.jsonl", "tasks.jsonl", "truth.jsonl"]
