@@ -1,0 +1,202 @@
+"""Places of a town: street, market, harbour."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from itertools import pairwise
+from random import Random
+from typing import TypeAlias
+
+from sightline.samples.draw.nature import bunting, hills, ripples, sky
+from sightline.samples.draw.palette import COLOURS, RGB, mix, shade
+from sightline.samples.draw.pen import Canvas, Point
+
+_Projection: TypeAlias = Callable[[float, float, float], Point]
+"""Metres to the right, above the ground and away from the viewer → a point of the picture."""
+
+_LAMP: RGB = (255, 216, 140)
+_FACADES = ("red", "orange", "yellow", "green", "blue", "pink", "white")
+_FLAGS = tuple(COLOURS[name] for name in ("red", "yellow", "blue", "green", "orange"))
+
+
+def street(c: Canvas, rng: Random) -> None:
+    """A street that runs to its vanishing point between tall houses, with lamps."""
+    eye, vanish = 1.6, (c.w * rng.uniform(0.44, 0.56), 0.47)
+
+    def at(x: float, height: float, far: float) -> Point:
+        return (vanish[0] + 0.9 * x / far, vanish[1] + 0.9 * (eye - height) / far)
+
+    sky(c, rng, 0.5, clouds=2)
+    c.gradient(0.47, 1.0, (120, 122, 130), (88, 90, 98))
+    hills(c, rng, 0.475, 0.05, (120, 130, 146), 0.9)
+    for side in (-1, 1):
+        c.poly(
+            (at(side * 3.4, 0, 2.4), at(side * 9, 0, 2.4), at(side * 6, 0, 80), at(side * 3.4, 0, 80)),
+            (176, 170, 162),
+            0.1,
+        )
+        c.line((at(side * 3.4, 0, 2.4), at(side * 3.4, 0, 80)), 0.006, (214, 210, 202), 0.1)
+    for side in (-1, 1):
+        _blocks(c, rng, side, at)
+    for near in (40, 26, 18, 13, 9.5, 7, 5.2, 3.8, 2.8):
+        c.poly(
+            (at(-0.07, 0, near), at(0.07, 0, near), at(0.07, 0, near * 1.18), at(-0.07, 0, near * 1.18)),
+            (240, 236, 220),
+        )
+    for bar in range(-3, 4):
+        c.poly(
+            (
+                at(bar * 0.95 - 0.26, 0, 5.6),
+                at(bar * 0.95 + 0.26, 0, 5.6),
+                at(bar * 0.95 + 0.26, 0, 8),
+                at(bar * 0.95 - 0.26, 0, 8),
+            ),
+            (238, 236, 230),
+        )
+    for far in (34, 20, 12, 7.5):
+        for side in (-1, 1):
+            foot, head, lamp = at(side * 3.9, 0, far), at(side * 3.9, 4.6, far), at(side * 3.1, 4.7, far)
+            c.line((foot, head, lamp), 0.09 / far, (70, 74, 82), min(1.0, far / 50))
+            c.oval(lamp[0], lamp[1] + 0.1 / far, 0.22 / far, 0.13 / far, rgb=_LAMP, lit=True)
+            if c.light.name != "day":
+                c.glow(lamp[0], lamp[1], 1.6 / far + 0.02, _LAMP, 0.8 if c.light.dark else 0.45)
+                pool = at(side * 3.1, 0, far)
+                c.oval(pool[0], pool[1], 1.5 / far, 0.28 / far, rgb=_LAMP, alpha=0.16, lit=True)
+
+
+def _blocks(c: Canvas, rng: Random, side: int, at: _Projection) -> None:
+    """One side of the street, from the far end to the viewer."""
+    edges = [62.0]
+    while edges[-1] > 2.6:
+        edges.append(edges[-1] - rng.uniform(6, 10) if edges[-1] > 14 else edges[-1] - 5.5)
+    for far, near in pairwise(edges):
+        near = max(near, 2.2)
+        wall = mix(COLOURS[rng.choice(("red", "orange", "yellow", "blue", "brown", "white"))], (190, 180, 170), 0.55)
+        floors = rng.randint(3, 5)
+        tall, depth, x = 1.2 + floors * 3.1, min(1.0, far / 60), side * 6.0
+        c.poly(
+            (at(x, 0, far), at(x, tall, far), at(x, tall, near), at(x, 0, near)),
+            shade(wall, -0.12 if side > 0 else 0.04),
+            depth,
+        )
+        c.poly(
+            (at(x, tall, far), at(x, tall + 0.5, far), at(x, tall + 0.5, near), at(x, tall, near)),
+            shade(wall, -0.35),
+            depth,
+        )
+        shop = rng.choice((COLOURS["red"], COLOURS["green"], COLOURS["blue"], COLOURS["yellow"]))
+        c.poly((at(x, 2.5, far), at(x, 3.0, far), at(x, 3.0, near), at(x, 2.5, near)), shop, depth)
+        columns = 3
+        for column in range(columns):
+            a = near + (far - near) * (column + 0.22) / columns
+            b = near + (far - near) * (column + 0.78) / columns
+            for floor in range(floors):
+                low = 0.5 if floor == 0 else 0.9 + floor * 3.1
+                high = low + (1.8 if floor == 0 else 1.7)
+                lit = c.light.dark and rng.random() < 0.45
+                pane = rng.choice(((255, 214, 130), (255, 232, 178), (250, 190, 110))) if lit else (92, 118, 142)
+                c.poly(
+                    (at(x, low, b), at(x, high, b), at(x, high, a), at(x, low, a)),
+                    mix(pane, c.light.haze_rgb, depth * 0.4) if lit else pane,
+                    depth,
+                    lit=lit,
+                )
+
+
+def facades(c: Canvas, rng: Random, base: float, tallest: float, depth: float) -> None:
+    """A row of narrow gabled houses in strong colours that stand on `base`."""
+    x = -rng.uniform(0.0, 0.08)
+    previous = ""
+    while x < c.w:
+        wide, tall = rng.uniform(0.13, 0.18), tallest * rng.uniform(0.72, 1.0)
+        name = rng.choice([colour for colour in _FACADES if colour != previous])
+        previous = name
+        wall, top = mix(COLOURS[name], (255, 248, 236), 0.18), base - tall
+        c.rect(x, top, x + wide, base, wall, depth)
+        c.rect(x + wide - 0.006, top, x + wide, base, shade(wall, -0.25), depth)
+        roof = rng.choice(((150, 74, 58), (96, 86, 92), (124, 82, 66)))
+        c.poly(((x - 0.004, top), (x + wide / 2, top - wide * 0.55), (x + wide + 0.004, top)), roof, depth)
+        rows, columns = max(2, round(tall / 0.085)), 3
+        for row in range(rows):
+            for column in range(columns):
+                left = x + wide * (column + 0.26) / columns
+                y = top + tall * (row + 0.22) / rows
+                right, low = left + wide * 0.50 / columns, y + tall * 0.50 / rows
+                lit = c.light.dark and rng.random() < 0.5
+                c.rect(left - 0.004, y - 0.004, right + 0.004, low + 0.004, (250, 248, 240), depth)
+                c.rect(left, y, right, low, _LAMP if lit else (96, 128, 150), depth, lit=lit)
+        if x + wide > 0.05 and x < c.w - 0.05:
+            c.note("house", name, max(0.0, x), top - wide * 0.55, min(c.w, x + wide), base)
+        x += wide
+
+
+def market(c: Canvas, rng: Random) -> None:
+    """A paved square with old houses, stalls under striped awnings, and bunting."""
+    sky(c, rng, 0.45, clouds=3)
+    facades(c, rng, 0.55, 0.30, 0.35)
+    c.gradient(0.55, 1.0, (190, 178, 162), (164, 150, 134))
+    for row in range(12):
+        y = 0.55 + 0.45 * (row / 11) ** 1.8
+        c.line(((0, y), (c.w, y)), 0.0025, (132, 120, 106), alpha=0.55)
+    for column in range(-14, 15):
+        c.line(((c.w / 2 + column * 0.09, 0.55), (c.w / 2 + column * 0.42, 1.0)), 0.0022, (132, 120, 106), alpha=0.45)
+    count = max(2, round(c.w / 0.42))
+    for number in range(count):
+        _stall(c, rng, c.w * (number + 0.5) / count, 0.70, 0.9 * c.w / count)
+    for y, sag in ((0.05, 0.06), (0.13, 0.05)):
+        bunting(c, rng, (-0.02, y), (c.w + 0.02, y + rng.uniform(-0.02, 0.04)), sag, _FLAGS)
+
+
+def _stall(c: Canvas, rng: Random, x: float, base: float, wide: float) -> None:
+    left, right, top = x - wide / 2, x + wide / 2, base - 0.30
+    cloth = COLOURS[rng.choice(("red", "green", "blue", "orange"))]
+    c.rect(left + 0.02, top + 0.03, right - 0.02, base, (86, 70, 60), alpha=0.8)
+    for post in (left + 0.012, right - 0.012):
+        c.rect(post - 0.006, top, post + 0.006, base + 0.01, (120, 90, 62))
+    stripes = 8
+    for stripe in range(stripes):
+        a, b = left + wide * stripe / stripes, left + wide * (stripe + 1) / stripes
+        slant = 0.10
+        tone = cloth if stripe % 2 else (250, 246, 238)
+        up = [(x + (edge - x) * (1 - slant), top - 0.035) for edge in (a, b)]
+        c.poly((up[0], up[1], (b, top + 0.055), (a, top + 0.055)), tone)
+        c.oval((a + b) / 2, top + 0.055, (b - a) / 2, 0.014, rgb=shade(tone, -0.1))
+    fruit = ((214, 48, 49), (242, 134, 38), (250, 208, 58), (110, 170, 60), (126, 72, 130), (150, 190, 70))
+    crates = 4
+    for crate in range(crates):
+        a, b = left + wide * (crate + 0.06) / crates, left + wide * (crate + 0.94) / crates
+        tone = rng.choice(fruit)
+        for _ in range(16):
+            c.oval(
+                rng.uniform(a + 0.008, b - 0.008),
+                base - 0.095 - rng.uniform(0, 0.022),
+                0.011,
+                rgb=shade(tone, rng.uniform(-0.2, 0.2)),
+            )
+        c.rect(a, base - 0.092, b, base - 0.055, (186, 142, 92))
+        c.line(((a, base - 0.074), (b, base - 0.074)), 0.003, (140, 102, 64))
+    c.rect(left, base - 0.055, right, base + 0.012, shade(cloth, -0.25))
+    if c.light.dark or c.light.name == "sunset":
+        c.glow(x, top + 0.08, 0.15, _LAMP, 0.7 if c.light.dark else 0.35)
+
+
+def harbour(c: Canvas, rng: Random) -> None:
+    """Coloured houses mirrored in the basin, masts, and a stone quay in front."""
+    line = 0.50
+    sky(c, rng, 0.42)
+    hills(c, rng, line - 0.02, 0.16, (108, 138, 112), 0.7)
+    facades(c, rng, line - 0.018, 0.24, 0.25)
+    c.rect(0, line - 0.02, c.w, line + 0.004, (134, 124, 114), 0.25)
+    c.shine()
+    c.mirror(line + 0.004, 0.345, (44, 96, 124), 0.45)
+    ripples(c, rng, line + 0.01, 0.84, 130)
+    c.gradient(0.835, 1.0, (178, 168, 154), (150, 140, 128))
+    c.rect(0, 0.825, c.w, 0.842, (206, 198, 186))
+    for row, y in enumerate((0.875, 0.925, 0.985)):
+        c.line(((0, y), (c.w, y)), 0.003, (122, 112, 102), alpha=0.7)
+        for step in range(-8, 9):
+            x = c.w / 2 + (step + 0.5 * (row % 2)) * (0.16 + row * 0.02)
+            c.line(((x, y), (x + 0.02 * step, y + 0.055)), 0.003, (122, 112, 102), alpha=0.5)
+    for x in (0.10, 0.90):
+        c.rect(c.w * x - 0.022, 0.80, c.w * x + 0.022, 0.87, (58, 62, 70), round_by=0.012)
+        c.oval(c.w * x, 0.802, 0.030, 0.012, rgb=(84, 88, 96))
