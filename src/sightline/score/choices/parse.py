@@ -1,0 +1,231 @@
+"""From a model's reply to the option that it chose, with the way in which it was read."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from functools import lru_cache
+
+from sightline.score.answers.match import match_answer
+from sightline.score.answers.normalise import normalise
+from sightline.score.answers.polarity import polarity
+from sightline.score.answers.reply import (
+    MOST_STATEMENTS,
+    Statement,
+    Strength,
+    concluding,
+    phrases,
+    plain,
+    sentences,
+    statements,
+    strongest,
+    without_thinking,
+)
+from sightline.score.choices.keys import KeyReader, fold_letters
+from sightline.score.choices.options import KeyedOption, Options, read_options
+from sightline.types import Answer, Choice
+
+_FLAGS = re.IGNORECASE | re.VERBOSE
+# What says of a key that it is the answer; the key itself stands before it.
+_RIGHT = r"""
+    \s+(?:is|seems|appears|looks|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?
+    (?:(?:the|clearly|most|indeed|definitely|therefore|thus|my|probably|likely|only|single|final)\s+)*
+    (?:correct|right|best|accurate|appropriate|suitable|plausible|likely|answer|choice)\b"""
+_SUPPOSED = r"(?<!whether\ )(?<!if\ )(?<!why\ )(?<!that\ )"
+_CHOOSE = re.compile(
+    r"""
+    (?:\b(?:i|we)(?:'d|'ll|\s+would|\s+will|\s+shall|\s+must|\s+should|\s+can)?(?:\s+(?:therefore|thus|then|definitely))?\s+
+       (?:choose|chose|select|selected|pick|picked|go\s+with|opt\s+for|vote\s+for|say)
+      |(?:^|[.!?\n])\s*(?:choose|select|pick|go\s+with))\b
+    | \b(?:going\s+with|my\s+(?:pick|vote|guess)\s+is)\b
+    | \bans\b\.?\s*[:：=-]? | \bfinal\s*[:：]
+    | (?:ответ|respuesta|antwort|réponse|resposta|risposta|答え|正解|정답)\s*(?:es|ist|est|è|é|は|은|[:：])?
+    | (?<![不能别若果误])选(?!项)(?:择)?\s*[:：]?
+    """,
+    _FLAGS,
+)
+_SO = re.compile(
+    r"""(?:^|[.!?。！？\n;；,，])\s*(?:so|thus|hence|therefore|finally|in\s+conclusion|因此|所以|综上(?:所述)?|故)[,，:：]?\s*
+    (?:(?:it\s+(?:is|must\s+be|should\s+be|has\s+to\s+be)|it's|this\s+is|that's|i'd\s+say|是|为)\s*)?""",
+    _FLAGS,
+)
+_REFUSAL = re.compile(
+    r"""
+    \bi(?:'m|\s+am)?\s+(?:very\s+)?(?:sorry|afraid|unable|not\s+able|can't|cannot|can\s+not|won't|will\s+not|don't\s+know
+        |do\s+not\s+know|have\s+no\s+idea|apologi[sz]e|choose\s+not\s+to)\b
+    | \bas\s+an\s+ai\b | \bsorry, | \bno\s+idea\b | \bunable\s+to\b | \bnot\s+enough\s+information\b
+    | \b(?:cannot|can't)\s+(?:be\s+)?(?:answer|determin|help|assist|tell)
+    | 无法 | 抱歉 | 对不起 | 不能(?:回答|确定|提供|判断) | 我不知道
+    """,
+    _FLAGS,
+)
+_DANGLING = re.compile(
+    r"(?:\b(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$", re.IGNORECASE
+)
+_FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…]\s*$")
+_NEGATED = re.compile(
+    r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
+    r"|(?:没有|并非|不是|不)$"
+)
+_FEWEST_WORDS = 8
+_SHORT_TEXT = 2
+_LONGEST_CONTENT = 300
+
+
+@dataclass(frozen=True, slots=True)
+class _Reading:
+    """Which options a piece of text names, and whether by key or by text."""
+
+    keys: tuple[str, ...]
+    status: str
+
+
+def parse_choice(text: str, options: Options) -> Choice:
+    """The option that a reply chooses; `status` says how it was read, or why it was not.
+
+    "parsed": by its key. "text": by the option's own text. Otherwise `option` is None: "ambiguous" (two final
+    statements, or several options and no conclusion), "refused", "cut off", "empty", "unparsed".
+    The most plainly marked final statement wins; one after "Wait, …" takes back those before it.
+    """
+    known = read_options(options)
+    reply = without_thinking(text)
+    shown = plain(reply.text).strip()
+    if not shown:
+        return Choice(None, "cut off" if reply.cut else "empty")
+    reading = _parser(known).read(shown)
+    if reading is None:
+        return Choice(None, _why_not(shown, known))
+    if len(reading.keys) != 1:
+        return Choice(None, "ambiguous")
+    return Choice(reading.keys[0], reading.status)
+
+
+@lru_cache(maxsize=256)
+def _parser(options: tuple[KeyedOption, ...]) -> _Parser:
+    return _Parser(options)
+
+
+class _Parser:
+    def __init__(self, options: tuple[KeyedOption, ...]) -> None:
+        self._options = options
+        self._keys = KeyReader(options)
+        self._texts = {option.key: normal for option in options if (normal := normalise(option.text))}
+        key = self._keys.pattern
+        self._is_right = re.compile(
+            rf"""{_SUPPOSED}(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
+            | (?P<listed>{key})\s*[):：]\s*(?:(?i:correct|right)\b|[✓✔✅])
+            | (?P<zh>{key})\s*(?:选项|项)?[:：]?(?:是|为)?(?:正确|最佳|对的)
+            | \b(?i:answer|option)\s+[(\[]?(?P<bare>{key})[)\]]?(?=\s*(?:[.!]|$|\n))""",
+            re.VERBOSE | re.MULTILINE,
+        )
+
+    def read(self, shown: str) -> _Reading | None:
+        """Marked statements decide, then keys in plain places, then texts, then a key that is merely mentioned."""
+        keyed = fold_letters(shown, [option.key for option in self._options])
+        reading = self._from_statements(keyed) or self._from_places(keyed) or self._equal_text(shown)
+        if reading is not None or _why_not(shown, self._options) != "unparsed":
+            return reading
+        marked = bool(statements(keyed))  # It says what its answer is, and that is no option.
+        return self._contained(shown) or (None if marked else self._mentioned(keyed))
+
+    def _from_statements(self, text: str) -> _Reading | None:
+        """What the strongest readable statements say; marks of structure hide phrases."""
+        structural = self._readable([s for s in statements(text) if s.strength is Strength.STRUCTURE])
+        read = structural or self._readable([*phrases(text), *self._choosing(text)])
+        final = [read[statement] for statement in strongest(list(read), text)]
+        if not final:
+            return None
+        keys = tuple(dict.fromkeys(key for reading in final for key in reading.keys))
+        return _Reading(keys, final[-1].status)
+
+    def _readable(self, found: Sequence[Statement]) -> dict[Statement, _Reading]:
+        ordered = sorted(found, key=lambda statement: statement.start)[-MOST_STATEMENTS:]
+        return {statement: reading for statement in ordered if (reading := self._content(statement.content))}
+
+    def _choosing(self, text: str) -> Iterator[Statement]:
+        """Statements in ways that only options are spoken of: "Option B is correct", "I choose C", "故选 D"."""
+        for found in self._is_right.finditer(text):
+            yield Statement(found[found.lastgroup or 0], Strength.PHRASE, found.start())
+        for found in _CHOOSE.finditer(text):
+            first = text[found.end() : found.end() + _LONGEST_CONTENT].partition("\n")[0]
+            yield Statement(first, Strength.PHRASE, found.end())
+        for found in _SO.finditer(text):
+            first = (*sentences(text[found.end() : found.end() + _LONGEST_CONTENT]), "")[0]
+            if self._keys.alone(first):
+                yield Statement(first, Strength.PHRASE, found.end())
+
+    def _content(self, content: str) -> _Reading | None:
+        """The key that a statement begins with, else the one option whose text it is or holds."""
+        keys = self._keys.leading(content)
+        if keys:
+            return _Reading(keys, "parsed")
+        texts = self._equal_text(content) or self._contained(content)
+        if texts is not None:
+            return texts
+        keys = self._keys.leading(content, loose=True)
+        return _Reading(keys, "parsed") if keys else None
+
+    def _from_places(self, text: str) -> _Reading | None:
+        """A reply that is a key, begins with one ("C. text"), or ends with one on a line of its own."""
+        lines = [line.strip() for line in text.splitlines() if line.strip()]
+        starts = {keys for line in lines if (keys := self._keys.opening(line))}
+        if len(starts) == 1 and self._keys.opening(lines[0]):
+            return _Reading(starts.pop(), "parsed")
+        last = self._keys.alone(lines[-1])
+        return _Reading(last, "parsed") if last else None
+
+    def _equal_text(self, text: str) -> _Reading | None:
+        """The options whose text is what was said: in normal form, or as a number, a date, a yes or no."""
+        normal = normalise(text)
+        keys = tuple(key for key, option in self._texts.items() if option == normal)
+        if not keys:
+            keys = tuple(o.key for o in self._options if o.text and match_answer(Answer(o.text), text).matched)
+        return _Reading(keys, "text") if keys else None
+
+    def _contained(self, text: str) -> _Reading | None:
+        """The options whose texts occur in what was said, in its conclusion if there are several."""
+        keys = self._occurring(text)
+        closing = concluding(text) if len(keys) > 1 else None
+        keys = (closing and self._occurring(closing)) or keys
+        return _Reading(keys, "text") if keys else None
+
+    def _occurring(self, text: str) -> tuple[str, ...]:
+        """The options whose texts occur, but for those inside a longer one and those denied."""
+        normal = f" {normalise(text)} "
+        spans = [
+            (found.start(), found.end(), key)
+            for key, option in self._texts.items()
+            if len(option) > _SHORT_TEXT and polarity(option) is None
+            for found in re.finditer(_bounded(option), normal)
+            if not _NEGATED.search(normal, max(0, found.start() - 40), found.start())
+        ]
+        keys = [
+            key
+            for start, end, key in spans
+            if not any(first <= start and end <= last and last - first > end - start for first, last, _ in spans)
+        ]
+        return tuple(dict.fromkeys(keys))
+
+    def _mentioned(self, text: str) -> _Reading | None:
+        keys = self._keys.mentioned(text)
+        return _Reading(keys, "parsed") if keys else None
+
+
+def _bounded(text: str) -> str:
+    """A pattern for whole words; where words are not set apart by spaces, for the text anywhere."""
+    left = r"(?<!\w)" if text[0].isascii() else ""
+    right = r"(?!\w)" if text[-1].isascii() else ""
+    return left + re.escape(text) + right
+
+
+def _why_not(shown: str, options: tuple[KeyedOption, ...]) -> str:
+    """Why nothing could be read: a refusal, a text that stops in the middle, or neither."""
+    if _REFUSAL.search(shown) and not any(_REFUSAL.search(option.text) for option in options):
+        return "refused"
+    long_enough = (
+        len(shown.split()) >= _FEWEST_WORDS or sum("\u4e00" <= sign <= "\u9fff" for sign in shown) >= 2 * _FEWEST_WORDS
+    )
+    if _DANGLING.search(shown) or (long_enough and not _FINISHED.search(shown)):
+        return "cut off"
+    return "unparsed"

@@ -1,0 +1,224 @@
+"""Score a run: every metric on every attempt at every task, then estimates over all and over every slice.
+
+Nothing is run again: what a system said is in the run.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Mapping, Sequence
+
+from sightline.errors import UserError
+from sightline.score import registry
+from sightline.score.beside import abstentions, best_of, chance_similarities, text_notes, unjudged_shares
+from sightline.score.clusters import AUTO, Clusters, cluster_tasks
+from sightline.score.context import Context
+from sightline.score.contexts import Contexts
+from sightline.score.measure import Attempted, Values, kinds_scored, measure
+from sightline.score.scope import returned
+from sightline.score.scores import Scores, TaskScore
+from sightline.score.statistics import RESAMPLES, Repeated, estimate_columns, repeated
+from sightline.score.statistics.distributions import check_fraction
+from sightline.score.table import TaskTable, attempts_table, by_slice, task_table
+from sightline.types import Attempt, Benchmark, Estimate, Run, TaskKind
+
+DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
+    "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
+    "select": ("em", "f1"),
+    "answer": ("answer",),
+    "choose": ("accuracy",),
+    "describe": ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf"),
+}
+
+_USUAL_DEPTH = 10
+_SHOWN = 3
+
+
+def evaluate(
+    benchmark: Benchmark,
+    run: Run,
+    metrics: Sequence[str] | None = None,
+    *,
+    level: float = 0.95,
+    seed: int = 0,
+    cluster_by: str | None = AUTO,
+    context: Context | None = None,
+    resamples: int = RESAMPLES,
+    allow_other_version: bool = False,
+) -> Scores:
+    """Score a run; `metrics` are the benchmark's own, or the usual ones of its kinds of task, unless given.
+
+    A failed attempt and a missing prediction count as zero. Attempts at a task are averaged first: the task is the
+    unit. `cluster_by` as in `cluster_tasks`; `context` gives vectors or an embedder to the metrics that need one.
+    A run of another version of the benchmark is refused unless `allow_other_version`.
+    """
+    check_fraction("level", level)
+    if not allow_other_version:
+        _refuse_other_version(benchmark, run)
+    names = metric_names(benchmark, metrics)
+    attempts, unknown = _attempts(benchmark, run)
+    clusters = cluster_tasks(benchmark, cluster_by)
+    depth = _depth(names)
+    contexts = Contexts(benchmark, context or Context(), names)
+    rows = _rows(attempts, measure(attempts, names, contexts), contexts, clusters, depth)
+
+    def estimates(table: TaskTable) -> dict[str, Estimate]:
+        return estimate_columns(table.columns, clusters=table.clusters, level=level, seed=seed, resamples=resamples)
+
+    table = task_table(rows, names)
+    made = [row for row in rows if row.status != "missing"]
+    shares = [row.unjudged for row in rows if row.unjudged is not None]
+    return Scores(
+        benchmark=benchmark.name,
+        system=run.system,
+        metrics=names,
+        level=level,
+        seed=seed,
+        tasks=rows,
+        overall=estimates(table),
+        by_label=by_slice(table, lambda kept: estimates(table.where(kept))),
+        checksum=benchmark.checksum,
+        clustered_by=None if clusters is None else clusters.by,
+        repeated=_repeated(made, names),
+        best_of=best_of(made, names),
+        chance=chance_similarities(attempts, names, contexts, seed),
+        abstention=abstentions(attempts),
+        failures=dict(sorted(Counter(row.failure for row in rows if row.failure is not None).items())),
+        undefined=_undefined(rows),
+        unjudged=sum(shares) / len(shares) if shares else None,
+        unjudged_depth=depth if shares else None,
+        outside_scope=sum(row.outside_scope for row in rows),
+        unknown_tasks=unknown,
+        notes=(*_notes(benchmark, rows, unknown, clusters), *text_notes(names, contexts)),
+    )
+
+
+def metric_names(benchmark: Benchmark, given: Sequence[str] | None = None) -> tuple[str, ...]:
+    """The metrics to compute: those given, else the benchmark's, else the usual ones; each must fit some task."""
+    kinds = {task.kind for task in benchmark.tasks.values()}
+    usual = [name for kind, names in DEFAULT_METRICS.items() if kind in kinds for name in names]
+    names = tuple(dict.fromkeys(given or benchmark.metrics or usual))
+    for name in names:
+        if kinds and not kinds_scored(name, kinds):
+            wanted = _listed(registry.kinds_of(name))
+            raise UserError(
+                f'metric "{name}" is for {wanted} tasks; this benchmark has only {_listed(sorted(kinds))}.',
+                f"leave it out, or use {_listed(usual)}",
+            )
+    return names
+
+
+def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
+    if run.benchmark_checksum is None or benchmark.checksum is None:
+        return
+    if run.benchmark_checksum != benchmark.checksum:
+        raise UserError(
+            f'this run of "{run.system}" was made on another version of "{run.benchmark}" '
+            f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",
+            "run it again on this version, give the version that it was run on, or insist with --other-version "
+            "(allow_other_version=True)",
+        )
+
+
+def _attempts(benchmark: Benchmark, run: Run) -> tuple[list[Attempted], tuple[str, ...]]:
+    """Every task's attempts in the benchmark's order (one that is missing, where there is none), and unknown tasks."""
+    made: dict[str, dict[int, Attempt]] = defaultdict(dict)
+    for attempt in run.attempts:
+        if attempt.number in made[attempt.task_id]:
+            raise UserError(
+                f'the run has two predictions for attempt {attempt.number} at task "{attempt.task_id}".',
+                "keep one of them, or number repeated runs with attempt 0, 1, …",
+            )
+        made[attempt.task_id][attempt.number] = attempt
+    found: list[Attempted] = []
+    for task in benchmark.tasks.values():
+        truth = benchmark.truth.get(task.id)
+        of_task = sorted(made.pop(task.id, {}).items())
+        found += [Attempted(task, truth, attempt.prediction, number) for number, attempt in of_task]
+        if not of_task:
+            found.append(Attempted(task, truth, None))
+    return found, tuple(sorted(made))
+
+
+def _rows(
+    attempts: Sequence[Attempted],
+    values: Sequence[Values],
+    contexts: Contexts,
+    clusters: Clusters | None,
+    depth: int,
+) -> tuple[TaskScore, ...]:
+    unjudged = unjudged_shares(attempts, depth)
+    cluster_of = {} if clusters is None else clusters.of
+    return tuple(
+        TaskScore(
+            task_id=attempt.task.id,
+            attempt=attempt.number,
+            kind=attempt.task.kind,
+            status=attempt.status,
+            values=row,
+            labels=attempt.task.labels,
+            cluster=cluster_of.get(attempt.task.id),
+            failure=attempt.failure,
+            outside_scope=_outside(attempt, contexts.scope(attempt.task)),
+            unjudged=unjudged.get(place),
+        )
+        for place, (attempt, row) in enumerate(zip(attempts, values, strict=True))
+    )
+
+
+def _outside(attempt: Attempted, allowed: frozenset[str] | None) -> int:
+    if allowed is None or attempt.prediction is None or attempt.failure is not None:
+        return 0
+    return sum(picture not in allowed for picture in returned(attempt.prediction))
+
+
+def _depth(names: Iterable[str]) -> int:
+    """How far down a ranking to look for unjudged results: the first cut-off among the metrics."""
+    cutoffs = (registry.parse_name(name).cutoff for name in names if "rank" in registry.kinds_of(name))
+    return next((cutoff for cutoff in cutoffs if cutoff is not None), _USUAL_DEPTH)
+
+
+def _repeated(rows: Sequence[TaskScore], names: Iterable[str]) -> dict[str, Repeated]:
+    if len({row.attempt for row in rows}) < 2:
+        return {}
+    return {name: repeated(attempts_table(rows, name)) for name in names}
+
+
+def _undefined(rows: Iterable[TaskScore]) -> dict[str, int]:
+    """By metric, the tasks of its kind that it is not defined for in any attempt."""
+    defined: dict[str, dict[str, bool]] = defaultdict(dict)
+    for row in rows:
+        for name, value in row.values.items():
+            defined[name][row.task_id] = defined[name].get(row.task_id, False) or value is not None
+    counts = {name: sum(not known for known in tasks.values()) for name, tasks in defined.items()}
+    return {name: count for name, count in counts.items() if count}
+
+
+def _notes(
+    benchmark: Benchmark, rows: Sequence[TaskScore], unknown: Sequence[str], clusters: Clusters | None
+) -> tuple[str, ...]:
+    """What a reader of the numbers should know."""
+    notes = []
+    missing = sum(row.status == "missing" for row in rows)
+    if missing:
+        notes.append(f"no prediction, counted as zero: {missing} of {len(benchmark.tasks)} tasks")
+    if unknown:
+        notes.append(f"predictions for tasks that the benchmark doesn't have: {len(unknown)} ({_listed(unknown)})")
+    untold = [task for task in benchmark.tasks if task not in benchmark.truth]
+    if untold:
+        notes.append(f"left out because the truth is not known: {len(untold)} tasks ({_listed(untold)})")
+    per_task = Counter(row.task_id for row in rows if row.status != "missing")
+    if len(set(per_task.values())) > 1:
+        fewest, most = min(per_task.values()), max(per_task.values())
+        notes.append(f"tasks have {fewest} to {most} attempts; each is averaged over its own")
+    if clusters is not None and clusters.few:
+        notes.append(
+            f"clusters by {clusters.by} are so few that intervals are rough and no difference can be significant; "
+            "cluster by something finer if no others matter"
+        )
+    return tuple(notes)
+
+
+def _listed(names: Sequence[str]) -> str:
+    more = f" and {len(names) - _SHOWN} more" if len(names) > _SHOWN else ""
+    return ", ".join(names[:_SHOWN]) + more

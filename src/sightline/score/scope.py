@@ -1,0 +1,51 @@
+"""Which pictures a task may be answered with, and which it is about."""
+
+from __future__ import annotations
+
+from sightline.types import Benchmark, Corpus, PictureRef, PictureSet, Prediction, Ranking, Relevance, Scope, Task
+
+
+class Scopes:
+    """The pictures of each scope of a corpus, worked out once for all tasks that share it."""
+
+    def __init__(self, corpus: Corpus) -> None:
+        self._owners = {group.id: frozenset(group.pictures) for group in corpus.groups_of("owner")}
+        self._groups = {group.id: group.pictures for group in corpus.groups}
+        self._known: dict[Scope, frozenset[str] | None] = {}
+
+    def pictures(self, scope: Scope) -> frozenset[str] | None:
+        """The ids that may be returned; None when anything may, or when the corpus doesn't say what the scope holds.
+
+        Named groups and pictures add up; an owner narrows them to what is theirs.
+        """
+        if scope not in self._known:
+            self._known[scope] = self._resolve(scope)
+        return self._known[scope]
+
+    def _resolve(self, scope: Scope) -> frozenset[str] | None:
+        if any(group not in self._groups for group in scope.groups):
+            return None
+        named = frozenset(scope.pictures).union(*(self._groups[group] for group in scope.groups))
+        owned = self._owners.get(scope.owner) if scope.owner is not None else None
+        if owned is None:
+            return named or None
+        return owned & named if named else owned
+
+
+def targets(benchmark: Benchmark, task: Task) -> frozenset[str]:
+    """The pictures that a task is about: those to be found (of graded ones the best), else those that it shows."""
+    truth = benchmark.truth.get(task.id)
+    if isinstance(truth, Relevance):
+        best = max(truth.grades.values(), default=0)
+        return frozenset(picture for picture, grade in truth.grades.items() if grade == best > 0)
+    if isinstance(truth, PictureSet):
+        return frozenset(truth.pictures)
+    shown = [*task.prompt, *(part for option in task.options for part in option.content)]
+    return frozenset(part.id for part in shown if isinstance(part, PictureRef))
+
+
+def returned(prediction: Prediction) -> tuple[str, ...]:
+    """The pictures that a prediction returns, each once, in order."""
+    if isinstance(prediction, Ranking | PictureSet):
+        return tuple(dict.fromkeys(prediction.pictures))
+    return ()

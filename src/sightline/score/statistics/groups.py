@@ -1,0 +1,41 @@
+"""Tie groups: letters that two systems share exactly when they can't be told apart."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from string import ascii_letters
+
+
+def tie_letters(ranked: Sequence[str], different: Iterable[tuple[str, str]]) -> dict[str, str]:
+    """Letters for each system, "a" for the group of the best; `ranked` is best first.
+
+    Insert and absorb: begin with one group of all, split every group that holds a pair that differs, drop groups
+    that lie inside another.
+    """
+    groups = [frozenset(ranked)] if ranked else []
+    for first, second in different:
+        groups = _absorb(_split(groups, first, second))
+    place = {system: position for position, system in enumerate(ranked)}
+    groups.sort(key=lambda group: sorted(place[system] for system in group))
+    return {
+        system: "".join(_letter(number) for number, group in enumerate(groups) if system in group) for system in ranked
+    }
+
+
+def _split(groups: Iterable[frozenset[str]], first: str, second: str) -> list[frozenset[str]]:
+    parted: list[frozenset[str]] = []
+    for group in groups:
+        parted += [group - {first}, group - {second}] if {first, second} <= group else [group]
+    return parted
+
+
+def _absorb(groups: Iterable[frozenset[str]]) -> list[frozenset[str]]:
+    kept: list[frozenset[str]] = []
+    for group in sorted(set(groups), key=len, reverse=True):
+        if not any(group <= larger for larger in kept):
+            kept.append(group)
+    return kept
+
+
+def _letter(number: int) -> str:
+    return ascii_letters[number] if number < len(ascii_letters) else f"({number + 1})"

@@ -1,0 +1,218 @@
+"""Decimal numbers parsed straight out of a file's bytes, eight digits at a time.
+
+What the fast ways can't read, or could round wrongly, goes through Python's own `float`, so that every value is
+exactly what `float32(float(text))` gives: the precision in which trec_eval compares scores.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.score.trec.tokens import Bools, Ints, Tokens, Words, gather
+
+_MAX_WORDS = 3
+_POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
+_EXACT = np.uint64(2**53)
+
+
+def _each(byte: int) -> np.uint64:
+    """The same byte eight times."""
+    return np.uint64(byte * 0x0101010101010101)
+
+
+_ONES, _HIGHS, _ZERO, _ABOVE_NINE = _each(0x01), _each(0x80), _each(ord("0")), _each(0x80 - 10)
+_DOT, _CASE, _E = _each(ord(".") ^ ord("0")), _each(0x20), _each(ord("e"))
+_ONE, _SEVEN, _BYTE, _TOP = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
+
+
+def _masks() -> list[Words]:
+    """For the last, the last but one … word before a token's end: the mask that keeps what belongs to it."""
+    words = range(_MAX_WORDS)
+    sizes = [[min(max(size - 8 * word, 0), 8) for size in range(8 * _MAX_WORDS + 1)] for word in words]
+    return [np.array([(1 << 64) - (1 << 64 - 8 * size) for size in row], np.uint64) for row in sizes]
+
+
+_MASKS = _masks()
+
+
+class NotANumberError(Exception):
+    """The token at this place is no number of the wanted form."""
+
+    def __init__(self, row: int) -> None:
+        super().__init__(row)
+        self.row = row
+
+
+@dataclass(frozen=True, slots=True)
+class _Decimals:
+    """mantissa / 10^places, where `ok`; elsewhere the token is no plain decimal of up to 19 digits."""
+
+    mantissa: Words
+    places: Ints
+    ok: Bools
+
+
+def parse_floats(tokens: Tokens) -> NDArray[np.float32]:
+    """Each token as a float, in single precision; NaN is refused."""
+    negative, digits = _sign(tokens)
+    plain = _decimals(digits)
+    values = plain.mantissa.astype(np.float64)
+    values /= _POWERS[plain.places]
+    rest = np.flatnonzero(~(plain.ok & _certain(plain.mantissa, values)))
+    if rest.size:
+        values[rest], ok = _exponentials(digits[rest])
+        rest = rest[~ok]
+    np.negative(values, out=values, where=negative)
+    for row in rest.tolist():
+        values[row] = _float(tokens.bytes_at(row), row)
+    with np.errstate(over="ignore"):
+        return values.astype(np.float32)
+
+
+def parse_ints(tokens: Tokens) -> NDArray[np.int32]:
+    """Each token as a whole number of at most 9 digits."""
+    negative, digits = _sign(tokens)
+    plain = _decimals(digits)
+    wrong = np.flatnonzero(~plain.ok | (plain.places > 0) | (plain.mantissa > np.uint64(999_999_999)))
+    if wrong.size:
+        raise NotANumberError(int(wrong[0]))
+    values = plain.mantissa.astype(np.int32)
+    return np.where(negative, -values, values)
+
+
+def _sign(tokens: Tokens) -> tuple[Bools, Tokens]:
+    """Which tokens begin with a minus, and all of them without their sign."""
+    first = tokens.data[tokens.start]
+    negative = first == ord("-")
+    signed = negative | (first == ord("+"))
+    if not signed.any():
+        return negative, tokens
+    return negative, Tokens(tokens.data, tokens.start + signed, tokens.length - signed)
+
+
+def _decimals(tokens: Tokens) -> _Decimals:
+    """Read `digits[.digits]`, right-aligned: the last digit of every token is the top byte of its last word."""
+    count = min(max(-(-tokens.longest() // 8), 1), _MAX_WORDS)
+    size = np.minimum(tokens.length, 8 * count)
+    rows = gather(tokens.data, tokens.start + tokens.length - 8 * count, count)
+    words = [(rows[:, i] ^ _ZERO) & _MASKS[count - 1 - i][size] for i in range(count)]
+    same = _same_places(tokens)
+    dotted, places = _drop_dot(words) if same is None else _drop_dot_at(words, same)
+    wrong = np.zeros(len(tokens), np.uint64)
+    mantissa = np.zeros(len(tokens), np.uint64)
+    for word in words:
+        wrong |= (word + _ABOVE_NINE) | word
+        mantissa *= np.uint64(100_000_000)
+        mantissa += _eight_digits(word)
+    ok = (wrong & _HIGHS == 0) & (tokens.length > dotted) & (tokens.length <= 8 * count)
+    if count == _MAX_WORDS:
+        ok &= _eight_digits(words[0]) < 1000
+    places *= ok
+    return _Decimals(mantissa, places, ok)
+
+
+def _same_places(tokens: Tokens) -> int | None:
+    """How many digits follow the dot, where all have equally many, up to 7: most files come from one format string."""
+    if not len(tokens):
+        return None
+    whole, dot, rest = tokens.bytes_at(0).partition(b".")
+    places = len(rest)
+    if not dot or not whole or places > 7 or tokens.length.min() <= places + 1:
+        return None
+    before = tokens.data[tokens.start + tokens.length - (places + 1)]
+    return places if (before == ord(".")).all() else None
+
+
+def _drop_dot_at(words: list[Words], places: int) -> tuple[Bools, Ints]:
+    """`_drop_dot` where the dot is at the same place in the last word of every number: one mask for all."""
+    kept = np.uint64((1 << 64) - (1 << 64 - 8 * places))
+    moved = np.uint64((1 << 56 - 8 * places) - 1)
+    words[-1] = (words[-1] & kept) | ((words[-1] & moved) << _BYTE)
+    for i in range(len(words) - 1, 0, -1):
+        words[i] |= words[i - 1] >> _TOP
+        words[i - 1] = words[i - 1] << _BYTE
+    return np.ones(words[0].size, np.bool_), np.full(words[0].size, places, np.int64)
+
+
+def _drop_dot(words: list[Words]) -> tuple[Bools, Ints]:
+    """Take the dot out of each number, moving the digits before it up by one byte; then: had one, digits after it.
+
+    Masks instead of branches: `moved` are the bytes before the dot, `kept` those after it, and `done` is all ones
+    once the dot was met in this word or in a later one.
+    """
+    done = np.zeros(words[0].size, np.uint64)
+    after = np.zeros(words[0].size, np.uint64)
+    for i in range(len(words) - 1, -1, -1):
+        word = words[i]
+        dot = _first_zero(word ^ _DOT)
+        here = np.negative((dot != 0).astype(np.uint64))
+        moved = (dot >> _SEVEN) - _ONE
+        moved &= here
+        moved |= done
+        kept = ~(moved | ((dot << _ONE) - (dot >> _SEVEN)))
+        done |= here
+        words[i] = (word & kept) | ((word & moved) << _BYTE)
+        if i > 0:
+            words[i] |= (words[i - 1] >> _TOP) & done
+        after += kept & _ONES
+    places = (after * _ONES >> _TOP) & done
+    return done != 0, places.astype(np.int64)
+
+
+def _first_zero(word: Words) -> Words:
+    """The high bit of the first byte that is zero, or 0."""
+    found = (word - _ONES) & ~word & _HIGHS
+    found &= np.negative(found)
+    return found
+
+
+def _eight_digits(word: Words) -> Words:
+    """The value of eight digit bytes, the first of them the lowest byte: pairs, then fours, then all."""
+    word = word * np.uint64(10) + (word >> _BYTE)
+    low = word & np.uint64(0x000000FF000000FF)
+    high = (word >> np.uint64(16)) & np.uint64(0x000000FF000000FF)
+    return (low * np.uint64(100 + (1_000_000 << 32)) + high * np.uint64(1 + (10_000 << 32))) >> np.uint64(32)
+
+
+def _certain(mantissa: Words, values: NDArray[np.float64]) -> Bools:
+    """Whether the double is right, or too far from where singles meet for its last bits to matter."""
+    certain: Bools = mantissa <= _EXACT
+    rows = np.flatnonzero(~certain)
+    if rows.size:
+        tail = (values[rows].view(np.uint64) & np.uint64(2**29 - 1)).astype(np.int64)
+        certain[rows] = np.abs(tail - 2**28) > 4
+    return certain
+
+
+def _exponentials(tokens: Tokens) -> tuple[NDArray[np.float64], Bools]:
+    """Read `digits[.digits]e[±]digits`, with the exponent in the last 8 bytes."""
+    end = tokens.start + tokens.length
+    tail = gather(tokens.data, end - 8, 1)[:, 0] & _MASKS[0][np.minimum(tokens.length, 8)]
+    found = _first_zero((tail | _CASE) ^ _E)
+    after = ((~((found << _ONE) - _ONE) & _ONES) * _ONES >> _TOP).astype(np.int64) * (found != 0)
+    sign = tokens.data[end - after]
+    signed = ((sign == ord("-")) | (sign == ord("+"))) & (after > 0)
+    mantissa = _decimals(Tokens(tokens.data, tokens.start, np.maximum(tokens.length - after - 1, 0)))
+    exponent = _decimals(Tokens(tokens.data, end - after + signed, after - signed))
+    power = np.minimum(exponent.mantissa, np.uint64(999)).astype(np.int64)
+    power = np.where(sign == ord("-"), -power, power) - mantissa.places
+    ok = (found != 0) & mantissa.ok & exponent.ok & (exponent.places == 0) & (np.abs(power) < _POWERS.size)
+    scale = _POWERS[np.where(ok, np.abs(power), 0)]
+    base = mantissa.mantissa.astype(np.float64)
+    values = np.where(power < 0, base / scale, base * scale)
+    return values, ok & _certain(mantissa.mantissa, values)
+
+
+def _float(text: bytes, row: int) -> float:
+    try:
+        # Python allows underscores between digits; a run file doesn't.
+        value = math.nan if b"_" in text else float(text)
+    except ValueError:
+        value = math.nan
+    if math.isnan(value):
+        raise NotANumberError(row)
+    return value
