@@ -1,0 +1,181 @@
+"""The photo histories of DISBench's users: `metadata/{user_id}.jsonl` and `photo_ids/{user_id}.txt`."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Container, Iterator, Mapping
+from contextlib import suppress
+from datetime import datetime
+from pathlib import Path
+from typing import NamedTuple
+from urllib.parse import quote
+
+from sightline.bench.formats.base import Complaints, Options
+from sightline.bench.formats.disbench_ids import file_name, picture_id
+from sightline.bench.formats.retrieval import counted, finite_number, picture_uri, some
+from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
+from sightline.errors import UserError
+from sightline.io import read_lines
+from sightline.types import Json, Picture
+
+_SHA256 = re.compile("[0-9a-fA-F]{64}")
+_BETWEEN = re.compile(r"[\s,;]+")
+_KNOWN = ("taken_time", "latitude", "longitude", "address", "capturedevice")
+
+
+class Histories:
+    """The photos of users: of all whose files are there, or of those that the option `users` names."""
+
+    def __init__(self, folder: Path, options: Options, complaints: Complaints) -> None:
+        self._complaints = complaints
+        self._metadata = _files(folder / "metadata", ".jsonl")
+        self._lists = _files(folder / "photo_ids", ".txt")
+        self._images = options.pictures or folder / "images"
+        self._photo = options.column("photo_id")
+        self.pictures: dict[str, Picture] = {}
+        self.warnings: list[str] = []
+        self.users = self._wanted(folder, options)
+
+    def _wanted(self, folder: Path, options: Options) -> tuple[str, ...]:
+        there = sorted({*self._metadata, *self._lists})
+        if not there:
+            raise UserError(
+                f"{folder} has no metadata/{{user_id}}.jsonl.",
+                "give the folder that holds queries.jsonl and metadata/",
+            )
+        given = options.extra.get("users")
+        if given is None:
+            return tuple(there)
+        wanted = [name.strip() for name in given.split(",")]
+        for name in wanted:
+            if name not in there:
+                raise UserError(f'there is no user "{name}" in {folder}.', f"there are {some(there)}")
+        return tuple(dict.fromkeys(wanted))
+
+    def read(self, user: str) -> tuple[str, ...]:
+        """Take in a user's photos; their ids in the order of the file."""
+        uri = picture_uri(file_name(user), self._images)
+        described = self._described(self._metadata[user]) if user in self._metadata else {}
+        hashes = dict(self._listed(user, described))
+        found: list[Picture] = []
+        if user in self._metadata:
+            for photo, row in described.items():
+                with checked(row, self._complaints):
+                    place = f"{uri}/{_jpg(photo)}"
+                    found.append(_picture(row, self._photo, picture_id(user, photo), place, hashes.get(photo)))
+            self._report_strangers(user, [photo for photo in hashes if photo not in described])
+        else:
+            for photo, hashed in hashes.items():
+                known = _hashes(hashed)
+                found.append(Picture(picture_id(user, photo), f"{uri}/{_jpg(photo)}", known.sha256, extra=known.extra))
+        self.pictures |= {picture.id: picture for picture in found}
+        return tuple(picture.id for picture in found)
+
+    def _described(self, file: Path) -> dict[str, Row]:
+        """The rows of a user's metadata by photo id."""
+        rows: dict[str, Row] = {}
+        for row in read_rows(file, self._complaints):
+            with checked(row, self._complaints):
+                photo = row.id(self._photo)
+                if photo in rows:
+                    raise WrongFieldError(self._photo, f'"{photo}" is already on line {rows[photo].line}')
+                if "/" in photo:
+                    raise WrongFieldError(self._photo, f'expected an id that can name a file, got "{photo}"')
+                rows[photo] = row
+        return rows
+
+    def _report_strangers(self, user: str, strangers: list[str]) -> None:
+        if strangers:
+            said = counted(len(strangers), "line names", "lines name")
+            self.warnings.append(f"{self._lists[user]}: {said} no photo of metadata/{user}.jsonl: {some(strangers)}")
+
+    def _listed(self, user: str, known: Container[str]) -> Iterator[tuple[str, str | None]]:
+        if user in self._lists:
+            for _, line in read_lines(self._lists[user]):
+                yield _photo_and_hash(line.decode(errors="replace").strip(), known)
+
+
+def _files(folder: Path, suffix: str) -> dict[str, Path]:
+    """The files of a folder by user."""
+    return {
+        path.name.removesuffix(".gz").removesuffix(suffix): path
+        for path in sorted(folder.glob("*"))
+        if path.name.removesuffix(".gz").endswith(suffix)
+    }
+
+
+def _jpg(photo: str) -> str:
+    return f"{photo if photo.isalnum() and photo.isascii() else quote(photo, safe='')}.jpg"
+
+
+def _picture(row: Row, photo: str, name: str, uri: str, hashed: str | None) -> Picture:
+    given = row.values.get("metadata")
+    if not isinstance(given, dict | None):
+        raise WrongFieldError("metadata", f"expected an object, got {given!r:.60}")
+    known = given or {}
+    extra = {key: value for key, value in known.items() if key not in _KNOWN and value is not None}
+    if len(row.values) > 2:
+        extra |= row.rest(photo, "metadata")
+    stated = _hashes(hashed)
+    return Picture(
+        name,
+        uri,
+        sha256=stated.sha256,
+        taken_at=_time(known.get("taken_time")),
+        lat=_degrees(known, "latitude", 90),
+        lon=_degrees(known, "longitude", 180),
+        address=_text(known, "address"),
+        device=_text(known, "capturedevice"),
+        extra=extra | stated.extra,
+    )
+
+
+def _time(value: object) -> datetime | None:
+    """Wall-clock time: DISBench does not say in which zone."""
+    if value is None or value == "":
+        return None
+    if isinstance(value, str):
+        with suppress(ValueError):
+            return datetime.fromisoformat(value)
+    raise WrongFieldError("metadata.taken_time", f"expected a time like 2010-04-10 13:52:57, got {value!r:.60}")
+
+
+def _degrees(known: Mapping[str, object], field: str, limit: int) -> float | None:
+    value = known.get(field)
+    if value is None or value == "":
+        return None
+    number = finite_number(value)
+    if number is None or abs(number) > limit:
+        message = f"expected a number from -{limit} to {limit}, got {value!r:.60}"
+        raise WrongFieldError(f"metadata.{field}", message)
+    return number
+
+
+def _text(known: Mapping[str, object], field: str) -> str | None:
+    value = known.get(field)
+    if value is not None and not isinstance(value, str):
+        raise WrongFieldError(f"metadata.{field}", f"expected text, got {value!r:.60}")
+    return value or None
+
+
+def _photo_and_hash(line: str, known: Container[str]) -> tuple[str, str | None]:
+    """The layout is not published: the part that is a known id is the id (else the first), another is the hash."""
+    if line in known:
+        return line, None
+    parts = [part.strip() for part in line.split("\t")] if "\t" in line else _BETWEEN.split(line)
+    photo = next((part for part in parts if part in known), parts[0])
+    others = [part for part in parts if part and part != photo]
+    return photo, next((part for part in others if _SHA256.fullmatch(part)), others[0] if others else None)
+
+
+class _Hashes(NamedTuple):
+    """What a list says of a photo's content."""
+
+    sha256: str | None
+    extra: dict[str, Json]
+
+
+def _hashes(hashed: str | None) -> _Hashes:
+    if hashed is None:
+        return _Hashes(None, {})
+    return _Hashes(hashed.lower(), {}) if _SHA256.fullmatch(hashed) else _Hashes(None, {"hash": hashed})

@@ -1,0 +1,105 @@
+"""Pictures inside a table: `{bytes, path}` cells, as the `datasets` library writes them."""
+
+from __future__ import annotations
+
+import hashlib
+import re
+from collections.abc import Mapping
+from pathlib import Path, PurePosixPath
+from typing import Any
+from urllib.parse import quote
+
+from sightline.bench.formats.base import Options
+from sightline.bench.formats.retrieval import counted, local_file, picture_uri
+from sightline.errors import UserError
+from sightline.io import write_whole
+from sightline.types import Picture
+
+_SUFFIXES = {
+    ".jpg": re.compile(rb"\xff\xd8\xff"),
+    ".png": re.compile(rb"\x89PNG"),
+    ".gif": re.compile(rb"GIF8"),
+    ".bmp": re.compile(rb"BM"),
+    ".webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+    ".tif": re.compile(rb"II\*\x00|MM\x00\*"),
+    ".avif": re.compile(rb"....ftypavi[fs]", re.DOTALL),
+    ".heic": re.compile(rb"....ftyp(?:hei|hev|mif)", re.DOTALL),
+}
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f"*:<>?\\|%]')
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|bmp|webp|tiff?|avif|heic|heif)$", re.IGNORECASE)
+
+
+class EmbeddedPictures:
+    """Finds or makes a place for each picture of a table; with option `extract=DIR` their bytes are written there."""
+
+    def __init__(self, options: Options, folder: Path, where: str = "the table") -> None:
+        target = options.extra.get("extract")
+        self._target = None if target is None else Path(target).expanduser()
+        self._root = options.pictures or folder
+        self._where = where
+        self._inside = 0
+        self._names: dict[str, str] = {}
+
+    def picture(self, name: str, cell: Any, **known: Any) -> Picture:
+        """The picture of that id; `cell` is what the table's picture column holds."""
+        content, path = _content(cell)
+        if content is None:
+            return Picture(name, picture_uri(path or name, self._root), **known)
+        known["sha256"] = hashlib.sha256(content).hexdigest()
+        if self._target is None:
+            self._inside += 1
+            return Picture(name, picture_uri(path or name, self._root), **known)
+        place = self._target / self._name(name, path, content)
+        try:
+            place.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{place.parent} can't be made: {error.strerror}.", "choose another folder") from error
+        write_whole(place, content)
+        return Picture(name, picture_uri(str(place.absolute()), place.parent), **known)
+
+    def _name(self, name: str, path: str | None, content: bytes) -> str:
+        found = file_name(name, path, content)
+        if self._names.setdefault(found, name) == name:
+            return found
+        return f"{hashlib.sha256(name.encode()).hexdigest()[:16]}/{found}"
+
+    def warnings(self) -> tuple[str, ...]:
+        """What the user should know: pictures that only the table holds."""
+        if not self._inside:
+            return ()
+        said = counted(self._inside, "picture is", "pictures are")
+        return (f"{said} inside {self._where}; add --option extract=DIR to have them as files",)
+
+
+def file_name(name: str, path: str | None, content: bytes) -> str:
+    """A relative path for a picture, never outside its folder, with an ending that fits its content."""
+    safe = "/".join(_component(part) for part in PurePosixPath(name).parts if part != "/")
+    if _PICTURE.search(safe):
+        return safe
+    if path is not None and (given := _PICTURE.search(path)):
+        return safe + given[0].lower()
+    return safe + next((suffix for suffix, magic in _SUFFIXES.items() if magic.match(content)), "")
+
+
+def image_cell(picture: Picture, options: Options) -> dict[str, Any] | None:
+    """The cell of a picture: its bytes and a name, or None if the file is not here."""
+    file = local_file(picture, options)
+    if file is None:
+        return None
+    try:
+        return {"bytes": file.read_bytes(), "path": picture.id}
+    except OSError as error:
+        raise UserError(f"{file} can't be read: {error.strerror}.", "check who may read it") from error
+
+
+def _component(part: str) -> str:
+    return part.replace(".", "%2E") if part == ".." else _UNSAFE.sub(lambda found: quote(found[0], safe=""), part)
+
+
+def _content(cell: Any) -> tuple[bytes | None, str | None]:
+    if isinstance(cell, Mapping):
+        content, path = cell.get("bytes"), cell.get("path")
+        return content if isinstance(content, bytes) else None, path if isinstance(path, str) and path else None
+    if isinstance(cell, bytes):
+        return cell, None
+    return None, cell if isinstance(cell, str) and cell else None

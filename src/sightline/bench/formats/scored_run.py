@@ -1,0 +1,38 @@
+"""What logs of other tools need beside a run: the benchmark that it was made on, a time, and places of pictures."""
+
+from __future__ import annotations
+
+from datetime import UTC, datetime
+from pathlib import Path
+
+from sightline.bench.check import picture_path
+from sightline.bench.formats.base import Options
+from sightline.errors import UserError
+from sightline.types import Benchmark
+
+OURS = "sightline"
+"""The key under which a log of another tool holds all of a prediction."""
+
+
+def made_on(options: Options, what: str) -> Benchmark:
+    """The benchmark with the questions that `what` also holds."""
+    if options.benchmark is None:
+        raise UserError(f"{what} holds the questions too.", "add --benchmark BENCH, the one that the run was made on")
+    return options.benchmark
+
+
+def made_at(options: Options) -> datetime:
+    """The time of the log: now, as a run has none of its own, or what option `created` says."""
+    given = options.extra.get("created")
+    try:
+        moment = datetime.now(UTC).replace(microsecond=0) if given is None else datetime.fromisoformat(given)
+    except ValueError:
+        raise UserError(f'--option created="{given}" is not a time.', "for example created=2026-11-15T10:00") from None
+    return moment if moment.tzinfo else moment.replace(tzinfo=UTC)
+
+
+def picture_place(benchmark: Benchmark, picture: str, options: Options) -> str:
+    """The path of a picture on this machine, or its address elsewhere."""
+    uri = benchmark.corpus.pictures[picture].uri
+    path = picture_path(uri, options.pictures or Path())
+    return uri if path is None else str(path.absolute())

@@ -1,0 +1,123 @@
+"""What the formats of the public benchmarks share: tasks of one kind, labels, pictures beside the files."""
+
+from __future__ import annotations
+
+import logging
+import shutil
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path, PurePosixPath
+
+from sightline.bench.formats.base import Options
+from sightline.bench.formats.retrieval import counted, local_file
+from sightline.errors import UserError
+from sightline.io import whole_folder
+from sightline.types import Benchmark, Picture, Task, TaskKind
+
+log = logging.getLogger(__name__)
+
+UNLABELLED = "unlabelled"
+"""The slice of what has no label."""
+
+
+def tasks_of(benchmark: Benchmark, kind: TaskKind, options: Options) -> list[Task]:
+    """The tasks of a kind that have a truth; others are left out, which is said."""
+    found: list[Task] = []
+    others: Counter[str] = Counter()
+    for task in benchmark.tasks.values():
+        if task.kind == kind and task.id in benchmark.truth:
+            found.append(task)
+        else:
+            others[f"{task.kind} task without truth" if task.kind == kind else f"{task.kind} task"] += 1
+    if not found:
+        raise UserError(f'"{benchmark.name}" has no {kind} task.', f"this format holds {kind} tasks only")
+    if others:
+        log.warning("left out: %s", ", ".join(counted(number, what) for what, number in others.items()))
+    return found[: options.limit]
+
+
+def labelled(value: str | None) -> tuple[str, ...]:
+    """The values of a label that has one value or none."""
+    return (value or UNLABELLED,)
+
+
+def label(task: Task, name: str) -> str | None:
+    """The first value of a task's label, if it has one."""
+    values = [value for value in task.labels.get(name, ()) if value != UNLABELLED]
+    return values[0] if values else None
+
+
+def one_picture(task: Task) -> str:
+    """The id of the only picture of a prompt."""
+    shown = [ref.id for ref in task.pictures]
+    if len(shown) != 1:
+        said = counted(len(shown), "picture")
+        raise UserError(f'task "{task.id}" shows {said}; this format holds tasks about one picture.')
+    return shown[0]
+
+
+def chosen(options: Options, name: str, values: Sequence[str]) -> str:
+    """An `--option` with a fixed set of values, the first of them the default."""
+    given = options.extra.get(name, values[0])
+    if given not in values:
+        raise UserError(f'--option {name}="{given}" is unknown.', f"choose from {', '.join(values)}")
+    return given
+
+
+def number_or_text(name: str) -> int | str:
+    """An id as its source had it: a whole number where it reads as one."""
+    return int(name) if name.isascii() and name.isdecimal() and str(int(name)) == name else name
+
+
+def data_file(path: Path, name: str) -> Path:
+    """The file itself, or the one of that name in a folder, also gzipped."""
+    if path.is_file():
+        return path
+    for candidate in (path / name, path / f"{name}.gz"):
+        if candidate.is_file():
+            return candidate
+    raise UserError(f"{path} has no {name}.", f"give the folder that holds {name}, or the file itself")
+
+
+def data_files(path: Path, name: str, options: Options) -> list[Path]:
+    """The file of that name, else all Parquet parts in the folder (so the hub keeps them), else all JSON lines.
+
+    Where a split is asked for, of parts only those whose names begin with it.
+    """
+    if path.is_file() or (path / name).is_file() or (path / f"{name}.gz").is_file():
+        return [data_file(path, name)]
+    parts = sorted(path.rglob("*.parquet")) or sorted(path.rglob("*.jsonl"))
+    wanted = [part for part in parts if options.split is None or part.name.startswith(options.split)]
+    if not wanted:
+        split = "" if options.split is None else f' of split "{options.split}"'
+        raise UserError(f"{path} has no {name} and no Parquet file{split}.", "give the folder that holds them")
+    return wanted
+
+
+@contextmanager
+def new_folder(path: Path, marker: str) -> Iterator[Path]:
+    """A folder to write into, which appears whole or not at all; nothing that is there already is replaced.
+
+    A data set's own folder may hold gigabytes of pictures: it must not be lost to an export in its place.
+    """
+    if path.is_dir() and any(path.iterdir()):
+        raise UserError(f"{path} is not empty; it is left as it is.", "choose a new or an empty folder")
+    with whole_folder(path, marker=marker) as fresh:
+        yield fresh
+
+
+def copy_picture(picture: Picture | None, target: Path, options: Options) -> None:
+    """Copy a picture that is on this machine; one that is not is passed over."""
+    source = None if picture is None else local_file(picture, options)
+    if source is not None:
+        target.parent.mkdir(parents=True, exist_ok=True)
+        shutil.copyfile(source, target)
+
+
+def inside(folder: Path, name: str) -> Path:
+    """The path of a name in a folder; one that would lead out of it is refused."""
+    parts = PurePosixPath(name).parts
+    if not parts or ".." in parts or parts[0] == "/":
+        raise UserError(f'a picture called "{name}" can\'t be written into {folder}.', "export without pictures")
+    return folder.joinpath(*parts)
