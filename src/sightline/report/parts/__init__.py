@@ -1,0 +1,1 @@
+"""The parts of a chapter, each from one section of what was gathered to blocks."""
