@@ -1,6 +1,11 @@
 """Sightline: from a folder of pictures to a benchmark that deserves trust, and to scores that do.
 
-Each verb of the command line is a function here, loaded when it is first used.
+Each verb of the command line is a function here, loaded when it is first used:
+
+    import sightline
+    summary = sightline.scan("~/Pictures", workspace="ws")
+    scores = sightline.score("bench", "run")
+    print(sightline.compare(["runs/a", "runs/b"]).standings)
 """
 
 from __future__ import annotations
@@ -11,14 +16,38 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
+    from sightline import report, score
     from sightline.corpus.scan import scan
+    from sightline.exchange import export_files, import_files, validate
+    from sightline.loading import load
+    from sightline.verbs import compare
 
-__all__ = ["__version__", "scan"]
+__all__ = [
+    "__version__",
+    "compare",
+    "export_files",
+    "import_files",
+    "load",
+    "report",
+    "scan",
+    "score",
+    "validate",
+]
 
-_VERBS = {"scan": "sightline.corpus.scan"}
+_FUNCTIONS = {
+    "compare": "sightline.verbs",
+    "export_files": "sightline.exchange",
+    "import_files": "sightline.exchange",
+    "load": "sightline.loading",
+    "scan": "sightline.corpus.scan",
+    "validate": "sightline.exchange",
+}
+_CALLABLE_PACKAGES = {"report", "score"}
 
 
 def __getattr__(name: str) -> Any:
-    if name in _VERBS:
-        return getattr(import_module(_VERBS[name]), name)
+    if name in _FUNCTIONS:
+        return getattr(import_module(_FUNCTIONS[name]), name)
+    if name in _CALLABLE_PACKAGES:
+        return import_module(f"sightline.{name}")
     raise AttributeError(f"module 'sightline' has no attribute {name!r}")

@@ -9,12 +9,25 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from sightline import __version__
+from sightline.cli.common import set_up_logging
 from sightline.errors import SightlineError
 
+# Verb, where it lives, what it does; in the order of the flow.
 _VERBS = (
-    ("scan", "Read the pictures of a folder into a corpus."),
-    ("demo", "Show the whole flow on built-in samples, or on your own pictures."),
-    ("doctor", "Say what is installed, what is missing, and the command that adds it."),
+    ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
+    ("import", "import_:import_", "Read files of another tool into a benchmark or a run."),
+    ("export", "export:export", "Write a corpus, a benchmark or a run in another tool's format."),
+    ("formats", "formats:formats", "List the formats that import reads and export writes."),
+    ("validate", "validate:validate", "Say everything that is wrong with a benchmark or a run."),
+    ("score", "score:app", "Score a run on its benchmark, or TREC files."),
+    ("compare", "compare:compare", "Say which of several runs is better, and whether that can be trusted."),
+    ("power", "power:power", "Say how many tasks a difference needs to be seen."),
+    ("report", "report:report", "Write one page over several benchmarks and runs."),
+    ("leaderboard", "leaderboard:leaderboard", "Print and write a table of runs with intervals and tie groups."),
+    ("ledger", "ledger:ledger", "Say what the calls of a workspace cost, by stage and model."),
+    ("demo", "demo:demo", "Show the flow on built-in samples, or on your own pictures."),
+    ("config", "config:app", "The effective configuration and where each value came from."),
+    ("doctor", "doctor:doctor", "Say what is installed, what is missing, and the command that adds it."),
 )
 
 
@@ -26,17 +39,15 @@ def build() -> App:
         version=__version__,
         help_format="markdown",
     )
-    for order, (verb, line) in enumerate(_VERBS):
-        app.command(f"sightline.cli.{verb}:{verb}", name=verb, help=line, sort_key=order)
-    config = App(name="config", help="The effective configuration and where each value came from.", sort_key=90)
-    config.command("sightline.cli.config:show", name="show")
-    app.command(config)
+    for order, (verb, place, line) in enumerate(_VERBS):
+        app.command(f"sightline.cli.{place}", name=verb, help=line, sort_key=order)
     return app
 
 
 def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; a user's mistake ends with its fix and exit code 2, never with a traceback."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
+    set_up_logging(verbose="-v" in tokens or "--verbose" in tokens)
     try:
         build()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:

@@ -5,19 +5,21 @@ from __future__ import annotations
 import logging
 import os
 import sys
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 
+from sightline.errors import UserError
+
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sightline.config import Config
+    from sightline.config import Config, Loaded
 
-Switch = Annotated[bool, Parameter(negative="")]
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""
 
 
@@ -36,7 +38,7 @@ class Common:
     "Take only the first N items."
     seed: int | None = None
     "Makes random choices repeatable."
-    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="")] = False
+    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="", show_default=False)] = False
     "Say more on stderr."
     local_only: Switch = False
     "Refuse any call that leaves this machine."
@@ -45,11 +47,25 @@ class Common:
     def workspace_path(self) -> Path:
         return self.workspace or Path(os.environ.get("SIGHTLINE_WORKSPACE") or ".sightline")
 
-    def settings(self, overrides: Mapping[str, Any] | None = None) -> Config:
-        """The effective configuration: file, then environment, then what this command line says."""
+    def load(self, overrides: Mapping[str, Any] | None = None) -> Loaded:
+        """The configuration (file, then environment, then what this command line says), and where it came from."""
         from sightline.config import load
 
-        return load(self.config, overrides=overrides or {}).config
+        return load(self.config, overrides=overrides)
+
+    def settings(self, overrides: Mapping[str, Any] | None = None) -> Config:
+        """The configuration alone; what there is to say about it goes to stderr."""
+        loaded = self.load(overrides)
+        self.warn(loaded.warnings)
+        if loaded.unmapped:
+            keys = ", ".join(item.key for item in loaded.unmapped)
+            self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
+        return loaded.config
+
+    def warn(self, messages: Iterable[str]) -> None:
+        """One line on stderr for each."""
+        for message in messages:
+            sys.stderr.write(f"warning: {message}\n")
 
     def print_json(self, value: Any) -> None:
         """One JSON object on stdout."""
@@ -63,6 +79,17 @@ class Common:
         from rich.console import Console
 
         return Console(highlight=False)
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """`["a=b"]` → {"a": "b"}."""
+    found = {}
+    for pair in given or ():
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise UserError(f'{option} "{pair}" is not of the form key=value.', f"for example {option} query=text")
+        found[key.strip()] = value.strip()
+    return found
 
 
 def set_up_logging(verbose: bool) -> None:

@@ -1,0 +1,61 @@
+"""`sightline compare RUN RUN…`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from sightline.cli.common import Common, Switch
+
+
+def compare(
+    *runs: Path,
+    metrics: str | None = None,
+    benchmark: Path | None = None,
+    fail_if_worse: Annotated[str, Parameter()] | None = None,
+    failures_may_differ: Switch = False,
+    level: float = 0.95,
+    common: Common = Common(),
+) -> None:
+    """Say which of several runs is better, by how much, and whether that can be trusted. The first is the baseline.
+
+    Parameters
+    ----------
+    runs:
+        Folders of runs on the same benchmark; scored, or with --benchmark scored now.
+    metrics:
+        Comma-separated names; all that the runs have in common when not given.
+    benchmark:
+        The benchmark's folder, for runs that have no scores yet.
+    fail_if_worse:
+        Exit with 4 when a later run is worse than the first in this metric, and not by chance.
+    failures_may_differ:
+        Compare although the runs failed on different tasks.
+    level:
+        Of the intervals and tests.
+    """
+    from sightline.cli.score import names
+    from sightline.errors import FoundError
+    from sightline.score.compare import render_comparison
+    from sightline.verbs import compare as compare_runs
+
+    wanted = names(metrics)
+    if fail_if_worse is not None and wanted is not None and fail_if_worse not in wanted:
+        wanted = (*wanted, fail_if_worse)
+    comparison = compare_runs(
+        runs,
+        wanted,
+        benchmark=benchmark,
+        allow_failures_differ=failures_may_differ,
+        level=level,
+        seed=common.seed or 0,
+    )
+    if common.json:
+        common.print_json(comparison.to_dict())
+    else:
+        common.console.print(render_comparison(comparison), markup=False, soft_wrap=True)
+    if fail_if_worse is not None and (worse := comparison.worse(fail_if_worse)):
+        listed = ", ".join(f"{pair.second} ({pair.difference.mean:+.3f})" for pair in worse)
+        raise FoundError(f"worse than {comparison.systems[0]} in {fail_if_worse}: {listed}.")

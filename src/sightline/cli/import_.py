@@ -1,0 +1,81 @@
+"""`sightline import FORMAT PATH --out BENCH`."""
+
+from __future__ import annotations
+
+from dataclasses import asdict
+from pathlib import Path
+from typing import Annotated
+
+from cyclopts import Parameter
+
+from sightline.cli.common import Common, Switch, pairs
+
+
+def import_(
+    format_: Annotated[str, Parameter(name="FORMAT")],
+    path: str,
+    /,
+    *,
+    out: Path,
+    map_: Annotated[list[str], Parameter(name="--map", negative="")] | None = None,
+    benchmark: Path | None = None,
+    pictures: Path | None = None,
+    name: str | None = None,
+    split: str | None = None,
+    option: Annotated[list[str], Parameter(name="--option", negative="")] | None = None,
+    keep_going: Switch = False,
+    common: Common = Common(),
+) -> None:
+    """Read files of another tool into a benchmark or a run.
+
+    Parameters
+    ----------
+    format_:
+        One of the formats in `sightline formats`.
+    path:
+        A file or folder; for the public benchmarks also their name on the hub.
+    out:
+        The folder to write: a benchmark, or a run for predictions.
+    map_:
+        Where a column is called otherwise: field=column (may be repeated).
+    benchmark:
+        For predictions: the benchmark that they answer.
+    pictures:
+        Where the pictures are, if not beside the files.
+    name:
+        What to call it.
+    split:
+        Which split, where a format has several.
+    option:
+        What only this format knows: key=value (may be repeated).
+    keep_going:
+        Leave out wrong lines and list them all, instead of stopping at the first.
+    """
+    from sightline import bench
+    from sightline.bench.formats import Options
+    from sightline.exchange import import_files
+
+    options = Options(
+        columns=pairs(map_, "--map"),
+        name=name,
+        split=split,
+        limit=common.limit,
+        seed=common.seed or 0,
+        keep_going=keep_going,
+        pictures=pictures,
+        benchmark=None if benchmark is None else bench.read(benchmark),
+        extra=pairs(option, "--option"),
+    )
+    summary = import_files(format_, path, out, options)
+    if common.json:
+        common.print_json(asdict(summary))
+        return
+    common.console.print(
+        f"  {summary.tasks:,} tasks · {summary.judgments:,} judgments · {summary.pictures:,} pictures"
+        f" ({summary.missing_pictures:,} missing) → {out}",
+        markup=False,
+    )
+    for label, counts in summary.labels.items():
+        listed = ", ".join(f"{value} {count:,}" for value, count in counts.items())
+        common.console.print(f"  {label}: {listed}", markup=False, overflow="ellipsis", no_wrap=True)
+    common.warn(summary.warnings)

@@ -1,0 +1,33 @@
+"""`sightline report RUN… BENCH… --out PAGE`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from sightline.cli.common import Common, Switch
+
+
+def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, common: Common = Common()) -> None:
+    """Write one page over runs and benchmarks, with CSV files beside it.
+
+    Parameters
+    ----------
+    sources:
+        Folders of runs and of benchmarks, in any order. A run without scores is scored where its benchmark is given.
+    out:
+        The page: .html (one file, nothing loaded from anywhere) or .md. With --limit N it lists N tasks.
+    md:
+        Write the page as Markdown, too.
+    """
+    from sightline.report.words import one_line
+    from sightline.report.write import ROWS, write_report
+
+    rows = ROWS if common.limit is None else common.limit
+    written = write_report(sources, out, format="both" if md else None, rows=rows)
+    if common.json:
+        common.print_json(written.to_dict())
+        return
+    for path in (*written.pages, *written.files):
+        common.console.print(f"  {path}", markup=False, soft_wrap=True)
+    warnings = (f"{section.facts.name}: {said}" for section in written.sections for said in section.warnings)
+    common.warn(map(one_line, warnings))

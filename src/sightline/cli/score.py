@@ -1,0 +1,167 @@
+"""`sightline score BENCH RUN` and `sightline score trec QRELS RUN`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from cyclopts import App
+
+from sightline.cli.common import Common, Switch
+
+if TYPE_CHECKING:
+    from rich.table import Table
+
+    from sightline.score.scores import Scores
+    from sightline.types import Estimate
+
+app = App(name="score", help="Score a run on its benchmark, or TREC files.")
+
+
+@app.default
+def score(
+    benchmark: Path,
+    run: Path,
+    /,
+    *,
+    metrics: str | None = None,
+    level: float = 0.95,
+    cluster_by: str = "auto",
+    by: str | None = None,
+    other_version: Switch = False,
+    common: Common = Common(),
+) -> None:
+    """Score a run on its benchmark, without running anything again; writes scores.json and per_task.csv to the run.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark.
+    run:
+        The folder of the run.
+    metrics:
+        Comma-separated names such as ndcg@10,map,f1; the benchmark's own when not given.
+    level:
+        Of the intervals.
+    cluster_by:
+        What tasks are clustered by: auto, none, owner, event, duplicate, or a label.
+    by:
+        Also show the scores broken down by this label.
+    other_version:
+        Score although the run was made on another version of the benchmark.
+    """
+    from sightline.verbs import score as score_run
+
+    scores = score_run(
+        benchmark,
+        run,
+        names(metrics),
+        level=level,
+        seed=common.seed or 0,
+        cluster_by=None if cluster_by == "none" else cluster_by,
+        allow_other_version=other_version,
+    )
+    if common.json:
+        common.print_json(scores.to_dict(tasks=False))
+        return
+    common.console.print(estimates_table(scores.overall))
+    if by is not None:
+        _print_slices(scores, by, common)
+    failed = ", ".join(f"{kind} {count:,}" for kind, count in scores.failures.items())
+    if failed:
+        common.console.print(f"  failures, counted as zero: {failed}", markup=False)
+    common.warn(scores.notes)
+
+
+@app.command
+def trec(
+    qrels: Path,
+    run: Path,
+    /,
+    *,
+    metrics: str = "ndcg@10,map,rr,p@10,recall@100",
+    intersection: Switch = False,
+    level: float = 0.95,
+    per_query: Path | None = None,
+    common: Common = Common(),
+) -> None:
+    """Score a TREC run against TREC qrels, straight from the files (.gz too).
+
+    Parameters
+    ----------
+    qrels:
+        Lines of: query 0 document relevance.
+    run:
+        Lines of: query Q0 document rank score tag.
+    metrics:
+        Comma-separated names.
+    intersection:
+        Score only the queries that the run has; otherwise the others count as zero.
+    level:
+        Of the intervals.
+    per_query:
+        Also write a CSV file with a row for each query.
+    """
+    from sightline.verbs import score_trec_files
+
+    result = score_trec_files(
+        qrels, run, names(metrics) or (), intersection=intersection, level=level, seed=common.seed or 0
+    )
+    if per_query is not None:
+        from sightline.verbs import write_per_query
+
+        write_per_query(result, per_query)
+    if common.json:
+        common.print_json({name: asdict(found) for name, found in result.estimates.items()})
+        return
+    common.console.print(estimates_table(result.estimates))
+    common.console.print(
+        f"  {result.queries:,} queries, {result.missing_queries:,} of them not in the run; "
+        f"{result.unknown_queries:,} queries of the run are not in the qrels; "
+        f"{result.duplicates:,} repeated documents; "
+        + ("" if result.unjudged_rate is None else f"{result.unjudged_rate:.1%} of the results unjudged"),
+        markup=False,
+    )
+
+
+def names(given: str | None) -> tuple[str, ...] | None:
+    """`"a, b"` → ("a", "b"), where a comma inside brackets does not separate."""
+    if given is None:
+        return None
+    found, depth, word = [], 0, ""
+    for letter in given + ",":
+        depth += (letter == "(") - (letter == ")")
+        if letter == "," and depth <= 0:
+            found.append(word.strip())
+            word = ""
+        else:
+            word += letter
+    return tuple(filter(None, found))
+
+
+def estimates_table(estimates: Mapping[str, Estimate]) -> Table:
+    """One metric a line, with its interval."""
+    from rich.table import Table
+
+    table = Table(
+        "metric", "mean", "interval", "n", "failures", "answered", box=None, header_style="bold", padding=(0, 2)
+    )
+    for name, found in estimates.items():
+        answered = "–" if found.answered is None else f"{found.answered:.3f}"
+        interval = f"[{found.low:.3f}, {found.high:.3f}] {found.level:.0%}"
+        table.add_row(
+            name, f"{found.mean:.3f}", interval.replace("[", "\\["), f"{found.n:,}", f"{found.failures:,}", answered
+        )
+    return table
+
+
+def _print_slices(scores: Scores, by: str, common: Common) -> None:
+    from sightline.errors import UserError
+
+    if by not in scores.by_label:
+        raise UserError(f'no task has a label "{by}".', f"labels: {', '.join(scores.by_label) or 'none'}")
+    for value, estimates in scores.by_label[by].items():
+        common.console.print(f"  {by}: {value}", markup=False)
+        common.console.print(estimates_table(estimates))

@@ -1,0 +1,88 @@
+"""What is installed, what is missing, and the command that adds it."""
+
+from __future__ import annotations
+
+import platform
+import re
+import sqlite3
+from dataclasses import dataclass
+from importlib import metadata
+
+from sightline.engine import cores
+
+_PURPOSES = {
+    "heif": "read HEIC pictures",
+    "parquet": "read and write Parquet",
+    "hub": "public benchmarks by their name on the Hugging Face hub",
+    "pandas": "tables as data frames",
+}
+_REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*?(?:extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"])?\s*$")
+
+
+@dataclass(frozen=True, slots=True)
+class Extra:
+    """A set of optional packages: what it is for, what is there, and what to run to have it."""
+
+    name: str
+    purpose: str
+    installed: dict[str, str]
+    missing: tuple[str, ...]
+
+    @property
+    def command(self) -> str | None:
+        return f"pip install 'sightline[{self.name}]'" if self.missing else None
+
+
+@dataclass(frozen=True, slots=True)
+class Diagnosis:
+    """The state of this installation."""
+
+    sightline: str
+    python: str
+    sqlite: str
+    platform: str
+    cores: int
+    core: dict[str, str]
+    missing_core: tuple[str, ...]
+    extras: tuple[Extra, ...]
+
+    @property
+    def healthy(self) -> bool:
+        return not self.missing_core
+
+
+def diagnose() -> Diagnosis:
+    """Look at what is installed; imports none of it."""
+    needs = _requirements()
+    core, missing_core = _split(needs.pop("", []))
+    extras = tuple(Extra(name, purpose, *_split(needs.get(name, []))) for name, purpose in _PURPOSES.items())
+    return Diagnosis(
+        sightline=metadata.version("sightline"),
+        python=platform.python_version(),
+        sqlite=sqlite3.sqlite_version,
+        platform=platform.platform(),
+        cores=cores(),
+        core=core,
+        missing_core=missing_core,
+        extras=extras,
+    )
+
+
+def _requirements() -> dict[str, list[str]]:
+    """Package names by extra, from Sightline's own metadata; the core's under ""."""
+    needs: dict[str, list[str]] = {}
+    for line in metadata.requires("sightline") or []:
+        found = _REQUIREMENT.match(line)
+        if found and found["name"] != "sightline":
+            needs.setdefault(found["extra"] or "", []).append(found["name"])
+    return needs
+
+
+def _split(names: list[str]) -> tuple[dict[str, str], tuple[str, ...]]:
+    installed, missing = {}, []
+    for name in names:
+        try:
+            installed[name] = metadata.version(name)
+        except metadata.PackageNotFoundError:
+            missing.append(name)
+    return installed, tuple(missing)

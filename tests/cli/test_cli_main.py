@@ -1,0 +1,63 @@
+"""The frame of the command line: help, mistakes, exit codes."""
+
+from __future__ import annotations
+
+import json
+import re
+
+import pytest
+
+FLOW = ["scan", "import", "export", "formats", "validate", "score", "compare", "power", "report", "leaderboard"]
+
+
+def test_help_shows_the_verbs_in_the_order_of_the_flow(cli) -> None:
+    done = cli("--help")
+    verbs = re.findall(r"^│ ([a-z]+) ", done.stdout, re.MULTILINE)
+    assert done.returncode == 0
+    assert [verb for verb in verbs if verb in FLOW] == FLOW
+
+
+def test_every_verb_has_help_and_the_common_options(cli) -> None:
+    from sightline.cli.app import build
+
+    for verb in [name for name in build() if not name.startswith("-")]:
+        words = ("config", "show") if verb == "config" else (verb,)
+        done = cli(*words, "--help")
+        assert done.returncode == 0, done.stderr
+        for option in ("--workspace", "--config", "--json", "--limit", "--seed", "-v", "--local-only"):
+            assert option in done.stdout, (verb, option)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "says"),
+    [
+        (("scn", "x"), 'Did you mean "scan"?'),
+        (("scan",), "DIRECTORY"),
+        (("scan", "x", "--jsn"), "Did you mean --json?"),
+        (("scan", "no-such-folder"), "there is no folder"),
+        (("scan", "x", "--limit", "many"), "many"),
+        (("export", "corpus-jsnl", "x", "--out", "y"), 'Did you mean "corpus-jsonl"?'),
+        (("validate", "x"), "neither a benchmark nor a run"),
+        (("compare", "one"), "score it first"),
+    ],
+)
+def test_a_mistake_gets_a_message_and_exit_code_2(cli, arguments: tuple[str, ...], says: str) -> None:
+    done = cli(*arguments)
+    assert done.returncode == 2, done.stderr
+    assert says in done.stderr and done.stderr.startswith("error: ")
+    assert "Traceback" not in done.stderr and done.stdout == ""
+
+
+def test_doctor_says_what_is_there(cli) -> None:
+    done = cli("doctor", "--json")
+    found = json.loads(done.stdout)
+    assert done.returncode == 0 and found["healthy"] is True
+    assert set(found["core"]) == {"numpy", "pillow", "pydantic", "orjson", "rich", "cyclopts"}
+    assert {extra["name"] for extra in found["extras"]} >= {"heif", "parquet", "hub"}
+    assert "Sightline" in cli("doctor").stdout
+
+
+def test_version(cli) -> None:
+    import sightline
+
+    assert cli("--version").stdout.strip() == sightline.__version__
