@@ -4,7 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 
-.PHONY: demo test test-all check bench docs clean install
+.PHONY: demo test test-all test-interop check bench docs clean install
 
 install: $(STAMP)
 
@@ -23,9 +23,22 @@ test: $(STAMP)  ## all tests but the slow ones
 	@echo "== tests (make test-all adds the slow ones)"
 	$(BIN)/python -m pytest -n auto
 
-test-all: $(STAMP)
+test-all: $(STAMP) test-interop  ## every test, the slow ones too
 	@echo "== every test, the slow ones too"
 	$(BIN)/python -m pytest -n auto -m ''
+
+# The real loaders of the formats that we write, in an environment of their own: they bring torch and much else.
+INTEROP := .venv-interop
+test-interop: $(INTEROP)/.installed
+	@echo "== files that we write, read by the tools they are for"
+	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats
+
+$(INTEROP)/.installed: pyproject.toml
+	@echo "== setting up $(INTEROP) (once): mteb, datasets, ranx, inspect_ai, lm-eval, …"
+	test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop]'
+	@touch $@
 
 check: $(STAMP)  ## style, types, layers
 	@echo "== style (ruff), types (mypy --strict), layers (import-linter)"
@@ -35,10 +48,10 @@ check: $(STAMP)  ## style, types, layers
 	$(BIN)/lint-imports --no-cache
 
 bench: $(STAMP)  ## ratios against peers, printed; see benchmarks/RESULTS.md
-	$(BIN)/python benchmarks/scan.py
+	for script in imports scan score_trec score_text score_bootstrap; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
 
 docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
 	$(BIN)/python docs/make_reference.py
 
 clean:
-	rm -rf $(VENV) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

@@ -94,7 +94,7 @@ def export_files(format_: str, source: _PathLike, out: _PathLike, options: Optio
         wanted = " or ".join(f"a {kind.__name__.lower()}" for kind in known.writes)
         raise UserError(f"{source} is a {type(content).__name__.lower()}; {format_} is written from {wanted}.")
     options = options or Options()
-    if options.pictures is None:  # Relative addresses of pictures start at the benchmark's folder.
+    if options.pictures is None and isinstance(content, Benchmark):  # Relative addresses of pictures start at the benchmark's folder.
         options = replace(options, pictures=Path(source).expanduser())
     known.write(content, Path(out).expanduser(), options)
 

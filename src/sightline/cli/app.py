@@ -15,6 +15,7 @@ from sightline.errors import SightlineError
 # Verb, where it lives, what it does; in the order of the flow.
 _VERBS = (
     ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
+    ("embed", "embed:app", "Turn pictures or texts into vectors."),
     ("import", "import_:import_", "Read files of another tool into a benchmark or a run."),
     ("export", "export:export", "Write a corpus, a benchmark or a run in another tool's format."),
     ("formats", "formats:formats", "List the formats that import reads and export writes."),

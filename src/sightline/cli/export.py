@@ -46,6 +46,7 @@ def export(
         columns=pairs(map_, "--map"),
         limit=common.limit,
         seed=common.seed or 0,
+        pictures=benchmark,
         benchmark=None if benchmark is None else bench.read(benchmark),
         extra=pairs(option, "--option"),
     )

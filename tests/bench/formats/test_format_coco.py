@@ -175,6 +175,8 @@ def test_captions_of_any_benchmark_come_back(
     assert f"left out: {len(sampled.tasks) - len(captions)} tasks that are not captions" in caplog.text
     root = bench.picture_path(sampled.corpus.pictures["ana/2023/02/LUM_1044.jpg"].uri, Path())
     assert root is not None
+    elsewhere = exporting("coco", sampled, tmp_path / "again.json", Options(pictures=tmp_path))
+    assert elsewhere.read_bytes() == file.read_bytes()
     found = benchmark_in("coco", file, Options(pictures=root.parents[3]))
     assert found.corpus.pictures == sampled.corpus.pictures
     for name, task in found.tasks.items():

@@ -1,4 +1,4 @@
-"""VLMEvalKit: questions with pictures in base64 or by path, predictions, and files that pandas reads as the tool does."""
+"""VLMEvalKit: questions with pictures in base64 or by path, predictions, and our files as pandas reads them."""
 
 from __future__ import annotations
 

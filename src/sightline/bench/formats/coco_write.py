@@ -104,16 +104,16 @@ def _image(picture: Picture, licences: _Licences) -> dict[str, Any]:
 def _file_names(pictures: Mapping[str, Picture], options: Options) -> dict[str, str]:
     """Paths from the folder that holds all the pictures; of a picture elsewhere, the end of its address."""
     places = {name: picture_path(picture.uri, options.pictures or Path()) for name, picture in pictures.items()}
-    folder = options.pictures or _common(place for place in places.values() if place is not None)
+    folder = _common(place for place in places.values() if place is not None)
     names: dict[str, str] = {}
     for name, place in places.items():
         if place is None:
             names[name] = PurePosixPath(urlsplit(pictures[name].uri).path).name or name
         else:
-            names[name] = os.path.relpath(place.absolute(), folder.absolute())
+            names[name] = str(place.absolute().relative_to(folder))
     return names
 
 
 def _common(places: Iterable[Path]) -> Path:
     folders = [str(place.absolute().parent) for place in places]
-    return Path(os.path.commonpath(folders)) if folders else Path()
+    return Path(os.path.commonpath(folders)) if folders else Path("/")

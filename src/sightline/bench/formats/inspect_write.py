@@ -15,11 +15,10 @@ from sightline.bench.formats.base import Content, Options
 from sightline.bench.formats.inspect_sample import sample_document, summary_of, usage
 from sightline.bench.formats.inspect_zip import HEADER, START, write_eval
 from sightline.bench.formats.retrieval import check_options
-from sightline.bench.formats.scored_run import made_at, made_on
+from sightline.bench.formats.scored_run import ScoredRun, made_at, scored
 from sightline.errors import UserError
 from sightline.io import write_json
-from sightline.score.evaluate import evaluate
-from sightline.types import Benchmark, Estimate, LedgerEntry, Run
+from sightline.types import Estimate, LedgerEntry, Run
 
 _VERSION = 2
 
@@ -28,10 +27,9 @@ def write(content: Content, path: Path, options: Options) -> None:
     """Write a run with its scores: `.eval`, or `.json` if the name says so."""
     check_options(options, "created")
     assert isinstance(content, Run)
-    benchmark = made_on(options, "a log of inspect_ai")
     if path.suffix not in (".eval", ".json"):
         raise UserError(f'inspect_ai would not open "{path.name}".', "end the name in .eval or .json")
-    log = _Log(content, benchmark, options)
+    log = _Log(scored(content, options, "a log of inspect_ai"), options)
     if path.suffix == ".json":
         write_json(path, {**log.header, "samples": list(log.samples()), "reductions": log.reductions()})
     else:
@@ -41,15 +39,12 @@ def write(content: Content, path: Path, options: Options) -> None:
 class _Log:
     """The documents of a log."""
 
-    def __init__(self, run: Run, benchmark: Benchmark, options: Options) -> None:
-        self._run = run
-        self._benchmark = benchmark
+    def __init__(self, made: ScoredRun, options: Options) -> None:
+        self._run = made.run
+        self._benchmark = made.benchmark
+        self._scores = made.scores
         self._options = options
-        self._scores = evaluate(benchmark, run)
         self._created = made_at(options).isoformat()
-        known = [attempt for attempt in run.attempts if attempt.task_id in benchmark.tasks]
-        tasks = list(dict.fromkeys(attempt.task_id for attempt in known))[: options.limit]
-        self._attempts = [attempt for attempt in known if attempt.task_id in set(tasks)]
 
     def documents(self) -> Iterator[tuple[str, Any]]:
         """The documents of an `.eval` file in the order in which inspect_ai writes them."""
@@ -65,11 +60,11 @@ class _Log:
     def samples(self) -> Iterator[dict[str, Any]]:
         """A sample for each attempt; a task's usage stands where it was tried once, as the ledger knows tasks only."""
         rows = {(row.task_id, row.attempt): row for row in self._scores.tasks}
-        times = Counter(attempt.task_id for attempt in self._attempts)
+        times = Counter(attempt.task_id for attempt in self._run.attempts)
         ledger: defaultdict[str | None, list[LedgerEntry]] = defaultdict(list)
         for entry in self._run.ledger:
             ledger[entry.task_id].append(entry)
-        for attempt in self._attempts:
+        for attempt in self._run.attempts:
             calls = ledger[attempt.task_id] if times[attempt.task_id] == 1 else []
             row = rows[attempt.task_id, attempt.number]
             sample = sample_document(self._benchmark, self._run.system, attempt, row, self._options)
@@ -78,13 +73,12 @@ class _Log:
 
     def reductions(self) -> list[dict[str, Any]]:
         """The mean of each task's attempts, by metric."""
-        shown = {attempt.task_id for attempt in self._attempts}
         found = []
         for metric in self._scores.metrics:
             values: defaultdict[str, list[float]] = defaultdict(list)
             for row in self._scores.tasks:
                 value = row.values.get(metric)
-                if value is not None and row.task_id in shown:
+                if value is not None and row.status != "missing":
                     values[row.task_id].append(value)
             means = [{"sample_id": task, "value": sum(of_task) / len(of_task)} for task, of_task in values.items()]
             found.append({"scorer": metric, "reducer": "mean", "samples": means})
@@ -97,7 +91,7 @@ class _Log:
         digest = hashlib.sha256("\0".join(names).encode()).hexdigest()
         tasks = list(self._benchmark.tasks)
         answered = sum(row.status == "answered" for row in self._scores.tasks)
-        epochs = max((attempt.number for attempt in self._attempts), default=0) + 1
+        epochs = max((attempt.number for attempt in self._run.attempts), default=0) + 1
         return {
             "version": _VERSION,
             "status": "success",

@@ -58,10 +58,11 @@ def read(path: Path, options: Options) -> Imported:
     filters: dict[str, None] = {}
     wanted = options.extra.get("filter")
     for row in read_rows(file.path, complaints):
-        name = str(row.values.get("filter", ""))
-        filters[name] = None
-        if name != (next(iter(filters)) if wanted is None else wanted):
-            continue
+        name = row.values.get("filter")  # lmms-eval does not write it.
+        if isinstance(name, str):
+            filters[name] = None
+            if name != (next(iter(filters)) if wanted is None else wanted):
+                continue
         with checked(row, complaints):
             task = _task_id(row, options)
             for number, prediction in enumerate(_predictions(row, attempts.task(task), wanted is not None)):
@@ -98,11 +99,9 @@ def _system(file: _File) -> str:
     for name in (f"results_{file.date}.json", f"{file.date}_results.json"):
         beside = file.path.with_name(name)
         if file.date and beside.is_file():
-            results = read_json(beside)
-            config = results.get("config") if isinstance(results, dict) else None
-            for value in (results.get("model_name"), config.get("model") if isinstance(config, dict) else None):
-                if isinstance(value, str) and value:
-                    return value
+            match read_json(beside):
+                case {"model_name": str(model)} | {"config": {"model": str(model)}} if model:
+                    return model
     return file.path.absolute().parent.name or file.path.stem
 
 

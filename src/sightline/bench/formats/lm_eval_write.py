@@ -15,11 +15,9 @@ from sightline import __version__
 from sightline.bench.formats.base import Content, Options
 from sightline.bench.formats.replies import reply_text, right_replies, to_exact
 from sightline.bench.formats.retrieval import check_options
-from sightline.bench.formats.scored_run import OURS, made_at, made_on, picture_place
+from sightline.bench.formats.scored_run import OURS, ScoredRun, made_at, picture_place, scored
 from sightline.bench.formats.seeds import new_folder
 from sightline.io import dump, write_json, write_jsonl
-from sightline.score.evaluate import evaluate
-from sightline.score.scores import Scores
 from sightline.types import Attempt, Benchmark, Run, Task
 
 _FILTER = "none"
@@ -29,31 +27,31 @@ def write(content: Content, path: Path, options: Options) -> None:
     """Write a folder with the samples and the results of a run."""
     check_options(options, "created")
     assert isinstance(content, Run)
-    benchmark = made_on(options, "a file of lm-eval's samples")
-    scores = evaluate(benchmark, content)
+    made = scored(content, options, "a file of lm-eval's samples")
     moment = made_at(options)
     date = moment.replace(tzinfo=None).isoformat(timespec="microseconds").replace(":", "-")
-    task = re.sub(r"\W", "_", benchmark.name)
+    task = re.sub(r"\W", "_", made.benchmark.name)
     with new_folder(path, f"results_{date}.json") as folder:
-        write_jsonl(folder / f"samples_{task}_{date}.jsonl", _samples(content, benchmark, scores, options))
-        write_json(folder / f"results_{date}.json", _results(content, benchmark, scores, task, moment))
+        write_jsonl(folder / f"samples_{task}_{date}.jsonl", _samples(made, options))
+        write_json(folder / f"results_{date}.json", _results(made, task, moment))
 
 
-def _samples(run: Run, benchmark: Benchmark, scores: Scores, options: Options) -> Iterator[dict[str, Any]]:
+def _samples(made: ScoredRun, options: Options) -> Iterator[dict[str, Any]]:
     """A line for each task that was tried; several attempts are repeats, and its metrics are their means."""
     tried: defaultdict[str, list[Attempt]] = defaultdict(list)
-    for attempt in run.attempts:
+    for attempt in made.run.attempts:
         tried[attempt.task_id].append(attempt)
     values: defaultdict[str, defaultdict[str, list[float]]] = defaultdict(lambda: defaultdict(list))
-    for row in scores.tasks:
+    for row in made.scores.tasks:
         for metric, value in row.values.items():
             if value is not None:
                 values[row.task_id][metric].append(value)
-    known = [(place, task) for place, task in enumerate(benchmark.tasks.values()) if task.id in tried]
-    for place, task in known[: options.limit]:
-        means = {metric: fmean(found) for metric, found in values[task.id].items()}
-        attempts = sorted(tried[task.id], key=lambda attempt: attempt.number)
-        yield {"doc_id": place, **_sample(benchmark, task, attempts, options), "metrics": list(means), **means}
+    for place, task in enumerate(made.benchmark.tasks.values()):
+        if task.id in tried:
+            means = {metric: fmean(found) for metric, found in values[task.id].items()}
+            attempts = sorted(tried[task.id], key=lambda attempt: attempt.number)
+            sample = _sample(made.benchmark, task, attempts, options)
+            yield {"doc_id": place, **sample, "metrics": list(means), **means}
 
 
 def _sample(benchmark: Benchmark, task: Task, attempts: list[Attempt], options: Options) -> dict[str, Any]:
@@ -83,8 +81,9 @@ def _sample(benchmark: Benchmark, task: Task, attempts: list[Attempt], options: 
     }
 
 
-def _results(run: Run, benchmark: Benchmark, scores: Scores, task: str, moment: datetime) -> dict[str, Any]:
+def _results(made: ScoredRun, task: str, moment: datetime) -> dict[str, Any]:
     """The results over all tasks; the standard error is the interval's half width in standard deviations."""
+    run, benchmark, scores = made.run, made.benchmark, made.scores
     found: dict[str, Any] = {"alias": benchmark.name}
     for metric, estimate in scores.overall.items():
         found[f"{metric},{_FILTER}"] = estimate.mean

@@ -154,9 +154,6 @@ class Attempts:
         self._known[key] = attempt
         return True
 
-    def __contains__(self, name: str) -> bool:
-        return name in self._tasks
-
     def imported(
         self,
         *,

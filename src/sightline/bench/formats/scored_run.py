@@ -2,23 +2,42 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 from pathlib import Path
 
 from sightline.bench.check import picture_path
 from sightline.bench.formats.base import Options
+from sightline.bench.formats.beside import limited
 from sightline.errors import UserError
-from sightline.types import Benchmark
+from sightline.score.evaluate import evaluate
+from sightline.score.measure import kinds_scored
+from sightline.score.scores import Scores
+from sightline.types import Benchmark, Run
 
 OURS = "sightline"
 """The key under which a log of another tool holds all of a prediction."""
 
 
-def made_on(options: Options, what: str) -> Benchmark:
-    """The benchmark with the questions that `what` also holds."""
+@dataclass(frozen=True, slots=True)
+class ScoredRun:
+    """A run, the benchmark that it was made on, and its scores: all over the same tasks."""
+
+    run: Run
+    benchmark: Benchmark
+    scores: Scores
+
+
+def scored(run: Run, options: Options, what: str) -> ScoredRun:
+    """The run's attempts at the tasks of the benchmark, as far as the limit goes; `what` also holds the questions."""
     if options.benchmark is None:
         raise UserError(f"{what} holds the questions too.", "add --benchmark BENCH, the one that the run was made on")
-    return options.benchmark
+    benchmark = limited(options.benchmark, options)
+    kinds = {task.kind for task in benchmark.tasks.values()}
+    metrics = tuple(name for name in benchmark.metrics if kinds_scored(name, kinds))
+    attempts = tuple(attempt for attempt in run.attempts if attempt.task_id in benchmark.tasks)
+    made = replace(run, attempts=attempts)
+    return ScoredRun(made, benchmark, evaluate(benchmark, made, metrics))
 
 
 def made_at(options: Options) -> datetime:

@@ -129,8 +129,8 @@ class _Reader:
         content = sample.files.get("json", b"{}")
         try:
             fields = orjson.loads(content)
-        except orjson.JSONDecodeError as error:
-            fields = error
+        except orjson.JSONDecodeError:
+            fields = None
         if isinstance(fields, dict):
             return fields
         self._complaints.add(sample.shard, None, f"{sample.key}.json", f"expected a JSON object, got {content!r:.60}")
@@ -177,7 +177,7 @@ def write(content: Content, path: Path, options: Options) -> None:
                 missing += not image
                 uri = {} if image else {"uri": picture.uri}
                 text = {"txt": "\n".join(texts[picture.id]).encode()} if picture.id in texts else {}
-                known = {"json": dump({"id": picture.id, **to_fields(picture), **uri})}
+                known = {"json": dump({**to_fields(picture), "id": picture.id, **uri})}
                 shards.add(encode_key(picture.id), {**image, **known, **text})
         if benchmark is not None:
             write_beside(benchmark, folder)

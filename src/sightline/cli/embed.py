@@ -1,0 +1,139 @@
+"""`sightline embed pictures DIR` and `sightline embed texts FILE`."""
+
+from __future__ import annotations
+
+import mimetypes
+import sys
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import App, Parameter
+
+from sightline.cli.common import Common, pairs
+
+if TYPE_CHECKING:
+    from collections.abc import Iterable
+
+    from sightline.embedding import Embedded
+    from sightline.models.embedders.listing import LeftOut
+
+app = App(name="embed", help="Turn pictures or texts into vectors.")
+
+Options = Annotated[list[str] | None, Parameter(name="--option", consume_multiple=False, negative="")]
+
+
+@app.command
+def pictures(
+    directory: Path,
+    /,
+    *,
+    out: Path,
+    embedder: str | None = None,
+    option: Options = None,
+    common: Common = Common(),
+) -> None:
+    """Turn the pictures of a folder into vectors. Nothing is ever written to the folder.
+
+    Pictures that can't be read are left out and listed. Vectors are kept in the workspace, so that a second run only
+    embeds what is new.
+
+    Parameters
+    ----------
+    directory:
+        The folder with the pictures; sub-folders are included.
+    out:
+        The file to write: an .npz with `ids` (paths under the folder) and `vectors` (float32, unit length).
+    embedder:
+        Who makes the vectors: photos, clip-vit-b32, siglip-b16, onnx:FOLDER, transformers:NAME, openai/MODEL,
+        vllm/MODEL, http:URL#MODEL. The configured one, else photos, when not given.
+    option:
+        KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
+    """
+    from sightline.embedding import embed_pictures
+    from sightline.models.embedders.options import parse_value
+
+    done = embed_pictures(
+        directory,
+        embedder=embedder,
+        out=out,
+        workspace=common.workspace_path,
+        config=common.settings(),
+        limit=common.limit,
+        local_only=common.local_only,
+        options={key: parse_value(value) for key, value in pairs(option, "--option").items()},
+    )
+    _list(item for item in done.left_out if common.verbose or _was_meant(item))
+    _show(done, "picture", common)
+
+
+@app.command
+def texts(
+    file: Path,
+    /,
+    *,
+    out: Path,
+    embedder: str | None = None,
+    option: Options = None,
+    common: Common = Common(),
+) -> None:
+    """Turn the lines of a file into vectors, one text a line.
+
+    Parameters
+    ----------
+    file:
+        One text a line, UTF-8, also gzipped; blank lines are left out.
+    out:
+        The file to write: an .npz with `ids` (line numbers, from 1) and `vectors` (float32, unit length).
+    embedder:
+        Who makes the vectors, as for pictures.
+    option:
+        KEY=VALUE for the embedder; can be repeated.
+    """
+    from sightline.embedding import embed_texts
+    from sightline.models.embedders.options import parse_value
+
+    done = embed_texts(
+        file,
+        embedder=embedder,
+        out=out,
+        workspace=common.workspace_path,
+        config=common.settings(),
+        limit=common.limit,
+        local_only=common.local_only,
+        options={key: parse_value(value) for key, value in pairs(option, "--option").items()},
+    )
+    _list(done.left_out)
+    _show(done, "text", common)
+
+
+def _was_meant(item: LeftOut) -> bool:
+    """A text file among pictures is only counted; a file that calls itself a picture and is none is named."""
+    kind = mimetypes.guess_type(item.id, strict=False)[0] or ""
+    return item.reason != "not a picture" or kind.startswith("image/")
+
+
+def _list(left_out: Iterable[LeftOut]) -> None:
+    for item in left_out:
+        sys.stderr.write(f"left out {item.id!r}: {item.reason} ({item.detail})\n")
+
+
+def _show(done: Embedded, noun: str, common: Common) -> None:
+    if common.json:
+        common.print_json(done.to_json())
+    else:
+        common.console.print(to_text(done, noun), markup=False, soft_wrap=True)
+
+
+def to_text(done: Embedded, noun: str) -> str:
+    """What was made, on a few lines."""
+    plural = noun if done.count == 1 else f"{noun}s"
+    lines = [f"  {done.count:,} {plural} · {done.dim} numbers each · {done.embedder} ({done.revision})"]
+    if done.left_out:
+        reasons = sorted(done.reasons.items(), key=lambda found: -found[1])
+        lines.append(
+            f"  {len(done.left_out):,} left out: {', '.join(f'{count:,} {reason}' for reason, count in reasons)}"
+        )
+    if done.truncated:
+        lines.append(f"  {done.truncated:,} cut, because they are longer than the model reads")
+    lines.append(f"  {done.count - done.from_cache:,} made now, {done.from_cache:,} from the workspace, in {done.seconds:.1f} s")
+    return "\n".join([*lines, f"  → {done.path}"])
