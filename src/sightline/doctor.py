@@ -14,7 +14,9 @@ _PURPOSES = {
     "heif": "read HEIC pictures",
     "parquet": "read and write Parquet",
     "hub": "public benchmarks by their name on the Hugging Face hub",
+    "onnx": "embed pictures and texts with CLIP and SigLIP models",
     "pandas": "tables as data frames",
+    "excel": "read predictions from Excel files",
 }
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*?(?:extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"])?\s*$")
 

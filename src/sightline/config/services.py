@@ -6,12 +6,16 @@ from typing import Literal
 
 from pydantic import Field
 
-from sightline.config.section import Secret, Section, from_environment
+from sightline.config.section import FilePath, Secret, Section, from_environment
 
 
 class ModelSettings(Section):
-    """`[models]`: where chat models are asked, and with which keys."""
+    """`[models]`: which models are used, where they are asked, and with which keys."""
 
+    embedder: str | None = Field(None, description="Who turns pictures and texts into vectors; `photos` when not set.")
+    folder: FilePath | None = Field(
+        None, description="Where downloaded models are kept; the user's cache when not set."
+    )
     base_url: str | None = from_environment("An OpenAI-compatible server, such as your own.", "OPENAI_BASE_URL")
     openai_api_key: Secret | None = from_environment("Key of OpenAI or of the server above.", "OPENAI_API_KEY")
     anthropic_api_key: Secret | None = from_environment("Key of Anthropic.", "ANTHROPIC_API_KEY")

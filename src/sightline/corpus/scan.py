@@ -70,7 +70,7 @@ def scan(
     """
     started = time.monotonic()
     config = config or Config()
-    root_path, workspace_path = _checked_places(Path(folder), Path(workspace))
+    root_path, workspace_path = checked_places(Path(folder), Path(workspace))
     if metadata is not None and not Path(metadata).is_file():
         raise UserError(f"there is no metadata file {metadata}.", "check the path after --metadata")
     with Store(workspace_path) as store:
@@ -88,12 +88,13 @@ def scan(
         return _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
 
 
-def _checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
+def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
+    """Both as absolute paths; refused where the folder is none, or the workspace would lie inside it."""
     root, workspace = folder.expanduser().absolute(), workspace.expanduser().absolute()
     root = Path(os.path.normpath(root))
     if root.exists() and not root.is_dir():
         raise UserError(
-            f"{root} is a file, not a folder of pictures.", f"scan its folder: sightline scan {root.parent}"
+            f"{root} is a file, not a folder of pictures.", f"give its folder: {root.parent}"
         )
     real_root, real_workspace = os.path.realpath(root), os.path.realpath(workspace)
     if os.path.commonpath([real_root, real_workspace]) == real_root:

@@ -16,7 +16,7 @@ if TYPE_CHECKING:
     from sightline.engine.mapping import Mapped, Stage, map, run_map  # noqa: A004 (used as `engine.map`)
     from sightline.engine.plan import Plan, StagePlan, plan_stage
     from sightline.engine.prices import Prices
-    from sightline.engine.purpose import purpose
+    from sightline.engine.purposes import purpose
 
 __all__ = [
     "Advance",
@@ -51,7 +51,7 @@ _LATER = {
     "StagePlan": "plan",
     "map": "mapping",
     "plan_stage": "plan",
-    "purpose": "purpose",
+    "purpose": "purposes",
     "read_ledger": "ledger",
     "run_map": "mapping",
 }

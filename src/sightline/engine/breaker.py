@@ -1,0 +1,177 @@
+"""When there is no point in asking on: an endpoint that is down, a wrong key, an unknown model, no credit."""
+
+from __future__ import annotations
+
+import asyncio
+
+from sightline.engine.retry import OVERLOADS
+from sightline.errors import SightlineError, StoppedError, UserError
+from sightline.types import Failure
+
+_NO_REPLY = frozenset(
+    {"connection", "timeout", "server-error", "html", "bad-content-type", "cut-off-body", "bad-json", "endless"}
+)
+"""Signs that no working server is at the other end."""
+_GO_ON = "what was done so far is kept: run the same command again to go on"
+_IN_A_ROW = 10
+_BAD_REQUESTS_IN_A_ROW = 20
+_REFUSED_KEYS_IN_A_ROW = 3
+_LONGEST_PROBE = 15.0
+
+
+class Breaker:
+    """Watches one endpoint for all who ask it.
+
+    Ten attempts in a row without a reply open it: then one call at a time is let through as a probe, at growing
+    intervals, and the first reply closes it. When the endpoint stays away for `patience` seconds (5 if it never
+    replied) everybody is stopped. A wrong key, an unknown model and an empty account stop everybody at once; after a
+    reply with the same key and model only if they come three times in a row.
+    """
+
+    def __init__(
+        self, endpoint: str, *, patience: float = 60.0, first_probe: float = 0.5, longest_wait: float = 300.0
+    ) -> None:
+        """`longest_wait`: a server that asks for a longer rest than this stops everybody."""
+        self.endpoint = endpoint
+        self._patience, self._first_probe, self._longest_wait = patience, first_probe, longest_wait
+        self._replied = False
+        self._missing = self._fatal = self._bad = 0
+        self._opened: float | None = None
+        self._probe_at = 0.0
+        self._probe_after = first_probe
+        self._probing = False
+        self._stop: SightlineError | None = None
+        self._waiting: set[asyncio.Future[None]] = set()
+
+    @property
+    def is_open(self) -> bool:
+        """Is the endpoint taken to be down?"""
+        return self._opened is not None
+
+    @property
+    def blocks(self) -> bool:
+        """Would `ready` wait or raise?"""
+        return self._opened is not None or self._stop is not None
+
+    @property
+    def is_stopped(self) -> bool:
+        """Is there no point in asking on?"""
+        return self._stop is not None
+
+    async def ready(self) -> bool:
+        """Wait until a call may go out; True when it goes as a probe. Raises what everybody is stopped by."""
+        while True:
+            self.raise_if_stopped()
+            if self._opened is None:
+                return False
+            now = asyncio.get_running_loop().time()
+            if not self._probing and now >= self._probe_at:
+                self._probing = True
+                return True
+            await self.pause(_LONGEST_PROBE if self._probing else self._probe_at - now)
+
+    def raise_if_stopped(self) -> None:
+        """Raise what everybody is stopped by, if they are."""
+        if self._stop is not None:
+            raise type(self._stop)(self._stop.message, self._stop.fix)
+
+    async def pause(self, seconds: float) -> None:
+        """Sleep, but wake when the endpoint comes back or everybody is stopped."""
+        if self._stop is not None:
+            return
+        loop = asyncio.get_running_loop()
+        change: asyncio.Future[None] = loop.create_future()
+        timer = loop.call_later(seconds, _wake, change)
+        self._waiting.add(change)
+        try:
+            await change
+        finally:
+            timer.cancel()
+            self._waiting.discard(change)
+
+    def replied(self) -> None:
+        """The endpoint answered, if only with a refusal of this very request."""
+        self._replied = True
+        self._missing = self._fatal = self._bad = 0
+        if self._opened is not None:
+            self._opened, self._probing, self._probe_after = None, False, self._first_probe
+            self._wake_all()
+
+    def failed(
+        self, failure: Failure, *, model: str, probe: bool, lowered: bool, retry_after: float | None, now: float
+    ) -> None:
+        """An attempt failed; `lowered`: it is the first refusal at this rate."""
+        kind = failure.kind
+        if retry_after is not None and retry_after > self._longest_wait:
+            self.stop(_asks_for_long_rest(self.endpoint, retry_after))
+        elif kind in ("auth", "unknown-model", "no-credit"):
+            self._fatal += 1
+            if not self._replied or self._fatal >= _REFUSED_KEYS_IN_A_ROW or kind == "no-credit":
+                self.stop(_refused(self.endpoint, model, failure))
+        elif kind == "bad-request":
+            self._bad += 1
+            if not self._replied and self._bad >= _BAD_REQUESTS_IN_A_ROW:
+                self.stop(_never_accepted(self.endpoint, self._bad, failure))
+        elif kind in _NO_REPLY or (kind in OVERLOADS and lowered):
+            self._miss(failure, probe, now)
+        elif kind not in OVERLOADS:
+            self.replied()
+
+    def gave_up(self) -> None:
+        """A probe was broken off before anything came of it."""
+        self._probing = False
+        self._wake_all()
+
+    def stop(self, error: SightlineError) -> None:
+        """Stop everybody who asks this endpoint."""
+        self._stop = self._stop or error
+        self._wake_all()
+
+    def _miss(self, failure: Failure, probe: bool, now: float) -> None:
+        self._missing += 1
+        if self._opened is None:
+            if self._missing >= _IN_A_ROW:
+                self._opened = now
+                self._probe_at = now + self._probe_after
+        elif probe:
+            self._probing = False
+            self._probe_after = min(2 * self._probe_after, _LONGEST_PROBE)
+            self._probe_at = now + self._probe_after
+            if now - self._opened >= (self._patience if self._replied else min(5.0, self._patience)):
+                self.stop(_down(self.endpoint, self._missing, failure, self._replied))
+            self._wake_all()
+
+    def _wake_all(self) -> None:
+        for change in tuple(self._waiting):
+            _wake(change)
+
+
+def _wake(change: asyncio.Future[None]) -> None:
+    if not change.done():
+        change.set_result(None)
+
+
+def _down(endpoint: str, count: int, failure: Failure, replied: bool) -> StoppedError:
+    what = "no longer answers" if replied else "does not answer"
+    fix = _GO_ON if replied else "is the server running, and is the address right (--base-url)? Then run it again"
+    return StoppedError(f"{endpoint} {what}: {count:,} attempts in a row failed. The last: {failure.message}", fix)
+
+
+def _refused(endpoint: str, model: str, failure: Failure) -> SightlineError:
+    if failure.kind == "auth":
+        return UserError(f"the key is refused. {failure.message}", "set the right API key, and run it again")
+    if failure.kind == "unknown-model":
+        return UserError(f'there is no model "{model}" at {endpoint}. {failure.message}', "choose another --model")
+    return StoppedError(f"the account has no credit left. {failure.message}", f"top it up; {_GO_ON}")
+
+
+def _never_accepted(endpoint: str, count: int, failure: Failure) -> UserError:
+    return UserError(
+        f"{endpoint} refused all of the first {count} requests. The last: {failure.message}",
+        "change the parameters that it names, or choose another --model",
+    )
+
+
+def _asks_for_long_rest(endpoint: str, seconds: float) -> StoppedError:
+    wait = f"{seconds / 3600:.1f} hours" if seconds >= 7200 else f"{seconds / 60:.0f} minutes"
+    return StoppedError(f"{endpoint} asks to wait {wait} before the next call.", f"{_GO_ON}, then")

@@ -1,0 +1,171 @@
+"""How many tokens a request will take, from the sizes of its texts and pictures alone."""
+
+from __future__ import annotations
+
+import math
+import re
+from collections.abc import Callable
+from dataclasses import dataclass
+from functools import lru_cache
+from io import BytesIO
+from pathlib import Path
+from typing import TypeAlias
+
+import orjson
+
+from sightline.engine.keys import file_of
+from sightline.types import ChatRequest, ImagePart
+
+Rule: TypeAlias = Callable[[int, int, bool], int]
+"""(width, height, low detail) → tokens."""
+
+BYTES_PER_TOKEN = 4.0
+FEWEST_BYTES_PER_TOKEN, MOST_BYTES_PER_TOKEN = 3.0, 5.0
+"""Of UTF-8 text: English is about 4, and so is Chinese; code and rare words are denser."""
+TOKENS_PER_MESSAGE = 4
+USUAL_SIZE = (1024, 1024)
+"""What is assumed of a picture whose size can't be seen, such as one on the web."""
+
+
+@dataclass(frozen=True, slots=True)
+class TokenEstimate:
+    """Input tokens of one request."""
+
+    text: int
+    image: int
+
+    @property
+    def total(self) -> int:
+        return self.text + self.image
+
+
+def text_tokens(text: str) -> int:
+    """Tokens of a text: a quarter of its UTF-8 bytes."""
+    return math.ceil(_bytes(text) / BYTES_PER_TOKEN)
+
+
+def picture_tokens(model: str, width: int, height: int, detail: str = "auto") -> int:
+    """Tokens of a picture, by the documented rule of the model's family (docs/engine.md)."""
+    return _rule(model)(max(1, width), max(1, height), detail == "low")
+
+
+def request_tokens(request: ChatRequest) -> TokenEstimate:
+    """Input tokens of a request: texts, tools, schema and pictures."""
+    size = image = 0
+    for message in request.messages:
+        for part in message.content:
+            if isinstance(part, str):
+                size += _bytes(part)
+            else:
+                width, height = picture_size(part) or USUAL_SIZE
+                image += picture_tokens(request.model, width, height, part.detail)
+        for call in message.tool_calls:
+            size += _bytes(call.name) + _bytes(call.arguments)
+    for tool in request.tools:
+        size += _bytes(tool.name) + _bytes(tool.description) + len(orjson.dumps(dict(tool.parameters)))
+    if request.schema is not None:
+        size += len(orjson.dumps(dict(request.schema)))
+    return TokenEstimate(math.ceil(size / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * len(request.messages), image)
+
+
+def picture_size(part: ImagePart) -> tuple[int, int] | None:
+    """Width and height, read from the picture's first bytes; None when they can't be had without a call."""
+    try:
+        if part.data is not None:
+            return _size_of(BytesIO(part.data))
+        path = file_of(part)
+        return None if path is None else _size_of_file(path, path.stat().st_mtime_ns)
+    except (OSError, ValueError):  # Pillow raises nothing else for what is no picture.
+        return None
+
+
+@lru_cache(maxsize=16384)
+def _size_of_file(path: Path, _mtime_ns: int) -> tuple[int, int] | None:
+    return _size_of(path)
+
+
+def _size_of(source: BytesIO | Path) -> tuple[int, int] | None:
+    from PIL import Image
+
+    try:
+        with Image.open(source) as image:
+            return image.size
+    except Image.DecompressionBombError:
+        return None
+
+
+def _bytes(text: str) -> int:
+    return len(text) if text.isascii() else len(text.encode(errors="replace"))
+
+
+# --- pictures, family by family --------------------------------------------------------------------------------
+
+
+def _tiles(base: int, tile: int) -> Rule:
+    """OpenAI's tiles: into 2048 × 2048, the shorter side to 768, then 512-pixel tiles; low detail is the base alone."""
+
+    def rule(width: int, height: int, low: bool) -> int:
+        if low:
+            return base
+        scale = min(1.0, 2048 / max(width, height))
+        scale *= min(1.0, 768 / (min(width, height) * scale))
+        return base + tile * math.ceil(width * scale / 512) * math.ceil(height * scale / 512)
+
+    return rule
+
+
+def _patches(side: int, most: int, factor: float) -> Rule:
+    """Square patches of `side` pixels, scaled down to at most so many, times the model's factor."""
+
+    def rule(width: int, height: int, low: bool) -> int:
+        if low:
+            scale = min(1.0, 512 / max(width, height))
+            width, height = math.ceil(width * scale), math.ceil(height * scale)
+        return math.ceil(min(most, math.ceil(width / side) * math.ceil(height / side)) * factor)
+
+    return rule
+
+
+def _area(pixels_per_token: float, longest: int, most: int) -> Rule:
+    """Proportional to the area, after the longest side was brought down to the limit."""
+
+    def rule(width: int, height: int, low: bool) -> int:
+        scale = min(1.0, longest / max(width, height))
+        return min(most, math.ceil(width * height * scale * scale / pixels_per_token))
+
+    return rule
+
+
+def _gemini(width: int, height: int, low: bool) -> int:
+    """258 for a small picture, else for each 768-pixel tile."""
+    if max(width, height) <= 384:
+        return 258
+    scale = min(1.0, 3072 / max(width, height))
+    return 258 * math.ceil(width * scale / 768) * math.ceil(height * scale / 768)
+
+
+_RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
+    (re.compile(pattern), rule)
+    for pattern, rule in (
+        (r"gpt-4o-mini", _tiles(2833, 5667)),
+        (r"gpt-(4\.1|5(\.\d+)?)-mini", _patches(32, 1536, 1.62)),
+        (r"gpt-(4\.1|5(\.\d+)?)-nano", _patches(32, 1536, 2.46)),
+        (r"o4-mini", _patches(32, 1536, 1.72)),
+        (r"gpt-5", _tiles(70, 140)),
+        (r"\bo[13]\b", _tiles(75, 150)),
+        (r"gpt-4|chatgpt", _tiles(85, 170)),
+        (r"claude|anthropic", _area(750, 1568, 1600)),
+        (r"gemini|gemma", _gemini),
+        (r"qwen3", _patches(32, 16384, 1.0)),
+        (r"qwen.*vl", _patches(28, 16384, 1.0)),
+        (r"pixtral|mistral", _patches(16, 4096, 1.0)),
+        (r"llava", lambda width, height, low: 576),
+    )
+)
+_OTHERS = _area(750, 2048, 4096)
+
+
+@lru_cache(maxsize=256)
+def _rule(model: str) -> Rule:
+    name = model.lower()
+    return next((rule for pattern, rule in _RULES if pattern.search(name)), _OTHERS)

@@ -1,0 +1,173 @@
+"""`provider/model` names: who that is, where it is asked, and with which key."""
+
+from __future__ import annotations
+
+import ipaddress
+import os
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+from urllib.parse import SplitResult, urlsplit
+
+from sightline.config.section import Hidden
+from sightline.config.services import ModelSettings
+from sightline.config.suggest import nearest
+from sightline.errors import UserError
+
+Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "scripted"]
+MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provider:
+    """One way to ask a model; `keys` are environment variables, of which the first that is set counts."""
+
+    name: str
+    kind: Kind
+    base_url: str | None = None
+    keys: tuple[str, ...] = ()
+    needs_key: bool = False
+    max_tokens: MaxTokens = "max_tokens"
+
+
+@dataclass(frozen=True, slots=True)
+class ModelName:
+    """A name taken apart; `str()` puts it together again."""
+
+    provider: Provider
+    model: str
+
+    def __str__(self) -> str:
+        return f"{self.provider.name}/{self.model}"
+
+
+def _any_llm(name: str, *keys: str, needs_key: bool = True) -> Provider:
+    return Provider(name, "any-llm", keys=keys, needs_key=needs_key and bool(keys))
+
+
+_KNOWN = (
+    Provider("openai", "http", "https://api.openai.com/v1", ("OPENAI_API_KEY",), True, "max_completion_tokens"),
+    Provider("openrouter", "http", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), True),
+    Provider("litellm", "http", "http://localhost:4000/v1", ("LITELLM_API_KEY",)),
+    Provider("vllm", "http", "http://localhost:8000/v1", ("VLLM_API_KEY",)),
+    Provider("sglang", "http", "http://localhost:30000/v1", ("SGLANG_API_KEY",)),
+    Provider("ollama", "http", "http://localhost:11434/v1", ("OLLAMA_API_KEY",)),
+    Provider("llamacpp", "http", "http://localhost:8080/v1", ("LLAMACPP_API_KEY",)),
+    Provider("lmstudio", "http", "http://localhost:1234/v1", ("LMSTUDIO_API_KEY",)),
+    _any_llm("anthropic", "ANTHROPIC_API_KEY"),
+    _any_llm("gemini", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
+    _any_llm("mistral", "MISTRAL_API_KEY"),
+    # Their own credentials (AWS profiles, service accounts) are found by the provider's package.
+    _any_llm("bedrock", "AWS_BEARER_TOKEN_BEDROCK", needs_key=False),
+    _any_llm("vertexai"),
+    _any_llm("azureopenai", "AZURE_OPENAI_API_KEY", needs_key=False),
+    _any_llm("cohere", "CO_API_KEY"),
+    _any_llm("deepseek", "DEEPSEEK_API_KEY"),
+    _any_llm("fireworks", "FIREWORKS_API_KEY"),
+    _any_llm("groq", "GROQ_API_KEY"),
+    _any_llm("huggingface", "HF_TOKEN"),
+    _any_llm("moonshot", "MOONSHOT_API_KEY"),
+    _any_llm("together", "TOGETHER_API_KEY"),
+    _any_llm("xai", "XAI_API_KEY"),
+    _any_llm("any-llm"),
+    Provider("transformers", "transformers"),
+    Provider("vllm-local", "vllm"),
+    Provider("scripted", "scripted"),
+)
+PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _KNOWN}
+
+
+def parse_name(name: str) -> ModelName:
+    """`provider/model` → both; the model's own name may have slashes in it."""
+    provider, slash, model = name.strip().partition("/")
+    if not slash or not model or not provider:
+        raise UserError(
+            f'"{name}" is no model name: it must be provider/model.',
+            f"for example openai/gpt-5-mini or ollama/llava; providers: {', '.join(PROVIDERS)}",
+        )
+    known = PROVIDERS.get(provider)
+    if known is None:
+        near = nearest(provider.lower(), PROVIDERS)
+        hint = f'Did you mean "{near}/{model}"? ' if near else ""
+        raise UserError(f'Unknown provider "{provider}" in "{name}".', f"{hint}Providers: {', '.join(PROVIDERS)}")
+    return ModelName(known, model)
+
+
+def wire_model(model: str, provider: str) -> str:
+    """The model's name as its own server knows it: without our provider in front."""
+    return model.removeprefix(f"{provider}/")
+
+
+def find_base_url(name: ModelName, given: str | None, settings: ModelSettings | None) -> str:
+    """Where an HTTP model is asked: what was given, else (for openai) what is configured, else its own address."""
+    if given is None and name.provider.name == "openai":
+        given = (settings.base_url if settings else None) or os.environ.get("OPENAI_BASE_URL")
+    return check_url(given or name.provider.base_url or "").geturl().rstrip("/")
+
+
+def check_url(url: str) -> SplitResult:
+    """The address, taken apart, if a model can be asked there."""
+    try:
+        parts = urlsplit(url.strip())
+        wrong = parts.scheme not in ("http", "https") or not parts.hostname or parts.port == 0
+    except ValueError:
+        wrong = True
+    if wrong:
+        raise UserError(
+            f'"{url}" is no address of a model server.', "give it as http://host:port/v1 or https://host/v1"
+        )
+    if parts.username is not None or parts.password is not None:
+        raise UserError(
+            f"The address of {parts.hostname} holds a name or a password.",
+            "take it out, and give the key in the environment",
+        )
+    return parts
+
+
+def leaves_machine(endpoint: str) -> bool:
+    """Would a call there leave this machine? Only loopback addresses and models in this process do not."""
+    if "://" not in endpoint:
+        kind, _, _ = endpoint.partition(":")
+        return kind not in ("transformers", "vllm-local", "scripted")
+    host = urlsplit(endpoint).hostname or ""
+    if host == "localhost" or host.endswith(".localhost"):
+        return False
+    try:
+        address = ipaddress.ip_address(host)
+    except ValueError:
+        return True
+    mapped = getattr(address, "ipv4_mapped", None)
+    return not (address if mapped is None else mapped).is_loopback
+
+
+def refuse_remote(name: str, endpoint: str) -> None:
+    """Under `--local-only` an endpoint elsewhere is the user's mistake."""
+    if leaves_machine(endpoint):
+        raise UserError(
+            f"{name} is asked at {endpoint}, and --local-only allows no call that leaves this machine.",
+            "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…), or leave --local-only out",
+        )
+
+
+def find_key(
+    name: ModelName, endpoint: str, settings: ModelSettings | None, environment: Mapping[str, str] | None = None
+) -> Hidden | None:
+    """The provider's key from the configuration or the environment; a server of one's own may do without."""
+    environment = os.environ if environment is None else environment
+    configured = getattr(settings, f"{name.provider.name}_api_key", None)
+    if isinstance(configured, Hidden):
+        return configured
+    for variable in name.provider.keys:
+        if environment.get(variable):
+            return Hidden(environment[variable])
+    if name.provider.needs_key and endpoint in (name.provider.base_url, name.provider.name):
+        raise _missing_key(name)
+    return None
+
+
+def _missing_key(name: ModelName) -> UserError:
+    variables = " or ".join(name.provider.keys)
+    others = "use a model on this machine, such as ollama/llava"
+    if name.provider.kind == "http":
+        others += ", or --base-url http://localhost:8000/v1 for your own server"
+    return UserError(f"{variables} is not set, so {name} can't be asked.", f"set it, or {others}")

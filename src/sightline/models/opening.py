@@ -1,0 +1,107 @@
+"""A model's name → what asks it."""
+
+from __future__ import annotations
+
+from importlib.metadata import entry_points
+
+from sightline.config.services import ModelSettings
+from sightline.errors import UserError
+from sightline.models.names import PROVIDERS, ModelName, find_base_url, find_key, parse_name, refuse_remote
+from sightline.models.protocols import Transport
+from sightline.models.settings import Api, WireSettings
+
+
+def open_transport(
+    name: str,
+    *,
+    base_url: str | None = None,
+    api: Api | None = None,
+    settings: WireSettings | None = None,
+    models: ModelSettings | None = None,
+    local_only: bool = False,
+) -> Transport:
+    """What asks this model, one attempt at a time; nothing is sent yet.
+
+    `models` is the `[models]` table of the configuration: keys, and what is not given here. Without it, keys come from
+    the environment. A provider that is not ours may be plugged in by the entry point `sightline.chat`: a function of
+    `(model, *, base_url, settings)` that returns a Transport.
+    """
+    settings = settings or (WireSettings() if models is None else WireSettings.of(models))
+    plugged = _plugged_in(name, base_url, settings)
+    if plugged is not None:
+        if local_only:
+            refuse_remote(name, plugged.endpoint)
+        return plugged
+    parsed = parse_name(name)
+    match parsed.provider.kind:
+        case "http":
+            api = api or (models.api if models is not None else "chat")
+            return _open_http(parsed, base_url, api, settings, models, local_only)
+        case "any-llm":
+            return _open_any_llm(parsed, base_url, api, settings, models, local_only)
+        case _:
+            if base_url is not None:
+                raise UserError(f"{parsed} runs in this process, so it has no address.", "leave --base-url out")
+            return _open_here(parsed, settings, local_only)
+
+
+def _plugged_in(name: str, base_url: str | None, settings: WireSettings) -> Transport | None:
+    provider, _, model = name.partition("/")
+    if provider in PROVIDERS or not model:
+        return None
+    for point in entry_points(group="sightline.chat", name=provider):
+        opened: Transport = point.load()(model, base_url=base_url, settings=settings)
+        return opened
+    return None
+
+
+def _open_http(
+    name: ModelName,
+    base_url: str | None,
+    api: Api,
+    settings: WireSettings,
+    models: ModelSettings | None,
+    local_only: bool,
+) -> Transport:
+    from sightline.models.http import HttpTransport
+
+    endpoint = find_base_url(name, base_url, models)
+    if local_only:
+        refuse_remote(str(name), endpoint)
+    key = find_key(name, endpoint, models)
+    return HttpTransport(name, endpoint, api=api, key=key, settings=settings, local_only=local_only)
+
+
+def _open_any_llm(
+    name: ModelName,
+    base_url: str | None,
+    api: Api | None,
+    settings: WireSettings,
+    models: ModelSettings | None,
+    local_only: bool,
+) -> Transport:
+    from sightline.models.anyllm import AnyLLMTransport
+
+    if api == "responses":
+        raise UserError(f"{name} has no {api} API.", "leave it out: only OpenAI-compatible servers have two")
+    endpoint = base_url or name.provider.name
+    if local_only:
+        refuse_remote(str(name), endpoint)
+    key = find_key(name, endpoint, models)
+    return AnyLLMTransport(name, base_url=base_url, key=key, settings=settings, local_only=local_only)
+
+
+def _open_here(name: ModelName, settings: WireSettings, local_only: bool) -> Transport:
+    match name.provider.kind:
+        case "transformers":
+            from sightline.models.local_transformers import TransformersTransport
+
+            return TransformersTransport(name, settings=settings, local_only=local_only)
+        case "vllm":
+            from sightline.models.local_vllm import VllmTransport
+
+            return VllmTransport(name, settings=settings)
+        case _:
+            from sightline.models.scripted import open_script
+
+            return open_script(name.model)

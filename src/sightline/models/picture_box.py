@@ -1,0 +1,146 @@
+"""Pictures prepared once: in worker threads, remembered in memory up to a limit, and on disk if a folder is given."""
+
+from __future__ import annotations
+
+import asyncio
+import hashlib
+import os
+import threading
+from collections import OrderedDict
+from concurrent.futures import ThreadPoolExecutor
+from pathlib import Path
+from typing import TypeAlias
+
+from sightline.corpus.pixels import RefusedError
+from sightline.io import write_whole
+from sightline.models.failures import failure
+from sightline.models.picture_limits import PictureLimit
+from sightline.models.pictures import (
+    Prepared,
+    as_data_url,
+    bad_picture,
+    fit,
+    is_web,
+    read_source,
+    stamp,
+    web_address,
+)
+from sightline.types import ChatRequest, Failure, ImagePart
+
+Sent: TypeAlias = dict[int, Prepared]
+"""The prepared picture of each part, by the part's `id()`."""
+_MOST_THREADS = 8
+_MOST_STAMPS = 65_536
+
+
+class PictureBox:
+    """Prepares the pictures of requests for one provider."""
+
+    def __init__(
+        self,
+        limit: PictureLimit,
+        *,
+        folder: Path | None = None,
+        memory_bytes: int = 64 << 20,
+        allow_web: bool = True,
+    ) -> None:
+        self._limit = limit
+        self._folder = folder
+        self._room = memory_bytes
+        self._allow_web = allow_web
+        self._lock = threading.Lock()
+        self._ready: OrderedDict[tuple[str, int], Prepared] = OrderedDict()
+        self._hashes: OrderedDict[tuple[str, int, int], str] = OrderedDict()
+        self._threads: ThreadPoolExecutor | None = None
+
+    async def prepare(self, request: ChatRequest) -> Sent | Failure:
+        """All pictures of a request, or the first that can't be sent."""
+        parts = [part for message in request.messages for part in message.content if isinstance(part, ImagePart)]
+        if not parts:
+            return {}
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "sightline-pictures")
+        loop = asyncio.get_running_loop()
+        done = await asyncio.gather(*(loop.run_in_executor(self._threads, self.prepare_one, part) for part in parts))
+        sent: Sent = {}
+        for part, prepared in zip(parts, done, strict=True):
+            if isinstance(prepared, Failure):
+                return prepared
+            sent[id(part)] = prepared
+        return sent
+
+    def prepare_one(self, part: ImagePart) -> Prepared | Failure:
+        """One picture; called from several threads at once."""
+        if part.data is None and is_web(part.source):
+            if not self._allow_web:
+                return failure("unsupported", f"--local-only: {part.source} would be fetched from the web")
+            return web_address(part.source)
+        side = self._limit.side_for(part.detail)
+        mark = stamp(part.source) if part.data is None and part.source[:5].lower() != "data:" else None
+        known = self._recall(self._hash_at(mark), side)
+        if known is not None:
+            return known
+        data = read_source(part)
+        if isinstance(data, Failure):
+            return data
+        sha256 = hashlib.sha256(data).hexdigest()
+        if mark is not None:
+            self._note_hash(mark, sha256)
+        known = self._recall(sha256, side)
+        if known is not None:
+            return known
+        try:
+            prepared = self._made(data, sha256, part.detail)
+        except RefusedError as refused:
+            return bad_picture(part, str(refused))
+        self._remember(sha256, side, prepared)
+        return prepared
+
+    def close(self) -> None:
+        """End the threads; what is under way is finished."""
+        if self._threads is not None:
+            self._threads.shutdown(wait=True, cancel_futures=True)
+            self._threads = None
+
+    def _made(self, data: bytes, sha256: str, detail: str) -> Prepared:
+        if self._folder is None:
+            return as_data_url(*fit(data, self._limit, detail))
+        limit = self._limit
+        path = self._folder / sha256[:2] / f"{sha256}-{limit.side_for(detail)}-{limit.bytes}.jpg"
+        try:
+            return as_data_url(path.read_bytes(), "image/jpeg")
+        except OSError:
+            fitted, mime = fit(data, limit, detail)
+        if fitted is not data:
+            path.parent.mkdir(parents=True, exist_ok=True)
+            write_whole(path, fitted)
+        return as_data_url(fitted, mime)
+
+    def _hash_at(self, mark: tuple[str, int, int] | None) -> str | None:
+        with self._lock:
+            return None if mark is None else self._hashes.get(mark)
+
+    def _note_hash(self, mark: tuple[str, int, int], sha256: str) -> None:
+        with self._lock:
+            self._hashes[mark] = sha256
+            if len(self._hashes) > _MOST_STAMPS:
+                self._hashes.popitem(last=False)
+
+    def _recall(self, sha256: str | None, side: int) -> Prepared | None:
+        if sha256 is None:
+            return None
+        with self._lock:
+            prepared = self._ready.get((sha256, side))
+            if prepared is not None:
+                self._ready.move_to_end((sha256, side))
+            return prepared
+
+    def _remember(self, sha256: str, side: int, prepared: Prepared) -> None:
+        with self._lock:
+            if (sha256, side) in self._ready:
+                return
+            self._ready[sha256, side] = prepared
+            self._room -= len(prepared.url)
+            while self._room < 0:
+                _, oldest = self._ready.popitem(last=False)
+                self._room += len(oldest.url)

@@ -1,0 +1,39 @@
+"""A real process that makes many calls through the journal: `URL WORKSPACE COUNT AT_ONCE`.
+
+Writes the number of each call to stdout when its reply has been acknowledged.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from pathlib import Path
+
+from sightline import engine
+from sightline.models.caller import Caller
+from sightline.models.opening import open_transport
+from sightline.types import ChatReply, ChatRequest, Failure, Message
+
+MODEL = "vllm/m"
+
+
+async def main(url: str, workspace: Path, count: int, at_once: int) -> None:
+    with engine.Journal(workspace) as journal:
+        caller = Caller(open_transport(MODEL, base_url=url), journal, engine.Limits.at_once(at_once), stage="test")
+
+        async def ask(number: int) -> ChatReply | Failure:
+            with engine.purpose(str(number)):
+                reply = await caller.reply(ChatRequest(MODEL, (Message("user", (f"question {number}",)),)))
+            assert isinstance(reply, ChatReply) and reply.text == f"answer to question {number}", reply
+            os.write(1, f"{number}\n".encode())
+            return reply
+
+        done = 0
+        async for _ in engine.map(range(count), engine.Stage("test", ask, caller.close), concurrency=at_once):
+            done += 1
+        assert done == count
+
+
+if __name__ == "__main__":
+    asyncio.run(main(sys.argv[1], Path(sys.argv[2]), int(sys.argv[3]), int(sys.argv[4])))

@@ -1,0 +1,192 @@
+"""The circuit breaker: no ten thousand failures where one message would do."""
+
+from __future__ import annotations
+
+import asyncio
+
+import pytest
+from engine_virtual import run_virtual
+
+from sightline.engine.breaker import Breaker
+from sightline.errors import StoppedError, UserError
+from sightline.types import Failure
+
+AWAY = Failure("connection", "m at http://x/v1: connection refused", retryable=True)
+
+
+def now() -> float:
+    return asyncio.get_running_loop().time()
+
+
+def fail(
+    breaker: Breaker, failure: Failure = AWAY, *, probe: bool = False, lowered: bool = False, **more: float
+) -> None:
+    breaker.failed(
+        failure, model="openai/m", probe=probe, lowered=lowered, retry_after=more.get("retry_after"), now=now()
+    )
+
+
+@pytest.mark.parametrize(
+    ("failure", "error", "says"),
+    [
+        (Failure("auth", "HTTP 401, no such key"), UserError, "the key is refused. HTTP 401, no such key"),
+        (Failure("unknown-model", "HTTP 404"), UserError, 'there is no model "openai/m" at http://x/v1'),
+        (Failure("no-credit", "HTTP 402"), StoppedError, "no credit left"),
+    ],
+)
+def test_there_is_no_point_in_asking_on(failure: Failure, error: type[Exception], says: str) -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        fail(breaker, failure)
+        with pytest.raises(error, match=says):
+            await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_one_refused_key_among_replies_stops_nobody_but_three_in_a_row_do() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        for _ in range(2):
+            fail(breaker, Failure("auth", "HTTP 401"))
+        breaker.replied()
+        for _ in range(2):
+            fail(breaker, Failure("auth", "HTTP 401"))
+        assert not await breaker.ready()
+        fail(breaker, Failure("auth", "HTTP 401"))
+        with pytest.raises(UserError):
+            await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_an_address_where_nobody_is_stops_within_seconds() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        start = now()
+        probes = 0
+        with pytest.raises(StoppedError, match="does not answer") as stopped:
+            while True:
+                probe = await breaker.ready()
+                probes += probe
+                fail(breaker, probe=probe)
+        assert 5 <= now() - start < 15 and 2 <= probes <= 5
+        assert "connection refused" in stopped.value.message and "--base-url" in (stopped.value.fix or "")
+
+    run_virtual(main())
+
+
+def test_a_server_that_comes_back_is_asked_on() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        back_at = now() + 20
+        sent: list[bool] = []
+
+        async def call() -> None:
+            while True:
+                probe = await breaker.ready()
+                sent.append(now() >= back_at)
+                if now() >= back_at:
+                    breaker.replied()
+                    return
+                fail(breaker, probe=probe)
+                await breaker.pause(0.1)
+
+        await asyncio.gather(*(call() for _ in range(50)))
+        assert not breaker.is_open
+        # 50 calls were in flight when it went away; after that only probes went out.
+        assert sent.count(False) < 50 + 10
+
+    run_virtual(main())
+
+
+def test_while_it_is_open_one_probe_is_under_way_at_a_time() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1", patience=1000)
+        breaker.replied()
+        for _ in range(10):
+            fail(breaker)
+        assert breaker.is_open
+        out = most = 0
+
+        async def call() -> None:
+            nonlocal out, most
+            for _ in range(5):
+                if await breaker.ready():
+                    out += 1
+                    most = max(most, out)
+                    await asyncio.sleep(1)
+                    out -= 1
+                    fail(breaker, probe=True)
+
+        tasks = [asyncio.create_task(call()) for _ in range(20)]
+        await asyncio.sleep(100)
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        assert most == 1
+
+    run_virtual(main())
+
+
+def test_a_probe_that_was_broken_off_leaves_room_for_the_next() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        for _ in range(10):
+            fail(breaker)
+        assert await breaker.ready()
+        breaker.gave_up()
+        assert await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_refusals_of_one_request_do_not_count_against_the_endpoint() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        for kind in ("content-filter", "length", "bad-picture", "empty", "wrong-schema") * 30:
+            fail(breaker, Failure(kind, ""))
+        for _ in range(100):
+            fail(breaker, Failure("rate-limited", "", retryable=True), lowered=False)
+        assert not await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_parameters_that_are_never_accepted_stop_after_twenty() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        for _ in range(19):
+            fail(breaker, Failure("bad-request", "temperature is not supported"))
+        assert not await breaker.ready()
+        fail(breaker, Failure("bad-request", "temperature is not supported"))
+        with pytest.raises(UserError, match="temperature is not supported"):
+            await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_a_long_retry_after_stops_with_the_time_to_come_back() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        fail(breaker, Failure("rate-limited", "", retryable=True), lowered=True, retry_after=7200.0)
+        with pytest.raises(StoppedError, match=r"asks to wait 2\.0 hours"):
+            await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_a_stop_wakes_those_who_pause() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        sleeper = asyncio.create_task(breaker.pause(10_000))
+        await asyncio.sleep(1)
+        start = now()
+        breaker.stop(StoppedError("enough"))
+        await sleeper
+        assert now() == start
+
+    run_virtual(main())

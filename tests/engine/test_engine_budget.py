@@ -1,0 +1,97 @@
+"""The budget: what is in flight counts, the cap holds, and the end is clean."""
+
+from __future__ import annotations
+
+import asyncio
+import random
+
+import pytest
+from engine_virtual import run_virtual
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.engine.budget import Budget
+from sightline.errors import StoppedError, UserError
+
+
+@pytest.mark.parametrize(
+    ("text", "usd"), [("5usd", 5.0), ("$5", 5.0), ("0.50", 0.5), ("2,5 USD", 2.5), ("3 dollars", 3.0), ("0", 0.0)]
+)
+def test_amounts_are_read(text: str, usd: float) -> None:
+    assert Budget.parse(text).cap == usd
+
+
+@pytest.mark.parametrize("text", ["", "five", "5eur", "-1", "1e3", "5 5"])
+def test_what_is_no_amount_is_refused(text: str) -> None:
+    with pytest.raises(UserError, match="is not an amount in dollars"):
+        Budget.parse(text)
+
+
+@settings(max_examples=50, deadline=None)
+@given(st.floats(0.01, 5), st.integers(0, 10_000), st.integers(1, 50))
+def test_the_cap_holds_and_nearly_all_of_it_is_used(cap: float, seed: int, at_once: int) -> None:
+    """Every call sets aside 0.02 and costs at most that."""
+    rng = random.Random(seed)
+    budget = Budget.usd(cap)
+    spent: list[float] = []
+
+    async def work() -> None:
+        while True:
+            await budget.reserve(0.02)
+            assert budget.spent + budget.reserved <= cap + 1e-9
+            await asyncio.sleep(rng.random())
+            cost = rng.choice([0.001, 0.02, 0.01, 0.0])
+            spent.append(cost)
+            budget.settle(0.02, cost)
+
+    async def main() -> None:
+        done = await asyncio.gather(*(work() for _ in range(at_once)), return_exceptions=True)
+        assert all(isinstance(result, StoppedError) for result in done), done
+
+    run_virtual(main())
+    assert budget.spent == pytest.approx(sum(spent)) and budget.spent <= cap + 1e-9
+    assert cap - budget.spent < 0.02 + 1e-9
+
+
+def test_a_call_that_does_not_fit_waits_for_those_in_flight() -> None:
+    async def main() -> None:
+        budget = Budget.usd(1)
+        await budget.reserve(0.8)
+        waiting = asyncio.create_task(budget.reserve(0.5))
+        await asyncio.sleep(1)
+        assert not waiting.done()
+        budget.settle(0.8, 0.1)
+        await waiting
+        assert budget.left == pytest.approx(0.4)
+
+    run_virtual(main())
+
+
+def test_after_the_stop_everybody_is_stopped_with_what_was_spent() -> None:
+    async def main() -> None:
+        budget = Budget.usd(0.10)
+        await budget.reserve(0.06)
+        budget.settle(0.06, 0.06)
+        for _ in range(2):
+            with pytest.raises(StoppedError, match=r"\$0\.10 is used up: \$0\.0600 spent on 1 calls") as stopped:
+                await budget.reserve(0.05)
+            assert stopped.value.exit_code == 3
+        with pytest.raises(StoppedError):
+            await budget.reserve(0.0001)
+
+    run_virtual(main())
+
+
+def test_a_cancelled_wait_sets_nothing_aside() -> None:
+    async def main() -> None:
+        budget = Budget.usd(1)
+        await budget.reserve(1.0)
+        waiting = asyncio.create_task(budget.reserve(0.5))
+        await asyncio.sleep(0)
+        waiting.cancel()
+        await asyncio.gather(waiting, return_exceptions=True)
+        budget.settle(1.0, 0.2)
+        assert budget.reserved == 0 and budget.left == pytest.approx(0.8)
+        await budget.reserve(0.8)
+
+    run_virtual(main())

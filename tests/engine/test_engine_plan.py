@@ -1,0 +1,105 @@
+"""A price before: from sizes alone, and from a pilot; what is in the journal costs nothing."""
+
+from __future__ import annotations
+
+import random
+from pathlib import Path
+
+import pytest
+
+from sightline.config.services import Price, PriceSettings
+from sightline.engine import Journal, Plan, Prices, plan_stage
+from sightline.engine.journal import Call
+from sightline.engine.keys import request_key
+from sightline.types import ChatReply, ChatRequest, Message, Usage
+
+PRICES = Prices(PriceSettings(models={"vllm/own": Price(input=1.0, output=2.0)}))
+
+
+def request(number: int, model: str = "vllm/own", max_tokens: int | None = None) -> ChatRequest:
+    return ChatRequest(model, (Message("user", (f"{number:04d}" + "x" * 396,)),), max_tokens=max_tokens)
+
+
+def answered(number: int, usage: Usage, stage: str = "annotate") -> Call:
+    return Call(request_key(request(number)), stage, "vllm/own", "", 1.0, ChatReply("x"), usage=usage)
+
+
+def test_from_sizes_alone() -> None:
+    found = plan_stage("annotate", (request(n, max_tokens=200) for n in range(1000)), prices=PRICES)
+    assert (found.calls, found.journaled, found.basis) == (1000, 0, "sizes of texts and pictures")
+    assert found.input.likely == 104_000
+    assert found.input.low < 104_000 < found.input.high < 150_000
+    assert (found.output.low, found.output.likely, found.output.high) == (50_000, 200_000, 200_000)
+    assert found.usd is not None
+    assert found.usd.likely == pytest.approx(0.104 + 0.4)
+    assert found.usd.low < found.usd.likely < found.usd.high
+
+
+def test_a_sample_stands_for_all() -> None:
+    whole = plan_stage("s", (request(n) for n in range(1000)), prices=PRICES)
+    sample = plan_stage("s", (request(n) for n in range(10)), prices=PRICES, calls=1000)
+    assert sample.calls == 1000 and sample.usd is not None and whole.usd is not None
+    assert sample.usd.likely == pytest.approx(whole.usd.likely)
+
+
+def test_from_a_pilot_and_the_range_holds_what_it_costs(tmp_path: Path) -> None:
+    rng = random.Random(0)
+
+    def usage() -> Usage:
+        return Usage(rng.randrange(500, 1500), output=rng.randrange(10, 400))
+
+    inside = 0
+    for trial in range(40):
+        with Journal(tmp_path / str(trial)) as journal:
+            journal.record_all([answered(n, usage()) for n in range(30)])
+            found = plan_stage("annotate", (request(n) for n in range(330)), prices=PRICES, journal=journal)
+        assert (found.calls, found.journaled, found.basis) == (300, 30, "30 calls of this stage")
+        assert found.usd is not None
+        cost = sum((used.input + 2 * used.output) / 1e6 for used in (usage() for _ in range(300)))
+        inside += found.usd.low <= cost <= found.usd.high
+        assert found.usd.high < 1.3 * found.usd.low
+    assert inside >= 34
+
+
+def test_a_pilot_of_another_stage_says_nothing(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.record_all([answered(n, Usage(10**6), "judge") for n in range(30)])
+        found = plan_stage("annotate", (request(n) for n in range(100, 110)), prices=PRICES, journal=journal)
+    assert found.basis == "sizes of texts and pictures" and found.input.likely < 2000
+
+
+def test_nothing_left_to_ask_costs_nothing(tmp_path: Path) -> None:
+    with Journal(tmp_path) as journal:
+        journal.record_all([answered(n, Usage(100, output=10)) for n in range(30)])
+        found = plan_stage("annotate", (request(n) for n in range(30)), prices=PRICES, journal=journal)
+    assert found.calls == 0 and found.usd is not None and found.usd.high == 0
+    assert "0 calls, 30 more in the journal" in str(Plan((found,)))
+
+
+def test_the_table_for_people() -> None:
+    stages = (
+        plan_stage("annotate", (request(n, "openai/gpt-5-mini", 200) for n in range(1000)), prices=PRICES),
+        plan_stage("judge", (request(n, "openai/gpt-5-mini", 200) for n in range(7)), prices=PRICES, calls=6400),
+    )
+    text = str(Plan(stages))
+    lines = text.splitlines()
+    assert "annotate   1,000 calls   104.0 k tokens in   200.0 k out   $0.43 (" in lines[0]
+    assert "by batch: $0.21" in lines[0]
+    assert lines[1].startswith("  judge      6,400 calls   665.6 k tokens in")
+    assert lines[2].startswith("  together $3.15 (")
+    assert lines[3].startswith("  nothing has been spent · start it with --budget ")
+    amount = float(lines[3].rpartition("--budget ")[2].removesuffix("usd"))
+    usd = Plan(stages).usd
+    assert usd is not None and usd.high <= amount <= 1.1 * usd.high
+
+
+def test_an_unknown_price_is_said_to_be_unknown() -> None:
+    found = Plan((plan_stage("s", [request(1, "vllm/other")], prices=PRICES),))
+    assert found.usd is None and found.to_dict()["usd"] is None
+    assert "price unknown" in str(found) and "[prices.models]" in str(found) and "$" not in str(found)
+
+
+def test_for_machines() -> None:
+    found = Plan((plan_stage("s", [request(1)], prices=PRICES),)).to_dict()
+    assert found["calls"] == 1 and found["stages"][0]["stage"] == "s"
+    assert set(found["usd"]) == {"likely", "low", "high"}

@@ -1,0 +1,183 @@
+"""Models in this process: a tiny text model and a tiny one that sees, both made on the spot with random weights."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from pictures import random_picture
+from sightline.errors import UserError
+from sightline.models import Outcome, WireSettings, open_transport
+from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
+
+pytestmark = pytest.mark.slow
+torch = pytest.importorskip("torch", reason="needs the extra `transformers`")
+transformers = pytest.importorskip("transformers", reason="needs the extra `transformers`")
+
+SPECIAL = ["<s>", "</s>", "<pad>", "<image>", "<|user|>", "<|assistant|>"]
+TEMPLATE = (
+    "{% for m in messages %}<|user|>{% if m['content'] is string %}{{ m['content'] }}{% else %}"
+    "{% for p in m['content'] %}{% if p['type'] == 'image' %}<image>{% else %}{{ p['text'] }}{% endif %}{% endfor %}"
+    "{% endif %}{% endfor %}<|assistant|>"
+)
+
+
+def tokenizer() -> Any:
+    from tokenizers import Tokenizer, decoders, models, pre_tokenizers
+
+    vocabulary = {token: number for number, token in enumerate(SPECIAL + sorted(pre_tokenizers.ByteLevel.alphabet()))}
+    bytes_ = Tokenizer(models.BPE(vocab=vocabulary, merges=[]))
+    bytes_.pre_tokenizer = pre_tokenizers.ByteLevel(add_prefix_space=False)
+    bytes_.decoder = decoders.ByteLevel()
+    bytes_.add_special_tokens(SPECIAL)
+    return transformers.PreTrainedTokenizerFast(
+        tokenizer_object=bytes_, bos_token="<s>", eos_token="</s>", pad_token="<pad>", chat_template=TEMPLATE
+    )
+
+
+def text_config(size: int) -> Any:
+    return transformers.LlamaConfig(
+        vocab_size=size,
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        max_position_embeddings=8192,
+        bos_token_id=0,
+        eos_token_id=1,
+        pad_token_id=2,
+    )
+
+
+@pytest.fixture(scope="module")
+def text_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("text")
+    words = tokenizer()
+    torch.manual_seed(0)
+    transformers.LlamaForCausalLM(text_config(len(words))).save_pretrained(folder)
+    words.save_pretrained(folder)
+    return folder
+
+
+@pytest.fixture(scope="module")
+def seeing_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    folder = tmp_path_factory.mktemp("seeing")
+    words = tokenizer()
+    eye = transformers.CLIPVisionConfig(
+        hidden_size=16,
+        intermediate_size=32,
+        num_hidden_layers=1,
+        num_attention_heads=2,
+        image_size=28,
+        patch_size=14,
+    )
+    config = transformers.LlavaConfig(
+        vision_config=eye,
+        text_config=text_config(len(words)),
+        image_token_index=SPECIAL.index("<image>"),
+        vision_feature_select_strategy="default",
+        vision_feature_layer=-1,
+    )
+    torch.manual_seed(0)
+    transformers.LlavaForConditionalGeneration(config).save_pretrained(folder)
+    transformers.LlavaProcessor(
+        image_processor=transformers.CLIPImageProcessorPil(
+            size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28}
+        ),
+        tokenizer=words,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        image_token="<image>",
+        num_additional_image_tokens=1,
+        chat_template=TEMPLATE,
+    ).save_pretrained(folder)
+    return folder
+
+
+HELLO = ChatRequest("transformers/tiny", (Message("user", ("hello",)),), max_tokens=8)
+
+
+def only(letter: str, size: int) -> dict[str, Any]:
+    """Options that let the model write one letter, and end when its time is up."""
+    allowed = {tokenizer().convert_tokens_to_ids(letter), 1}
+    return {"suppress_tokens": [number for number in range(size) if number not in allowed], "forced_eos_token_id": 1}
+
+
+def ask(folder: Path, *requests: ChatRequest, **settings: Any) -> list[Outcome]:
+    async def go() -> list[Outcome]:
+        transport = open_transport(f"transformers/{folder}", local_only=True, settings=WireSettings(**settings))
+        try:
+            return [await transport.send(request) for request in requests]
+        finally:
+            await transport.close()
+
+    return asyncio.run(go())
+
+
+def said(outcome: Outcome) -> ChatReply:
+    reply = outcome.result if isinstance(outcome.result, ChatReply) else outcome.partial
+    assert reply is not None, outcome
+    return reply
+
+
+def test_a_reply_with_its_tokens_and_the_cut_off(text_model: Path) -> None:
+    ended, cut = ask(text_model, replace(HELLO, extra=only("a", 262)), HELLO)
+    assert isinstance(ended.result, ChatReply)
+    assert ended.result.text == "a" * len(ended.result.text)
+    assert (ended.result.usage.input, ended.result.finish) == (len("hello") + 2, "stop")
+    assert isinstance(cut.result, Failure)
+    assert cut.result.kind == "length"
+    assert said(cut).usage.output == 8
+
+
+def test_a_seed_makes_sampling_repeatable(text_model: Path) -> None:
+    first = replace(HELLO, temperature=1.0, top_p=0.9, seed=3)
+    one, same, other = (said(outcome).text for outcome in ask(text_model, first, first, replace(first, seed=4)))
+    assert one == same
+    assert one != other
+
+
+def test_stop_strings_end_the_reply(text_model: Path) -> None:
+    (outcome,) = ask(text_model, replace(HELLO, stop=("aa",), extra=only("a", 262)))
+    assert said(outcome).usage.output == 2
+    assert "aa" not in said(outcome).text
+
+
+def test_a_picture_is_seen(seeing_model: Path) -> None:
+    def picture(seed: int) -> ImagePart:
+        buffer = io.BytesIO()
+        random_picture(seed, (60, 40)).save(buffer, "PNG")
+        return ImagePart("x", buffer.getvalue())
+
+    request = replace(HELLO, messages=(Message("user", ("hello", picture(1), picture(2))),))
+    plain, seeing, broken = ask(
+        seeing_model, HELLO, request, replace(HELLO, messages=(Message("user", (ImagePart("x", b"no"),)),))
+    )
+    assert said(seeing).usage.input == said(plain).usage.input + 2 * 4
+    assert isinstance(broken.result, Failure)
+    assert broken.result.kind == "bad-picture"
+
+
+def test_a_slow_reply_is_given_up_and_the_next_one_gets_its_turn(text_model: Path) -> None:
+    slow = replace(HELLO, max_tokens=7000, extra={"suppress_tokens": [1]})
+    late, next_ = ask(text_model, slow, replace(HELLO, max_tokens=2), total_seconds=1.5)
+    assert isinstance(late.result, Failure)
+    assert late.result.kind == "timeout"
+    assert said(next_).usage.output == 2
+
+
+@pytest.mark.parametrize("field", ["tool_choice", "reasoning_effort"])
+def test_what_a_local_model_has_no_word_for(text_model: Path, field: str) -> None:
+    (outcome,) = ask(text_model, replace(HELLO, **{field: "low"}))
+    assert isinstance(outcome.result, Failure)
+    assert outcome.result.kind == "unsupported"
+
+
+def test_no_such_model(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="can't be loaded"):
+        ask(tmp_path, HELLO)
