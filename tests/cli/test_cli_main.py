@@ -7,7 +7,19 @@ import re
 
 import pytest
 
-FLOW = ["scan", "import", "export", "formats", "validate", "score", "compare", "power", "report", "leaderboard"]
+FLOW = [
+    "scan",
+    "import",
+    "export",
+    "formats",
+    "validate",
+    "score",
+    "compare",
+    "power",
+    "report",
+    "leaderboard",
+    "ledger",
+]
 
 
 def test_help_shows_the_verbs_in_the_order_of_the_flow(cli) -> None:
@@ -21,7 +33,9 @@ def test_every_verb_has_help_and_the_common_options(cli) -> None:
     from sightline.cli.app import build
 
     for verb in [name for name in build() if not name.startswith("-")]:
-        words = ("config", "show") if verb == "config" else (verb,)
+        words = {"config": ("config", "show"), "embed": ("embed", "pictures"), "batch": ("batch", "make")}.get(
+            verb, (verb,)
+        )
         done = cli(*words, "--help")
         assert done.returncode == 0, done.stderr
         for option in ("--workspace", "--config", "--json", "--limit", "--seed", "-v", "--local-only"):
@@ -52,7 +66,16 @@ def test_doctor_says_what_is_there(cli) -> None:
     done = cli("doctor", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0 and found["healthy"] is True
-    assert set(found["core"]) == {"numpy", "pillow", "pydantic", "orjson", "rich", "cyclopts"}
+    assert set(found["core"]) == {
+        "numpy",
+        "pillow",
+        "pydantic",
+        "orjson",
+        "rich",
+        "cyclopts",
+        "aiohttp",
+        "genai-prices",
+    }
     assert {extra["name"] for extra in found["extras"]} >= {"heif", "parquet", "hub"}
     assert "Sightline" in cli("doctor").stdout
 

@@ -26,6 +26,7 @@ _VERBS = (
     ("report", "report:report", "Write one page over several benchmarks and runs."),
     ("leaderboard", "leaderboard:leaderboard", "Print and write a table of runs with intervals and tie groups."),
     ("ledger", "ledger:ledger", "Say what the calls of a workspace cost, by stage and model."),
+    ("batch", "batch:app", "Ask many things at once, within a day, at half the price."),
     ("demo", "demo:demo", "Show the flow on built-in samples, or on your own pictures."),
     ("config", "config:app", "The effective configuration and where each value came from."),
     ("doctor", "doctor:doctor", "Say what is installed, what is missing, and the command that adds it."),

@@ -1,0 +1,202 @@
+"""A job: a folder with the requests of a stage in files that a provider's batch endpoint takes."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from sightline.config.services import ModelSettings
+from sightline.engine.keys import UnreadablePictureError, request_key
+from sightline.errors import UserError
+from sightline.io import read_json, read_jsonl, read_lines, write_json
+from sightline.models.batches.requests import from_json
+from sightline.models.http import HttpTransport
+from sightline.models.opening import open_transport
+from sightline.models.settings import Api
+from sightline.types import ChatRequest, Failure
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock; there the user sees to it that one process works on a job.
+    fcntl = None  # type: ignore[assignment]
+
+MANIFEST = "batch.json"
+ITEMS = "items.jsonl"
+PICTURES = "pictures"
+RESULTS = "results.jsonl"
+DOWNLOADS = "downloads"
+_LOCK = ".lock"
+_VERSION = 1
+_BEFORE_BODY = b',"method":"POST"'
+
+
+@dataclass(frozen=True, slots=True)
+class Shard:
+    """One file of lines, which becomes one batch; `round` is 0 for the first asking, and counts retries."""
+
+    file: str
+    requests: int
+    bytes: int
+    sha256: str
+    round: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class Item:
+    """One wanted answer; `failure` when it could not be asked for at all."""
+
+    id: str
+    key: bytes
+    request: ChatRequest | None
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """What `make` wrote: who is asked for what, and the files to submit."""
+
+    folder: Path
+    id: str
+    stage: str
+    model: str
+    endpoint: str
+    api: Api
+    made: float
+    requests: int
+    known: int
+    "So many are answered in the journal, or are the same as another: they are in no file."
+    refused: int
+    "So many can't be sent."
+    window: str
+    max_requests: int
+    max_bytes: int
+    price_factor: float | None
+    shards: tuple[Shard, ...]
+
+    @property
+    def url(self) -> str:
+        """Where each line is sent, in the words of a batch file."""
+        return "/v1/chat/completions" if self.api == "chat" else "/v1/responses"
+
+    def save(self, folder: Path | None = None) -> None:
+        """Write batch.json, whole or not at all."""
+        content = {"version": _VERSION, **asdict(self)}
+        del content["folder"]
+        write_json((folder or self.folder) / MANIFEST, content)
+
+    def with_shards(self, shards: Iterable[Shard]) -> Job:
+        """The job with more files."""
+        return replace(self, shards=(*self.shards, *shards))
+
+    def items(self) -> Iterator[Item]:
+        """All wanted answers, in the order in which they were given."""
+        for _, row in read_jsonl(self.folder / ITEMS):
+            yield _item(row, self.folder / PICTURES)
+
+    def ids(self, shard: Shard) -> list[str]:
+        """What a file asks for, in order."""
+        return [line_id(line) for _, line in read_lines(self.folder / shard.file)]
+
+    def check(self, shard: Shard) -> Path:
+        """The file of a shard, if it is still what `make` wrote."""
+        path = self.folder / shard.file
+        try:
+            with path.open("rb") as file:
+                same = hashlib.file_digest(file, "sha256").hexdigest() == shard.sha256
+        except OSError as error:
+            raise UserError(f"{path} can't be read: {error.strerror}.", "copy the whole folder of the job") from error
+        if not same:
+            raise UserError(f"{path} is not what `batch make` wrote.", "copy the job again, or make it anew")
+        return path
+
+    def open_transport(self, models: ModelSettings | None = None, *, local_only: bool = False) -> HttpTransport:
+        """What asks the same model live, and reads its replies."""
+        return http_only(
+            open_transport(self.model, base_url=self.endpoint, api=self.api, models=models, local_only=local_only),
+            self.model,
+        )
+
+    @contextmanager
+    def locked(self) -> Iterator[None]:
+        """Nobody else on this machine submits, reads or retries this job meanwhile; ends with the process."""
+        with (self.folder / _LOCK).open("wb") as file:
+            if fcntl is not None:
+                try:
+                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+                except BlockingIOError:
+                    raise UserError(
+                        f"another process is working on {self.folder}.", "wait until it is done, or end it"
+                    ) from None
+            yield
+
+
+def http_only(transport: object, model: str) -> HttpTransport:
+    """The transport, if it is one that batches can be made for."""
+    if isinstance(transport, HttpTransport):
+        return transport
+    raise UserError(
+        f"{model} has no OpenAI-style batches.",
+        "use openai/…, or any OpenAI-compatible server with --base-url; vllm/… for files that `vllm run-batch` runs",
+    )
+
+
+def load_job(folder: Path) -> Job:
+    """A job from its folder."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise UserError(f"{folder} is no batch job: it has no {MANIFEST}.", "make one with `sightline batch make`")
+    found = read_json(path)
+    if not isinstance(found, dict) or found.pop("version", None) != _VERSION:
+        raise UserError(f"{path} is of another version.", "pip install --upgrade sightline")
+    try:
+        shards = tuple(Shard(**shard) for shard in found.pop("shards"))
+        return Job(folder=folder, shards=shards, **found)
+    except (TypeError, KeyError) as error:
+        raise UserError(f"{path} is not what `batch make` wrote: {error}.", "make the job anew") from error
+
+
+def line(custom_id: str, url: str, body: bytes) -> bytes:
+    """One line of a batch file; the body goes in as the bytes that a live call would send."""
+    return b'{"custom_id":%b%b,"url":%b,"body":%b}\n' % (
+        orjson.dumps(custom_id),
+        _BEFORE_BODY,
+        orjson.dumps(url),
+        body,
+    )
+
+
+def line_id(row: bytes) -> str:
+    """The custom_id of a line, without reading its pictures."""
+    head, found, _ = row.partition(_BEFORE_BODY)  # Can't be inside the id: quotes are escaped there.
+    custom_id = orjson.loads(head + b"}")["custom_id"] if found else orjson.loads(row)["custom_id"]
+    return str(custom_id)
+
+
+def item_row(custom_id: str, key: bytes, request: Mapping[str, Any] | None, failure: Failure | None) -> dict[str, Any]:
+    """A line of items.jsonl."""
+    row: dict[str, Any] = {"id": custom_id, "key": key.hex(), "request": request}
+    if failure is not None:
+        row["failure"] = {"kind": failure.kind, "message": failure.message}
+    return row
+
+
+def _item(row: Mapping[str, Any], pictures: Path) -> Item:
+    failure = Failure(**row["failure"]) if "failure" in row else None
+    request = None if row["request"] is None else from_json(row["request"], pictures)
+    return Item(row["id"], bytes.fromhex(row["key"]), request, failure)
+
+
+def key_of(request: ChatRequest, endpoint: str) -> bytes | Failure:
+    """The journal's key of a live call; a failure when the request can't be read or written."""
+    try:
+        return request_key(request, endpoint)
+    except UnreadablePictureError as error:
+        return Failure("bad-picture", str(error))
+    except TypeError as error:
+        return Failure("bad-request", f"the request can't be written as JSON: {error}")

@@ -1,0 +1,62 @@
+"""`sightline ledger` on a real journal."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+from sightline.engine import Journal
+from sightline.engine.journal import Call
+from sightline.types import ChatReply, Failure, Usage
+
+
+def fill(workspace: Path) -> None:
+    def call(number: int, stage: str, model: str, result: ChatReply | Failure, usd: float | None) -> Call:
+        usage = Usage(1000, 100, 50, 20, 300)
+        return Call(bytes([number]) * 32, stage, model, "e", 1.0, result, usage=usage, usd=usd, seconds=0.5)
+
+    with Journal(workspace) as journal:
+        journal.record_all([call(n, "annotate", "openai/gpt-5-mini", ChatReply("x"), 0.61) for n in range(2)])
+        journal.record_all([call(9, "annotate", "openai/gpt-5-mini", Failure("content-filter", ""), 0.01)])
+        journal.record_all([call(n, "judge", "vllm/own", ChatReply("x"), None) for n in (20, 21)])
+        journal.count_hit("judge", "vllm/own", None)
+
+
+def test_a_table_for_people(cli, tmp_path: Path) -> None:
+    fill(tmp_path / "ws")
+    done = cli("ledger", "--workspace", tmp_path / "ws", COLUMNS="160")
+    assert done.returncode == 0, done.stderr
+    lines = [line.split() for line in done.stdout.splitlines()]
+    assert lines[0][:5] == ["stage", "model", "money", "calls", "failed"]
+    assert lines[1][:6] == ["annotate", "openai/gpt-5-mini", "$1.23", "3", "1", "0"]
+    assert lines[1][6:11] == ["3,000", "300", "900", "150", "60"] and lines[1][11:] == [
+        "0.50",
+        "/",
+        "0.50",
+        "/",
+        "0.50",
+    ]
+    assert lines[2][:6] == ["judge", "vllm/own", "unknown", "2", "0", "1"]
+    assert lines[3][:6] == ["total", "at", "least", "$1.23", "5", "1"]
+    assert "failed: content-filter 1" in " ".join(lines[4])
+
+
+def test_by_model_and_for_machines(cli, tmp_path: Path) -> None:
+    fill(tmp_path / ".sightline")
+    done = cli("ledger", "--by", "model", "--json")
+    found = json.loads(done.stdout)
+    assert [(row["stage"], row["model"], row["usd"]) for row in found["rows"]] == [
+        (None, "openai/gpt-5-mini", 1.23),
+        (None, "vllm/own", None),
+    ]
+    total = found["total"]
+    assert (total["calls"], total["failed"], total["from_journal"]) == (5, 1, 1)
+    assert total["money"] == "at least $1.23" and total["failures"] == {"content-filter": 1}
+    assert total["p50"] == 0.5
+
+
+def test_no_journal_is_the_users_to_solve(cli, tmp_path: Path) -> None:
+    done = cli("ledger")
+    assert done.returncode == 2 and "there is no journal" in done.stderr and not (tmp_path / ".sightline").exists()
+    done = cli("ledger", "--by", "picture")
+    assert done.returncode == 2 and "picture" in done.stderr
