@@ -255,14 +255,19 @@ def show(found: dict[str, list[dict[str, float]]], missing: dict[str, str], in_f
     print(f"  sightline's memory: {early:.0f} MB after a quarter of the calls, {late:.0f} MB at the end")
 
 
-def latency_bound(calls: int, in_flight: int) -> None:
+def latency_bound(calls: int, in_flight: int, rounds: int) -> None:
     ideal = calls / in_flight
-    print(f"\n1 s server, {in_flight:,} in flight, {calls:,} calls: share of the ideal {ideal:.0f} s")
+    seconds: dict[str, float] = {}
     with server(1.0) as url, tempfile.TemporaryDirectory() as scratch:
-        for name in ("aiohttp", "sightline"):
-            figures = measure(sys.executable, name, url, calls, in_flight, Path(scratch))
-            share = figures if isinstance(figures, str) else f"{ideal / figures['seconds']:.1%}"
-            print(f"  {name:42} {share}")
+        for number in range(rounds):
+            for name in ("aiohttp", "sightline"):
+                figures = measure(sys.executable, name, url, calls, in_flight, Path(scratch) / str(number))
+                if isinstance(figures, str):
+                    raise SystemExit(f"{name}: {figures}")
+                seconds[name] = min(seconds.get(name, figures["seconds"]), figures["seconds"])
+    print(f"\n1 s server, {in_flight:,} in flight, {calls:,} calls: share of the ideal {ideal:.0f} s")
+    for name, best_seconds in seconds.items():
+        print(f"  {name:42} {ideal / best_seconds:.1%}")
 
 
 def main() -> None:
@@ -280,7 +285,7 @@ def main() -> None:
         return
     pythons = [sys.executable, *options.peers]
     compare(options.calls, options.peer_calls, options.in_flight, options.rounds, pythons)
-    latency_bound(max(500, options.calls // 2), 500)
+    latency_bound(max(500, options.calls // 2), 500, options.rounds)
 
 
 if __name__ == "__main__":

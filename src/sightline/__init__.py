@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sightline import report, score
+    from sightline import report, score, search
     from sightline.corpus.scan import scan
     from sightline.exchange import export_files, import_files, validate
     from sightline.loading import load
@@ -31,6 +31,7 @@ __all__ = [
     "report",
     "scan",
     "score",
+    "search",
     "validate",
 ]
 
@@ -42,7 +43,7 @@ _FUNCTIONS = {
     "scan": "sightline.corpus.scan",
     "validate": "sightline.exchange",
 }
-_CALLABLE_PACKAGES = {"report", "score"}
+_CALLABLE_PACKAGES = {"report", "score", "search"}
 
 
 def __getattr__(name: str) -> Any:

@@ -8,12 +8,14 @@ from pathlib import Path
 from sightline import bench
 from sightline.config import Config
 from sightline.corpus.scan import ScanSummary, scan
-from sightline.io import PathLike
+from sightline.errors import UserError
+from sightline.io import PathLike, write_whole
 from sightline.run import write_run
 from sightline.samples import sample_benchmark, sample_runs, write_samples
 from sightline.score.compare import Comparison
 from sightline.verbs import compare, report, score
 
+_MARK = ".sightline-demo"
 _OWNERS = {"scan": {"owner_pattern": "{owner}/*"}}
 
 
@@ -28,12 +30,26 @@ class Demo:
     page: Path | None = None
 
 
+def _own_folder(out: Path, seed: int) -> None:
+    """An empty folder, or one that an earlier demo with the same seed made; nobody else's."""
+    mark = out / _MARK
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not mark.is_file())):
+        raise UserError(f"{out} holds other things; the demo leaves it as it is.", "choose another place: --out DIR")
+    if mark.is_file() and mark.read_text("utf-8") != str(seed):
+        raise UserError(f"{out} holds a demo with another seed.", "choose another place: --out DIR")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_whole(mark, str(seed).encode())
+    except OSError as error:
+        raise UserError(f"{out} can't be written: {error.strerror}.", "choose another place: --out DIR") from None
+
+
 def run_demo(folder: PathLike, *, pictures: PathLike | None = None, seed: int = 0) -> Demo:
     """Show the flow in a folder; with `pictures`, on the user's own, as far as that goes without a benchmark."""
     out = Path(folder)
-    out.mkdir(parents=True, exist_ok=True)
     if pictures is not None:
         return Demo(out, scan(pictures, workspace=out / "workspace"))
+    _own_folder(out, seed)
     samples = write_samples(out / "pictures", seed=seed)
     scanned = scan(out / "pictures", workspace=out / "workspace", config=Config.model_validate(_OWNERS))
     benchmark = bench.write(sample_benchmark(samples), out / "benchmark")

@@ -36,8 +36,9 @@ def import_files(format_: str, path: _PathLike, out: _PathLike, options: Options
     known = find_format(format_)
     if known.read is None:
         raise UserError(f"{format_} can be written, but not read.", f"formats: {', '.join(format_names())}")
-    source = _source(path, known.hub)
+    source = _source(path, known.hub, options.local_only)
     imported = known.read(source, options)
+    _refuse_nothing(imported.content, source)
     warnings = (*imported.warnings, *(str(problem) for problem in imported.problems))
     if isinstance(imported.content, Run):
         run.write_run(imported.content, out)
@@ -47,12 +48,20 @@ def import_files(format_: str, path: _PathLike, out: _PathLike, options: Options
     return replace(summarise(written, Path(out)), warnings=warnings)
 
 
-def _source(path: _PathLike, hub: str | None) -> Path:
+def _refuse_nothing(content: Benchmark | Run, source: Path) -> None:
+    empty = not content.attempts if isinstance(content, Run) else not (content.tasks or content.corpus.pictures)
+    if empty:
+        raise UserError(f"nothing was found in {source}.", "check the path and the format")
+
+
+def _source(path: _PathLike, hub: str | None, local_only: bool) -> Path:
     """A local file or folder, or what a name on the hub brings (with the hub extra)."""
     local = Path(path).expanduser()
     if local.exists():
         return local
     if hub is not None and str(path) == hub:
+        if local_only:
+            raise UserError(f"{hub} would be fetched from the hub, and --local-only is set.", "give a local folder")
         from sightline.bench.formats.hub import download
 
         return download(hub)
@@ -94,7 +103,9 @@ def export_files(format_: str, source: _PathLike, out: _PathLike, options: Optio
         wanted = " or ".join(f"a {kind.__name__.lower()}" for kind in known.writes)
         raise UserError(f"{source} is a {type(content).__name__.lower()}; {format_} is written from {wanted}.")
     options = options or Options()
-    if options.pictures is None and isinstance(content, Benchmark):  # Relative addresses of pictures start at the benchmark's folder.
+    if options.pictures is None and isinstance(
+        content, Benchmark
+    ):  # Relative addresses of pictures start at the benchmark's folder.
         options = replace(options, pictures=Path(source).expanduser())
     known.write(content, Path(out).expanduser(), options)
 

@@ -51,6 +51,8 @@ class CutOffError(LineError):
 def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:
     """Write a file so that a reader sees the old content or all of the new, even after a crash."""
     target = Path(os.path.realpath(path))
+    if target.is_dir():
+        raise UserError(f"{target} is a folder; a file is to be written there.", "choose another place")
     temporary = _temporary_beside(target)
     file = _create(temporary, target)
     try:

@@ -5,7 +5,8 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+from itertools import islice
 from pathlib import Path
 
 import numpy as np
@@ -20,11 +21,12 @@ from sightline.run import read_run
 from sightline.score.clusters import AUTO
 from sightline.score.compare import Comparison
 from sightline.score.compare import compare as compare_scores
-from sightline.score.evaluate import evaluate
+from sightline.score.evaluate import evaluate, metric_names
 from sightline.score.scores import SCORES_FILE, Scores, read_scores, write_scores
 from sightline.score.statistics import Column, estimate_columns
 from sightline.score.trec import read_qrels, score_trec
 from sightline.score.trec import read_run as read_trec_run
+from sightline.search.find import search as search
 from sightline.types import Benchmark, Estimate, Run
 
 
@@ -37,9 +39,19 @@ def score(
     seed: int = 0,
     cluster_by: str | None = AUTO,
     allow_other_version: bool = False,
+    limit: int | None = None,
 ) -> Scores:
-    """Score a run on its benchmark; a run given as a folder gets its `scores.json` and `per_task.csv`."""
+    """Score a run on its benchmark; a run given as a folder gets its `scores.json` and `per_task.csv`.
+
+    What is written always holds the benchmark's own metrics too. With `limit` only the first tasks are scored, and
+    nothing is written.
+    """
     made_of = benchmark if isinstance(benchmark, Benchmark) else bench.read(benchmark)
+    keep = not isinstance(run, Run) and limit is None
+    if keep and metrics is not None:
+        metrics = tuple(dict.fromkeys((*metrics, *metric_names(made_of))))
+    if limit is not None:
+        made_of = replace(made_of, tasks=dict(islice(made_of.tasks.items(), limit)))
     attempts = run if isinstance(run, Run) else read_run(run)
     scores = evaluate(
         made_of,
@@ -50,7 +62,7 @@ def score(
         cluster_by=cluster_by,
         allow_other_version=allow_other_version,
     )
-    if not isinstance(run, Run):
+    if keep and not isinstance(run, Run):
         write_scores(scores, run)
     return scores
 
@@ -119,6 +131,8 @@ def score_trec_files(
     if not metrics:
         raise UserError("no metric was given.", "for example --metrics ndcg@10,map,rr@10")
     found = score_trec(read_qrels(Path(qrels)), read_trec_run(Path(run)), metrics, intersection=intersection)
+    if not found.queries:
+        raise UserError(f"there is no query to score in {qrels} and {run}.", "check the files")
     failures = np.logical_not(found.answered)
     columns = {name: Column.of(values, failures) for name, values in found.values.items()}
     estimates = estimate_columns(columns, level=level, seed=seed)

@@ -76,7 +76,7 @@ class Server:
         self._in_flight -= 1
 
 
-cases = settings(max_examples=25, deadline=None)
+cases = settings(max_examples=12, deadline=None)
 
 
 @cases

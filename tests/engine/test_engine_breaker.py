@@ -147,11 +147,22 @@ def test_a_probe_that_was_broken_off_leaves_room_for_the_next() -> None:
 def test_refusals_of_one_request_do_not_count_against_the_endpoint() -> None:
     async def main() -> None:
         breaker = Breaker("http://x/v1")
-        for kind in ("content-filter", "length", "bad-picture", "empty", "wrong-schema") * 30:
+        for kind in ("content-filter", "length", "bad-picture", "empty", "wrong-schema", "endless") * 30:
             fail(breaker, Failure(kind, ""))
         for _ in range(100):
             fail(breaker, Failure("rate-limited", "", retryable=True), lowered=False)
         assert not await breaker.ready()
+
+    run_virtual(main())
+
+
+def test_what_was_never_sent_says_nothing_of_the_endpoint() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        for _ in range(10):
+            fail(breaker, Failure("bad-picture", ""))
+            fail(breaker)
+        assert breaker.is_open
 
     run_virtual(main())
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from sightline import engine
 from sightline.engine import Mapped, Stage
-from sightline.errors import StoppedError
+from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
 
 
@@ -128,6 +128,21 @@ def test_a_fault_in_the_items_is_raised_too() -> None:
 
     with pytest.raises(ValueError, match="badly"):
         run_virtual(gather(source(), Stage("s", double)))
+
+
+def test_an_item_that_cannot_be_read_stops_cleanly() -> None:
+    def source() -> Iterator[int]:
+        yield 1
+        raise UserError("line 2 is broken")
+
+    async def main() -> list[int]:
+        found: list[int] = []
+        with pytest.raises(UserError, match="line 2"):
+            async for item, _ in engine.map(source(), Stage("s", double), show_progress=False):
+                found.append(item)
+        return found
+
+    assert run_virtual(main()) == [1]
 
 
 def test_leaving_early_ends_what_is_under_way() -> None:

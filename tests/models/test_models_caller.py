@@ -13,13 +13,14 @@ from typing import Any, TypeVar
 import pytest
 from models_faults import FaultServer
 
+from sightline.config import Config
 from sightline.config.services import Price, PriceSettings
 from sightline.engine import Budget, Journal, Limits, Prices, purpose
 from sightline.engine.breaker import Breaker
 from sightline.engine.journal import FILE_NAME
 from sightline.engine.retry import Retry
 from sightline.errors import StoppedError, UserError
-from sightline.models.caller import Caller
+from sightline.models.caller import Caller, open_model
 from sightline.models.opening import open_transport
 from sightline.models.settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
@@ -273,6 +274,7 @@ def test_an_endpoint_that_is_not_there_stops_with_a_message(tmp_path: Path) -> N
             assert url in stopped[0].message and "does not answer" in stopped[0].message
 
     run(main())
+    assert rows(tmp_path, "SELECT DISTINCT failure, usd FROM calls") == [("connection", 0.0)]
 
 
 def test_a_server_that_restarts_loses_no_call(tmp_path: Path) -> None:
@@ -366,6 +368,24 @@ def test_another_address_is_another_call_unless_it_has_a_name(tmp_path: Path) ->
             assert asked == expected
 
     run(main())
+
+
+def test_a_model_by_its_name_with_journal_and_prices(tmp_path: Path) -> None:
+    config = Config(prices=PriceSettings(models={MODEL: Price(input=10.0, output=100.0)}))
+
+    async def main() -> None:
+        async with FaultServer() as server:
+            opened = open_model(MODEL, tmp_path, config=config, base_url=server.url, budget=Budget.usd(9), stage="s")
+            async with opened as model:
+                assert model.name == MODEL
+                reply = await model.reply(ask("p", max_tokens=10))
+                assert isinstance(reply, ChatReply) and reply.usd == pytest.approx(0.02)
+        with pytest.raises(UserError, match="--local-only"):
+            async with open_model("openrouter/x/y", tmp_path, local_only=True):
+                raise AssertionError("it must not be opened")
+
+    run(main())
+    assert rows(tmp_path, "SELECT stage, usd FROM calls") == [("s", 0.02)]
 
 
 def test_what_cannot_be_sent_is_a_failure(tmp_path: Path) -> None:

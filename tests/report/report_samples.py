@@ -8,7 +8,9 @@ from pathlib import Path
 from random import Random
 
 from sightline import bench
-from sightline.run import write_run
+from sightline.run import read_run, write_run
+from sightline.score.evaluate import evaluate
+from sightline.score.scores import write_scores
 from sightline.types import (
     Answer,
     Attempt,
@@ -144,3 +146,8 @@ def with_prices(run: Run, usd: float | None, count: int | None = None) -> Run:
     """The same run with another price for its first `count` calls, or for all."""
     priced = tuple(replace(entry, usd=usd) for entry in run.ledger[:count])
     return replace(run, ledger=priced + run.ledger[len(priced) :])
+
+
+def score_only(benchmark: Path, run: Path, metrics: list[str]) -> None:
+    """Leave scores of just these metrics with a run, as another version or another tool might."""
+    write_scores(evaluate(bench.read(benchmark), read_run(run), metrics), run)

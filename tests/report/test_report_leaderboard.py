@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from report.report_samples import Folders, make_benchmark, make_run, write_all
+from report.report_samples import Folders, make_benchmark, make_run, score_only, write_all
 from sightline import bench
 from sightline.errors import UserError
 from sightline.report.leaderboard import Leaderboard, build_leaderboard
@@ -106,7 +106,7 @@ def test_runs_that_are_broken_or_not_scored_are_listed_with_the_reason(copied: F
 
 
 def test_runs_without_the_metric_are_listed(copied: Folders) -> None:
-    score(copied.benchmark, copied.runs[0], ["answer"])
+    score_only(copied.benchmark, copied.runs[0], ["answer"])
     found = build_leaderboard(copied.runs[0].parent)
     assert [run.folder for run in found.left_out] == [copied.runs[0].name]
     assert 'was not scored with "ndcg@10", only with answer' in found.left_out[0].reason

@@ -11,7 +11,7 @@ from pathlib import Path
 import pytest
 
 from report.page_check import Page
-from report.report_samples import OWNERS, PICTURES, Folders, make_benchmark, with_prices, write_all
+from report.report_samples import OWNERS, PICTURES, Folders, make_benchmark, score_only, with_prices, write_all
 from sightline import bench
 from sightline.errors import UserError
 from sightline.report.leaderboard import build_leaderboard
@@ -334,7 +334,7 @@ def test_runs_scored_in_different_ways_are_shown_and_not_compared(copied: Folder
 
 
 def test_runs_with_other_metrics_leave_a_gap(copied: Folders, tmp_path: Path) -> None:
-    score_run(copied.benchmark, copied.runs[0], ["ndcg@10", "answer"])
+    score_only(copied.benchmark, copied.runs[0], ["ndcg@10", "answer"])
     page = Page(write_report(copied.all, tmp_path / "page.html").path.read_text("utf-8"))
     table = page.table("Mean and 95% interval")
     assert table.row("agent")["f1"] == "–" and table.row("hybrid")["f1"] != "–"
@@ -343,7 +343,7 @@ def test_runs_with_other_metrics_leave_a_gap(copied: Folders, tmp_path: Path) ->
 
 def test_kinds_of_task_without_a_metric_are_listed_without_a_score(copied: Folders, tmp_path: Path) -> None:
     for run in copied.runs:
-        score_run(copied.benchmark, run, ["ndcg@10"])
+        score_only(copied.benchmark, run, ["ndcg@10"])
     page = Page(write_report(copied.all, tmp_path / "page.html").path.read_text("utf-8"))
     table = page.table("48 of 48 tasks")
     assert {row[2] for row in table.rows} == {"ndcg@10", "–"}

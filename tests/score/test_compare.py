@@ -93,12 +93,15 @@ def test_clusters_are_used_and_named() -> None:
     assert "clustered by owner" in render_comparison(found)
 
 
-def test_only_tasks_that_both_attempted_count() -> None:
+def test_a_missing_prediction_counts_as_a_failure() -> None:
     first = scored("a", BASE, status={0: "missing", 1: "missing"})
     second = scored("b", better(0.1), status={1: "missing", 2: "missing"})
-    found = compare([first, second])
-    assert found.pairs[0].difference.n == 57
-    assert found.notes == ("tasks without a prediction are left out of their pairs: a lacks 2, b lacks 2",)
+    with pytest.raises(UserError, match="a failed on 1 task that b did not fail on"):
+        compare([first, second])
+    found = compare([first, second], allow_failures_differ=True)
+    assert found.pairs[0].difference.n == 60
+    means = [entry.overall[found.metrics[0]].mean for entry in (first, second)]
+    assert found.pairs[0].difference.mean == pytest.approx(means[1] - means[0])
 
 
 def test_different_failures_are_refused_unless_told() -> None:
@@ -119,9 +122,10 @@ def test_the_same_failures_are_no_obstacle() -> None:
     assert found.pairs[0].difference.ties >= 2
 
 
-def test_failures_of_tasks_that_the_other_never_attempted_do_not_count() -> None:
+def test_a_failure_and_a_missing_prediction_are_the_same_gap() -> None:
     found = compare([scored("a", BASE, status={0: "failed"}), scored("b", better(0.1), status={0: "missing"})])
-    assert found.pairs[0].difference.n == 59
+    assert found.pairs[0].difference.n == 60
+    assert found.notes == ()
 
 
 def test_worse_means_significantly_below_the_first_run() -> None:

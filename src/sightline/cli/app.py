@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+import os
 import sys
 from collections.abc import Sequence
+from io import TextIOWrapper
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
@@ -15,6 +17,7 @@ from sightline.errors import SightlineError
 # Verb, where it lives, what it does; in the order of the flow.
 _VERBS = (
     ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
+    ("search", "search:search", "Find pictures by words."),
     ("embed", "embed:app", "Turn pictures or texts into vectors."),
     ("import", "import_:import_", "Read files of another tool into a benchmark or a run."),
     ("export", "export:export", "Write a corpus, a benchmark or a run in another tool's format."),
@@ -50,14 +53,20 @@ def main(arguments: Sequence[str] | None = None) -> None:
     """Run one command; a user's mistake ends with its fix and exit code 2, never with a traceback."""
     tokens = list(sys.argv[1:] if arguments is None else arguments)
     set_up_logging(verbose="-v" in tokens or "--verbose" in tokens)
+    for stream in (sys.stdout, sys.stderr):
+        if isinstance(stream, TextIOWrapper):
+            stream.reconfigure(errors="replace")  # A terminal that can't show a sign gets a "?".
     try:
         build()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
     except CycloptsError as error:
         _fail(str(error), 2)
     except SightlineError as error:
         _fail(str(error), error.exit_code)
-    except BrokenPipeError:
-        sys.stderr.close()  # The reader of our output left; Python would complain while closing stdout.
+        sys.stdout.flush()
+    except BrokenPipeError:  # The reader of our output left, as `head` does.
+        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except OSError as error:
+        _fail(f"{error.filename or 'the output'}: {error.strerror or error}.", 2)
     except KeyboardInterrupt:
         _fail("stopped; what was done so far is kept, run it again to go on.", 130)
 

@@ -11,6 +11,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from sightline.errors import UserError
 
@@ -34,9 +35,9 @@ class Common:
     "A `sightline.toml`, or a benchmaker `config.toml` or `.json`."
     json: Switch = False
     "Print one JSON object on stdout; messages go to stderr."
-    limit: int | None = None
+    limit: Annotated[int, Parameter(validator=Number(gte=1))] | None = None
     "Take only the first N items."
-    seed: int | None = None
+    seed: Annotated[int, Parameter(validator=Number(gte=0))] | None = None
     "Makes random choices repeatable."
     verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="", show_default=False)] = False
     "Say more on stderr."
@@ -66,6 +67,11 @@ class Common:
         """One line on stderr for each."""
         for message in messages:
             sys.stderr.write(f"warning: {message}\n")
+
+    def ignores_limit(self) -> None:
+        """Say that there is nothing to limit here, rather than ignore the wish in silence."""
+        if self.limit is not None:
+            self.warn(["--limit has no effect here"])
 
     def print_json(self, value: Any) -> None:
         """One JSON object on stdout."""

@@ -41,6 +41,7 @@ def compare(
     from sightline.score.compare import render_comparison
     from sightline.verbs import compare as compare_runs
 
+    common.ignores_limit()
     wanted = names(metrics)
     if fail_if_worse is not None and wanted is not None and fail_if_worse not in wanted:
         wanted = (*wanted, fail_if_worse)

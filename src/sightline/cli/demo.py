@@ -21,6 +21,7 @@ def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Comm
     from sightline.demo import run_demo
     from sightline.score.compare import render_standings
 
+    common.ignores_limit()
     made = run_demo(out, pictures=pictures, seed=common.seed or 0)
     if common.json:
         comparison = None if made.comparison is None else made.comparison.to_dict()

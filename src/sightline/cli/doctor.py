@@ -12,11 +12,13 @@ def doctor(*, common: Common = Common()) -> None:
     from sightline.doctor import diagnose
     from sightline.errors import FoundError
 
+    common.ignores_limit()
     found = diagnose()
     if common.json:
         extras = [asdict(extra) | {"command": extra.command} for extra in found.extras]
         common.print_json(asdict(found) | {"extras": extras, "healthy": found.healthy})
     else:
+        from rich.markup import escape
         from rich.table import Table
 
         table = Table(box=None, pad_edge=False, show_header=False, padding=(0, 2))
@@ -27,7 +29,7 @@ def doctor(*, common: Common = Common()) -> None:
             table.add_row(name, version, "")
         for extra in found.extras:
             state = ", ".join(f"{name} {version}" for name, version in extra.installed.items())
-            table.add_row(f"\\[{extra.name}]", state or "missing", f"{extra.purpose}  {extra.command or ''}")
+            table.add_row(f"\\[{extra.name}]", state or "missing", escape(f"{extra.purpose}  {extra.command or ''}"))
         common.console.print(table)
     if not found.healthy:
         raise FoundError(

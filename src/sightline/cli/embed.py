@@ -4,22 +4,21 @@ from __future__ import annotations
 
 import mimetypes
 import sys
+from collections.abc import Iterable
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
 from sightline.cli.common import Common, pairs
 
 if TYPE_CHECKING:
-    from collections.abc import Iterable
-
     from sightline.embedding import Embedded
     from sightline.models.embedders.listing import LeftOut
 
 app = App(name="embed", help="Turn pictures or texts into vectors.")
 
-Options = Annotated[list[str] | None, Parameter(name="--option", consume_multiple=False, negative="")]
+Options = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
 @app.command
@@ -29,6 +28,7 @@ def pictures(
     *,
     out: Path,
     embedder: str | None = None,
+    base_url: str | None = None,
     option: Options = None,
     common: Common = Common(),
 ) -> None:
@@ -46,22 +46,14 @@ def pictures(
     embedder:
         Who makes the vectors: photos, clip-vit-b32, siglip-b16, onnx:FOLDER, transformers:NAME, openai/MODEL,
         vllm/MODEL, http:URL#MODEL. The configured one, else photos, when not given.
+    base_url:
+        Where a server is asked, when not at its usual address.
     option:
         KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
     """
     from sightline.embedding import embed_pictures
-    from sightline.models.embedders.options import parse_value
 
-    done = embed_pictures(
-        directory,
-        embedder=embedder,
-        out=out,
-        workspace=common.workspace_path,
-        config=common.settings(),
-        limit=common.limit,
-        local_only=common.local_only,
-        options={key: parse_value(value) for key, value in pairs(option, "--option").items()},
-    )
+    done = embed_pictures(directory, out=out, embedder=embedder, **_given(option, base_url, common))
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
     _show(done, "picture", common)
 
@@ -73,6 +65,7 @@ def texts(
     *,
     out: Path,
     embedder: str | None = None,
+    base_url: str | None = None,
     option: Options = None,
     common: Common = Common(),
 ) -> None:
@@ -81,29 +74,35 @@ def texts(
     Parameters
     ----------
     file:
-        One text a line, UTF-8, also gzipped; blank lines are left out.
+        One text a line, UTF-8, also gzipped; blank lines are left out and listed.
     out:
         The file to write: an .npz with `ids` (line numbers, from 1) and `vectors` (float32, unit length).
     embedder:
         Who makes the vectors, as for pictures.
+    base_url:
+        Where a server is asked, when not at its usual address.
     option:
         KEY=VALUE for the embedder; can be repeated.
     """
     from sightline.embedding import embed_texts
-    from sightline.models.embedders.options import parse_value
 
-    done = embed_texts(
-        file,
-        embedder=embedder,
-        out=out,
-        workspace=common.workspace_path,
-        config=common.settings(),
-        limit=common.limit,
-        local_only=common.local_only,
-        options={key: parse_value(value) for key, value in pairs(option, "--option").items()},
-    )
+    done = embed_texts(file, out=out, embedder=embedder, **_given(option, base_url, common))
     _list(done.left_out)
     _show(done, "text", common)
+
+
+def _given(option: list[str] | None, base_url: str | None, common: Common) -> dict[str, Any]:
+    """What the library takes beside the names."""
+    from sightline.models.embedders.options import parse_value
+
+    options = {key: parse_value(value) for key, value in pairs(option, "--option").items()}
+    return {
+        "options": options if base_url is None else {**options, "base_url": base_url},
+        "workspace": common.workspace_path,
+        "config": common.settings(),
+        "limit": common.limit,
+        "local_only": common.local_only,
+    }
 
 
 def _was_meant(item: LeftOut) -> bool:
@@ -130,10 +129,10 @@ def to_text(done: Embedded, noun: str) -> str:
     lines = [f"  {done.count:,} {plural} · {done.dim} numbers each · {done.embedder} ({done.revision})"]
     if done.left_out:
         reasons = sorted(done.reasons.items(), key=lambda found: -found[1])
-        lines.append(
-            f"  {len(done.left_out):,} left out: {', '.join(f'{count:,} {reason}' for reason, count in reasons)}"
-        )
+        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
+        lines.append(f"  {len(done.left_out):,} left out: {listed}")
     if done.truncated:
         lines.append(f"  {done.truncated:,} cut, because they are longer than the model reads")
-    lines.append(f"  {done.count - done.from_cache:,} made now, {done.from_cache:,} from the workspace, in {done.seconds:.1f} s")
+    made = done.count - done.from_cache
+    lines.append(f"  {made:,} made now, {done.from_cache:,} from the workspace, in {done.seconds:.1f} s")
     return "\n".join([*lines, f"  → {done.path}"])

@@ -9,6 +9,7 @@ def formats(*, common: Common = Common()) -> None:
     """List the formats that `import` reads and `export` writes."""
     from sightline.bench.formats import find_format, format_names
 
+    common.ignores_limit()
     known = [find_format(name) for name in format_names()]
     if common.json:
         rows = [

@@ -62,6 +62,7 @@ def import_(
         limit=common.limit,
         seed=common.seed or 0,
         keep_going=keep_going,
+        local_only=common.local_only,
         pictures=pictures,
         benchmark=None if benchmark is None else bench.read(benchmark),
         extra=pairs(option, "--option"),

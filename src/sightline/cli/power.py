@@ -48,6 +48,7 @@ def power(
     from sightline.score.planning import given_spread, learnt_spread, plan
     from sightline.score.scores import read_scores
 
+    common.ignores_limit()
     if runs and len(runs) != 2:
         raise UserError(f"{len(runs)} runs were given.", "give two scored runs, or none and --sd")
     if runs:

@@ -36,12 +36,13 @@ def scan(
     """
     from sightline.corpus.scan import scan as scan_folder
 
+    config = common.settings({"scan.owner_pattern": owner_pattern})
     summary = scan_folder(
         directory,
         workspace=common.workspace_path,
-        rights=rights,
-        metadata=metadata,
-        config=common.settings({"scan.owner_pattern": owner_pattern}),
+        rights=rights or config.paths.rights,
+        metadata=metadata or config.paths.metadata,
+        config=config,
         limit=common.limit,
     )
     if common.json:

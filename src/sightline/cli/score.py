@@ -42,7 +42,7 @@ def score(
     run:
         The folder of the run.
     metrics:
-        Comma-separated names such as ndcg@10,map,f1; the benchmark's own when not given.
+        Comma-separated names such as ndcg@10,map,f1; computed and shown beside the benchmark's own.
     level:
         Of the intervals.
     cluster_by:
@@ -62,11 +62,15 @@ def score(
         seed=common.seed or 0,
         cluster_by=None if cluster_by == "none" else cluster_by,
         allow_other_version=other_version,
+        limit=common.limit,
     )
+    if by is not None:
+        check_label(scores, by)
     if common.json:
         common.print_json(scores.to_dict(tasks=False))
         return
-    common.console.print(estimates_table(scores.overall))
+    wanted = names(metrics) or scores.metrics
+    common.console.print(estimates_table({name: scores.overall[name] for name in wanted}))
     if by is not None:
         _print_slices(scores, by, common)
     failed = ", ".join(f"{kind} {count:,}" for kind, count in scores.failures.items())
@@ -106,6 +110,7 @@ def trec(
     """
     from sightline.verbs import score_trec_files
 
+    common.ignores_limit()
     result = score_trec_files(
         qrels, run, names(metrics) or (), intersection=intersection, level=level, seed=common.seed or 0
     )
@@ -157,11 +162,15 @@ def estimates_table(estimates: Mapping[str, Estimate]) -> Table:
     return table
 
 
-def _print_slices(scores: Scores, by: str, common: Common) -> None:
+def check_label(scores: Scores, by: str) -> None:
+    """Refuse a label that no task has."""
     from sightline.errors import UserError
 
     if by not in scores.by_label:
         raise UserError(f'no task has a label "{by}".', f"labels: {', '.join(scores.by_label) or 'none'}")
+
+
+def _print_slices(scores: Scores, by: str, common: Common) -> None:
     for value, estimates in scores.by_label[by].items():
         common.console.print(f"  {by}: {value}", markup=False)
         common.console.print(estimates_table(estimates))

@@ -27,17 +27,17 @@ _PARQUET_TYPES = {"width": "int32", "height": "int32", "lat": "float64", "lon": 
 _ROWS_A_PART = 10_000
 
 
-def export_corpus(corpus: Corpus, format_: str, out: str | os.PathLike[str]) -> int:
+def export_corpus(corpus: Corpus, format_: str, out: str | os.PathLike[str], limit: int | None = None) -> int:
     """Write the corpus in one of `FORMATS`, whole or not at all; how many pictures were written."""
     writer = FORMATS.get(format_)
     if writer is None:
         raise UserError(f'"{format_}" is not a corpus format.', f"one of: {', '.join(FORMATS)}")
-    return writer(corpus, Path(out).expanduser())
+    return writer(corpus, Path(out).expanduser(), limit)
 
 
-def _rows(corpus: Corpus) -> Iterator[dict[str, Any]]:
+def _rows(corpus: Corpus, limit: int | None) -> Iterator[dict[str, Any]]:
     groups = _group_finder(corpus)
-    return (_row(picture, groups(picture.id)) for picture in corpus.pictures.values())
+    return (_row(picture, groups(picture.id)) for picture in islice(corpus.pictures.values(), limit))
 
 
 def _row(picture: Picture, groups: Iterable[str]) -> dict[str, Any]:
@@ -75,11 +75,11 @@ def _group_finder(corpus: Corpus) -> Callable[[str], Sequence[str]]:
     return lambda picture: found.get(picture, [])
 
 
-def _jsonl(corpus: Corpus, out: Path) -> int:
-    return _lines(out, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _rows(corpus)))
+def _jsonl(corpus: Corpus, out: Path, limit: int | None) -> int:
+    return _lines(out, (orjson.dumps(row, option=orjson.OPT_APPEND_NEWLINE) for row in _rows(corpus, limit)))
 
 
-def _csv(corpus: Corpus, out: Path) -> int:
+def _csv(corpus: Corpus, out: Path, limit: int | None) -> int:
     def line(values: Iterable[Any]) -> bytes:
         text = io.StringIO()
         csv.writer(text).writerow(values)
@@ -88,7 +88,7 @@ def _csv(corpus: Corpus, out: Path) -> int:
     def flat(row: dict[str, Any]) -> list[Any]:
         return [orjson.dumps(value).decode() if isinstance(value, list | dict) else value for value in row.values()]
 
-    count = _lines(out, _with_head(line(COLUMNS), (line(flat(row)) for row in _rows(corpus))))
+    count = _lines(out, _with_head(line(COLUMNS), (line(flat(row)) for row in _rows(corpus, limit))))
     return count - 1
 
 
@@ -110,7 +110,7 @@ def _lines(out: Path, lines: Iterable[bytes]) -> int:
     return count
 
 
-def _parquet(corpus: Corpus, out: Path) -> int:
+def _parquet(corpus: Corpus, out: Path, limit: int | None) -> int:
     """A folder of finished parts: a Parquet file that is still growing can't be read."""
     try:
         import pyarrow as pa
@@ -120,7 +120,7 @@ def _parquet(corpus: Corpus, out: Path) -> int:
     fields = [pa.field(name, getattr(pa, _PARQUET_TYPES.get(name, "string"))()) for name in COLUMNS]
     fields[COLUMNS.index("groups")] = pa.field("groups", pa.list_(pa.string()))
     schema = pa.schema(fields)
-    rows = _rows(corpus)
+    rows = _rows(corpus, limit)
     count = part = 0
     with whole_folder(out, marker="part-00000.parquet") as folder:
         while batch := list(islice(rows, _ROWS_A_PART)):
@@ -133,11 +133,11 @@ def _parquet(corpus: Corpus, out: Path) -> int:
     return count
 
 
-def _imagefolder(corpus: Corpus, out: Path) -> int:
+def _imagefolder(corpus: Corpus, out: Path, limit: int | None) -> int:
     """Pictures beside a `metadata.jsonl` whose `file_name` column the `datasets` library joins on."""
     count = 0
     with whole_folder(out, marker="metadata.jsonl") as folder, (folder / "metadata.jsonl").open("wb") as metadata:
-        for row in _rows(corpus):
+        for row in _rows(corpus, limit):
             source = path_of(row["uri"])
             if not source.is_file():
                 raise UserError(f"{source} is not there.", "plug in its drive, or scan again")
@@ -149,7 +149,7 @@ def _imagefolder(corpus: Corpus, out: Path) -> int:
     return count
 
 
-FORMATS: dict[str, Callable[[Corpus, Path], int]] = {
+FORMATS: dict[str, Callable[[Corpus, Path, int | None], int]] = {
     "corpus-jsonl": _jsonl,
     "corpus-csv": _csv,
     "corpus-parquet": _parquet,

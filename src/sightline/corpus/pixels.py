@@ -205,7 +205,7 @@ def _named_refusals(format_: str, data: bytes) -> Iterator[None]:
     except RefusedError:
         raise
     except (Image.DecompressionBombError, Image.DecompressionBombWarning) as error:
-        raise RefusedError("bomb", str(error)) from None
+        raise RefusedError("bomb", f"more than {Image.MAX_IMAGE_PIXELS:,} pixels in a frame") from error
     except MemoryError:
         raise RefusedError("bomb", "not enough memory to decode it") from None
     except Exception as error:  # Decoders raise anything on hostile bytes; the reason is named, never lost.

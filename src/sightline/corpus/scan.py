@@ -93,9 +93,7 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
     root, workspace = folder.expanduser().absolute(), workspace.expanduser().absolute()
     root = Path(os.path.normpath(root))
     if root.exists() and not root.is_dir():
-        raise UserError(
-            f"{root} is a file, not a folder of pictures.", f"give its folder: {root.parent}"
-        )
+        raise UserError(f"{root} is a file, not a folder of pictures.", f"give its folder: {root.parent}")
     real_root, real_workspace = os.path.realpath(root), os.path.realpath(workspace)
     if os.path.commonpath([real_root, real_workspace]) == real_root:
         raise UserError(

@@ -8,10 +8,10 @@ from sightline.engine.retry import OVERLOADS
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.types import Failure
 
-_NO_REPLY = frozenset(
-    {"connection", "timeout", "server-error", "html", "bad-content-type", "cut-off-body", "bad-json", "endless"}
-)
+_NO_REPLY = frozenset({"connection", "timeout", "server-error", "html", "bad-content-type", "cut-off-body", "bad-json"})
 """Signs that no working server is at the other end."""
+_NOT_ASKED = frozenset({"bad-picture", "unsupported"})
+"""What may be found out before anything is sent, and so says nothing of the endpoint."""
 _GO_ON = "what was done so far is kept: run the same command again to go on"
 _IN_A_ROW = 10
 _BAD_REQUESTS_IN_A_ROW = 20
@@ -114,7 +114,7 @@ class Breaker:
                 self.stop(_never_accepted(self.endpoint, self._bad, failure))
         elif kind in _NO_REPLY or (kind in OVERLOADS and lowered):
             self._miss(failure, probe, now)
-        elif kind not in OVERLOADS:
+        elif kind not in OVERLOADS and kind not in _NOT_ASKED:
             self.replied()
 
     def gave_up(self) -> None:

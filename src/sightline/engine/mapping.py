@@ -159,6 +159,9 @@ class _Ordered(Generic[Item, Result]):
             except StopIteration:
                 self._all_drawn = True
                 return
+            except SightlineError as stopped:  # Such as a line of the input that can't be read.
+                self._stopped = self._stopped or stopped
+                return
             self._drawn += 1
             self._hire()
             try:

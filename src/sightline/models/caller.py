@@ -4,8 +4,12 @@ from __future__ import annotations
 
 import asyncio
 import time
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
 from dataclasses import dataclass, replace
+from pathlib import Path
 
+from sightline.config import Config
 from sightline.engine.breaker import Breaker
 from sightline.engine.budget import Purse
 from sightline.engine.journal import Call, Journal
@@ -15,7 +19,10 @@ from sightline.engine.prices import Prices
 from sightline.engine.purposes import current_task
 from sightline.engine.retry import OVERLOADS, Retry
 from sightline.engine.tokens import request_tokens
+from sightline.errors import SightlineError
+from sightline.models.opening import open_transport
 from sightline.models.protocols import Outcome, Transport
+from sightline.models.settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Usage
 
 NOT_BILLED = frozenset(
@@ -203,7 +210,12 @@ class Caller:
     async def _attempts(self, request: ChatRequest, tokens: int) -> _Course:
         course = _Course(Failure("down", "not asked"))
         while True:
-            outcome, lowered, probe = await self._attempt(request, tokens, course)
+            try:
+                outcome, lowered, probe = await self._attempt(request, tokens, course)
+            except SightlineError:
+                if course.failed + course.refused == 0:
+                    raise
+                return course  # Stopped between two attempts: what was tried is written down first.
             if isinstance(outcome.result, ChatReply):
                 self._breaker.replied()
                 return course
@@ -263,6 +275,32 @@ class Caller:
             tokens=None if used is None else used.input + used.output,
         )
         return outcome, lowered, probe
+
+
+@asynccontextmanager
+async def open_model(
+    name: str,
+    workspace: Path,
+    *,
+    config: Config | None = None,
+    base_url: str | None = None,
+    limits: Limits | None = None,
+    budget: Purse | None = None,
+    wire: WireSettings | None = None,
+    stage: str = "chat",
+    fresh: bool = False,
+    local_only: bool = False,
+) -> AsyncIterator[Caller]:
+    """A model by its name, with the journal of a workspace and the prices of a configuration; closed at the end."""
+    transport = open_transport(
+        name, base_url=base_url, settings=wire, models=config.models if config else None, local_only=local_only
+    )
+    prices = Prices(config.prices if config else None)
+    try:
+        with Journal(workspace) as journal:
+            yield Caller(transport, journal, limits, budget, prices, name=name, stage=stage, fresh=fresh)
+    finally:
+        await transport.close()
 
 
 def _sum(first: Usage, second: Usage) -> Usage:

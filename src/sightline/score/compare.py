@@ -11,7 +11,7 @@ from sightline.errors import UserError
 from sightline.score.scores import Scores
 from sightline.score.statistics import FLIPS, RESAMPLES, Difference, holm, paired_differences, tie_letters
 from sightline.score.statistics.distributions import check_fraction
-from sightline.score.table import TaskTable, by_slice, task_table
+from sightline.score.table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate
 
 _COLUMNS = 4
@@ -19,7 +19,7 @@ _COLUMNS = 4
 
 @dataclass(frozen=True, slots=True)
 class Pair:
-    """Second minus first in one metric, over the tasks that both attempted; slices carry no test."""
+    """Second minus first in one metric, over all tasks, failures and missing ones as zero; slices carry no test."""
 
     metric: str
     first: str
@@ -90,6 +90,11 @@ class _Entry:
     scores: Scores
     table: TaskTable
 
+    @property
+    def no_answer(self) -> Bools:
+        """The tasks that failed or have no prediction: each counts as zero."""
+        return self.table.failed | self.table.missing
+
 
 def compare(
     scores: Sequence[Scores],
@@ -102,16 +107,17 @@ def compare(
     resamples: int = RESAMPLES,
     flips: int = FLIPS,
 ) -> Comparison:
-    """Compare scored runs pairwise, each pair over the tasks that both attempted.
+    """Compare scored runs pairwise over all tasks, so that a difference is the difference of the headline means.
 
     Difference with a paired bootstrap interval, paired randomisation test, Holm's correction over the pairs of a
-    metric, tie groups; all by cluster where the scores are. Runs that failed on different tasks are refused unless
-    `allow_failures_differ`; a failure then counts as zero. `names` stand for the runs (default: their systems).
+    metric, tie groups; all by cluster where the scores are. Runs that failed on different tasks, or lack
+    predictions for different ones, are refused unless `allow_failures_differ`; each then counts as zero. `names` stand
+    for the runs (default: their systems).
     """
     check_fraction("level", level)
     chosen = _common_metrics(scores, metrics)
     entries = _entries(scores, names, chosen)
-    notes = _attempted(entries) + _failures(entries, allow_failures_differ)
+    notes = _failures(entries, allow_failures_differ)
     sampling = _Sampling(level, seed, resamples, flips)
     pairs = _pairs(entries, chosen, sampling)
     return Comparison(
@@ -167,19 +173,11 @@ def _entries(scores: Sequence[Scores], names: Sequence[str] | None, metrics: Seq
     return entries
 
 
-def _attempted(entries: Sequence[_Entry]) -> tuple[str, ...]:
-    missing = [f"{entry.name} lacks {count}" for entry in entries if (count := int(entry.table.missing.sum()))]
-    if not missing:
-        return ()
-    return (f"tasks without a prediction are left out of their pairs: {', '.join(missing)}",)
-
-
 def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
-    """What to say of runs that failed on different tasks; they are refused unless allowed."""
+    """What to say of runs that failed on different tasks (a missing prediction is one); refused unless allowed."""
     notes = []
     for first, second in permutations(entries, 2):
-        attempted = ~first.table.missing & ~second.table.missing
-        count = int((first.table.failed & ~second.table.failed & attempted).sum())
+        count = int((first.no_answer & ~second.no_answer).sum())
         if count:
             tasks = "task" if count == 1 else "tasks"
             notes.append(f"{first.name} failed on {count} {tasks} that {second.name} did not fail on")
@@ -205,8 +203,7 @@ def _pairs(entries: Sequence[_Entry], metrics: Sequence[str], sampling: _Samplin
 
 def _both(first: _Entry, second: _Entry, sampling: _Sampling) -> list[Pair]:
     """One pair in every metric; p not yet adjusted."""
-    attempted = ~first.table.missing & ~second.table.missing
-    before, after = first.table.where(attempted), second.table.where(attempted)
+    before, after = first.table, second.table
     overall = _differences(before, after, sampling, test=True)
     slices = by_slice(before, lambda kept: _differences(before.where(kept), after.where(kept), sampling, test=False))
     return [

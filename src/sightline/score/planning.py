@@ -73,7 +73,5 @@ def learnt_spread(first: Scores, second: Scores, metric: str | None = None) -> S
     before, after = (task_table(scores.tasks, (chosen,)) for scores in (first, second))
     if before.ids != after.ids:
         raise UserError("the runs are not on the same tasks.", "score both on the same benchmark")
-    both = ~before.missing & ~after.missing
-    before, after = before.where(both), after.where(both)
     differences = np.asarray(after.columns[chosen].values - before.columns[chosen].values)
     return spread(differences, before.clusters if first.clustered_by is not None else None)

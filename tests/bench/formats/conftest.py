@@ -18,9 +18,7 @@ def sampled(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
 
 
 @pytest.fixture(autouse=True)
-def _own_cache_of_datasets(
-    request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
+def _own_cache_of_datasets(request: pytest.FixtureRequest, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """What the real `datasets` library remembers of another test's files must not answer for this one's."""
     if request.node.get_closest_marker("slow") and find_spec("datasets") is not None:
         monkeypatch.setattr("datasets.config.HF_DATASETS_CACHE", tmp_path / "datasets-cache")

@@ -12,7 +12,9 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.score.trec import TrecScores, read_qrels, read_run, score_trec
-from sightline.score.trec.source import open_source
+from sightline.score.trec.ids import Ids
+from sightline.score.trec.source import open_text, read_pieces
+from sightline.score.trec.tokens import Words
 
 QRELS = b"1 0 a 1\n1 0 b 0\n2 0 c 2\n"
 RUN = b"1 Q0 b 1 2.0 t\n1 Q0 a 2 1.0 t\n2 Q0 c 1 0.5 t\n"
@@ -117,6 +119,15 @@ def test_a_wrong_line_is_refused_with_its_place(qrels: bytes, run: bytes, parts:
         assert part in str(error.value)
 
 
+@pytest.mark.parametrize("piece", [1, 7, 64, 1 << 20])
+def test_blank_lines_in_any_number(piece: int, tmp_path: Path) -> None:
+    run = b"\n" * 5000 + RUN.replace(b"\n", b"\n" * 300) + b" \n" * 100
+    with patch("sightline.score.trec.table._PIECE", piece):
+        assert score(tmp_path, QRELS, run).values["rr"].tolist() == [0.5, 1.0]
+        with pytest.raises(UserError, match="line 5902, field 5"):
+            score(tmp_path, QRELS, run[:-200] + b"\n2 Q0 d 2 x t\n")
+
+
 def test_files_that_cannot_be_read(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="nowhere"):
         read_run(tmp_path / "nowhere")
@@ -136,18 +147,19 @@ def test_empty_files_score_nothing(tmp_path: Path) -> None:
 
 
 def test_a_file_that_shrinks_while_it_is_read_is_noticed(tmp_path: Path) -> None:
-    file = tmp_path / "run"
-    file.write_bytes(RUN)
-    source = open_source(file, 1 << 20, None)
-    file.write_bytes(RUN[:-9])
-    with pytest.raises(UserError, match="became shorter"):
-        source.read(source.pieces[0])
+    (tmp_path / "run").write_bytes(RUN)
+    with pytest.raises(UserError, match="became shorter"), open_text(tmp_path / "run") as (file, size):
+        list(read_pieces(file, size + 1, 1 << 20))
 
 
 def test_ids_that_share_a_hash_are_refused_and_never_mixed_up(tmp_path: Path) -> None:
-    with patch("sightline.score.trec.table.hash_ids", lambda ids: np.zeros(ids.columns[0].size, np.uint64)):
-        with pytest.raises(UserError, match="query ids 2 and 1 share"):
-            score(tmp_path)
+    def same_for_all(ids: Ids) -> Words:
+        return np.zeros(ids.columns[0].size, np.uint64)
+
+    queries = patch("sightline.score.trec.table.hash_ids", same_for_all)
+    with queries, pytest.raises(UserError, match="query ids 2 and 1 share"):
+        score(tmp_path)
+    with patch("sightline.score.trec.match.hash_ids", same_for_all):
         with pytest.raises(UserError, match="documents b and a share"):
             score(tmp_path, b"1 0 a 1\n", b"1 Q0 b 1 2.0 t\n1 Q0 a 2 1.0 t\n")
         assert score(tmp_path, b"1 0 a 1\n", b"1 Q0 b 1 2.0 t\n").values["rr"].tolist() == [0.0]

@@ -24,6 +24,7 @@ class Options:
     limit: int | None = None
     seed: int = 0
     keep_going: bool = False
+    local_only: bool = False
     pictures: Path | None = None
     benchmark: Benchmark | None = None
     extra: Mapping[str, str] = field(default_factory=dict)

@@ -124,6 +124,8 @@ class _Reader:
         task, text = row.id("task") if "task" in row else row.id("id"), row.text("caption").strip()
         if task in self._texts and ("task" not in row or self._texts[task] != text):
             raise WrongFieldError("id", f'"{task}" is there twice')
+        if picture not in self.pictures:
+            raise WrongFieldError("image_id", "its image is wrong and was left out")
         self._texts[task] = text
         split = self.pictures[picture].extra.get("split") or self._split
         labels = {"split": (str(split),)} if split else {}

@@ -10,9 +10,9 @@ from sightline.corpus.export import export_corpus
 from sightline.types import Corpus
 
 
-def _write(content: Content, path: Path, _: Options, *, format_: str) -> None:
+def _write(content: Content, path: Path, options: Options, *, format_: str) -> None:
     assert isinstance(content, Corpus)
-    export_corpus(content, format_, path)
+    export_corpus(content, format_, path, options.limit)
 
 
 FORMATS = {

@@ -7,7 +7,15 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 
 from sightline.score.answers.normalise import normalise
-from sightline.score.answers.reply import concluding, plain, sentences, statements, strongest, without_thinking
+from sightline.score.answers.reply import (
+    concluding,
+    corrections,
+    plain,
+    sentences,
+    statements,
+    strongest,
+    without_thinking,
+)
 
 _LONGEST = 600
 _FEWEST_WORDS = 4
@@ -79,6 +87,8 @@ def assertion(text: str) -> Assertion:
     if not final:
         closing = concluding(shown)
         return Assertion(_unique([*_forms(shown), *(_forms(closing) if closing else ())]))
+    if corrected := corrections(shown, final[-1].start):
+        return Assertion(_unique(_forms(corrected[-1])), why_not="" if corrected[-1] else "taken back")
     said = final[-1].content
     if any(not _agree(other.content, said) for other in final[:-1]):
         return Assertion((), why_not="two different final answers")

@@ -57,6 +57,21 @@ _CORRECTION = re.compile(
     r"let me (?:re-?check|reconsider|correct|rethink))\b|\bno,|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
     re.IGNORECASE,
 )
+# A correction that opens a sentence (a few open a clause: "A, no, B"), with all that leads to what is put in its place.
+_TAKES_BACK = _CORRECTION.pattern.replace(" ", "[ ]")
+_GLUE = r"[\s,，.。:：;；!！…—–-]"
+_CORRECTED = re.compile(
+    rf"""(?:(?<=[.!?。！？…\n;；—–()}}>])|(?<=\w[,，])(?=\s*(?:wait\b|no\b|不对|等等|等一下)))[ \t]*
+    (?:(?:oh|hmm+|but|哦|啊)\b[,，.…\s]*)? (?:{_TAKES_BACK}) (?!\s+(?:for|until|till|to|about)\b)
+    (?:{_GLUE}+(?:{_TAKES_BACK}|no\b|i\s+mean\b
+        |(?:that|this|it)(?:'s|\s+is|\s+was)\s+(?:wrong|incorrect|not\s+(?:right|correct))|错了))*
+    {_GLUE}*
+    (?:(?:i\s+(?:think|believe|mean)\s+)?
+       (?:it|that|this|(?:the|my)\s+(?:(?:correct|right|final|best)\s+)?(?:answer|option|choice))
+       (?:'s|\s+is|\s+(?:should|must|would|has\s+to)\s+be)(?=\s)[:：]?
+     |(?:正确|最终)?的?(?:答案|选项)?(?:应该是|应该选|应当是|应是|应为|应选|是|为|选))?""",
+    re.IGNORECASE | re.VERBOSE,
+)
 _CONNECTED = re.compile(
     r"(?:so|thus|hence|therefore|consequently|in conclusion|in summary|to conclude|overall)\b[,:]?\s*(?P<en>.+)"
     r"|(?:因此|所以|综上所述|综上|故|总之)[,，:：]?\s*(?P<zh>.+)",
@@ -138,6 +153,13 @@ def strongest(found: Sequence[Statement], text: str) -> tuple[Statement, ...]:
             kept.clear()
         kept.append(statement)
     return tuple(kept)
+
+
+def corrections(text: str, start: int) -> tuple[str, ...]:
+    """What a reply puts in the place of the answer that it gave at `start`; "" where it only takes it back."""
+    marks = [mark for mark in _CORRECTED.finditer(text, start) if re.search(r"\w", text[start : mark.start()])]
+    ends = [*(mark.start() for mark in marks), len(text)][1:]
+    return tuple(text[mark.end() : end].strip().partition("\n")[0] for mark, end in zip(marks, ends, strict=True))
 
 
 def sentences(text: str) -> tuple[str, ...]:

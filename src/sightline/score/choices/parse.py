@@ -15,6 +15,7 @@ from sightline.score.answers.reply import (
     Statement,
     Strength,
     concluding,
+    corrections,
     phrases,
     plain,
     sentences,
@@ -60,8 +61,10 @@ _REFUSAL = re.compile(
     """,
     _FLAGS,
 )
+_COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
-    r"(?:\b(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$", re.IGNORECASE
+    rf"(?:\b{_COUNTED}(?:answer|option|choice)\s*(?:is|:)?|[,:：，、]|\b(?:the|a|an|of|and|is|to|in|that|with))\s*$",
+    re.IGNORECASE,
 )
 _FINISHED = re.compile(r"[.!?。！？)\]}>\"'”』`*…]\s*$")
 _NEGATED = re.compile(
@@ -133,9 +136,12 @@ class _Parser:
         """What the strongest readable statements say; marks of structure hide phrases."""
         structural = self._readable([s for s in statements(text) if s.strength is Strength.STRUCTURE])
         read = structural or self._readable([*phrases(text), *self._choosing(text)])
-        final = [read[statement] for statement in strongest(list(read), text)]
-        if not final:
+        stated = strongest(list(read), text)
+        if not stated:
             return None
+        if corrected := self._corrected(text, stated[-1].start):
+            return corrected
+        final = [read[statement] for statement in stated]
         keys = tuple(dict.fromkeys(key for reading in final for key in reading.keys))
         return _Reading(keys, final[-1].status)
 
@@ -166,12 +172,27 @@ class _Parser:
         keys = self._keys.leading(content, loose=True)
         return _Reading(keys, "parsed") if keys else None
 
+    def _corrected(self, text: str, start: int) -> _Reading | None:
+        """The option that takes the place of the one named at `start`; none of them where it is only taken back."""
+        for content in reversed(corrections(text, start)):
+            first = (*sentences(content), "")[0]
+            right = self._is_right.match(first)
+            if right is not None:
+                return _Reading((self._keys.given(right[right.lastgroup or 0]),), "parsed")
+            if keys := self._keys.opening(first):
+                return _Reading(keys, "parsed")
+            if texts := self._equal_text(first):
+                return texts
+            if not first:  # "Wait, no." and nothing in its place.
+                return _Reading((), "parsed")
+        return None
+
     def _from_places(self, text: str) -> _Reading | None:
         """A reply that is a key, begins with one ("C. text"), or ends with one on a line of its own."""
         lines = [line.strip() for line in text.splitlines() if line.strip()]
         starts = {keys for line in lines if (keys := self._keys.opening(line))}
         if len(starts) == 1 and self._keys.opening(lines[0]):
-            return _Reading(starts.pop(), "parsed")
+            return self._corrected(text, 0) or _Reading(starts.pop(), "parsed")
         last = self._keys.alone(lines[-1])
         return _Reading(last, "parsed") if last else None
 

@@ -9,6 +9,7 @@ from pathlib import Path
 import numpy as np
 
 from sightline.errors import UserError
+from sightline.score.trec.ids import hash_ids
 from sightline.score.trec.keys import find, pair_keys
 from sightline.score.trec.numbers import parse_floats, parse_ints
 from sightline.score.trec.table import Form, Table, read_table
@@ -56,12 +57,12 @@ class TrecRun:
 def read_qrels(path: str | PathLike[str], *, decode_ids: bool = False, threads: int | None = None) -> TrecQrels:
     """Read `query 0 document grade` lines, plain or gzipped; `decode_ids` undoes the percent-encoding of ids.
 
-    Three columns (`query document grade`) are taken too, with BEIR's header or without. A line takes 12 bytes of
+    Three columns (`query document grade`) are taken too, with BEIR's header or without. A line takes 4 bytes of
     memory and its document's id, in words of 8.
     """
     table = read_table(Path(path), _QRELS, decode_ids=decode_ids, threads=threads)
     owner = table.owners()
-    key = pair_keys(table.keys, owner)
+    key = pair_keys(hash_ids(table.documents), owner)
     if not find(key, key[:0]).repeats:
         return TrecQrels(table)
     order = np.argsort(key, kind="stable")
@@ -80,7 +81,7 @@ def read_qrels(path: str | PathLike[str], *, decode_ids: bool = False, threads: 
 def read_run(path: str | PathLike[str], *, decode_ids: bool = False, threads: int | None = None) -> TrecRun:
     """Read `query Q0 document rank score tag` lines, plain or gzipped; the rank and the tag are not used.
 
-    Lines may come in any order; three columns (`query document score`) are taken too. A line takes 12 bytes of
+    Lines may come in any order; three columns (`query document score`) are taken too. A line takes 4 bytes of
     memory and its document's id, in words of 8.
     """
     return TrecRun(read_table(Path(path), _RUN, decode_ids=decode_ids, threads=threads))

@@ -1,6 +1,6 @@
 """The results of a run beside the judgments of their queries: a batch that the ranked metrics can be computed from.
 
-Queries are taken in blocks small enough for the processor's cache; within one, results meet judgments by hash, and
+Queries are taken in blocks, several at once in threads; within one, results meet judgments by hash, and
 every match is confirmed byte for byte.
 """
 
@@ -13,13 +13,13 @@ import numpy as np
 
 from sightline.errors import UserError
 from sightline.score.ranked.batch import Bools, Ints, RankedBatch, places
-from sightline.score.trec.ids import Ids
+from sightline.score.trec.ids import Ids, hash_ids
 from sightline.score.trec.keys import find, pair_keys
 from sightline.score.trec.table import Numbers, Table
 from sightline.score.trec.threads import parallel
 from sightline.score.trec.tokens import Words
 
-_BLOCK = 1 << 15  # results
+_BLOCK = 1 << 17  # results
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,21 +45,20 @@ class _Part:
 
 @dataclass(frozen=True, slots=True)
 class _Lines:
-    """Lines of a few queries, numbered from 0: whose each is, its score or grade, its document and that one's hash."""
+    """Lines of a few queries, numbered from 0: whose each is, its score or grade, its document."""
 
     owner: Ints
     number: Numbers
-    key: Words
     document: Ids
 
     def __len__(self) -> int:
         return self.owner.size
 
     def take(self, rows: Ints) -> _Lines:
-        return _Lines(self.owner[rows], self.number[rows], self.key[rows], self.document[rows])
+        return _Lines(self.owner[rows], self.number[rows], self.document[rows])
 
     def pair_keys(self) -> Words:
-        return pair_keys(self.key, self.owner)
+        return pair_keys(hash_ids(self.document), self.owner)
 
 
 def match(qrels: Table, run: Table, *, threads: int | None = None) -> Matched:
@@ -117,7 +116,7 @@ def _block(qrels: Table, run: Table, known: Ints, first: int, last: int) -> _Par
     offsets, known = run.offsets[first : last + 1], known[first:last]
     rows = slice(int(offsets[0]), int(offsets[-1]))
     owner = np.repeat(np.arange(last - first), np.diff(offsets))
-    results = _ranked(_Lines(owner, run.numbers[rows], run.keys[rows], run.documents[rows]))
+    results = _ranked(_Lines(owner, run.numbers[rows], run.documents[rows]))
     judged = _judged(qrels, known)
     found = find(results.pair_keys(), judged.pair_keys())
     if found.repeats:
@@ -168,7 +167,7 @@ def _judged(qrels: Table, known: Ints) -> _Lines:
     row = qrels.offsets[known][owner] + places(owner, known.size)
     keep = qrels.numbers[row] >= 0
     row = row[keep]
-    return _Lines(owner[keep], qrels.numbers[row], qrels.keys[row], qrels.documents[row])
+    return _Lines(owner[keep], qrels.numbers[row], qrels.documents[row])
 
 
 def _break_ties(results: _Lines, at: Ints) -> Ints:

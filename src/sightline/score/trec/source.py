@@ -1,103 +1,96 @@
-"""A text file cut into pieces of whole lines, each read when it is its turn."""
+"""A text file in pieces of whole lines, read one after the other."""
 
 from __future__ import annotations
 
 import gzip
 import io
-from collections.abc import Callable, Iterator
+import os
+from collections.abc import Iterator
+from contextlib import contextmanager
 from dataclasses import dataclass
-from functools import partial
 from pathlib import Path
 from typing import TypeAlias
 
 import numpy as np
 
 from sightline.errors import UserError
-from sightline.score.trec.threads import parallel
 from sightline.score.trec.tokens import PAD, Bytes
 
-Opener: TypeAlias = Callable[[], io.FileIO | io.BytesIO]
+File: TypeAlias = io.FileIO | io.BytesIO
 
 _GZIP = b"\x1f\x8b"
+_NEWLINE = ord("\n")
 
 
 @dataclass(frozen=True, slots=True)
 class Piece:
-    """Whole lines, from byte `begin` to `end`; `first_line` counts the lines before them."""
+    """Whole lines between two margins of `PAD` bytes; `begin` and `first_line` count the bytes and lines before."""
 
+    data: Bytes
     begin: int
-    end: int
     first_line: int
-    lines: int
-
-
-@dataclass(frozen=True, slots=True)
-class Source:
-    """A file, how to open it anew, and the pieces that together are all of it."""
-
-    path: Path
-    open: Opener
-    pieces: tuple[Piece, ...]
 
     @property
-    def lines(self) -> int:
-        return self.pieces[-1].first_line + self.pieces[-1].lines if self.pieces else 0
+    def body(self) -> Bytes:
+        return self.data[PAD:-PAD]
 
-    def read(self, piece: Piece) -> Bytes:
-        """The piece's bytes between two margins of `PAD`, its last line with a newline."""
-        size = piece.end - piece.begin
-        buffer = np.empty(size + 1 + 2 * PAD, np.uint8)
-        if _fill(self.open, piece.begin, buffer[PAD : PAD + size]) < size:
-            raise UserError(f"{self.path}: became shorter while it was read.", "try again when it is finished")
-        if buffer[PAD + size - 1] != ord("\n"):
-            buffer[PAD + size] = ord("\n")
-            size += 1
-        return buffer[: size + 2 * PAD]
+    def line_at(self, offset: int) -> int:
+        """The number, from 1, of the line of the file that has this byte of `data`."""
+        return self.first_line + int(np.count_nonzero(self.data[PAD:offset] == _NEWLINE)) + 1
 
 
-def open_source(path: Path, piece_size: int, threads: int | None) -> Source:
-    """A plain file is read twice, first to count its lines; a gzipped one (told by content) is unpacked into memory."""
+@contextmanager
+def open_text(path: Path) -> Iterator[tuple[File, int]]:
+    """A file and its size; a gzipped one (told by content) is unpacked into memory first."""
     try:
-        with path.open("rb") as file:
+        with io.FileIO(path) as file:
             packed = file.read(2) == _GZIP
-        opener: Opener = _unpacked(path) if packed else partial(io.FileIO, path)
-        return Source(path, opener, tuple(_pieces(opener, piece_size, threads)))
+            file.seek(0)
+            if packed:
+                with gzip.GzipFile(fileobj=file) as unpacker:
+                    text = unpacker.read()
+                yield io.BytesIO(text), len(text)
+            else:
+                yield file, os.fstat(file.fileno()).st_size
     except (OSError, EOFError) as error:
         raise UserError(f"{path}: can't be read: {error}", "check the path and that the file is whole") from error
 
 
-def _unpacked(path: Path) -> Opener:
-    with gzip.open(path, "rb") as file:
-        return partial(io.BytesIO, file.read())
-
-
-def _pieces(opener: Opener, size: int, threads: int | None) -> Iterator[Piece]:
-    """A piece ends with the last newline of the next `size` bytes, or of the first such stretch that has any."""
-    with opener() as file:
-        stop = file.seek(0, io.SEEK_END)
-    steps = range(0, stop, size)
+def read_pieces(file: File, size: int, step: int) -> Iterator[Piece]:
+    """The next `size` bytes of a file in pieces of about `step`; the last line need not end in a newline."""
     begin = first_line = 0
-    for step, (lines, last) in zip(steps, parallel(partial(_newlines, opener, size), steps, threads), strict=True):
-        if lines:
-            yield Piece(begin, step + last + 1, first_line, lines)
-            begin, first_line = step + last + 1, first_line + lines
-    if begin < stop:
-        yield Piece(begin, stop, first_line, 1)
+    rest = np.empty(0, np.uint8)
+    for position in range(0, size, step):
+        wanted = min(step, size - position)
+        buffer = np.empty(rest.size + wanted + 1 + 2 * PAD, np.uint8)
+        end = PAD + rest.size + wanted
+        buffer[PAD : end - wanted] = rest
+        if _fill(file, buffer[end - wanted : end]) < wanted:
+            raise OSError("it became shorter while it was read")
+        if position + wanted == size and buffer[end - 1] != _NEWLINE:
+            buffer[end] = _NEWLINE
+            end += 1
+        stop = _after_last_newline(buffer, end)
+        rest = buffer[stop:end]
+        if stop > PAD:
+            yield Piece(buffer[: stop + PAD], begin, first_line)
+            first_line += int(np.count_nonzero(buffer[PAD:stop] == _NEWLINE))
+            begin += stop - PAD
 
 
-def _newlines(opener: Opener, size: int, begin: int) -> tuple[int, int]:
-    """How many newlines there are in the next `size` bytes, and where the last of them is."""
-    buffer = bytearray(size)
-    data = np.frombuffer(buffer, np.uint8)
-    got = _fill(opener, begin, data)
-    return int(np.count_nonzero(data[:got] == ord("\n"))), buffer.rfind(b"\n", 0, got)
-
-
-def _fill(opener: Opener, begin: int, buffer: Bytes) -> int:
-    """Read from byte `begin` on until the buffer is full or the file ends; how much was read."""
+def _fill(file: File, buffer: Bytes) -> int:
+    """Read until the buffer is full or the file ends; how much was read."""
     got = 0
-    with opener() as file:
-        file.seek(begin)
-        while got < buffer.size and (step := file.readinto(buffer[got:].data)):
-            got += step
+    while got < buffer.size and (step := file.readinto(buffer[got:].data)):
+        got += step
     return got
+
+
+def _after_last_newline(buffer: Bytes, end: int) -> int:
+    """Where the last whole line ends, or `PAD` when there is none."""
+    step = 1 << 12
+    for begin in range(end - step, PAD - step, -step):
+        found = buffer[max(begin, PAD) : begin + step].tobytes().rfind(b"\n")
+        if found >= 0:
+            return max(begin, PAD) + found + 1
+    return PAD

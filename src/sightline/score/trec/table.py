@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import io
 from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
@@ -16,14 +15,14 @@ from sightline.errors import UserError
 from sightline.score.trec.fields import WrongWidthError, decode_percent, split_lines
 from sightline.score.trec.ids import Ids, hash_ids, ids_of, joined
 from sightline.score.trec.numbers import NotANumberError
-from sightline.score.trec.source import Piece, Source, open_source
+from sightline.score.trec.source import File, Piece, open_text, read_pieces
 from sightline.score.trec.threads import parallel, settle_allocator
-from sightline.score.trec.tokens import PAD, Bytes, Ints, Tokens, Words
+from sightline.score.trec.tokens import PAD, Ints, Tokens, Words
 
 Numbers: TypeAlias = NDArray[Any]
 
-# Small enough for a piece and its working arrays to stay in the processor's cache.
-_PIECE = 1 << 21
+# Small enough for the working arrays to stay in the cache, large enough for threads to seldom wait for each other.
+_PIECE = 1 << 22
 _BOM = b"\xef\xbb\xbf"
 
 
@@ -41,20 +40,16 @@ class Form:
 
 @dataclass(frozen=True, slots=True)
 class Table:
-    """Lines grouped by query, queries in the order of the file: those of query q are [offsets[q], offsets[q + 1]).
-
-    `keys` are the hashes of the documents' ids.
-    """
+    """Lines grouped by query, queries in the order of the file: those of query q are [offsets[q], offsets[q + 1])."""
 
     path: Path
     queries: tuple[str, ...]
     offsets: Ints
     documents: Ids
-    keys: Words
     numbers: Numbers
 
     def __len__(self) -> int:
-        return self.keys.size
+        return self.numbers.size
 
     def owners(self) -> Ints:
         """The query of each line."""
@@ -62,8 +57,7 @@ class Table:
 
     def take(self, rows: Ints, offsets: Ints) -> Table:
         """Some of the lines, in the given order."""
-        documents, keys, numbers = self.documents[rows], self.keys[rows], self.numbers[rows]
-        return Table(self.path, self.queries, offsets, documents, keys, numbers)
+        return Table(self.path, self.queries, offsets, self.documents[rows], self.numbers[rows])
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,27 +71,33 @@ class _Layout:
 
 @dataclass(frozen=True, slots=True)
 class _Columns:
-    """The arrays that the pieces of a file are written into; one more word of ids is added when an id needs it."""
+    """The arrays that the pieces of a file are written into; one more word of ids is added when an id needs it.
 
-    keys: Words
+    They have room for as many of the shortest possible lines as fit in the file. What is never written to takes no
+    memory.
+    """
+
     numbers: Numbers
     words: list[Words] = field(default_factory=list)
     lock: Lock = field(default_factory=Lock)
 
     def write(self, rows: slice, numbers: Numbers, documents: Ids) -> None:
-        self.keys[rows] = hash_ids(documents)
         self.numbers[rows] = numbers
         with self.lock:
             while len(self.words) < len(documents.columns):
-                self.words.append(np.zeros(self.keys.size, np.uint64))
+                self.words.append(np.zeros(self.numbers.size, np.uint64))
         for column, word in zip(self.words, documents.columns, strict=False):
             column[rows] = word
 
 
 @dataclass(frozen=True, slots=True)
 class _Stretches:
-    """Neighbouring lines with the same query: the first line of each stretch, its query's id, and `lines` in all."""
+    """Neighbouring lines of a piece with the same query: where each stretch begins, and its query's id.
 
+    The piece's lines are in the columns from row `row` on, `lines` of them (blank ones don't count).
+    """
+
+    row: int
     lines: int
     first: Ints
     query: Ids
@@ -107,91 +107,82 @@ class _Stretches:
 def read_table(path: Path, form: Form, *, decode_ids: bool, threads: int | None) -> Table:
     """Read a file piece by piece, several threads at once."""
     settle_allocator()
-    source = open_source(path, _PIECE, threads)
-    layout = _layout(source, form)
-    columns = _Columns(np.empty(source.lines, np.uint64), np.empty(source.lines, form.dtype))
+    with open_text(path) as (file, size):
+        layout = _layout(path, file, form)
+        columns = _Columns(np.empty(size // (2 * layout.width) + 1, form.dtype))
 
-    def parse(piece: Piece) -> _Stretches:
-        return _parse(source, piece, form, layout, decode_ids, columns)
+        def parse(piece: Piece) -> _Stretches:
+            return _parse(path, piece, form, layout, decode_ids, columns)
 
-    return _group(source, columns, list(parallel(parse, source.pieces, threads)))
+        return _group(path, columns, parallel(parse, read_pieces(file, size, _PIECE), threads))
 
 
-def _layout(source: Source, form: Form) -> _Layout:
-    """How to read the file, from the first line that says so."""
-    skip = 0
-    with source.open() as file, io.BufferedReader(file) as lines:
-        for number, line in enumerate(lines, 1):
+def _layout(path: Path, file: File, form: Form) -> _Layout:
+    """How to read the file, from the first line that says so; then back to its start."""
+    try:
+        skip = 0
+        for number, line in enumerate(iter(file.readline, b""), 1):
             if number == 1 and line.startswith(_BOM):
                 skip, line = len(_BOM), line[len(_BOM) :]
             fields = tuple(line.split())
-            if fields == form.header:
-                skip += len(line)
-            elif len(fields) in form.layouts:
-                return _Layout(form.layouts[len(fields)], len(fields), skip)
-            elif fields:
-                raise UserError(f"{source.path}, line {number}: {len(fields)} fields.", f"expected {form.expected}")
-            else:
-                skip += len(line)
-    return _Layout((0, 1, 2), 3, 0)
+            if fields and fields != form.header:
+                if len(fields) in form.layouts:
+                    return _Layout(form.layouts[len(fields)], len(fields), skip)
+                raise UserError(f"{path}, line {number}: {len(fields)} fields.", f"expected {form.expected}")
+            skip += len(line)
+        return _Layout((0, 1, 2), 3, skip)
+    finally:
+        file.seek(0)
 
 
-def _parse(
-    source: Source, piece: Piece, form: Form, layout: _Layout, decode_ids: bool, columns: _Columns
-) -> _Stretches:
+def _parse(path: Path, piece: Piece, form: Form, layout: _Layout, decode_ids: bool, columns: _Columns) -> _Stretches:
     """Write one piece's lines into the columns, and say where its queries change."""
-    data = source.read(piece)
-    body = data[PAD:-PAD]
-    skipped = body[: max(layout.skip - piece.begin, 0)]
+    data, end = piece.data, piece.data.size - PAD
+    skipped = piece.body[: max(layout.skip - piece.begin, 0)]
     skipped[skipped != ord("\n")] = ord(" ")
     try:
-        query, document, number = split_lines(data, PAD, PAD + body.size, layout.width, layout.columns)
+        query, document, number = split_lines(data, PAD, end, layout.width, layout.columns)
         numbers = form.parse(number)
     except WrongWidthError as error:
         raise UserError(
-            f"{source.path}, line {_line_of(data, piece, error.offset)}: {error.found} fields, "
+            f"{path}, line {piece.line_at(error.offset)}: {error.found} fields, "
             f"where the first line has {layout.width}.",
             f"expected {form.expected}, and the same on every line",
         ) from None
     except NotANumberError as error:
         raise UserError(
-            f"{source.path}, line {_line_of(data, piece, int(number.start[error.row]))}, "
-            f"field {layout.columns[2] + 1}: "
+            f"{path}, line {piece.line_at(int(number.start[error.row]))}, field {layout.columns[2] + 1}: "
             f'"{number.bytes_at(error.row).decode(errors="backslashreplace")}" is not a {form.number}.',
             f"expected {form.expected}",
         ) from None
     if decode_ids:
-        query, document = decode_percent(data, PAD, PAD + body.size, [query, document])
-    columns.write(slice(piece.first_line, piece.first_line + len(query)), numbers, ids_of(document))
-    return _stretches(ids_of(query), len(query))
+        query, document = decode_percent(data, PAD, end, [query, document])
+    # As many rows as lines before, but no more than there is room for if most of those are blank.
+    row = min(piece.first_line, piece.begin // (2 * layout.width))
+    columns.write(slice(row, row + len(query)), numbers, ids_of(document))
+    return _stretches(ids_of(query), row, len(query))
 
 
-def _line_of(data: Bytes, piece: Piece, offset: int) -> int:
-    return piece.first_line + int(np.count_nonzero(data[PAD:offset] == ord("\n"))) + 1
-
-
-def _stretches(query: Ids, lines: int) -> _Stretches:
+def _stretches(query: Ids, row: int, lines: int) -> _Stretches:
     changed = np.zeros(lines, np.bool_)
     changed[:1] = True
     for column in query.columns:
         changed[1:] |= column[1:] != column[:-1]
     first = np.flatnonzero(changed)
-    return _Stretches(lines, first, query[first], hash_ids(query[first]))
+    return _Stretches(row, lines, first, query[first], hash_ids(query[first]))
 
 
-def _group(source: Source, columns: _Columns, parts: Sequence[_Stretches]) -> Table:
+def _group(path: Path, columns: _Columns, parts: Sequence[_Stretches]) -> Table:
     """Name the queries, and bring the lines of each together where the file doesn't."""
-    documents, keys, numbers = Ids(tuple(columns.words)), columns.keys, columns.numbers
-    if sum(part.lines for part in parts) < source.lines:
-        rows = _without_gaps(source.pieces, parts)
-        documents, keys, numbers = documents[rows], keys[rows], numbers[rows]
+    rows = _rows(parts)
+    documents, numbers = Ids(tuple(columns.words))[rows], columns.numbers[rows]
     query = joined([part.query for part in parts])
     first, owner = _by_appearance(np.concatenate([np.empty(0, np.uint64), *(part.key for part in parts)]))
-    _check_hashes(source.path, query, query[first[owner]])
+    _check_hashes(path, query, query[first[owner]])
     lengths = np.concatenate([np.empty(0, np.int64), *(np.diff(np.append(p.first, p.lines)) for p in parts)])
     offsets = np.append(0, np.cumsum(np.bincount(owner, lengths, first.size))).astype(np.int64)
     names = tuple(query.text_at(row) for row in first.tolist())
-    table = Table(source.path, names, offsets, documents, keys, numbers)
+    table = Table(path, names, offsets, documents, numbers)
     if (owner[1:] >= owner[:-1]).all():
         return table
     # Few queries fit in 16 bits, which numpy sorts by radix.
@@ -199,12 +190,12 @@ def _group(source: Source, columns: _Columns, parts: Sequence[_Stretches]) -> Ta
     return table.take(np.argsort(np.repeat(owner, lengths), kind="stable"), offsets)
 
 
-def _without_gaps(pieces: Sequence[Piece], parts: Sequence[_Stretches]) -> Ints:
-    """Blank lines left holes at the end of some pieces: the rows that were written."""
-    spans = (
-        np.arange(piece.first_line, piece.first_line + part.lines) for piece, part in zip(pieces, parts, strict=True)
-    )
-    return np.concatenate([np.empty(0, np.int64), *spans])
+def _rows(parts: Sequence[_Stretches]) -> Ints | slice:
+    """The rows that were written: the first so many, unless blank lines left gaps between pieces."""
+    lines = sum(part.lines for part in parts)
+    if not parts or parts[-1].row + parts[-1].lines == lines:
+        return slice(lines)
+    return np.concatenate([np.arange(part.row, part.row + part.lines) for part in parts])
 
 
 def _by_appearance(key: Words) -> tuple[Ints, Ints]:

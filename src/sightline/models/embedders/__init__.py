@@ -1,0 +1,19 @@
+"""Embedders: pictures and texts into one space, found by name, with their vectors kept in the workspace."""
+
+from sightline.models.embedders.attempts import Attempt, attempt_pictures, attempt_texts
+from sightline.models.embedders.cache import Got, VectorCache, text_key
+from sightline.models.embedders.registry import embedder_names, find_embedder
+from sightline.models.embedders.vector_file import VectorFile, read_vectors
+
+__all__ = [
+    "Attempt",
+    "Got",
+    "VectorCache",
+    "VectorFile",
+    "attempt_pictures",
+    "attempt_texts",
+    "embedder_names",
+    "find_embedder",
+    "read_vectors",
+    "text_key",
+]

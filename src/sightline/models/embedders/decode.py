@@ -1,0 +1,112 @@
+"""One file → its pixels, upright and no larger than an embedder needs; this runs in the worker processes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+import sqlite3
+from dataclasses import dataclass
+from functools import lru_cache
+from pathlib import Path
+
+import numpy as np
+from PIL import Image
+
+from sightline.corpus import metadata
+from sightline.corpus.pixels import RefusedError, identify, load_rgb, open_picture, upright
+from sightline.models.protocols import Pixels
+
+_HEAD = 64
+_MOST_BYTES = 1 << 30
+"""A larger file is no photograph; it is refused before it fills the memory."""
+
+
+@dataclass(frozen=True, slots=True)
+class Job:
+    """A file to read for an embedder; `cache` and `space` say where its vectors lie, so that none is made twice."""
+
+    number: int
+    path: bytes
+    side: int
+    max_pixels: int
+    cache: Path
+    space: int | None
+
+
+@dataclass(frozen=True, slots=True)
+class Decoded:
+    """A picture that has to be embedded."""
+
+    sha256: bytes
+    pixels: Pixels
+
+
+@dataclass(frozen=True, slots=True)
+class AlreadyKnown:
+    """A picture whose vector is there already, under this hash."""
+
+    sha256: bytes
+
+
+@dataclass(frozen=True, slots=True)
+class Refused:
+    """No picture, and why: one of the reasons that a scan counts."""
+
+    reason: str
+    detail: str
+
+
+def read_picture(job: Job) -> Decoded | AlreadyKnown | Refused:
+    """Read one file; never raises for what the file contains."""
+    try:
+        data = _read(Path(os.fsdecode(job.path)))
+        sha256 = hashlib.sha256(data).digest()
+        if _is_known(job, sha256):
+            return AlreadyKnown(sha256)
+        return Decoded(sha256, load_pixels(data, job.side, job.max_pixels))
+    except OSError as error:
+        return Refused("unreadable", error.strerror or str(error))
+    except RefusedError as refused:
+        return Refused(refused.reason, refused.detail)
+
+
+def load_pixels(data: bytes, side: int, max_pixels: int) -> Pixels:
+    """Height × width × 3, upright; scaled down while decoding, but never below `side` along the shorter side.
+
+    Sets what threads share (see `corpus.pixels`): for one thread of a process. Raises `RefusedError`.
+    """
+    image = open_picture(data, max_pixels)
+    orientation = metadata.read_facts(image).orientation
+    if min(image.size) < 1:
+        raise RefusedError("unreadable", "it has no pixels")
+    scale = min(1.0, side / min(image.size))
+    rgb = _shrunk(load_rgb(image, data, (round(image.width * scale), round(image.height * scale))), side)
+    return np.ascontiguousarray(upright(np.asarray(rgb), orientation))
+
+
+def _shrunk(image: Image.Image, side: int) -> Image.Image:
+    """What could not be scaled while it was decoded is averaged over whole blocks of pixels now."""
+    factor = min(image.size) // side
+    return image.reduce(factor) if factor >= 2 else image
+
+
+def _read(path: Path) -> bytes:
+    with path.open("rb") as file:
+        head = file.read(_HEAD)
+        if head and identify(head) is None:  # A film of four gigabytes is told by its first bytes.
+            raise RefusedError("not a picture", "its content is none of the formats that are read")
+        if os.fstat(file.fileno()).st_size > _MOST_BYTES:
+            raise RefusedError("bomb", f"the file is over {_MOST_BYTES:,} bytes")
+        return head + file.read(_MOST_BYTES)
+
+
+def _is_known(job: Job, sha256: bytes) -> bool:
+    if job.space is None:
+        return False
+    query = "SELECT 1 FROM vectors WHERE space = ? AND key = ?"
+    return _reader(job.cache).execute(query, (job.space, sha256)).fetchone() is not None
+
+
+@lru_cache(maxsize=1)
+def _reader(path: Path) -> sqlite3.Connection:
+    return sqlite3.connect(path, timeout=60)

@@ -1,0 +1,239 @@
+"""Embedders behind HTTP: OpenAI's, vLLM's (Qwen3-VL-Embedding, CLIP, SigLIP, …) and any other that speaks the same."""
+
+from __future__ import annotations
+
+import asyncio
+import io
+from collections.abc import Coroutine, Sequence
+from concurrent.futures import ThreadPoolExecutor
+from dataclasses import replace
+from pathlib import Path
+from typing import Any, Literal, NamedTuple
+
+import numpy as np
+from PIL import Image
+from pydantic import Field
+
+from sightline.config.section import Section
+from sightline.engine import cores
+from sightline.engine.journal import Journal
+from sightline.engine.limits import Limits
+from sightline.engine.prices import Prices
+from sightline.errors import SightlineError, UserError
+from sightline.models.caller import Caller
+from sightline.models.embedders.attempts import Attempt, all_or_raise, as_attempt
+from sightline.models.embedders.endpoint_wire import EmbeddingReply, EmbeddingTransport, Encoding
+from sightline.models.embedders.loop_thread import LoopThread
+from sightline.models.protocols import Pixels, Vectors
+from sightline.types import ChatRequest, Failure, ImagePart, Json, Message
+
+_STAGE = "embed"
+_SIDE = 1024
+_QUALITY = 95
+_SPLIT = frozenset({"bad-request", "length", "content-filter", "unsupported"})
+"""A refusal of one input among many: the list is halved until it is found."""
+
+
+class EndpointOptions(Section):
+    """How an embedding server is asked; what changes a vector is part of the embedder's revision."""
+
+    base_url: str | None = Field(None, description="Where it is asked, when not at its usual address.")
+    dimensions: int | None = Field(None, ge=1, description="Length of the vectors, where the model can shorten them.")
+    encoding_format: Encoding | None = Field(
+        None, description="How vectors travel; what suits the server when not set."
+    )
+    texts_as: Literal["input", "messages"] | None = Field(
+        None, description="Texts as a list of inputs, or each as a conversation that the chat template is applied to."
+    )
+    instruction: str | None = Field(None, description="What a conversation begins with, as the system's message.")
+    prefix: str = Field("", description="Put before every text.")
+    at_once: int = Field(32, ge=1, description="Requests under way at once.")
+    texts_per_request: int = Field(64, ge=1, description="Texts in one list of inputs.")
+    revision: str | None = Field(None, description="Tells this model from others under the same name and address.")
+    extra: dict[str, Any] = Field({}, description="More fields of every request's body.")
+
+
+class EndpointEmbedder:
+    """Asks a server; every call goes through the workspace's journal, and a failed input fails alone."""
+
+    def __init__(
+        self,
+        transport: EmbeddingTransport,
+        *,
+        name: str,
+        revision: str,
+        workspace: Path,
+        options: EndpointOptions,
+        prices: Prices | None = None,
+        sees: bool = True,
+        ends_open: bool = False,
+    ) -> None:
+        """`ends_open`: a conversation ends with an empty answer that the model goes on from (Qwen3-VL-Embedding)."""
+        self.name, self.revision = name, revision
+        self.side, self.batch = _SIDE, 2 * options.at_once
+        self.text_batch = options.at_once * (1 if transport.form.as_messages else options.texts_per_request)
+        self._transport, self._options = transport, options
+        self._sees, self._ends_open = sees, ends_open
+        self._workspace, self._prices = workspace, prices
+        self._dim: int | None = options.dimensions
+        self._loop: LoopThread | None = None
+        self._journal: Journal | None = None
+        self._caller: Caller | None = None
+        self._encoders: ThreadPoolExecutor | None = None
+
+    def __repr__(self) -> str:
+        return f"EndpointEmbedder({self.name!r}, {self._transport.endpoint!r})"
+
+    @property
+    def endpoint(self) -> str:
+        """Where it is asked."""
+        return self._transport.endpoint
+
+    @property
+    def dim(self) -> int:
+        """The length of the vectors: as asked for, as seen, or as one short call tells."""
+        if self._dim is None:
+            self._dim = int(self.texts(["a"]).shape[1])
+        return self._dim
+
+    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
+        """One unit-length row for each picture."""
+        return all_or_raise(self.attempt_pictures(batch))
+
+    def texts(self, batch: Sequence[str]) -> Vectors:
+        """One unit-length row for each text."""
+        return all_or_raise(self.attempt_texts(batch))
+
+    def joint(self, pictures: Sequence[Pixels], texts: Sequence[str]) -> Vectors:
+        """One unit-length row for each picture together with its text."""
+        parts = self._encoded(pictures)
+        return all_or_raise(self._converse([(part, text) for part, text in zip(parts, texts, strict=True)]))
+
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+        """The same, with failures by position."""
+        return self._converse([(part,) for part in self._encoded(batch)])
+
+    def attempt_texts(self, batch: Sequence[str]) -> Attempt:
+        """The same, with failures by position; whether a server cuts long texts is not known."""
+        texts = [self._options.prefix + text for text in batch]
+        if self._transport.form.as_messages:
+            return self._converse([(text,) for text in texts])
+        messages = [Message("user", (text,)) for text in texts]
+        step = self._options.texts_per_request
+        lists = [tuple(messages[start : start + step]) for start in range(0, len(messages), step)]
+        return self._run([_Ask(ChatRequest(self.name, part), len(part)) for part in lists])
+
+    def close(self) -> None:
+        """Close connections, journal and threads; safe to call twice."""
+        if self._encoders is not None:
+            self._encoders.shutdown()
+            self._encoders = None
+        if self._loop is not None and self._caller is not None:
+            self._loop.call(self._caller.close())
+            self._loop.close()
+        if self._journal is not None:
+            self._journal.close()
+        self._loop = self._caller = self._journal = None
+
+    # --- asking ---------------------------------------------------------------------------------------------
+
+    def _encoded(self, pictures: Sequence[Pixels]) -> list[ImagePart]:
+        if not self._sees:
+            raise UserError(f"{self.name} embeds texts only.", "choose an embedder that sees pictures, such as photos")
+        if self._encoders is None:
+            self._encoders = ThreadPoolExecutor(cores(), "sightline-encode")
+        return list(self._encoders.map(_encode, pictures))
+
+    def _converse(self, contents: Sequence[tuple[str | ImagePart, ...]]) -> Attempt:
+        """Each of these as a conversation of its own."""
+        before = (Message("system", (self._options.instruction,)),) if self._options.instruction else ()
+        after = (Message("assistant", ("",)),) if self._ends_open else ()
+        extra: dict[str, Json] = {"continue_final_message": True, "add_special_tokens": True} if self._ends_open else {}
+        return self._run(
+            [
+                _Ask(ChatRequest(self.name, (*before, Message("user", content), *after), extra=extra), 1)
+                for content in contents
+            ]
+        )
+
+    def _run(self, asks: Sequence[_Ask]) -> Attempt:
+        loop, caller = self._opened()
+        results = loop.call(_gathered([_answer(caller, ask) for ask in asks]))
+        stopped = next((result for result in results if isinstance(result, SightlineError)), None)
+        rows: list[Vectors | Failure] = []
+        for ask, result in zip(asks, results, strict=True):
+            if isinstance(result, SightlineError):
+                rows += [Failure("down", result.message)] * ask.inputs
+            else:
+                rows += result
+        return self._attempt(rows, stopped)
+
+    def _attempt(self, rows: Sequence[Vectors | Failure], stopped: SightlineError | None) -> Attempt:
+        failures = {at: row for at, row in enumerate(rows) if isinstance(row, Failure)}
+        lengths = {len(row) for row in rows if not isinstance(row, Failure)} | ({self._dim} if self._dim else set())
+        if len(lengths) > 1:
+            raise SightlineError(
+                f"{self.name} gave vectors of different lengths: {sorted(lengths)}.", "is it one model that answers?"
+            )
+        self._dim = next(iter(lengths), None)
+        raw = np.zeros((len(rows), self._dim or 0), dtype=np.float32)
+        for at, row in enumerate(rows):
+            if not isinstance(row, Failure):
+                raw[at] = row
+        made = as_attempt(raw)
+        return made._replace(failures={**made.failures, **failures}, stopped=stopped)
+
+    def _opened(self) -> tuple[LoopThread, Caller]:
+        """The event loop, and what asks on it; made when they are first needed."""
+        if self._loop is None or self._caller is None:
+            self._journal = Journal(self._workspace)
+            self._caller = Caller(
+                self._transport,
+                self._journal,
+                Limits(start=min(16, self._options.at_once), most=self._options.at_once),
+                prices=self._prices,
+                name=self.name,
+                stage=_STAGE,
+                fresh=True,  # Vectors that were paid for are in the vector cache, not in the journal.
+            )
+            self._loop = LoopThread()
+        return self._loop, self._caller
+
+
+class _Ask(NamedTuple):
+    """A request, and how many inputs it holds."""
+
+    request: ChatRequest
+    inputs: int
+
+
+async def _answer(caller: Caller, ask: _Ask) -> list[Vectors | Failure]:
+    """A vector or a failure for each input; of a refused list, halves are asked until the bad input is alone."""
+    reply = await caller.reply(ask.request)
+    if isinstance(reply, EmbeddingReply):
+        return list(reply.vectors)
+    failed = reply if isinstance(reply, Failure) else Failure("wrong-schema", "the reply holds no vectors")
+    if ask.inputs == 1 or failed.kind not in _SPLIT:
+        return [failed] * ask.inputs
+    middle = ask.inputs // 2
+    messages = ask.request.messages
+    halves = [_Ask(replace(ask.request, messages=part), len(part)) for part in (messages[:middle], messages[middle:])]
+    return [row for half in halves for row in await _answer(caller, half)]
+
+
+async def _gathered(
+    answers: Sequence[Coroutine[Any, Any, list[Vectors | Failure]]],
+) -> list[list[Vectors | Failure] | SightlineError]:
+    """All answers; what stops everybody is a result, so that what was paid for until then is not lost."""
+    found = await asyncio.gather(*answers, return_exceptions=True)
+    for result in found:
+        if isinstance(result, BaseException) and not isinstance(result, SightlineError):
+            raise result
+    return [result for result in found if isinstance(result, list | SightlineError)]
+
+
+def _encode(pixels: Pixels) -> ImagePart:
+    """As a JPEG of high quality with full colour resolution; what is larger than the server's limit is made smaller."""
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "JPEG", quality=_QUALITY, subsampling=0)
+    return ImagePart("", buffer.getvalue())

@@ -1,0 +1,118 @@
+"""One run of an embedder: opened with its cache, closed with it, and its vectors written or handed over at the end."""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections.abc import Callable, Iterator, Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any, Self
+from urllib.parse import urlsplit
+
+import numpy as np
+
+from sightline.config import Config
+from sightline.errors import SightlineError
+from sightline.io import PathLike
+from sightline.models.embedders.attempts import close
+from sightline.models.embedders.cache import VectorCache
+from sightline.models.embedders.embedded import Embedded
+from sightline.models.embedders.listing import LeftOut
+from sightline.models.embedders.registry import find_embedder
+from sightline.models.embedders.vector_file import Shape, VectorFile, write_vectors
+from sightline.models.names import leaves_machine
+from sightline.models.protocols import Embedder, Vectors
+
+_log = logging.getLogger(__name__)
+PAGE = 4096
+"""Vectors that are in memory at a time."""
+
+
+@dataclass(frozen=True, slots=True)
+class Content:
+    """Ids and keys of all that was embedded, in pages; how many they are, and how long the longest id is."""
+
+    pages: Callable[[], Iterator[list[tuple[str, bytes]]]]
+    count: int
+    longest: int
+
+
+class Session:
+    """An embedder and the workspace's vectors; an embedder that was given open stays open."""
+
+    def __init__(
+        self,
+        embedder: str | Embedder | None,
+        workspace: Path,
+        *,
+        config: Config,
+        local_only: bool = False,
+        options: Mapping[str, Any] | None = None,
+    ) -> None:
+        self._started = time.monotonic()
+        self._ours = embedder is None or isinstance(embedder, str)
+        self.embedder: Embedder = (
+            find_embedder(embedder, workspace=workspace, config=config, local_only=local_only, **(options or {}))
+            if embedder is None or isinstance(embedder, str)
+            else embedder
+        )
+        self.cache = VectorCache(workspace)
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.cache.close()
+        if self._ours:
+            close(self.embedder)
+
+    def tell_who_sees(self, what: str) -> None:
+        """The first time that something private goes to a server elsewhere, say so."""
+        endpoint = getattr(self.embedder, "endpoint", None)
+        if not isinstance(endpoint, str) or not leaves_machine(endpoint):
+            return
+        host = urlsplit(endpoint).hostname or endpoint
+        told = self.cache.database.execute("INSERT OR IGNORE INTO told VALUES (?)", (host,)).rowcount
+        if told:
+            _log.warning("%s are sent to %s; this is said once, and --local-only refuses it", what, host)
+
+    def finish(
+        self, content: Content, out: PathLike | None, left_out: tuple[LeftOut, ...], made: int, cut: int | None
+    ) -> Embedded:
+        """Write all vectors into one file, whole or not at all, or hand them over when there is none to write."""
+        space = self.cache.space(self.embedder)
+        dim = 0 if space is None else space.dim
+        arrays = None
+        if out is None:
+            ids = [id_ for page in content.pages() for id_, _ in page]
+            arrays = VectorFile(np.array(ids, dtype=np.str_), np.concatenate(list(self._vectors(content))))
+        else:
+            write_vectors(
+                out,
+                Shape(content.count, dim, content.longest),
+                lambda: ([id_ for id_, _ in page] for page in content.pages()),
+                lambda: self._vectors(content),
+            )
+        return Embedded(
+            count=content.count,
+            dim=dim,
+            embedder=self.embedder.name,
+            revision=self.embedder.revision,
+            left_out=left_out,
+            truncated=cut,
+            from_cache=content.count - made,
+            seconds=time.monotonic() - self._started,
+            path=None if out is None else Path(out).expanduser(),
+            arrays=arrays,
+        )
+
+    def _vectors(self, content: Content) -> Iterator[Vectors]:
+        for page in content.pages():
+            got = self.cache.get_many([key for _, key in page], self.embedder)
+            if len(got.missing):
+                raise SightlineError(
+                    f"{len(got.missing)} vectors vanished from {self.cache.path} during the run.",
+                    "run the same command again: they are made anew",
+                )
+            yield got.vectors

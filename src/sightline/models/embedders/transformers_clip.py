@@ -1,0 +1,182 @@
+"""CLIP, SigLIP and their like by transformers and torch (extra `transformers`), with the model's own code."""
+
+from __future__ import annotations
+
+import importlib
+from collections.abc import Mapping, Sequence
+from functools import cached_property
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
+from pydantic import Field
+
+from sightline.config.section import Section
+from sightline.errors import MissingExtraError, UserError
+from sightline.io import sha256_of
+from sightline.models.embedders.attempts import USUAL_BATCH, Attempt, all_or_raise, as_attempt
+from sightline.models.embedders.tokens import text_limit
+from sightline.models.failures import clip
+from sightline.models.protocols import Pixels, Vectors
+
+_GPU_BATCH = 128
+_USUAL_LIMIT = 77
+"""Tokens of the longest text of CLIP, for a model that states no limit."""
+_SIDES = ("height", "width", "shortest_edge", "longest_edge")
+_WEIGHTS = ("*.safetensors", "*.bin")
+
+
+class TransformersOptions(Section):
+    """Where and how a model runs, and which one it is."""
+
+    device: str = Field("auto", description='"auto", "cpu", "cuda", "cuda:1", "mps".')
+    dtype: str | None = Field(None, description='Precision of the weights, such as "float16"; their own when not set.')
+    revision: str | None = Field(None, description="Branch, tag or commit on the hub; its main branch when not set.")
+    safetensors: bool = Field(True, description="Only open weights that can't run code.")
+    batch: int | None = Field(None, ge=1, description="Inputs at a time.")
+
+
+class TransformersClip:
+    """An embedder from a folder or by its name on the hub; never runs code that comes with a model."""
+
+    def __init__(self, model: str, *, options: TransformersOptions | None = None, local_only: bool = False) -> None:
+        self._options = options = options or TransformersOptions()
+        try:
+            self._torch, self._transformers = (importlib.import_module(name) for name in ("torch", "transformers"))
+        except ImportError:
+            raise MissingExtraError(f"transformers:{model}", "transformers") from None
+        folder = Path(model).expanduser()
+        self._source = str(folder) if folder.is_dir() else model
+        self._local_only = local_only
+        self._device = self._find_device(options.device)
+        self.batch = options.batch or (USUAL_BATCH if self._device == "cpu" else _GPU_BATCH)
+        self.name = f"transformers:{folder.resolve().name if folder.is_dir() else model}"
+        self._loaded = self._load()
+        self.revision = self._find_revision(folder)
+
+    def __repr__(self) -> str:
+        return f"TransformersClip({self.name!r}, {self.revision!r})"
+
+    @cached_property
+    def dim(self) -> int:
+        """The length of the vectors, as one short text tells."""
+        return int(self.texts(["a"]).shape[1])
+
+    @cached_property
+    def side(self) -> int:
+        """Twice the longest side that the model's pictures have, so that no detail is lost."""
+        sizes = [getattr(self._picture_processor, name, None) for name in ("size", "crop_size")]
+        # A dictionary, or since transformers 5 an object with the same names.
+        sides = [
+            size.get(name) if isinstance(size, Mapping) else getattr(size, name, None)
+            for size in sizes
+            for name in _SIDES
+        ]
+        return 2 * max((int(side) for side in sides if side), default=512)
+
+    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
+        """One unit-length row for each picture."""
+        return all_or_raise(self.attempt_pictures(batch))
+
+    def texts(self, batch: Sequence[str]) -> Vectors:
+        """One unit-length row for each text; one that is too long is cut."""
+        return all_or_raise(self.attempt_texts(batch))
+
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+        """The same, with failures by position."""
+        processor = self._picture_processor
+        return as_attempt(
+            self._batched(
+                batch,
+                lambda part: self._loaded.get_image_features(
+                    **self._moved(processor([Image.fromarray(pixels) for pixels in part], return_tensors="pt"))
+                ),
+            )
+        )
+
+    def attempt_texts(self, batch: Sequence[str]) -> Attempt:
+        """The same, with failures by position, and which texts were cut."""
+        tokenizer, limit = self._tokenizer, self._text_limit
+        lengths = [len(ids) for ids in tokenizer(list(batch), truncation=False, verbose=False)["input_ids"]]
+        # SigLIP was trained on texts of one length; CLIP does not mind it.
+        options = {"padding": "max_length", "truncation": True, "max_length": limit, "return_tensors": "pt"}
+        raw = self._batched(
+            batch, lambda part: self._loaded.get_text_features(**self._moved(tokenizer(list(part), **options)))
+        )
+        return as_attempt(raw, np.array(lengths, dtype=np.int64) > limit)
+
+    # --- parts ----------------------------------------------------------------------------------------------
+
+    def _find_device(self, wanted: str) -> str:
+        if wanted != "auto":
+            return wanted
+        if self._torch.cuda.is_available():
+            return "cuda"
+        return "mps" if self._torch.backends.mps.is_available() else "cpu"
+
+    def _hub(self) -> dict[str, Any]:
+        return {"revision": self._options.revision, "local_files_only": self._local_only}
+
+    def _load(self) -> Any:
+        options = self._options
+        try:
+            model = self._transformers.AutoModel.from_pretrained(
+                self._source, dtype=options.dtype or "auto", use_safetensors=options.safetensors or None, **self._hub()
+            )
+            loaded = model.to(self._device).eval()
+        except (OSError, ValueError, RuntimeError, AttributeError, ImportError) as error:
+            raise UserError(
+                f"{self.name} can't be loaded: {clip(str(error))}",
+                "give a folder with config.json and weights, or a model's name on the hub",
+            ) from None
+        if not hasattr(loaded, "get_image_features") and not hasattr(loaded, "get_text_features"):
+            kind = type(loaded).__name__
+            raise UserError(f"{self.name} is a {kind}, which embeds no pictures.", "choose a CLIP or SigLIP model")
+        return loaded
+
+    def _find_revision(self, folder: Path) -> str:
+        commit = getattr(self._loaded.config, "_commit_hash", None)
+        if commit is None and folder.is_dir():
+            weights = sorted(file for pattern in _WEIGHTS for file in folder.glob(pattern))
+            commit = "-".join(sha256_of(file)[:16] for file in weights)
+        precision = str(self._loaded.dtype).removeprefix("torch.")
+        return f"{commit or self._options.revision or 'main'} {precision}"
+
+    @cached_property
+    def _picture_processor(self) -> Any:
+        try:
+            return self._transformers.AutoImageProcessor.from_pretrained(self._source, **self._hub())
+        except (OSError, ValueError, ImportError) as error:
+            raise UserError(f"{self.name} can't take pictures: {clip(str(error))}") from None
+
+    @cached_property
+    def _tokenizer(self) -> Any:
+        try:
+            return self._transformers.AutoTokenizer.from_pretrained(self._source, **self._hub())
+        except (OSError, ValueError, ImportError) as error:
+            raise UserError(f"{self.name} can't take texts: {clip(str(error))}") from None
+
+    @cached_property
+    def _text_limit(self) -> int:
+        stated = {"model_max_length": self._tokenizer.model_max_length}
+        limit = text_limit({}, self._loaded.config.to_dict(), None) or text_limit(stated, {}, None)
+        return _USUAL_LIMIT if limit is None else limit
+
+    def _moved(self, inputs: Mapping[str, Any]) -> dict[str, Any]:
+        moved = {}
+        for name, value in inputs.items():
+            tensor = value.to(self._device)
+            moved[name] = tensor.to(self._loaded.dtype) if tensor.is_floating_point() else tensor
+        return moved
+
+    def _batched(self, batch: Sequence[Any], features: Any) -> NDArray[np.float32]:
+        parts = []
+        with self._torch.inference_mode():
+            for start in range(0, len(batch), self.batch):
+                found = features(batch[start : start + self.batch])
+                # Since transformers 5 the features come inside an output object.
+                tensor = getattr(found, "pooler_output", found)
+                parts.append(tensor.float().cpu().numpy())
+        return np.concatenate(parts) if parts else np.zeros((0, 0), dtype=np.float32)

@@ -1,0 +1,92 @@
+"""The file that `embed` writes: `ids` and `vectors` in one .npz, written as a stream, whole or not at all."""
+
+from __future__ import annotations
+
+import io
+import zipfile
+from collections.abc import Callable, Iterable, Iterator
+from pathlib import Path
+from typing import Any, NamedTuple, cast
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import UserError
+from sightline.io import PathLike, write_whole
+from sightline.models.protocols import Vectors
+
+
+class VectorFile(NamedTuple):
+    """What such a file holds."""
+
+    ids: NDArray[np.str_]
+    vectors: Vectors
+
+
+class Shape(NamedTuple):
+    """What has to be known before the first byte: rows, numbers in a vector, characters of the longest id."""
+
+    rows: int
+    dim: int
+    longest: int
+
+
+def write_vectors(
+    path: PathLike, shape: Shape, ids: Callable[[], Iterable[list[str]]], vectors: Callable[[], Iterable[Vectors]]
+) -> None:
+    """Write ids and vectors, which come in pages of any size; memory holds one page at a time."""
+    # At least one character: numpy has no array of empty strings.
+    text = np.dtype(f"<U{max(1, shape.longest)}")
+    members = (
+        ("ids.npy", (shape.rows,), text, (np.array(page, dtype=text) for page in ids())),
+        ("vectors.npy", (shape.rows, shape.dim), np.dtype("<f4"), vectors()),
+    )
+    Path(path).expanduser().parent.mkdir(parents=True, exist_ok=True)
+    write_whole(Path(path).expanduser(), _zipped(members))
+
+
+def read_vectors(path: PathLike) -> VectorFile:
+    """Read such a file, ours or any other with the same two arrays."""
+    try:
+        with np.load(Path(path).expanduser(), allow_pickle=False) as found:
+            return VectorFile(found["ids"], found["vectors"])
+    except (OSError, ValueError, KeyError, zipfile.BadZipFile) as error:
+        raise UserError(f"{path} is no file of vectors: {error}.", "make one with sightline embed") from None
+
+
+def _zipped(members: Iterable[tuple[str, tuple[int, ...], np.dtype[Any], Iterable[NDArray[Any]]]]) -> Iterator[bytes]:
+    buffer = _Buffer()
+    with zipfile.ZipFile(cast("io.BytesIO", buffer), "w", zipfile.ZIP_STORED) as archive:
+        for name, shape, dtype, pages in members:
+            with archive.open(zipfile.ZipInfo(name), "w", force_zip64=True) as member:
+                member.write(_header(shape, dtype))
+                for page in pages:
+                    member.write(np.ascontiguousarray(page, dtype=dtype).tobytes())
+                    yield buffer.drain()
+    yield buffer.drain()
+
+
+def _header(shape: tuple[int, ...], dtype: np.dtype[Any]) -> bytes:
+    head = io.BytesIO()
+    description = {"descr": np.lib.format.dtype_to_descr(dtype), "fortran_order": False, "shape": shape}
+    np.lib.format.write_array_header_1_0(head, description)
+    return head.getvalue()
+
+
+class _Buffer:
+    """A file that can't be sought in: what was written since the last `drain`."""
+
+    def __init__(self) -> None:
+        self._parts: list[bytes] = []
+
+    def write(self, data: bytes) -> int:
+        self._parts.append(bytes(data))
+        return len(data)
+
+    def flush(self) -> None:
+        """Nothing is held back."""
+
+    def drain(self) -> bytes:
+        data = b"".join(self._parts)
+        self._parts.clear()
+        return data

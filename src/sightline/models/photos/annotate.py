@@ -1,0 +1,152 @@
+"""What `photos` can say of a picture: tags, facets, flags and looks, each with an honest confidence.
+
+Tags come from the classifier's 1,000 classes, whose probabilities held on the development split as they are, and from
+any vocabulary by zero-shot score. Facets and flags are questions that somebody asked, so before looking each answer is
+as likely as the other; tags are words like any other. What is less sure than the threshold is "unknown", or left out.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.config.making import AnnotateSettings
+from sightline.models.photos.calibration import calibration
+from sightline.models.photos.classes import class_names
+from sightline.models.photos.embedder import Photos
+from sightline.models.photos.joining import softmax
+from sightline.models.photos.looks import Look, look_at
+from sightline.models.photos.words import WordReader
+from sightline.models.protocols import Pixels
+from sightline.types import Annotation
+from sightline.types.picture import Json
+
+BY = "builtin/photos"
+UNKNOWN = "unknown"
+THRESHOLD = 0.5
+_COLOUR_SHARE = 0.15
+"""A colour is named when it covers this much of the picture."""
+_FLAG_SURE = 0.75
+"""A yes or no that is less sure than this is neither."""
+_SHARP_SURE = 0.8
+_QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECASE)
+
+
+class _Scores(NamedTuple):
+    """Of one picture: a row for the texts that are asked for, as chances and as evidence, and one for the classes."""
+
+    chances: NDArray[np.float64]
+    evidence: NDArray[np.float64]
+    classes: NDArray[np.float32]
+
+
+class Annotator:
+    """Annotates pictures by one set of questions, whose texts are embedded once."""
+
+    def __init__(
+        self,
+        embedder: Photos,
+        settings: AnnotateSettings | None = None,
+        *,
+        threshold: float = THRESHOLD,
+        words: WordReader | None = None,
+    ) -> None:
+        self._embedder, self._threshold, self._words = embedder, threshold, words
+        self._settings = settings = settings or AnnotateSettings()
+        asked = [*settings.vocabulary, *settings.flags, *(v for values in settings.taxonomy.values() for v in values)]
+        self._column = {text: at for at, text in enumerate(dict.fromkeys(asked))}
+        self._texts = embedder.texts([_as_text(text) for text in self._column])
+
+    def __call__(self, pictures: Mapping[str, Pixels]) -> list[Annotation]:
+        """One annotation for each picture, by its id."""
+        seen = self._embedder.see(list(pictures.values()))
+        evidence = calibration().evidence(self._texts, seen.vectors)
+        chances = calibration().words(self._texts, seen.vectors)
+        classes = softmax(seen.logits)
+        return [
+            self._annotation(id_, pixels, _Scores(chances[row], evidence[row], classes[row]))
+            for row, (id_, pixels) in enumerate(pictures.items())
+        ]
+
+    def _annotation(self, id_: str, pixels: Pixels, scores: _Scores) -> Annotation:
+        tags = self._tags(scores)
+        facets, sure = self._facets(scores.evidence)
+        ratios = {flag: float(scores.evidence[self._column[flag]]) for flag in self._settings.flags}
+        flags = {flag: ratio / (1 + ratio) for flag, ratio in ratios.items()}
+        confidence = {f"tag:{tag}": chance for tag, chance in tags.items()} | sure
+        confidence |= {flag: max(chance, 1 - chance) for flag, chance in flags.items()}
+        return Annotation(
+            picture_id=id_,
+            facets=facets,
+            flags={flag: chance >= 0.5 for flag, chance in flags.items() if self._is_sure(chance)},
+            tags=tuple(tags),
+            confidence={name: round(chance, 3) for name, chance in confidence.items()},
+            by=BY,
+            cost_usd=0.0,
+            extra=_looks(look_at(pixels)) | ({} if self._words is None else {"words": self._words.read(pixels)}),
+        )
+
+    def _tags(self, scores: _Scores) -> dict[str, float]:
+        chances, classes = scores.chances, scores.classes
+        found = {
+            class_names()[number][0]: float(classes[number]) for number in np.flatnonzero(classes >= self._threshold)
+        }
+        for word in self._settings.vocabulary:
+            chance = float(chances[self._column[word]])
+            if chance >= self._threshold:
+                found[word] = max(chance, found.get(word, 0.0))
+        kept = (
+            found
+            if not self._settings.vocabulary
+            else {w: c for w, c in found.items() if w in self._settings.vocabulary}
+        )
+        return dict(sorted(kept.items(), key=lambda item: -item[1])[: self._settings.max_tags])
+
+    def _facets(self, evidence: NDArray[np.float64]) -> tuple[dict[str, str], dict[str, float]]:
+        """One value of each facet, or none: the values compete with each other and with "none of them"."""
+        values, sure = {}, {}
+        for facet, choices in self._settings.taxonomy.items():
+            each = np.array([evidence[self._column[choice]] for choice in choices])
+            shares = each / (1 + each.sum())
+            best = int(shares.argmax()) if len(shares) else -1
+            sure[facet] = float(shares[best]) if len(shares) else 0.0
+            values[facet] = choices[best] if sure[facet] >= self._threshold else UNKNOWN
+        return values, sure
+
+    def _is_sure(self, chance: float) -> bool:
+        return max(chance, 1 - chance) >= max(self._threshold, _FLAG_SURE)
+
+
+def annotate(
+    embedder: Photos,
+    pictures: Mapping[str, Pixels],
+    settings: AnnotateSettings | None = None,
+    *,
+    threshold: float = THRESHOLD,
+    words: WordReader | None = None,
+) -> list[Annotation]:
+    """Annotate pictures by id; see `Annotator`, which keeps the embedded texts for the next pictures."""
+    return Annotator(embedder, settings, threshold=threshold, words=words)(pictures)
+
+
+def _as_text(name: str) -> str:
+    """`has_people` → "people": a name of a flag, a facet's value or a tag as words."""
+    return _QUESTION.sub("", name).replace("_", " ").strip() or name
+
+
+def _looks(look: Look) -> dict[str, Json]:
+    colours: list[Json] = [name for name, share in look.colours.items() if share >= _COLOUR_SHARE]
+    sharp = look.sharp
+    word = UNKNOWN if max(sharp, 1 - sharp) < _SHARP_SURE else "sharp" if sharp > 0.5 else "blurred"
+    return {
+        "colours": colours,
+        "colour_shares": {name: share for name, share in look.colours.items() if share > 0},
+        "light": look.light,
+        "lightness": round(look.lightness, 3),
+        "sharpness": word,
+        "sharp_confidence": round(max(sharp, 1 - sharp), 3),
+    }

@@ -1,0 +1,106 @@
+"""The networks as files: made once from the installed packages, and kept in the user's cache."""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sightline.engine import progress
+from sightline.errors import UserError
+from sightline.io import whole_folder
+from sightline.models.photos import head
+from sightline.models.photos.classes import class_texts
+from sightline.models.photos.classifier import build_classifier
+from sightline.models.photos.encoder import WIDTH, build_encoder
+from sightline.models.photos.head import Head
+from sightline.models.photos.joining import JOINING
+from sightline.models.photos.packages import CLASSIFIER, ENCODER, TOKENIZER
+from sightline.models.photos.tensors import read_safetensors, read_torch
+from sightline.models.photos.text_encoder import TextEncoder
+
+_VERSION = "1"
+"""Raised when the same weights come to give other vectors."""
+_PAGE = 256
+_log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class Networks:
+    """A folder with all that the embedder needs at run time."""
+
+    folder: Path
+
+    @property
+    def pictures(self) -> Path:
+        return self.folder / "pictures.onnx"
+
+    @property
+    def texts(self) -> Path:
+        return self.folder / "texts.onnx"
+
+    @property
+    def tokenizer(self) -> Path:
+        return self.folder / "tokenizer.json"
+
+    @property
+    def classes(self) -> Path:
+        """A vector for each of `class_texts()`."""
+        return self.folder / "classes.npy"
+
+
+def revision_of(with_head: bool) -> str:
+    """Changes with anything that changes a vector."""
+    digest = hashlib.sha256(f"{_VERSION} {JOINING} {CLASSIFIER.sha256} {ENCODER.sha256} {class_texts()}".encode())
+    if with_head:
+        digest.update(head.FILE.read_bytes())
+    return f"{'head' if with_head else 'names'}-{digest.hexdigest()[:12]}"
+
+
+def cache_folder() -> Path:
+    """`$XDG_CACHE_HOME/sightline`, else `~/.cache/sightline`."""
+    return Path(os.environ.get("XDG_CACHE_HOME") or Path.home() / ".cache") / "sightline"
+
+
+def find_networks(with_head: bool, cache: Path | None = None) -> Networks:
+    """The networks, made now if they are not there yet (some ten seconds)."""
+    networks = Networks((cache or cache_folder()) / f"photos-{revision_of(with_head)}")
+    if not networks.classes.is_file():
+        _log.info("making the networks of the embedder photos in %s", networks.folder)
+        try:
+            with whole_folder(networks.folder, marker=networks.classes.name) as fresh:
+                _build(Networks(fresh), Head.read() if with_head else None)
+        except OSError as error:
+            raise UserError(
+                f"{networks.folder} can't be written: {error.strerror}.", "set XDG_CACHE_HOME to a folder that can be"
+            ) from error
+    return networks
+
+
+def _build(networks: Networks, trained: Head | None) -> None:
+    pictures = build_classifier(read_torch(CLASSIFIER.find()))
+    weights = read_safetensors(ENCODER.find())
+    texts, words = build_encoder(weights if trained is None else trained.corrected(weights))
+    texts.output("words", words, (1, WIDTH))
+    if trained is not None:
+        pictures.output("head", trained.add_to_pictures(pictures, "pooled"), ("n", trained.dim))
+        texts.output("head", trained.add_to_texts(texts, words), (1, trained.dim))
+    networks.pictures.write_bytes(pictures.to_bytes())
+    networks.texts.write_bytes(texts.to_bytes())
+    networks.tokenizer.write_bytes(TOKENIZER.find().read_bytes())
+    np.save(networks.classes, _encode_classes(networks))
+
+
+def _encode_classes(networks: Networks) -> np.ndarray:
+    encode = TextEncoder(networks.tokenizer, networks.texts)
+    texts = [entry.text for entry in class_texts()]
+    vectors = []
+    with progress("photos: names of things, once", len(texts)) as advance:
+        for start in range(0, len(texts), _PAGE):
+            vectors.append(encode(texts[start : start + _PAGE]).words)
+            advance(len(vectors[-1]))
+    return np.concatenate(vectors)

@@ -1,0 +1,140 @@
+"""The embedder for real photographs that needs no hub: an ImageNet classifier, MiniLM, and a head of our own."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+from dataclasses import dataclass
+from functools import cached_property
+from pathlib import Path
+
+import numpy as np
+from numpy.typing import NDArray
+from pydantic import Field
+
+from sightline.config.section import Section
+from sightline.errors import UserError
+from sightline.models.embedders.attempts import Attempt
+from sightline.models.failures import failure
+from sightline.models.photos.build import Networks, find_networks, revision_of
+from sightline.models.photos.classifier import CLASSES
+from sightline.models.photos.encoder import WIDTH
+from sightline.models.photos.head import Head
+from sightline.models.photos.joining import Joiner
+from sightline.models.photos.packages import require_packages
+from sightline.models.photos.session import Network, on_all_cores
+from sightline.models.photos.squares import SHORTER, read_square, square_of
+from sightline.models.photos.text_encoder import TextEncoder
+from sightline.models.protocols import Pixels, Vectors
+from sightline.types import Failure
+
+
+class PhotosOptions(Section):
+    """Options of the embedder `photos`."""
+
+    head: bool = Field(True, description="Use the trained head; without it, pictures are found by names of things.")
+    threads: int | None = Field(None, ge=1, description="Pictures or texts at a time; one per core when not set.")
+    cache: Path | None = Field(None, description="Where the networks are kept; the user's cache when not set.")
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the classifier says of pictures: 1,000 scores each, and the vectors made of them."""
+
+    logits: NDArray[np.float32]
+    vectors: Vectors
+
+
+class Photos:
+    """Pictures and English texts into one space, on this machine; the networks are made at the first use."""
+
+    name = "photos"
+    side = SHORTER
+    batch = 64
+    text_batch = 256
+
+    def __init__(self, *, head: bool = True, threads: int | None = None, cache: Path | None = None) -> None:
+        require_packages()
+        self.revision = revision_of(head)
+        self.truncated = 0
+        "Texts that were longer than the model reads, so far."
+        self._with_head, self._threads, self._cache = head, threads, cache
+
+    def __repr__(self) -> str:
+        return f"Photos(revision={self.revision!r})"
+
+    @cached_property
+    def dim(self) -> int:
+        """The length of the vectors."""
+        return WIDTH + (Head.read().dim if self._with_head else 0)
+
+    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
+        """One unit-length row for each array of height × width × 3."""
+        return self.see(batch).vectors
+
+    def texts(self, batch: Sequence[str]) -> Vectors:
+        """One unit-length row for each text; one of more than 256 word pieces is cut, and counted in `truncated`."""
+        for number, text in enumerate(batch, 1):
+            if not text.strip():
+                raise UserError(f"text {number} of {len(batch)} is empty.", "say what the picture shows")
+        return self.attempt_texts(batch).vectors
+
+    def picture_files(self, paths: Sequence[Path]) -> list[NDArray[np.float32] | Failure]:
+        """One unit-length vector for each file, decoded no larger than needed; or why there is none."""
+        squares = on_all_cores(read_square, paths, self._threads)
+        good = [square for square in squares if not isinstance(square, Failure)]
+        vectors = iter(self._see_squares(good).vectors)
+        return [square if isinstance(square, Failure) else next(vectors) for square in squares]
+
+    def see(self, batch: Sequence[Pixels]) -> Seen:
+        """Scores of the classes, and vectors."""
+        return self._see_squares([square_of(pixels) for pixels in batch])
+
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+        """The same as `pictures`, with failures by position."""
+        failures: dict[int, Failure] = {}
+        squares = []
+        for at, pixels in enumerate(batch):
+            try:
+                squares.append(square_of(pixels))
+            except UserError as error:
+                failures[at] = failure("bad-picture", error.message)
+        vectors = np.zeros((len(batch), self.dim), np.float32)
+        vectors[[at for at in range(len(batch)) if at not in failures]] = self._see_squares(squares).vectors
+        return Attempt(vectors, failures)
+
+    def attempt_texts(self, batch: Sequence[str]) -> Attempt:
+        """The same as `texts`, with failures by position, and which texts were cut."""
+        failures = {at: failure("empty", "the text is empty") for at, text in enumerate(batch) if not text.strip()}
+        good = [at for at in range(len(batch)) if at not in failures]
+        encoded = self._encoder([batch[at] for at in good])
+        vectors, cut = np.zeros((len(batch), self.dim), np.float32), np.zeros(len(batch), bool)
+        if good:
+            vectors[good], cut[good] = self._joiner.texts(encoded.words, encoded.head), encoded.cut
+        self.truncated += int(cut.sum())
+        return Attempt(vectors, failures, cut)
+
+    def _see_squares(self, squares: Sequence[Pixels]) -> Seen:
+        if not squares:
+            return Seen(np.zeros((0, CLASSES), np.float32), np.zeros((0, self.dim), np.float32))
+        found = on_all_cores(lambda square: self._classifier(square[None]), squares, self._threads)
+        logits = np.concatenate([outputs["logits"] for outputs in found])
+        head = np.concatenate([outputs["head"] for outputs in found]) if self._with_head else None
+        return Seen(logits, self._joiner.pictures(logits, head))
+
+    # --- parts, each loaded when it is first needed ---------------------------------------------------------
+
+    @cached_property
+    def _networks(self) -> Networks:
+        return find_networks(self._with_head, self._cache)
+
+    @cached_property
+    def _classifier(self) -> Network:
+        return Network(self._networks.pictures)
+
+    @cached_property
+    def _encoder(self) -> TextEncoder:
+        return TextEncoder(self._networks.tokenizer, self._networks.texts, self._threads)
+
+    @cached_property
+    def _joiner(self) -> Joiner:
+        return Joiner(np.load(self._networks.classes, allow_pickle=False))
