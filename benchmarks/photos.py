@@ -99,7 +99,8 @@ def main() -> int:
         print(f"photos, all cores  picture {many}   text {many_texts}")
         right = picture.cpu <= PICTURE_LIMIT and text.cpu <= TEXT_LIMIT
         print(
-            f"at most {PICTURE_LIMIT:.0f} ms of a core a picture and {TEXT_LIMIT:.0f} ms a text: {'yes' if right else 'NO'}"
+            f"at most {PICTURE_LIMIT:.0f} ms of a core a picture and {TEXT_LIMIT:.0f} ms a text: "
+            f"{'yes' if right else 'NO'}"
         )
         missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
         if missing:
