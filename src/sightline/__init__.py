@@ -18,6 +18,7 @@ __version__ = "0.1.0"
 if TYPE_CHECKING:
     from sightline import report, score, search
     from sightline.corpus.scan import scan
+    from sightline.embedding import embed
     from sightline.exchange import export_files, import_files, validate
     from sightline.loading import load
     from sightline.verbs import compare
@@ -25,6 +26,7 @@ if TYPE_CHECKING:
 __all__ = [
     "__version__",
     "compare",
+    "embed",
     "export_files",
     "import_files",
     "load",
@@ -37,6 +39,7 @@ __all__ = [
 
 _FUNCTIONS = {
     "compare": "sightline.verbs",
+    "embed": "sightline.embedding",
     "export_files": "sightline.exchange",
     "import_files": "sightline.exchange",
     "load": "sightline.loading",
