@@ -48,7 +48,7 @@ check: $(STAMP)  ## style, types, layers
 	$(BIN)/lint-imports --no-cache
 
 bench: $(STAMP)  ## ratios against peers, printed; see benchmarks/RESULTS.md
-	for script in imports scan score_trec score_text score_bootstrap; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
+	for script in imports scan score calls vectors; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
 
 docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
 	$(BIN)/python docs/make_reference.py

@@ -115,9 +115,8 @@ def main() -> int:
         show("photos", ours)
         picture, text = ours["picture, one core"].cpu, ours["text, one core"].cpu
         good = picture <= PICTURE_LIMIT and text <= TEXT_LIMIT
-        print(
-            f"of one core: {picture:.0f} ms a picture (at most {PICTURE_LIMIT:.0f}), {text:.1f} a text ({TEXT_LIMIT:.0f})"
-        )
+        print(f"of one core: {picture:.0f} ms a picture (at most {PICTURE_LIMIT:.0f})", end=", ")
+        print(f"{text:.1f} ms a text (at most {TEXT_LIMIT:.0f})")
         missing = [name for name in NEEDED if importlib.util.find_spec(name) is None]
         if missing:
             print(f"torch pipeline skipped: {', '.join(missing)} not installed")

@@ -5,6 +5,9 @@ from __future__ import annotations
 import hashlib
 import logging
 import os
+import secrets
+import shutil
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 
@@ -12,7 +15,6 @@ import numpy as np
 
 from sightline.engine import progress
 from sightline.errors import UserError
-from sightline.io import whole_folder
 from sightline.models.photos import head
 from sightline.models.photos.classes import class_texts
 from sightline.models.photos.classifier import build_classifier
@@ -72,13 +74,26 @@ def find_networks(with_head: bool, cache: Path | None = None) -> Networks:
     if not networks.classes.is_file():
         _log.info("making the networks of the embedder photos in %s", networks.folder)
         try:
-            with whole_folder(networks.folder, marker=networks.classes.name) as fresh:
-                _build(Networks(fresh), Head.read() if with_head else None)
+            _make(networks, Head.read() if with_head else None)
         except OSError as error:
             raise UserError(
                 f"{networks.folder} can't be written: {error.strerror}.", "set XDG_CACHE_HOME to a folder that can be"
             ) from error
     return networks
+
+
+def _make(networks: Networks, trained: Head | None) -> None:
+    """In a folder of its own, which then becomes the right one, unless somebody else was faster."""
+    fresh = networks.folder.with_name(f".{networks.folder.name}-{secrets.token_hex(4)}")
+    fresh.mkdir(parents=True)
+    try:
+        _build(Networks(fresh), trained)
+        with suppress(OSError):
+            fresh.rename(networks.folder)
+    finally:
+        shutil.rmtree(fresh, ignore_errors=True)
+    if not networks.classes.is_file():
+        raise UserError(f"{networks.folder} is in the way: it is not whole.", "delete it and run the same again")
 
 
 def _build(networks: Networks, trained: Head | None) -> None:

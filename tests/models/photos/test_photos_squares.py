@@ -1,0 +1,111 @@
+"""Pictures of every kind become the square that the classifier looks at."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image
+
+from sightline.errors import UserError
+from sightline.models.photos.squares import read_square, square_of
+from sightline.types import Failure
+
+
+def halves(width: int, height: int) -> Image.Image:
+    """Red on the left, blue on the right."""
+    pixels = np.zeros((height, width, 3), np.uint8)
+    pixels[:, : width // 2, 0] = 255
+    pixels[:, width // 2 :, 2] = 255
+    return Image.fromarray(pixels)
+
+
+def read(path: Path) -> NDArray[np.uint8]:
+    square = read_square(path)
+    assert not isinstance(square, Failure), square
+    assert square.shape == (260, 260, 3) and square.dtype == np.uint8
+    return square
+
+
+def reference(image: Image.Image) -> NDArray[np.uint8]:
+    """As the features of the training data were made."""
+    scale = 292 / min(image.size)
+    image = image.resize((round(image.width * scale), round(image.height * scale)), Image.Resampling.BICUBIC)
+    left, top = (image.width - 260) // 2, (image.height - 260) // 2
+    return np.asarray(image.crop((left, top, left + 260, top + 260)))
+
+
+@pytest.mark.parametrize("size", [(500, 375), (333, 500), (292, 292), (300, 2000), (100, 80)])
+def test_as_the_training_data_was_made(size: tuple[int, int]) -> None:
+    noise = np.random.default_rng(0).integers(0, 256, (size[1], size[0], 3), dtype=np.uint8)
+    found = square_of(noise).astype(int)
+    assert np.abs(found - reference(Image.fromarray(noise))).max() <= 2
+
+
+@pytest.mark.parametrize("mode", ["L", "LA", "RGBA", "P", "CMYK", "1", "I;16"])
+def test_files_of_every_mode(tmp_path: Path, mode: str) -> None:
+    if mode == "I;16":
+        image = Image.fromarray(np.full((50, 60), 40_000, np.uint16))
+    else:
+        image = halves(60, 50).convert(mode)
+    path = tmp_path / ("x.tif" if mode == "CMYK" else "x.png")
+    image.save(path)
+    read(path)
+
+
+def test_turned_as_its_orientation_says(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6  # To be turned by a quarter: what is left in the file is on top for the eye.
+    halves(400, 300).save(tmp_path / "x.jpg", exif=exif, quality=95)
+    square = read(tmp_path / "x.jpg").astype(int)
+    assert square[20, 130, 0] > 200 and square[240, 130, 2] > 200
+
+
+def test_a_large_jpeg_is_not_decoded_whole(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    halves(4000, 3000).save(tmp_path / "x.jpg", quality=90)
+    seen = []
+    whole = Image.Image.resize
+    monkeypatch.setattr(Image.Image, "resize", lambda self, *a, **k: seen.append(self.size) or whole(self, *a, **k))
+    square = read(tmp_path / "x.jpg").astype(int)
+    assert seen == [(500, 375)]
+    assert square[130, 20, 0] > 240 and square[130, 240, 2] > 240
+
+
+@pytest.mark.parametrize("shape", [(0, 0, 3), (0, 10, 3), (10, 0, 3)])
+def test_a_picture_without_pixels(shape: tuple[int, ...]) -> None:
+    with pytest.raises(UserError, match="has no pixels"):
+        square_of(np.zeros(shape, np.uint8))
+
+
+@pytest.mark.parametrize(
+    ("array", "said"),
+    [
+        (np.zeros((4, 5), np.uint8), "4 × 5 of uint8"),
+        (np.zeros((4, 5, 1), np.uint8), "4 × 5 × 1"),
+        (np.zeros((4, 5, 4), np.uint8), "4 × 5 × 4"),
+        (np.zeros((4, 5, 3), np.float32), "of float32"),
+        (np.zeros((), np.uint8), "a single value"),
+    ],
+)
+def test_arrays_of_another_kind(array: np.ndarray, said: str) -> None:
+    with pytest.raises(UserError, match="height × width × 3 of uint8 is needed") as caught:
+        square_of(array)
+    assert said in caught.value.message and "RGB" in (caught.value.fix or "")
+
+
+@pytest.mark.parametrize(
+    ("content", "said"),
+    [(b"", "empty"), (b"hello", "not a picture"), (b"\xff\xd8\xff\xe0" + bytes(50), "truncated")],
+)
+def test_files_that_are_no_pictures_are_failures(tmp_path: Path, content: bytes, said: str) -> None:
+    (tmp_path / "x.jpg").write_bytes(content)
+    found = read_square(tmp_path / "x.jpg")
+    assert isinstance(found, Failure) and found.kind == "bad-picture"
+    assert said in found.message and "x.jpg" in found.message
+
+
+def test_a_file_that_is_not_there_is_a_failure(tmp_path: Path) -> None:
+    found = read_square(tmp_path / "none.jpg")
+    assert isinstance(found, Failure) and "No such file" in found.message
