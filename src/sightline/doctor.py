@@ -15,6 +15,8 @@ _PURPOSES = {
     "parquet": "read and write Parquet",
     "hub": "public benchmarks by their name on the Hugging Face hub",
     "onnx": "embed pictures and texts with CLIP and SigLIP models",
+    "photos": "search your own photographs without a model hub",
+    "ocr": "read words in pictures",
     "pandas": "tables as data frames",
     "excel": "read predictions from Excel files",
 }

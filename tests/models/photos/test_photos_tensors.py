@@ -57,7 +57,14 @@ def tensor(values: np.ndarray, key: str, **changes: Any) -> Global:
     kind = Global("torch", "FloatStorage")
     storage = Global("", "storage", "storage", kind, key, "cpu", values.size, None)
     return Global(
-        "torch._utils", "_rebuild_tensor_v2", storage, place["offset"], place["shape"], place["strides"], False, OrderedDict()
+        "torch._utils",
+        "_rebuild_tensor_v2",
+        storage,
+        place["offset"],
+        place["shape"],
+        place["strides"],
+        False,
+        OrderedDict(),
     )
 
 

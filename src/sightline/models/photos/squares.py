@@ -18,6 +18,7 @@ from sightline.types import Failure
 
 SHORTER = 292
 """The shorter side is brought to this length; the middle 260 of it are looked at."""
+_LONGEST = 4
 _GAP = 3.0
 """A picture more than this many times as large is first averaged over whole pixels; the eye sees no difference."""
 
@@ -54,11 +55,20 @@ def read_square(path: Path) -> Pixels | Failure:
 
 
 def _middle(image: Image.Image) -> Pixels:
-    width, height = image.size
-    scale = SHORTER / min(width, height)
-    wide, high = round(width * scale), round(height * scale)
-    left, top = (wide - SIDE) // 2, (high - SIDE) // 2
-    # The part of the picture that becomes the square: nothing else is resized.
-    across, down = width / wide, height / high
-    box = (left * across, top * down, (left + SIDE) * across, (top + SIDE) * down)
-    return np.asarray(image.resize((SIDE, SIDE), Image.Resampling.BICUBIC, box=box, reducing_gap=_GAP))
+    """Resized, then cropped, exactly as the pictures that the head was trained on."""
+    image = _trimmed(image)
+    scale = SHORTER / min(image.size)
+    size = (round(image.width * scale), round(image.height * scale))
+    small = image.resize(size, Image.Resampling.BICUBIC, reducing_gap=_GAP)
+    left, top = (small.width - SIDE) // 2, (small.height - SIDE) // 2
+    return np.asarray(small.crop((left, top, left + SIDE, top + SIDE)))
+
+
+def _trimmed(image: Image.Image) -> Image.Image:
+    """The middle of a very long picture: of 30,000 × 10 pixels, the whole would take gigabytes to resize."""
+    longest = _LONGEST * min(image.size)
+    if max(image.size) <= longest:
+        return image
+    width, height = min(image.width, longest), min(image.height, longest)
+    left, top = (image.width - width) // 2, (image.height - height) // 2
+    return image.crop((left, top, left + width, top + height))

@@ -1,0 +1,129 @@
+"""What is said of a picture, and how sure it is."""
+
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from numpy.typing import NDArray
+from PIL import Image, ImageDraw, ImageFilter
+
+from sightline.config.making import AnnotateSettings
+from sightline.errors import MissingExtraError
+from sightline.models.photos import Photos
+from sightline.models.photos.annotate import UNKNOWN, Annotator, annotate
+from sightline.models.photos.calibration import calibration
+from sightline.models.photos.judge import judge
+from sightline.models.photos.looks import look_at
+from sightline.models.photos.words import WordReader
+
+Photographs = dict[str, NDArray[np.uint8]]
+
+SETTINGS = AnnotateSettings(
+    vocabulary=("cat", "dog", "coffee", "motorcycle", "beach"),
+    flags=("has_motorcycle", "has_snow"),
+    taxonomy={"subject": ("animal", "vehicle", "food"), "weather": ("rain", "fog")},
+)
+
+
+def plain(colour: tuple[int, int, int]) -> NDArray[np.uint8]:
+    return np.full((300, 300, 3), colour, np.uint8)
+
+
+def test_tags_of_the_classes_without_a_vocabulary(photos: Photos, photographs: Photographs) -> None:
+    (cup,) = annotate(photos, {"cup": photographs["coffee"]})
+    assert cup.tags == ("espresso",) and cup.confidence["tag:espresso"] > 0.5
+    assert cup.by == "builtin/photos" and cup.cost_usd == 0
+
+
+def test_tags_facets_and_flags_of_a_vocabulary(photos: Photos, photographs: Photographs) -> None:
+    pictures = {name: photographs[name] for name in ("cat", "coffee", "motorcycle")}
+    cat, coffee, motorcycle = annotate(photos, pictures, SETTINGS)
+    assert (cat.tags, coffee.tags, motorcycle.tags) == (("cat",), ("coffee",), ("motorcycle",))
+    assert motorcycle.facets == {"subject": "vehicle", "weather": UNKNOWN}
+    assert motorcycle.flags["has_motorcycle"] is True and cat.flags.get("has_motorcycle") is not True
+    assert [found.picture_id for found in (cat, coffee, motorcycle)] == list(pictures)
+    for found in (cat, coffee, motorcycle):
+        assert found.confidence.keys() >= {"subject", "weather", "has_motorcycle", "has_snow"}
+        assert all(0 <= chance <= 1 for chance in found.confidence.values())
+
+
+def test_what_is_less_sure_than_the_threshold_is_unknown(photos: Photos, photographs: Photographs) -> None:
+    (found,) = annotate(photos, {"x": photographs["motorcycle"]}, SETTINGS, threshold=0.99)
+    assert found.tags == () and set(found.facets.values()) == {UNKNOWN} and found.flags == {}
+
+
+def test_at_most_so_many_tags(photos: Photos, photographs: Photographs) -> None:
+    many = AnnotateSettings(vocabulary=("cat", "kitten", "a cat", "tabby cat"), min_tags=1, max_tags=2)
+    (found,) = Annotator(photos, many)({"x": photographs["cat"]})
+    assert len(found.tags) == 2
+    chances = [found.confidence[f"tag:{tag}"] for tag in found.tags]
+    assert chances == sorted(chances, reverse=True)
+
+
+@pytest.mark.parametrize(
+    ("colour", "name"),
+    [
+        ((220, 20, 20), "red"),
+        ((240, 150, 20), "orange"),
+        ((240, 230, 30), "yellow"),
+        ((20, 160, 40), "green"),
+        ((30, 60, 220), "blue"),
+        ((140, 30, 200), "purple"),
+        ((250, 100, 180), "pink"),
+        ((110, 65, 25), "brown"),
+        ((10, 10, 10), "black"),
+        ((250, 250, 250), "white"),
+        ((128, 128, 128), "grey"),
+    ],
+)
+def test_colours_by_name(colour: tuple[int, int, int], name: str) -> None:
+    colours = look_at(plain(colour)).colours
+    assert next(iter(colours)) == name and colours[name] == 1
+    assert sum(colours.values()) == pytest.approx(1, abs=0.01)
+
+
+def test_light(photos: Photos) -> None:
+    assert [look_at(plain((level,) * 3)).light for level in (20, 120, 230)] == ["dark", "medium", "bright"]
+
+
+def test_sharp_and_blurred(photographs: Photographs) -> None:
+    sharp = Image.fromarray(photographs["cat"])
+    assert look_at(np.asarray(sharp)).sharp > 0.9
+    assert look_at(np.asarray(sharp.filter(ImageFilter.GaussianBlur(4)))).sharp < 0.1
+    assert look_at(plain((9, 9, 9))).sharp == 0
+
+
+def test_chances_rise_with_similarity(photos: Photos) -> None:
+    known = calibration()
+    for curve in (known.word_curve, known.sentence_curve):
+        assert (np.diff(curve) > 0).all() and curve[1].min() >= 0 and curve[1].max() <= 1
+    assert 0 < known.base < 0.1 and known.mean.shape == (photos.dim,)
+
+
+def test_evidence_of_one_says_nothing(photos: Photos, photographs: Photographs) -> None:
+    known = calibration()
+    texts, pictures = photos.texts(["cat"]), photos.pictures([photographs["cat"], photographs["motorcycle"]])
+    chances, evidence = known.words(texts, pictures)[:, 0], known.evidence(texts, pictures)[:, 0]
+    assert evidence[0] > 10 > 1 > evidence[1]
+    assert chances / (1 - chances) == pytest.approx(evidence * known.base / (1 - known.base), rel=1e-3)
+
+
+def test_a_weak_judge_says_that_it_is_weak(photos: Photos, photographs: Photographs) -> None:
+    cat, rocket = judge(photos, "a cat looking at the camera", [photographs["cat"], photographs["rocket"]])
+    assert cat.verdict == "relevant" and rocket.verdict == "not relevant" and cat.chance > rocket.chance
+    assert cat.weak and cat.by == "builtin/photos"
+
+
+def test_words_in_a_picture() -> None:
+    pytest.importorskip("rapidocr")
+    image = Image.new("RGB", (600, 200), "white")
+    ImageDraw.Draw(image).text((40, 60), "OPEN DAILY", fill="black", font_size=72)
+    (line,) = WordReader().read(np.asarray(image))
+    assert isinstance(line, dict) and line["text"] == "OPEN DAILY"
+
+
+def test_words_without_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setitem(__import__("sys").modules, "rapidocr", None)
+    with pytest.raises(MissingExtraError) as caught:
+        WordReader()
+    assert caught.value.fix == "pip install 'sightline[ocr]'"
