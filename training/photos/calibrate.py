@@ -236,7 +236,8 @@ def main() -> None:
     report_sharpness(options.data / "sample")
     if options.out:
         arrays = {"mean": known.mean.astype(np.float16), "directions": known.directions.astype(np.float16)}
-        np.savez_compressed(options.out, **arrays, rest=known.rest, base=known.base, **curves)
+        arrays |= curves | {"rest": known.rest, "base": known.base, "revision": embedder.revision}
+        np.savez_compressed(options.out, **arrays)
         print(f"{options.out}: {options.out.stat().st_size / 1e3:.0f} kB")
 
 

@@ -63,6 +63,7 @@ def main() -> None:
     arrays: dict[str, NDArray[Any]] = {
         "class_tokens": tokenise(tokenizer, [entry.text for entry in texts]),
         "class_of_text": np.array([entry.number for entry in texts], np.int32),
+        "best_known": np.array([entry.best_known for entry in texts]),
         **read_split(options.data, "train", tokenizer),
         **read_split(options.data, "dev", tokenizer),
     }

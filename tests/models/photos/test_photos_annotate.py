@@ -11,7 +11,7 @@ from sightline.config.making import AnnotateSettings
 from sightline.errors import MissingExtraError
 from sightline.models.photos import Photos
 from sightline.models.photos.annotate import UNKNOWN, Annotator, annotate
-from sightline.models.photos.calibration import calibration
+from sightline.models.photos.calibration import FILE, calibration
 from sightline.models.photos.judge import judge
 from sightline.models.photos.looks import look_at
 from sightline.models.photos.words import WordReader
@@ -100,6 +100,11 @@ def test_chances_rise_with_similarity(photos: Photos) -> None:
     assert 0 < known.base < 0.1 and known.mean.shape == (photos.dim,)
 
 
+def test_fitted_for_the_vectors_that_are_made_today(photos: Photos) -> None:
+    with np.load(FILE) as file:
+        assert str(file["revision"]) == photos.revision, "run training/photos/calibrate.py again"
+
+
 def test_evidence_of_one_says_nothing(photos: Photos, photographs: Photographs) -> None:
     known = calibration()
     texts, pictures = photos.texts(["cat"]), photos.pictures([photographs["cat"], photographs["motorcycle"]])
@@ -118,8 +123,8 @@ def test_words_in_a_picture() -> None:
     pytest.importorskip("rapidocr")
     image = Image.new("RGB", (600, 200), "white")
     ImageDraw.Draw(image).text((40, 60), "OPEN DAILY", fill="black", font_size=72)
-    (line,) = WordReader().read(np.asarray(image))
-    assert isinstance(line, dict) and line["text"] == "OPEN DAILY"
+    lines = WordReader().read(np.asarray(image))
+    assert " ".join(line["text"] for line in lines) == "OPEN DAILY"
 
 
 def test_words_without_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:

@@ -58,12 +58,11 @@ class Calibration:
 def calibration() -> Calibration:
     """The calibration that is shipped."""
     with np.load(FILE, allow_pickle=False) as file:
-        arrays = {name: file[name].astype(np.float32) for name in file.files}
-    return Calibration(
-        mean=arrays["mean"],
-        directions=arrays["directions"],
-        rest=float(arrays["rest"]),
-        base=float(arrays["base"]),
-        word_curve=arrays["word_curve"],
-        sentence_curve=arrays["sentence_curve"],
-    )
+        return Calibration(
+            mean=file["mean"].astype(np.float32),
+            directions=file["directions"].astype(np.float32),
+            rest=float(file["rest"]),
+            base=float(file["base"]),
+            word_curve=file["word_curve"],
+            sentence_curve=file["sentence_curve"],
+        )

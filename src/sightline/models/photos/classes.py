@@ -11,10 +11,11 @@ FILE = Path(__file__).with_name("classes.txt")
 
 @dataclass(frozen=True, slots=True)
 class ClassText:
-    """A text that stands for a class."""
+    """A text that stands for a class; is it the class's best-known name?"""
 
     number: int
     text: str
+    best_known: bool
 
 
 @cache
@@ -27,7 +28,8 @@ def class_texts() -> list[ClassText]:
     """Each name of each class, by itself and as people write of photographs, and all its names as they are listed."""
     texts = []
     for number, names in enumerate(class_names()):
-        texts += [ClassText(number, text) for name in names for text in (name, f"a photo of a {name}")]
+        for name in names:
+            texts += [ClassText(number, text, name == names[0]) for text in (name, f"a photo of a {name}")]
         if len(names) > 1:
-            texts.append(ClassText(number, ", ".join(names)))
+            texts.append(ClassText(number, ", ".join(names), best_known=False))
     return texts

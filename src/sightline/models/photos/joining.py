@@ -21,11 +21,11 @@ from sightline.models.protocols import Vectors
 class Joining:
     """How the two views are weighed; chosen on training pictures held out of training (training/photos/README.md)."""
 
-    temperature: float = 0.5
+    temperature: float = 0.4
     "Of the classifier's probabilities: below 1, the likeliest class counts for more."
     sentence: float = 0.1
     "Weight of the names for a text that is near no class."
-    name: float = 0.85
+    name: float = 0.92
     "Weight of the names for a text that is the name of a class."
     near: float = 0.7
     same: float = 0.95
@@ -47,9 +47,7 @@ class Joiner:
     def __init__(self, class_vectors: NDArray[np.float32], joining: Joining = JOINING) -> None:
         self._joining = joining
         self._texts = class_vectors
-        sums = np.zeros((CLASSES, class_vectors.shape[1]), np.float32)
-        np.add.at(sums, [entry.number for entry in class_texts()], class_vectors)
-        self._classes = unit(sums)
+        self._classes = _class_vectors(class_vectors)
 
     def pictures(self, logits: NDArray[np.float32], head: NDArray[np.float32] | None) -> Vectors:
         """A row for each picture."""
@@ -62,6 +60,17 @@ class Joiner:
             return unit(words)
         weight = self._joining.weight((words @ self._texts.T).max(axis=1, initial=-1.0))[:, None]
         return unit(np.concatenate([(1 - weight) * head, weight * words], axis=1))
+
+
+def _class_vectors(texts: NDArray[np.float32]) -> Vectors:
+    """One vector for each class: half all that it is called, half its best-known name."""
+    entries = class_texts()
+    numbers = np.array([entry.number for entry in entries])
+    best = np.array([entry.best_known for entry in entries])
+    called, known = np.zeros((2, CLASSES, texts.shape[1]), np.float32)
+    np.add.at(called, numbers, texts)
+    np.add.at(known, numbers[best], texts[best])
+    return unit(unit(called) + unit(known))
 
 
 def softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
