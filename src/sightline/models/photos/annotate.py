@@ -91,20 +91,14 @@ class Annotator:
         )
 
     def _tags(self, scores: _Scores) -> dict[str, float]:
-        chances, classes = scores.chances, scores.classes
-        found = {
-            class_names()[number][0]: float(classes[number]) for number in np.flatnonzero(classes >= self._threshold)
-        }
-        for word in self._settings.vocabulary:
-            chance = float(chances[self._column[word]])
-            if chance >= self._threshold:
-                found[word] = max(chance, found.get(word, 0.0))
-        kept = (
-            found
-            if not self._settings.vocabulary
-            else {w: c for w, c in found.items() if w in self._settings.vocabulary}
-        )
-        return dict(sorted(kept.items(), key=lambda item: -item[1])[: self._settings.max_tags])
+        """Words of the vocabulary; without one, names of classes."""
+        vocabulary, names = self._settings.vocabulary, class_names()
+        found = {names[at][0]: float(scores.classes[at]) for at in np.flatnonzero(scores.classes >= self._threshold)}
+        if vocabulary:
+            by_score = {word: float(scores.chances[self._column[word]]) for word in vocabulary}
+            found = {word: max(chance, found.get(word, 0.0)) for word, chance in by_score.items()}
+        sure = [item for item in found.items() if item[1] >= self._threshold]
+        return dict(sorted(sure, key=lambda item: -item[1])[: self._settings.max_tags])
 
     def _facets(self, evidence: NDArray[np.float64]) -> tuple[dict[str, str], dict[str, float]]:
         """One value of each facet, or none: the values compete with each other and with "none of them"."""

