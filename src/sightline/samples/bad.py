@@ -13,8 +13,8 @@ from typing import Any
 import numpy as np
 from PIL import Image
 
-from sightline.samples.draw import PLACES, Plan, Wish, draw
 from sightline.samples.files import TURNS
+from sightline.world.draw import PLACES, Plan, Wish, draw
 
 
 def write_bad_files(folder: Path) -> Mapping[str, str]:

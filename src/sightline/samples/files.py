@@ -14,9 +14,9 @@ from typing import Any
 from PIL import Image, ImageOps, PngImagePlugin
 
 from sightline.samples import metadata as written
-from sightline.samples.draw import draw
 from sightline.samples.lives import Metadata, Snapshot, plan_lives
 from sightline.samples.scenes import Samples, Scene, Thing
+from sightline.world.draw import draw
 
 TURNS: Mapping[int, Image.Transpose] = MappingProxyType(
     {

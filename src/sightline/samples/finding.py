@@ -9,11 +9,11 @@ from itertools import islice
 from random import Random
 from typing import Any, TypeAlias, TypeVar
 
-from sightline.samples.draw import KINDS, PLACES
 from sightline.samples.looking import Posed, Test, has
 from sightline.samples.scenes import Samples, Scene
 from sightline.samples.words import LIGHT_PHRASES, article, phrase
 from sightline.types import PictureSet, Relevance, Scope, Task
+from sightline.world.draw import KINDS, PLACES
 
 _T = TypeVar("_T", bound="tuple[Any, ...] | str")
 # How many pictures of each rank task are judged not relevant.

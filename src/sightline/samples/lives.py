@@ -8,7 +8,6 @@ from datetime import datetime, timedelta, timezone
 from random import Random
 
 from sightline.errors import UserError
-from sightline.samples.draw import KINDS, Plan, Wish
 from sightline.samples.occasions import (
     BELONGINGS,
     CAMERAS,
@@ -21,6 +20,7 @@ from sightline.samples.occasions import (
 )
 from sightline.samples.scenes import Carrier
 from sightline.samples.words import caption
+from sightline.world.draw import KINDS, Plan, Wish
 
 BURST = 3
 """Frames in a burst."""

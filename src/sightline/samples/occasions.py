@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from datetime import date
 
-from sightline.samples.draw import COLOURS, KINDS
+from sightline.world.draw import COLOURS, KINDS
 
 
 @dataclass(frozen=True, slots=True)

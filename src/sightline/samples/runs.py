@@ -6,7 +6,6 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sightline.samples.draw import COLOURS
 from sightline.types import (
     Answer,
     Attempt,
@@ -25,6 +24,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.world.draw import COLOURS
 
 _DEPTH = 20
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable
 
-from sightline.samples.draw import KINDS, PLACES, Wish
+from sightline.world.draw import KINDS, PLACES, Wish
 
 LIGHT_PHRASES = {"day": "in daylight", "sunset": "at sunset", "night": "at night", "fog": "in fog"}
 _NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine")

@@ -7,6 +7,21 @@ from sightline.types.corpus import Corpus, Group, GroupKind
 from sightline.types.estimate import Estimate
 from sightline.types.picture import Box, Json, Picture, PictureRef, Rights
 from sightline.types.run import Attempt, LedgerEntry, Run
+from sightline.types.scene import (
+    HAIR,
+    HEADGEAR,
+    SCENE_COLOURS,
+    SCENE_KINDS,
+    SCENE_LIGHTS,
+    SCENE_PLACES,
+    SCENE_SIZES,
+    Figure,
+    Predicate,
+    Relation,
+    SceneGraph,
+    Sign,
+    Thing,
+)
 from sightline.types.task import Option, Part, Scope, Task, TaskKind
 from sightline.types.truth import (
     Answer,
@@ -25,6 +40,13 @@ from sightline.types.truth import (
 )
 
 __all__ = [
+    "HAIR",
+    "HEADGEAR",
+    "SCENE_COLOURS",
+    "SCENE_KINDS",
+    "SCENE_LIGHTS",
+    "SCENE_PLACES",
+    "SCENE_SIZES",
     "Annotation",
     "Answer",
     "Attempt",
@@ -37,6 +59,7 @@ __all__ = [
     "Corpus",
     "Estimate",
     "Failure",
+    "Figure",
     "Group",
     "GroupKind",
     "ImagePart",
@@ -49,19 +72,24 @@ __all__ = [
     "Picture",
     "PictureRef",
     "PictureSet",
+    "Predicate",
     "Prediction",
     "Ranking",
+    "Relation",
     "Relevance",
     "Review",
     "Rights",
     "Role",
     "Run",
+    "SceneGraph",
     "Scope",
+    "Sign",
     "Step",
     "StepKind",
     "Task",
     "TaskKind",
     "Text",
+    "Thing",
     "Tier",
     "ToolCall",
     "ToolSpec",

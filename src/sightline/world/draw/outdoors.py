@@ -5,7 +5,7 @@ from __future__ import annotations
 import math
 from random import Random
 
-from sightline.samples.draw.nature import (
+from sightline.world.draw.nature import (
     bunting,
     conifer,
     flowers,
@@ -17,8 +17,8 @@ from sightline.samples.draw.nature import (
     sky,
     water,
 )
-from sightline.samples.draw.palette import COLOURS, RGB, mix, shade
-from sightline.samples.draw.pen import Canvas
+from sightline.world.draw.palette import COLOURS, RGB, mix, shade
+from sightline.world.draw.pen import Canvas
 
 _FLAGS = tuple(COLOURS[name] for name in ("red", "yellow", "blue", "green", "orange"))
 

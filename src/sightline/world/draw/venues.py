@@ -8,9 +8,9 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from sightline.samples.draw.nature import sky
-from sightline.samples.draw.palette import COLOURS, RGB, mix, shade
-from sightline.samples.draw.pen import Canvas
+from sightline.world.draw.nature import sky
+from sightline.world.draw.palette import COLOURS, RGB, mix, shade
+from sightline.world.draw.pen import Canvas
 
 
 def stadium(c: Canvas, rng: Random) -> None:

@@ -6,8 +6,8 @@ import math
 from itertools import pairwise
 from random import Random
 
-from sightline.samples.draw.palette import RGB, mix, shade
-from sightline.samples.draw.pen import Canvas, Pen, Point
+from sightline.world.draw.palette import RGB, mix, shade
+from sightline.world.draw.pen import Canvas, Pen, Point
 
 
 def sky(c: Canvas, rng: Random, horizon: float, clouds: int = 4) -> None:

@@ -7,12 +7,12 @@ from random import Random
 
 from PIL import Image
 
-from sightline.samples.draw.catalogue import KINDS, PLACES, Front, Kind, Zone
-from sightline.samples.draw.objects import cake
-from sightline.samples.draw.palette import COLOURS, LIGHTS
-from sightline.samples.draw.pen import WHOLE, Canvas, Glow, Note, Pen
-from sightline.samples.draw.venues import scoreboard
 from sightline.types import Box
+from sightline.world.draw.catalogue import KINDS, PLACES, Front, Kind, Zone
+from sightline.world.draw.objects import cake
+from sightline.world.draw.palette import COLOURS, LIGHTS
+from sightline.world.draw.pen import WHOLE, Canvas, Glow, Note, Pen
+from sightline.world.draw.venues import scoreboard
 
 # Things that are placed at random try this many spots and take the least crowded one.
 _TRIES = 18

@@ -5,8 +5,8 @@ from __future__ import annotations
 import math
 from random import Random
 
-from sightline.samples.draw.palette import RGB, mix, shade
-from sightline.samples.draw.pen import Pen
+from sightline.world.draw.palette import RGB, mix, shade
+from sightline.world.draw.pen import Pen
 
 _TYRE: RGB = (44, 44, 48)
 _STEEL: RGB = (176, 182, 188)

@@ -10,8 +10,8 @@ from typing import TypeAlias
 import numpy as np
 from PIL import Image, ImageChops, ImageDraw
 
-from sightline.samples.draw.palette import RGB, Light
 from sightline.types import Box
+from sightline.world.draw.palette import RGB, Light
 
 Point: TypeAlias = tuple[float, float]
 OVERSAMPLING = 2

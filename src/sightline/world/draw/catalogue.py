@@ -9,10 +9,10 @@ from random import Random
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from sightline.samples.draw import figures, objects, outdoors, town, venues
-from sightline.samples.draw.palette import RGB, Lamps
-from sightline.samples.draw.pen import Canvas, Pen
 from sightline.types import Box
+from sightline.world.draw import figures, objects, outdoors, town, venues
+from sightline.world.draw.palette import RGB, Lamps
+from sightline.world.draw.pen import Canvas, Pen
 
 Habitat: TypeAlias = Literal["ground", "water", "sky", "table", "far"]
 

@@ -4,7 +4,7 @@ import numpy as np
 import pytest
 from PIL import ImageChops
 
-from sightline.samples.draw import COLOURS, KINDS, LIGHTS, PLACES, Plan, Wish, draw
+from sightline.world.draw import COLOURS, KINDS, LIGHTS, PLACES, Plan, Wish, draw
 
 HOMES = {"ground": "snow", "water": "lake", "sky": "beach", "table": "kitchen", "far": "garden"}
 

@@ -4,8 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from sightline.samples.draw.palette import RGB, mix, shade
-from sightline.samples.draw.pen import Pen, Point
+from sightline.world.draw.palette import RGB, mix, shade
+from sightline.world.draw.pen import Pen, Point
 
 _SKINS: tuple[RGB, ...] = ((246, 208, 178), (224, 172, 132), (176, 122, 84), (116, 76, 52))
 _HAIRS: tuple[RGB, ...] = ((42, 32, 28), (92, 60, 36), (206, 164, 92), (150, 72, 36), (120, 116, 114))

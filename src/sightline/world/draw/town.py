@@ -7,9 +7,9 @@ from itertools import pairwise
 from random import Random
 from typing import TypeAlias
 
-from sightline.samples.draw.nature import bunting, hills, ripples, sky
-from sightline.samples.draw.palette import COLOURS, RGB, mix, shade
-from sightline.samples.draw.pen import Canvas, Point
+from sightline.world.draw.nature import bunting, hills, ripples, sky
+from sightline.world.draw.palette import COLOURS, RGB, mix, shade
+from sightline.world.draw.pen import Canvas, Point
 
 _Projection: TypeAlias = Callable[[float, float, float], Point]
 """Metres to the right, above the ground and away from the viewer → a point of the picture."""
