@@ -22,6 +22,7 @@ from sightline.types.scene import (
     Sign,
     Thing,
 )
+from sightline.types.search import Fusion, Method, SearchQuery
 from sightline.types.task import Option, Part, Scope, Task, TaskKind
 from sightline.types.truth import (
     Answer,
@@ -60,6 +61,7 @@ __all__ = [
     "Estimate",
     "Failure",
     "Figure",
+    "Fusion",
     "Group",
     "GroupKind",
     "ImagePart",
@@ -67,6 +69,7 @@ __all__ = [
     "Judgment",
     "LedgerEntry",
     "Message",
+    "Method",
     "Option",
     "Part",
     "Picture",
@@ -83,6 +86,7 @@ __all__ = [
     "Run",
     "SceneGraph",
     "Scope",
+    "SearchQuery",
     "Sign",
     "Step",
     "StepKind",

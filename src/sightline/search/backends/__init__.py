@@ -1,0 +1,1 @@
+"""Back-ends for vectors, behind one protocol."""

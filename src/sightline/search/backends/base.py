@@ -1,0 +1,61 @@
+"""Where vectors lie: what every back-end can do, and what it is asked."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from typing import NamedTuple, Protocol, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.models.protocols import Vectors
+
+Rows: TypeAlias = NDArray[np.int64]
+"""Numbers of pictures in an index, from 0 on."""
+
+
+class Nearest(NamedTuple):
+    """For each query, rows and their scores (cosine), best first; among equal scores the lower row."""
+
+    rows: list[Rows]
+    scores: list[NDArray[np.float32]]
+
+
+class VectorIndex(Protocol):
+    """Unit-length vectors by row number; exact unless `exact` says otherwise.
+
+    A row that is put again replaces what was there. `within` limits a search to those rows (ascending, no row twice):
+    the answer is then exact too, whatever the back-end. Only rows that are there are ever returned, so an answer may be
+    shorter than `k`.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def exact(self) -> bool: ...
+
+    @property
+    def dim(self) -> int: ...
+
+    def __len__(self) -> int: ...
+
+    def put(self, batches: Iterable[tuple[Rows, Vectors]]) -> None: ...
+
+    def remove(self, rows: Rows) -> None: ...
+
+    def rows(self) -> Rows:
+        """All row numbers that are there, ascending."""
+        ...
+
+    def get(self, rows: Rows) -> Vectors:
+        """The vectors of rows that are there."""
+        ...
+
+    def nearest(self, queries: Vectors, k: int, within: Rows | None = None) -> Nearest: ...
+
+    def flush(self) -> None:
+        """Make what was put durable, and build what an approximate search needs."""
+        ...
+
+    def close(self) -> None: ...
