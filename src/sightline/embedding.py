@@ -5,25 +5,31 @@ from __future__ import annotations
 import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any
 
 from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.scan import checked_places
 from sightline.corpus.walk import Found, Walk
 from sightline.engine import Advance, progress
-from sightline.errors import UserError
+from sightline.errors import StoppedError, UserError
 from sightline.io import PathLike
+from sightline.models.asking import Asking
+from sightline.models.embedders.cache import text_key
 from sightline.models.embedders.embedded import Embedded
 from sightline.models.embedders.listing import LeftOut, Listing
 from sightline.models.embedders.session import PAGE, Content, Session
-from sightline.models.embedders.stream import embed_files
-from sightline.models.embedders.texts import TextRun, number_texts, read_texts
+from sightline.models.embedders.stream import NOT_EMBEDDED, embed_files
+from sightline.models.embedders.texts import Numbered, TextRun, number_texts, read_texts
 from sightline.models.protocols import Embedder
 
-__all__ = ["Embedded", "embed", "embed_pictures", "embed_texts"]
+if TYPE_CHECKING:
+    from sightline.engine.plan import Plan
+
+__all__ = ["Embedded", "embed", "embed_pictures", "embed_texts", "plan_pictures", "plan_texts"]
 
 
 def embed(source: PathLike | Iterable[str], **options: Any) -> Embedded:
@@ -42,31 +48,34 @@ def embed_pictures(
     config: Config | None = None,
     limit: int | None = None,
     local_only: bool = False,
+    asking: Asking | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Embedded:
     """Vectors of all pictures of a folder, which is never written to; those made before come from the workspace.
 
-    Killed at any moment, the next call goes on where this one was.
+    Killed at any moment, the next call goes on where this one was. A budget in `asking` that is used up raises
+    `StoppedError`, after what was embedded until then has been written to `out`.
     """
     config = config or Config()
-    root, place = checked_places(Path(folder), Path(workspace))
-    if not root.is_dir():
-        raise UserError(f"there is no folder {root}.", "check the path; nothing was embedded")
-    with Session(embedder, place, config=config, local_only=local_only, options=options) as session:
+    root, place = _checked_root(folder, workspace)
+    with Session(embedder, place, config=config, local_only=local_only, asking=asking, options=options) as session:
         session.tell_who_sees(f"the pictures of {root}")
         walk = Walk(root, hidden=config.scan.hidden)
-        with progress("look", None) as advance:
-            listing = Listing(session.cache, root, islice(_counted(walk, advance), limit))
-        settings = config.scan
-        made = embed_files(
-            listing, session.embedder, session.cache, max_pixels=settings.max_pixels, workers=settings.workers
-        )
+        listing, settings = _listing(session, walk, root, limit), config.scan
+        made, stopped = 0, None
+        try:
+            made = embed_files(
+                listing, session.embedder, session.cache, max_pixels=settings.max_pixels, workers=settings.workers
+            )
+        except StoppedError as error:
+            stopped = error
+            space = session.cache.space(session.embedder)
+            listing.leave_out_rest(space, NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
         left_out = (*listing.left_out(), *_unreachable(walk))
         count, longest = listing.embedded()
-        if not count:
-            raise UserError(f"{root} holds no picture that could be embedded{_why(left_out)}.", "nothing was written")
         content = Content(lambda: listing.pages(PAGE), count, longest)
-        return session.finish(content, out, left_out, made, 0)
+        _refuse_nothing(count, f"{root} holds no picture", left_out, stopped)
+        return _unless_stopped(session.finish(content, out, left_out, made, 0), stopped)
 
 
 def embed_texts(
@@ -78,21 +87,111 @@ def embed_texts(
     config: Config | None = None,
     limit: int | None = None,
     local_only: bool = False,
+    asking: Asking | None = None,
     options: Mapping[str, Any] | None = None,
 ) -> Embedded:
-    """Vectors of texts: the lines of a file (also gzipped), or as given; ids are their numbers, from 1."""
-    numbered = read_texts(texts) if isinstance(texts, str | os.PathLike) else number_texts(texts)
-    place = Path(workspace).expanduser().absolute()
-    with Session(embedder, place, config=config or Config(), local_only=local_only, options=options) as session:
+    """Vectors of texts: the lines of a file (also gzipped), or as given; ids are their numbers, from 1.
+
+    A budget in `asking` that is used up raises `StoppedError`, as for pictures.
+    """
+    numbered = _numbered(texts, limit)
+    place, config = Path(workspace).expanduser().absolute(), config or Config()
+    with Session(embedder, place, config=config, local_only=local_only, asking=asking, options=options) as session:
         run = TextRun(session)
-        rest = islice(numbered, limit)
         with progress("embed", None) as advance:
-            while page := list(islice(rest, PAGE)):
+            while run.stopped is None and (page := list(islice(numbered, PAGE))):
                 run.take(page, advance)
         content, left_out = run.content, tuple(run.left_out)
-        if not content.count:
-            raise UserError(f"there is no text that could be embedded{_why(left_out)}.", "nothing was written")
-        return session.finish(content, out, left_out, run.made, run.cut)
+        _refuse_nothing(content.count, "there is no text", left_out, run.stopped)
+        return _unless_stopped(session.finish(content, out, left_out, run.made, run.cut), run.stopped)
+
+
+def plan_pictures(
+    folder: PathLike,
+    *,
+    embedder: str | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    limit: int | None = None,
+    asking: Asking | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Plan:
+    """What `embed_pictures` would take; nothing is sent, no key is needed, and nothing is embedded."""
+    config = config or Config()
+    root, place = _checked_root(folder, workspace)
+    with Session(embedder, place, config=config, asking=_planning(asking), options=options) as session:
+        listing = _listing(session, Walk(root, hidden=config.scan.hidden), root, limit)
+        space = session.cache.space(session.embedder)
+        todo = listing.plan(space)
+        files = (Path(os.fsdecode(job.path)) for job in listing.jobs(1, config.scan.max_pixels, space))
+        return _plan(session, "plan_pictures", files, listing.count - todo)
+
+
+def plan_texts(
+    texts: PathLike | Iterable[str],
+    *,
+    embedder: str | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    limit: int | None = None,
+    asking: Asking | None = None,
+    options: Mapping[str, Any] | None = None,
+) -> Plan:
+    """What `embed_texts` would take; nothing is sent, no key is needed, and nothing is embedded."""
+    place, config = Path(workspace).expanduser().absolute(), config or Config()
+    with Session(embedder, place, config=config, asking=_planning(asking), options=options) as session:
+        texts_of = {text_key(text): text for _, text in _numbered(texts, limit) if isinstance(text, str)}
+        keys = list(texts_of)
+        todo = [texts_of[keys[at]] for at in session.cache.missing(keys, session.embedder)]
+        return _plan(session, "plan_texts", todo, len(keys) - len(todo))
+
+
+def _planning(asking: Asking | None) -> Asking:
+    return replace(asking or Asking(), plan=True)
+
+
+def _plan(session: Session, how: str, todo: Iterable[Any], known: int) -> Plan:
+    """The plan of an embedder that asks a server; any other asks nobody, and costs nothing."""
+    from sightline.engine.plan import Plan, Range, StagePlan
+
+    name, asks = session.embedder.name, getattr(session.embedder, how, None)
+    if asks is None:
+        nothing = Range(0.0, 0.0, 0.0)
+        return Plan((StagePlan("embed", name, 0, known, nothing, nothing, nothing, None, "a model on this machine"),))
+    planned: StagePlan = asks(todo)
+    return Plan((replace(planned, model=name, journaled=known),))
+
+
+def _refuse_nothing(count: int, nothing: str, left_out: Sequence[LeftOut], stopped: StoppedError | None) -> None:
+    if count:
+        return
+    if stopped is not None:
+        raise stopped
+    raise UserError(f"{nothing} that could be embedded{_why(left_out)}.", "nothing was written")
+
+
+def _unless_stopped(done: Embedded, stopped: StoppedError | None) -> Embedded:
+    """What was done, or, when it is only a part, the error that says where the part is."""
+    if stopped is None:
+        return done
+    where = "in the workspace" if done.path is None else f"in {done.path}"
+    raise StoppedError(f"{stopped.message} {done.count:,} vectors are {where}.", stopped.fix)
+
+
+def _checked_root(folder: PathLike, workspace: PathLike) -> tuple[Path, Path]:
+    root, place = checked_places(Path(folder), Path(workspace))
+    if not root.is_dir():
+        raise UserError(f"there is no folder {root}.", "check the path; nothing was embedded")
+    return root, place
+
+
+def _listing(session: Session, walk: Walk, root: Path, limit: int | None) -> Listing:
+    with progress("look", None) as advance:
+        return Listing(session.cache, root, islice(_counted(walk, advance), limit))
+
+
+def _numbered(texts: PathLike | Iterable[str], limit: int | None) -> Iterator[Numbered]:
+    return islice(read_texts(texts) if isinstance(texts, str | os.PathLike) else number_texts(texts), limit)
 
 
 def _counted(walk: Walk, advance: Advance) -> Iterator[Found]:

@@ -73,7 +73,7 @@ def test_nothing_left_to_ask_costs_nothing(tmp_path: Path) -> None:
         journal.record_all([answered(n, Usage(100, output=10)) for n in range(30)])
         found = plan_stage("annotate", (request(n) for n in range(30)), prices=PRICES, journal=journal)
     assert found.calls == 0 and found.usd is not None and found.usd.high == 0
-    assert "0 calls, 30 more in the journal" in str(Plan((found,)))
+    assert "0 calls, 30 answered already" in str(Plan((found,)))
 
 
 def test_the_table_for_people() -> None:

@@ -30,7 +30,7 @@ def test_pauses_grow() -> None:
     ("failure", "attempts"),
     [
         (Failure("server-error", "", retryable=True), 6),
-        (Failure("wrong-schema", "", retryable=True), 2),
+        (Failure("wrong-schema", "", retryable=True), 1),
         (Failure("rate-limited", "", retryable=True), 20),
         (Failure("content-filter", ""), 1),
         (Failure("auth", ""), 1),

@@ -11,8 +11,9 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 import pytest
-from models_faults import FaultServer
+from pydantic import BaseModel
 
+from models_server import FaultServer
 from sightline.config import Config
 from sightline.config.services import Price, PriceSettings
 from sightline.engine import Budget, Journal, Limits, Prices, purpose
@@ -20,21 +21,22 @@ from sightline.engine.breaker import Breaker
 from sightline.engine.journal import FILE_NAME
 from sightline.engine.retry import Retry
 from sightline.errors import StoppedError, UserError
-from sightline.models.caller import Caller, open_model
+from sightline.models.asking import Asking
+from sightline.models.caller import Caller
+from sightline.models.chat import open_chat
 from sightline.models.opening import open_transport
 from sightline.models.settings import WireSettings
+from sightline.models.structured import Structured, ask_structured
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
 
 T = TypeVar("T")
 MODEL = "vllm/m"
 QUICK = Retry(attempts=3, overload_attempts=4, first_seconds=0.01, longest_seconds=0.02)
 LIMITS = Limits(start=64, most=64, first_rest=0.02)
-SCHEMA = {
-    "type": "object",
-    "properties": {"dog": {"type": "boolean"}},
-    "required": ["dog"],
-    "additionalProperties": False,
-}
+
+
+class Dog(BaseModel):
+    dog: bool
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
@@ -145,21 +147,22 @@ def test_a_fault_that_would_come_again_is_not_retried(fault: str, tmp_path: Path
     run(main())
 
 
-def test_a_reply_of_the_wrong_shape_is_asked_for_once_more_and_both_are_paid(tmp_path: Path) -> None:
+def test_a_reply_of_the_wrong_shape_is_asked_for_exactly_once_more_with_what_was_wrong(tmp_path: Path) -> None:
     prices = Prices(PriceSettings(models={MODEL: Price(input=10.0, output=100.0)}))
 
-    async def main() -> None:
-        faults = {"p": ["wrong schema", "json"], "q": ["wrong schema"]}
-        async with FaultServer(faults) as server, calling(server, tmp_path, prices=prices) as caller:
-            reply = await caller.reply(ask("p", schema=SCHEMA))
-            assert isinstance(reply, ChatReply) and reply.parsed == {"dog": True}
-            assert reply.usd == pytest.approx(2 * 0.02)
-            failure = await caller.reply(ask("q", schema=SCHEMA))
-            assert isinstance(failure, Failure) and failure.kind == "wrong-schema" and server.asked["q"] == 2
+    async def ask_for_a_dog(faults: list[str], workspace: Path) -> tuple[Structured[Dog] | Failure, list[Any]]:
+        async with FaultServer({"p": faults}) as server, calling(server, workspace, prices=prices) as caller:
+            found = await ask_structured(caller, ask("p"), Dog)
+            return found, [request.json["messages"] for request in server.requests]
 
-    run(main())
-    found = rows(tmp_path, "SELECT input, output, usd, failure FROM calls ORDER BY id")
-    assert found == [(2000, 200, pytest.approx(0.04), None), (2000, 200, pytest.approx(0.04), "wrong-schema")]
+    got, asked = run(ask_for_a_dog(["wrong schema", "json"], tmp_path / "a"))
+    assert isinstance(got, Structured) and got.value == Dog(dog=True) and got.asked == 2
+    assert [len(messages) for messages in asked] == [1, 2]
+    assert asked[0] == asked[1][:1] and "dog" in asked[1][1]["content"]
+    got, asked = run(ask_for_a_dog(["wrong schema", "wrong schema"], tmp_path / "b"))
+    assert isinstance(got, Failure) and got.kind == "wrong-schema" and len(asked) == 2
+    paid = "SELECT attempts, input, output, usd, failure FROM calls ORDER BY id"
+    assert rows(tmp_path / "b", paid) == [(1, 1000, 100, pytest.approx(0.02), "wrong-schema")] * 2
 
 
 @pytest.mark.parametrize(
@@ -375,13 +378,13 @@ def test_a_model_by_its_name_with_journal_and_prices(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with FaultServer() as server:
-            opened = open_model(MODEL, tmp_path, config=config, base_url=server.url, budget=Budget.usd(9), stage="s")
-            async with opened as model:
+            asking = Asking(base_url=server.url, budget=Budget.usd(9))
+            async with open_chat(MODEL, config, workspace=tmp_path, asking=asking, stage="s") as model:
                 assert model.name == MODEL
                 reply = await model.reply(ask("p", max_tokens=10))
                 assert isinstance(reply, ChatReply) and reply.usd == pytest.approx(0.02)
         with pytest.raises(UserError, match="--local-only"):
-            async with open_model("openrouter/x/y", tmp_path, local_only=True):
+            async with open_chat("openrouter/x/y", workspace=tmp_path, asking=Asking(local_only=True)):
                 raise AssertionError("it must not be opened")
 
     run(main())

@@ -72,7 +72,7 @@ def error(message: str, status: int, **fields: Any) -> Answer:
         (error("You exceeded your current quota, please check", 429), "no-credit", "quota"),
         (error("Pay first", 402), "no-credit", "Pay first"),
         (error("Your credit balance is too low", 400, type="invalid_request_error"), "no-credit", "credit"),
-        (error("Bad key", 401), "auth", "check the key"),
+        (error("Bad key", 401), "auth", "no key was sent: set VLLM_API_KEY"),
         (error("Country not supported", 403), "auth", "Country"),
         (error("API key not valid. Please pass a valid API key.", 400), "auth", "API key"),
         (error("The model `x` does not exist", 404, code="model_not_found"), "unknown-model", "does not exist"),

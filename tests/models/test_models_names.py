@@ -119,8 +119,10 @@ def test_local_only_refuses_what_leaves_the_machine(name: str, monkeypatch: pyte
     monkeypatch.setenv("OPENAI_API_KEY", "k-123456")
     with pytest.raises(UserError, match="--local-only"):
         open_transport(name, local_only=True)
-    with pytest.raises(UserError, match="--local-only"):
+    with pytest.raises(UserError, match=r"vllm/m is asked at http://10\.0\.0\.1/v1, and --local-only"):
         open_transport("vllm/m", base_url="http://10.0.0.1/v1", local_only=True)
+    with pytest.raises(UserError, match="anthropic/x is asked at its provider's own servers, and --local-only"):
+        open_transport("anthropic/x", local_only=True)
     assert open_transport("vllm/m", local_only=True).endpoint == "http://localhost:8000/v1"
 
 

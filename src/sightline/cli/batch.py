@@ -2,27 +2,25 @@
 
 from __future__ import annotations
 
-import asyncio
-import re
-import sys
-from collections.abc import Awaitable, Callable
-from dataclasses import asdict
+from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import App, Parameter
+from cyclopts.validators import Number
 
-from sightline.cli.common import Common, Switch
-from sightline.errors import UserError
+from sightline.cli import batch_output as show
+from sightline.cli.asking import ChatOptions, Positive, Sampling, Spending, show_plan
+from sightline.cli.common import Common, Switch, seconds_of
 
 if TYPE_CHECKING:
-    from collections.abc import Sequence
-
-    from sightline.models.batches import BatchServer, Job, Parsed, Row, Store, Summary
+    from sightline.models.batches.desk import Desk
+    from sightline.types import ChatRequest
 
 app = App(name="batch", help="Ask many things at once, within a day, at half the price.")
 
-_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+Folder = Annotated[Path, Parameter(help="The folder that `batch make` wrote.")]
+Many = Parameter(consume_multiple=False, negative="")
 
 
 @app.command(sort_key=1)
@@ -30,43 +28,31 @@ def make(
     requests: Path,
     /,
     *,
-    model: str,
     out: Path,
-    base_url: str | None = None,
     api: Literal["chat", "responses"] | None = None,
     stage: str = "batch",
-    max_tokens: int | None = None,
-    temperature: float | None = None,
-    reasoning_effort: str | None = None,
-    max_requests: int = 50_000,
-    max_bytes: int = 195_000_000,
+    max_requests: Positive = 50_000,
+    max_bytes: Positive = 195_000_000,
     window: str = "24h",
-    price_factor: float | None = None,
-    fresh: Switch = False,
+    price_factor: Annotated[float, Parameter(validator=Number(gte=0))] | None = None,
+    sampling: Sampling = Sampling(),
+    asking: ChatOptions = ChatOptions(),
     common: Common = Common(),
 ) -> None:
     """Turn a file of requests into files that a batch endpoint, or `vllm run-batch`, takes. Nothing is sent.
+
+    With --budget, a job that may cost more is refused.
 
     Parameters
     ----------
     requests:
         Lines of {"id", "prompt", "system"?, "pictures"?, "schema"?}; pictures: paths beside the file, or URLs.
-    model:
-        Who is asked, such as openai/gpt-5-mini; an OpenAI-compatible server.
     out:
         The folder of the job; a new one.
-    base_url:
-        Where the server is, such as http://localhost:8000/v1.
     api:
         Which of OpenAI's two APIs the requests are for; the configured one when not given.
     stage:
         What the calls are for, in the ledger.
-    max_tokens:
-        The longest reply.
-    temperature:
-        Of the replies.
-    reasoning_effort:
-        How much the model thinks.
     max_requests:
         In one file.
     max_bytes:
@@ -75,169 +61,95 @@ def make(
         Within which time the provider answers.
     price_factor:
         Part of the live price that calls in a batch cost, such as 0.5; the listed batch price when not given.
-    fresh:
-        Ask also for what the journal answers.
     """
-    from itertools import islice
+    from dataclasses import replace
 
-    from sightline.engine.journal import Journal
-    from sightline.models.batches import make as make_job
     from sightline.models.batches import read_requests
-    from sightline.models.batches.job import http_only
-    from sightline.models.opening import open_transport
+    from sightline.models.batches.desk import Desk, Making
 
-    models = common.settings().models
-    parameters: dict[str, Any] = {
-        "max_tokens": max_tokens,
-        "temperature": temperature,
-        "reasoning_effort": reasoning_effort,
-        "seed": common.seed,
-    }
+    if asking.max_connections is not None:
+        common.warn(["--max-connections has no effect here"])
+    model, parameters = asking.chosen(), sampling.parameters(common)
+    desk = Desk(common.workspace_path, common.settings(), replace(asking.asking(common), api=api))
+    making = Making(stage, max_requests, max_bytes, window, price_factor)
 
-    async def run() -> Job:
-        opened = open_transport(model, base_url=base_url, api=api, models=models, local_only=common.local_only)
-        try:
-            transport = http_only(opened, model)
-            with Journal(common.workspace_path) as journal:
-                return await make_job(
-                    islice(read_requests(requests, model, **parameters), common.limit),
-                    transport,
-                    out,
-                    journal=None if fresh else journal,
-                    stage=stage,
-                    max_requests=max_requests,
-                    max_bytes=max_bytes,
-                    window=window,
-                    price_factor=price_factor,
-                )
-        finally:
-            await opened.close()
+    def lines() -> islice[tuple[str, ChatRequest]]:
+        return islice(read_requests(requests, model, **parameters), common.limit)
 
-    _show_job(asyncio.run(run()), common)
+    if asking.plan:
+        show_plan(desk.plan(lines, model, making), common)
+    else:
+        show.job(desk.make(lines, model, out, making), common)
 
 
 @app.command(sort_key=2)
-def submit(job: Path, /, *, common: Common = Common()) -> None:
-    """Upload the files of a job and make batches of them; what was submitted before, also elsewhere, is left alone.
-
-    Parameters
-    ----------
-    job:
-        The folder that `batch make` wrote.
-    """
-    from sightline.models.batches import submit as submit_job
-
-    rows = _with_server(job, common, lambda found, store, server: submit_job(found, store, server, tell=_tell))
-    _show_rows(rows, common, quiet=True)
+def submit(job: Folder, /, *, common: Common = Common()) -> None:
+    """Upload the files of a job and make batches of them; what was submitted before, also elsewhere, is left alone."""
+    show.rows(_desk(common).submit(job), common, quiet=True)
 
 
 @app.command(sort_key=3)
 def wait(
-    job: Path,
+    job: Folder,
     /,
     *,
     every: str = "60s",
     deadline: str = "25h",
     then_live: Switch = False,
-    budget: str | None = None,
+    spending: Spending = Spending(),
     common: Common = Common(),
 ) -> None:
     """Wait until all batches of a job have ended, however they did. At the deadline it stops with exit code 3.
 
     Parameters
     ----------
-    job:
-        The folder that `batch make` wrote.
     every:
         How often the server is asked: 30s, 5m.
     deadline:
         The longest wait: 90m, 6h, 0s.
     then_live:
         At the deadline cancel what has not ended, read what is there, and ask live for the rest.
-    budget:
-        For the live calls, such as 5usd.
     """
-    from sightline.models.batches import wait as wait_for
-
-    seconds, most = _seconds(every, "--every"), _seconds(deadline, "--deadline")
-    if seconds <= 0:
-        raise UserError("--every must be more than nothing.", "for example --every 60s")
+    pause, most = seconds_of(every, "--every", least=0.001), seconds_of(deadline, "--deadline")
+    desk = _desk(common, spending)
     if then_live:
-        _show_summary(_finish(job, seconds, most, budget, common), common)
-        return
-    rows = _with_server(
-        job,
-        common,
-        lambda found, store, server: wait_for(found, store, server, every=seconds, deadline=most, tell=_tell),
-    )
-    _show_rows(rows, common, quiet=True)
+        show.summary(desk.finish(job, pause, most), common)
+    else:
+        show.rows(desk.wait(job, pause, most), common, quiet=True)
 
 
 @app.command(sort_key=4)
 def status(
-    job: Path,
-    /,
-    *,
-    ids: Annotated[list[str] | None, Parameter(name="--id", consume_multiple=False, negative="")] = None,
-    common: Common = Common(),
+    job: Folder, /, *, ids: Annotated[list[str] | None, Parameter(name="--id"), Many] = None, common: Common = Common()
 ) -> None:
     """Ask how the batches of a job stand; finds those that another machine submitted.
 
     Parameters
     ----------
-    job:
-        The folder that `batch make` wrote.
     ids:
         A batch of this job that the server's list does not tell of; can be repeated.
     """
-    from sightline.models.batches import adopt_ids, refresh
-
-    async def run(found: Job, store: Store, server: BatchServer) -> tuple[Row, ...]:
-        await adopt_ids(found, store, server, ids or ())
-        return await refresh(found, store, server)
-
-    _show_rows(_with_server(job, common, run), common)
+    show.rows(_desk(common).status(job, ids or ()), common)
 
 
 @app.command(name="list", sort_key=5)
 def list_(*, common: Common = Common()) -> None:
     """List the batches of this workspace, as they were last seen; asks nobody."""
-    from sightline.engine.journal import FILE_NAME
-    from sightline.models.batches import Store
-
-    rows: tuple[Row, ...] = ()
-    if (common.workspace_path / FILE_NAME).is_file():
-        with Store(common.workspace_path) as store:
-            rows = store.rows()
-    if common.json:
-        common.print_json({"batches": [asdict(row) for row in rows[: common.limit]]})
-        return
-    for row in rows[: common.limit]:
-        common.console.print(f"  {row.folder} · {row.model} · {row}", markup=False, soft_wrap=True)
-    if not rows:
-        common.console.print(f"  no batches in {common.workspace_path}", markup=False)
+    show.listed(_desk(common).rows()[: common.limit], common)
 
 
 @app.command(sort_key=6)
-def download(job: Path, /, *, common: Common = Common()) -> None:
-    """Fetch the results of all batches that have ended.
-
-    Parameters
-    ----------
-    job:
-        The folder that `batch make` wrote.
-    """
-    from sightline.models.batches import download as download_all
-
-    _show_rows(_with_server(job, common, download_all), common)
+def download(job: Folder, /, *, common: Common = Common()) -> None:
+    """Fetch the results of all batches that have ended."""
+    show.rows(_desk(common).download(job), common)
 
 
 @app.command(sort_key=7)
 def parse(
-    job: Path,
+    job: Folder,
     /,
     *,
-    from_: Annotated[list[Path] | None, Parameter(name="--from", consume_multiple=False, negative="")] = None,
+    from_: Annotated[list[Path] | None, Parameter(name="--from"), Many] = None,
     partial: Switch = False,
     common: Common = Common(),
 ) -> None:
@@ -245,202 +157,34 @@ def parse(
 
     Parameters
     ----------
-    job:
-        The folder that `batch make` wrote.
     from_:
         Results that `vllm run-batch` wrote; can be repeated.
     partial:
         Read what is there although some batches have not ended.
     """
-    from sightline.engine.journal import Journal
-    from sightline.engine.prices import Prices
-    from sightline.models.batches import Store, load_job, parse_files, write_results
-    from sightline.models.batches import parse as parse_all
-
-    found, config = load_job(job), common.settings()
-
-    async def run() -> tuple[Parsed, Summary]:
-        transport = found.open_transport(config.models, local_only=common.local_only)
-        prices = Prices(config.prices)
-        try:
-            with Store(common.workspace_path) as store, Journal(common.workspace_path) as journal:
-                if from_:
-                    parsed = parse_files(found, store, journal, transport, prices, from_)
-                else:
-                    parsed = parse_all(found, store, journal, transport, prices, partial=partial)
-                return parsed, write_results(found, store, journal)
-        finally:
-            await transport.close()
-
-    with found.locked():
-        parsed, summary = asyncio.run(run())
-    common.warn(_oddities(parsed, found))
-    _show_summary(summary, common, parsed)
-    if not common.json:
-        common.console.print(f"  → {found.folder / 'results.jsonl'}", markup=False, soft_wrap=True)
+    parsed, found = _desk(common).parse(job, from_ or (), partial=partial)
+    show.parsed(parsed, found, job, common)
 
 
 @app.command(sort_key=8)
-def retry(job: Path, /, *, every_failure: Switch = False, common: Common = Common()) -> None:
+def retry(job: Folder, /, *, every_failure: Switch = False, common: Common = Common()) -> None:
     """Add files to a job that ask once more for only what failed or is missing; submit them with `batch submit`.
 
     Parameters
     ----------
-    job:
-        The folder that `batch make` wrote.
     every_failure:
         Also what would most probably fail again, such as refusals.
     """
-    from sightline.engine.journal import Journal
-    from sightline.models.batches import Store, load_job, make_retry
-
-    found = load_job(job)
-    with found.locked(), Store(common.workspace_path) as store, Journal(common.workspace_path) as journal:
-        made = make_retry(found, store, journal, every_failure=every_failure)
-    _show_job(made, common, since=len(found.shards))
+    show.job(_desk(common).retry(job, every_failure=every_failure), common, only_last=True)
 
 
 @app.command(sort_key=9)
-def cancel(job: Path, /, *, common: Common = Common()) -> None:
-    """Cancel all batches of a job that have not ended; what is done of them is kept, and paid for.
-
-    Parameters
-    ----------
-    job:
-        The folder that `batch make` wrote.
-    """
-    from sightline.models.batches import cancel as cancel_all
-
-    _show_rows(_with_server(job, common, cancel_all), common)
+def cancel(job: Folder, /, *, common: Common = Common()) -> None:
+    """Cancel all batches of a job that have not ended; what is done of them is kept, and paid for."""
+    show.rows(_desk(common).cancel(job), common)
 
 
-# --- behind the sub-commands ---------------------------------------------------------------------------------
+def _desk(common: Common, spending: Spending | None = None) -> Desk:
+    from sightline.models.batches.desk import Desk
 
-
-def _with_server(
-    folder: Path,
-    common: Common,
-    work: Callable[[Job, Store, BatchServer], Awaitable[tuple[Row, ...]]],
-) -> tuple[Row, ...]:
-    from sightline.models.batches import BatchServer, Store, load_job
-
-    job, models = load_job(folder), common.settings().models
-
-    async def run() -> tuple[Row, ...]:
-        opened = BatchServer.open(job.model, job.endpoint, models, local_only=common.local_only)
-        async with opened as server:
-            with Store(common.workspace_path) as store:
-                return await work(job, store, server)
-
-    with job.locked():
-        return asyncio.run(run())
-
-
-def _finish(folder: Path, every: float, deadline: float, budget: str | None, common: Common) -> Summary:
-    from sightline.engine.budget import Budget
-    from sightline.engine.journal import Journal
-    from sightline.engine.prices import Prices
-    from sightline.models.batches import BatchServer, Store, load_job
-    from sightline.models.batches.finishing import finish_live
-    from sightline.models.caller import Caller
-
-    job, config = load_job(folder), common.settings()
-    prices = Prices(config.prices)
-    purse = None if budget is None else Budget.parse(budget)
-
-    async def run() -> Summary:
-        transport = job.open_transport(config.models, local_only=common.local_only)
-        opened = BatchServer.open(job.model, job.endpoint, config.models, local_only=common.local_only)
-        try:
-            with Store(common.workspace_path) as store, Journal(common.workspace_path) as journal:
-                caller = Caller(transport, journal, budget=purse, prices=prices, name=job.model, stage=job.stage)
-                async with opened as server:
-                    return await finish_live(
-                        job,
-                        store,
-                        server,
-                        journal,
-                        transport,
-                        prices,
-                        caller,
-                        every=every,
-                        deadline=deadline,
-                        tell=_tell,
-                    )
-        finally:
-            await transport.close()
-
-    with job.locked():
-        return asyncio.run(run())
-
-
-def _seconds(text: str, option: str) -> float:
-    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
-    if found is None:
-        raise UserError(f'{option} "{text}" is no time.', f"for example {option} 90s, 30m, 6h or 1d")
-    return float(found[1]) * _UNITS[found[2]]
-
-
-def _tell(words: str) -> None:
-    sys.stderr.write(f"{words}\n")
-
-
-def _oddities(parsed: Parsed, job: Job) -> list[str]:
-    said = []
-    if parsed.duplicates:
-        said.append(f"{parsed.duplicates:,} lines answer what was answered already; the first answer stays")
-    if parsed.strangers:
-        said.append(f"{parsed.strangers:,} lines answer what this job never asked; left out")
-    if parsed.unreadable:
-        said.append(f"{parsed.unreadable:,} lines are no JSON; left out")
-    if parsed.unpriced:
-        said.append(
-            f"the price of {parsed.unpriced:,} calls to {job.model} in a batch is not known: say it in sightline.toml, "
-            "under [prices.models], or make the job with --price-factor"
-        )
-    return said
-
-
-def _show_job(job: Job, common: Common, since: int = 0) -> None:
-    shards = job.shards[since:]
-    if common.json:
-        common.print_json({**asdict(job), "shards": [asdict(shard) for shard in shards]})
-        return
-    asked = sum(shard.requests for shard in shards)
-    lines = [f"  {asked:,} requests in {len(shards):,} files for {job.model} at {job.endpoint}"]
-    if not since and job.known:
-        lines.append(f"  {job.known:,} more are answered in the journal, or equal another")
-    if not since and job.refused:
-        lines.append(f"  {job.refused:,} can't be sent: results.jsonl will say why")
-    for shard in shards:
-        lines.append(f"  {shard.file}  {shard.requests:,} requests, {shard.bytes:,} bytes")
-    lines.append(f"  nothing has been sent · sightline batch submit {job.folder}")
-    common.console.print("\n".join(lines), markup=False, soft_wrap=True)
-
-
-def _show_rows(rows: Sequence[Row], common: Common, *, quiet: bool = False) -> None:
-    if common.json:
-        common.print_json({"batches": [asdict(row) for row in rows]})
-        return
-    if not quiet:
-        common.console.print("\n".join(f"  {row}" for row in rows), markup=False, soft_wrap=True)
-    bad = [row for row in rows if row.has_ended and not row.went_well and not row.parsed]
-    ended = sum(row.has_ended or row.parsed for row in rows)
-    common.console.print(f"  {ended:,} of {len(rows):,} batches have ended", markup=False)
-    common.warn(
-        f"{row.shard} ended as {row.status}; after `batch parse`, `batch retry` asks for the rest" for row in bad
-    )
-
-
-def _show_summary(summary: Summary, common: Common, parsed: Parsed | None = None) -> None:
-    if common.json:
-        common.print_json({**asdict(summary), "read": None if parsed is None else asdict(parsed)})
-        return
-    common.console.print(f"  {summary}", markup=False, soft_wrap=True)
-    if parsed is not None and parsed.read:
-        from sightline.engine.ledger import dollars
-
-        money = dollars(parsed.usd)
-        if parsed.unpriced:
-            money = f"at least {money}" if parsed.usd else "price unknown"
-        common.console.print(f"  {parsed.read:,} results read now: {money}", markup=False, soft_wrap=True)
+    return Desk(common.workspace_path, common.settings(), (spending or Spending()).asking(common), show.tell)

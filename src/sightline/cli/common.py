@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import logging
 import os
+import re
 import sys
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
@@ -20,8 +21,13 @@ if TYPE_CHECKING:
 
     from sightline.config import Config, Loaded
 
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""
+EngineOption = Annotated[
+    str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
+]
+"""For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
 
 
 @Parameter(name="*", group="Everywhere")
@@ -68,6 +74,11 @@ class Common:
         for message in messages:
             sys.stderr.write(f"warning: {message}\n")
 
+    def note(self, messages: Iterable[str]) -> None:
+        """One line on stderr for each, of what is no reason to worry."""
+        for message in messages:
+            sys.stderr.write(f"note: {message}\n")
+
     def ignores_limit(self) -> None:
         """Say that there is nothing to limit here, rather than ignore the wish in silence."""
         if self.limit is not None:
@@ -96,6 +107,17 @@ def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
             raise UserError(f'{option} "{pair}" is not of the form key=value.', f"for example {option} query=text")
         found[key.strip()] = value.strip()
     return found
+
+
+def seconds_of(text: str, option: str, least: float = 0.0) -> float:
+    """`90s`, `30m`, `6h`, `1d` → seconds."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if found is None:
+        raise UserError(f'{option} "{text}" is no time.', f"for example {option} 90s, 30m, 6h or 1d")
+    seconds = float(found[1]) * _UNITS[found[2]]
+    if seconds < least:
+        raise UserError(f"{option} must be more than nothing.", f"for example {option} 60s")
+    return seconds
 
 
 def set_up_logging(verbose: bool) -> None:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
+from sightline.cli.asking import Endpoint, show_plan
 from sightline.cli.common import Common, pairs
 
 if TYPE_CHECKING:
@@ -28,8 +29,8 @@ def pictures(
     *,
     out: Path,
     embedder: str | None = None,
-    base_url: str | None = None,
     option: Options = None,
+    endpoint: Endpoint = Endpoint(),
     common: Common = Common(),
 ) -> None:
     """Turn the pictures of a folder into vectors. Nothing is ever written to the folder.
@@ -46,14 +47,16 @@ def pictures(
     embedder:
         Who makes the vectors: photos, clip-vit-b32, siglip-b16, onnx:FOLDER, transformers:NAME, openai/MODEL,
         vllm/MODEL, http:URL#MODEL. The configured one, else photos, when not given.
-    base_url:
-        Where a server is asked, when not at its usual address.
     option:
         KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
     """
-    from sightline.embedding import embed_pictures
+    from sightline.embedding import embed_pictures, plan_pictures
 
-    done = embed_pictures(directory, out=out, embedder=embedder, **_given(option, base_url, common))
+    given = _given(embedder, option, endpoint, common)
+    if endpoint.plan:
+        show_plan(plan_pictures(directory, **given), common)
+        return
+    done = embed_pictures(directory, out=out, **given)
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
     _show(done, "picture", common)
 
@@ -65,8 +68,8 @@ def texts(
     *,
     out: Path,
     embedder: str | None = None,
-    base_url: str | None = None,
     option: Options = None,
+    endpoint: Endpoint = Endpoint(),
     common: Common = Common(),
 ) -> None:
     """Turn the lines of a file into vectors, one text a line.
@@ -79,29 +82,32 @@ def texts(
         The file to write: an .npz with `ids` (line numbers, from 1) and `vectors` (float32, unit length).
     embedder:
         Who makes the vectors, as for pictures.
-    base_url:
-        Where a server is asked, when not at its usual address.
     option:
         KEY=VALUE for the embedder; can be repeated.
     """
-    from sightline.embedding import embed_texts
+    from sightline.embedding import embed_texts, plan_texts
 
-    done = embed_texts(file, out=out, embedder=embedder, **_given(option, base_url, common))
+    given = _given(embedder, option, endpoint, common)
+    if endpoint.plan:
+        show_plan(plan_texts(file, **given), common)
+        return
+    done = embed_texts(file, out=out, **given)
     _list(done.left_out)
     _show(done, "text", common)
 
 
-def _given(option: list[str] | None, base_url: str | None, common: Common) -> dict[str, Any]:
-    """What the library takes beside the names."""
+def _given(embedder: str | None, option: list[str] | None, endpoint: Endpoint, common: Common) -> dict[str, Any]:
+    """What the library takes beside the pictures or texts."""
     from sightline.models.embedders.options import parse_value
 
     options = {key: parse_value(value) for key, value in pairs(option, "--option").items()}
     return {
-        "options": options if base_url is None else {**options, "base_url": base_url},
+        "embedder": embedder,
+        "options": options if endpoint.base_url is None else {**options, "base_url": endpoint.base_url},
         "workspace": common.workspace_path,
         "config": common.settings(),
         "limit": common.limit,
-        "local_only": common.local_only,
+        "asking": endpoint.asking(common),
     }
 
 

@@ -17,18 +17,23 @@ if TYPE_CHECKING:
     from sightline.engine.plan import Plan, StagePlan, plan_stage
     from sightline.engine.prices import Prices
     from sightline.engine.purposes import purpose
+    from sightline.engine.spread_choice import EngineChoice
+    from sightline.engine.spreading import Shared, StageSpec, run_spread, spread
 
 __all__ = [
     "Advance",
     "Budget",
     "Died",
+    "EngineChoice",
     "Journal",
     "Limits",
     "Mapped",
     "Plan",
     "Prices",
+    "Shared",
     "Stage",
     "StagePlan",
+    "StageSpec",
     "cores",
     "map",
     "map_in_processes",
@@ -37,23 +42,30 @@ __all__ = [
     "purpose",
     "read_ledger",
     "run_map",
+    "run_spread",
+    "spread",
 ]
 
 # Loaded when first used: whoever only scans a folder needs no event loop.
 _LATER = {
     "Budget": "budget",
+    "EngineChoice": "spread_choice",
     "Journal": "journal",
     "Limits": "limits",
     "Mapped": "mapping",
     "Plan": "plan",
     "Prices": "prices",
+    "Shared": "spreading",
     "Stage": "mapping",
     "StagePlan": "plan",
+    "StageSpec": "spreading",
     "map": "mapping",
     "plan_stage": "plan",
     "purpose": "purposes",
     "read_ledger": "ledger",
     "run_map": "mapping",
+    "run_spread": "spreading",
+    "spread": "spreading",
 }
 
 

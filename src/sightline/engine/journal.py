@@ -11,7 +11,7 @@ import zlib
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, TypeAlias
+from typing import Any, Protocol, TypeAlias
 
 import orjson
 
@@ -21,7 +21,7 @@ from sightline.errors import UserError
 from sightline.types import ChatReply, Failure, ToolCall, Usage
 
 FILE_NAME = "journal.sqlite"
-KEPT_FAILURES = frozenset({"content-filter", "refused", "length"})
+KEPT_FAILURES = frozenset({"content-filter", "refused", "length", "wrong-schema"})
 """Failures that are the model's own answer to this very request: paid for, and the same if asked again."""
 
 _VERSION_1 = """
@@ -93,7 +93,12 @@ CREATE TABLE batch_results (
 ) WITHOUT ROWID
 """
 
-MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2)
+# Who has been told of, before private pictures went there (models/notice.py).
+_VERSION_3 = """
+CREATE TABLE told (host TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID
+"""
+
+MIGRATIONS: tuple[str, ...] = (_VERSION_1, _VERSION_2, _VERSION_3)
 """Script n brings a journal from version n to n + 1; never edit one that has been released."""
 
 _INSERT = f"INSERT INTO calls VALUES (NULL{', ?' * 21})"
@@ -138,6 +143,23 @@ Entry: TypeAlias = "tuple[Any, ...] | _Hits"
 """A row of `calls` (made by whoever hands it in, so that what can't be written concerns nobody else), or hits."""
 
 
+class CallKeeper(Protocol):
+    """What a caller needs of a journal: a `Journal`, or one that is reached over a wire."""
+
+    pending: dict[bytes, asyncio.Future[ChatReply | Failure]]
+    "Requests that are being asked now, by key: whoever wants the same waits for it."
+
+    async def seek(self, key: bytes, *, fresh: bool) -> ChatReply | Failure | None:
+        """What is known of a request, unless a `fresh` reply is wanted; None: whoever sought it is to ask it now."""
+
+    def leave(self, key: bytes) -> None:
+        """Whoever sought it has done with it, also when nothing came of it."""
+
+    async def record(self, call: Call) -> None: ...
+
+    def count_hit(self, stage: str, model: str, usd: float | None) -> None: ...
+
+
 class Journal:
     """The workspace's journal; several processes may use one at a time, each through its own `Journal`."""
 
@@ -167,6 +189,13 @@ class Journal:
         """The latest reply to this request (marked `from_journal`), or the failure that it would meet again."""
         row = self._reading.execute(_FIND, (key,)).fetchone()
         return None if row is None else _result(row)
+
+    async def seek(self, key: bytes, *, fresh: bool) -> ChatReply | Failure | None:
+        """`find`, unless a `fresh` reply is wanted."""
+        return None if fresh else self.find(key)
+
+    def leave(self, key: bytes) -> None:
+        """Nothing to do here: who waits for the same request in this process waits in `pending`."""
 
     async def record(self, call: Call) -> None:
         """Keep a call; returns when it is on disk."""

@@ -8,6 +8,7 @@ import random
 from collections import deque
 from collections.abc import Mapping
 from dataclasses import dataclass
+from typing import Protocol
 
 from sightline.engine.adaptive import AdaptiveLimit
 from sightline.engine.buckets import Bucket
@@ -39,6 +40,28 @@ class Slot:
 
     started: float
     tokens: int
+
+
+class Gate(Protocol):
+    """Leave to call one endpoint: a `Limiter`, or one that other processes share."""
+
+    @property
+    def counts_tokens(self) -> bool: ...
+
+    async def acquire(self, tokens: int = 0) -> Slot: ...
+
+    def give_back(self, slot: Slot) -> None: ...
+
+    def release(
+        self,
+        slot: Slot,
+        *,
+        ok: bool,
+        refused: bool = False,
+        retry_after: float | None = None,
+        headers: Mapping[str, str] | None = None,
+        tokens: int | None = None,
+    ) -> bool: ...
 
 
 class Limiter:

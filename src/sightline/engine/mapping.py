@@ -72,7 +72,7 @@ async def map(  # noqa: A001 (used as `engine.map`)
 
 def run_map(items: Iterable[Item], stage: Stage[Item, Result], **options: Any) -> Iterator[Mapped[Item, Result]]:
     """`map` for code that is not asynchronous (also inside a notebook): the event loop runs in a thread of its own."""
-    return iter(_Bridge(lambda: map(items, stage, **options)))
+    return iter(Bridge(lambda: map(items, stage, **options)))
 
 
 def _ignore(_: int) -> None:
@@ -196,7 +196,7 @@ def _short(item: object) -> str:
     return text if len(text) <= 200 else f"{text[:199]}…"
 
 
-class _Bridge(Generic[Item]):
+class Bridge(Generic[Item]):
     """Lets a thread without an event loop read an asynchronous iterator, which runs at most `most` items ahead."""
 
     def __init__(self, make: Callable[[], AsyncGenerator[Item, None]], most: int = 256) -> None:

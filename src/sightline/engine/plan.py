@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import asdict, dataclass
 from typing import Any
 
@@ -15,6 +15,7 @@ from sightline.engine.tokens import (
     BYTES_PER_TOKEN,
     FEWEST_BYTES_PER_TOKEN,
     MOST_BYTES_PER_TOKEN,
+    TokenEstimate,
     request_tokens,
 )
 from sightline.types import ChatRequest, Usage
@@ -24,6 +25,8 @@ FEWEST_PILOT_CALLS = 5
 UNKNOWN_OUTPUT = (50, 300, 1200)
 """Tokens of a reply when nothing limits it and none was seen: few, likely, many."""
 _95_PERCENT = 1.96
+_NEXT_TO_NOTHING = 0.0001
+"""Dollars below which nobody wants to know how many."""
 _PICTURE_DOUBT = 0.2
 """Providers resize before they count."""
 
@@ -105,19 +108,22 @@ def plan_stage(
     journal: Journal | None = None,
     endpoint: str = "",
     calls: int | None = None,
+    fresh: bool = False,
+    count: Callable[[ChatRequest], TokenEstimate] = request_tokens,
 ) -> StagePlan:
     """Say what a stage will take, from its requests (or from a sample of them, when there will be `calls`).
 
-    Requests that are in the journal cost nothing. When enough calls of this stage and model are there, tokens and
-    money of the rest follow from them; otherwise from the sizes of texts and pictures, and from `max_tokens`.
+    Requests that are in the journal cost nothing, unless they are to be asked `fresh`. When enough calls of this stage
+    and model are there, tokens and money of the rest follow from them; otherwise from the sizes of texts and pictures,
+    and from `max_tokens`.
     """
-    sizes = _Sizes()
+    sizes = _Sizes(count)
     seen = journaled = 0
     model = ""
     for request in requests:
         seen += 1
         model = request.model
-        if journal is not None and _is_known(journal, request, endpoint):
+        if journal is not None and not fresh and _is_known(journal, request, endpoint):
             journaled += 1
         else:
             sizes.add(request)
@@ -131,6 +137,8 @@ def plan_stage(
     else:
         sent, came, usd = sizes.ranges(scale, tariff)
         basis = "sizes of texts and pictures"
+    if left == 0:
+        usd = Range(0.0, 0.0, 0.0)  # Also where the price is not known.
     batch = prices.tariff(model, stage, batch=True)
     batch_usd = None if batch is None or left == 0 else left * batch.cost(_mean(sent, came, left))
     return StagePlan(stage, model, left, round(journaled * scale), sent, came, usd, batch_usd, basis)
@@ -150,17 +158,18 @@ def _mean(sent: Range, came: Range, calls: int) -> Usage:
 class _Sizes:
     """Adds up requests without keeping them: the text, the pictures, and what may come back."""
 
-    def __init__(self) -> None:
+    def __init__(self, tokens: Callable[[ChatRequest], TokenEstimate]) -> None:
+        self._tokens = tokens
         self.count = self._text = self._image = 0
         self._output = [0, 0, 0]
 
     def add(self, request: ChatRequest) -> None:
-        tokens = request_tokens(request)
+        tokens = self._tokens(request)
         self.count += 1
         self._text += tokens.text
         self._image += tokens.image
         few, likely, many = UNKNOWN_OUTPUT
-        most = request.max_tokens or many
+        most = many if request.max_tokens is None else request.max_tokens
         for place, amount in enumerate((min(few, most), min(likely, most), most)):
             self._output[place] += amount
 
@@ -207,15 +216,15 @@ def _sum_of(calls: int, sample: Sequence[float]) -> Range:
 
 
 def _cells(stage: StagePlan) -> tuple[str, ...]:
-    known = f", {stage.journaled:,} more in the journal" if stage.journaled else ""
+    known = f", {stage.journaled:,} answered already" if stage.journaled else ""
     money = "price unknown" if stage.usd is None else _money(stage.usd)
     return (
         stage.stage,
-        f"{stage.calls:,} calls{known}",
+        f"{stage.calls:,} {'call' if stage.calls == 1 else 'calls'}{known}",
         f"{_tokens(stage.input.likely)} tokens in",
         f"{_tokens(stage.output.likely)} out",
         money,
-        "" if stage.batch_usd is None else f"by batch: {dollars(stage.batch_usd)}",
+        "" if stage.batch_usd is None else f"by batch: {_about(stage.batch_usd)}, within 24 h",
         f"from {stage.basis}",
     )
 
@@ -225,8 +234,14 @@ def _align(cell: str, width: int, column: int) -> str:
 
 
 def _money(usd: Range) -> str:
+    if 0 < usd.high < _NEXT_TO_NOTHING:
+        return _about(usd.high)
     low, high = dollars(usd.low).removeprefix("$"), dollars(usd.high).removeprefix("$")
     return f"{dollars(usd.likely)} ({low}–{high})"
+
+
+def _about(usd: float) -> str:
+    return f"under {dollars(_NEXT_TO_NOTHING)}" if 0 < usd < _NEXT_TO_NOTHING else dollars(usd)
 
 
 def _tokens(count: float) -> str:
@@ -237,6 +252,7 @@ def _tokens(count: float) -> str:
 
 
 def _round_up(usd: float) -> str:
-    """An amount that is enough, with two digits that count."""
+    """An amount that is enough, with two digits that count; no less than a cent."""
+    usd = max(usd, 0.01)
     step = 10.0 ** (math.floor(math.log10(usd)) - 1)
     return f"{math.ceil(usd / step) * step:.{max(0, -math.floor(math.log10(step)))}f}"

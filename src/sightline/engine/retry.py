@@ -9,7 +9,8 @@ from sightline.types import Failure
 
 OVERLOADS = frozenset({"rate-limited", "overloaded"})
 """The server is well, and asks for less at a time."""
-_ONCE = frozenset({"wrong-schema"})
+_ASKED_DIFFERENTLY = frozenset({"wrong-schema"})
+"""Worth another attempt only when the model is told what was wrong, which `models.structured` does."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,11 +28,11 @@ class Retry:
 
     def again(self, failure: Failure, failed: int, refused: int) -> bool:
         """Is another attempt due, after so many that failed and so many that were refused?"""
-        if not failure.retryable:
+        if not failure.retryable or failure.kind in _ASKED_DIFFERENTLY:
             return False
         if failure.kind in OVERLOADS:
             return refused < self.overload_attempts
-        return failed < (2 if failure.kind in _ONCE else self.attempts)
+        return failed < self.attempts
 
     def pause(self, number: int, retry_after: float | None = None) -> float:
         """Seconds to wait after the attempt of that number (from 1)."""

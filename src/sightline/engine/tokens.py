@@ -16,8 +16,8 @@ import orjson
 from sightline.engine.keys import file_of
 from sightline.types import ChatRequest, ImagePart
 
-Rule: TypeAlias = Callable[[int, int, bool], int]
-"""(width, height, low detail) → tokens."""
+Rule: TypeAlias = Callable[[int, int, str], int]
+"""(width, height, detail) → tokens."""
 
 BYTES_PER_TOKEN = 4.0
 FEWEST_BYTES_PER_TOKEN, MOST_BYTES_PER_TOKEN = 3.0, 5.0
@@ -46,18 +46,18 @@ def text_tokens(text: str) -> int:
 
 def picture_tokens(model: str, width: int, height: int, detail: str = "auto") -> int:
     """Tokens of a picture, by the documented rule of the model's family (docs/engine.md)."""
-    return _rule(model)(max(1, width), max(1, height), detail == "low")
+    return _rule(model)(max(1, width), max(1, height), detail)
 
 
-def request_tokens(request: ChatRequest) -> TokenEstimate:
-    """Input tokens of a request: texts, tools, schema and pictures."""
+def request_tokens(request: ChatRequest, side: int | None = None) -> TokenEstimate:
+    """Input tokens of a request: texts, tools, schema and pictures (sent with shorter sides of at most `side`)."""
     size = image = 0
     for message in request.messages:
         for part in message.content:
             if isinstance(part, str):
                 size += _bytes(part)
             else:
-                width, height = picture_size(part) or USUAL_SIZE
+                width, height = _within(picture_size(part) or USUAL_SIZE, side)
                 image += picture_tokens(request.model, width, height, part.detail)
         for call in message.tool_calls:
             size += _bytes(call.name) + _bytes(call.arguments)
@@ -66,6 +66,11 @@ def request_tokens(request: ChatRequest) -> TokenEstimate:
     if request.schema is not None:
         size += len(orjson.dumps(dict(request.schema)))
     return TokenEstimate(math.ceil(size / BYTES_PER_TOKEN) + TOKENS_PER_MESSAGE * len(request.messages), image)
+
+
+def _within(size: tuple[int, int], side: int | None) -> tuple[int, int]:
+    scale = 1.0 if side is None else min(1.0, side / max(1, min(size)))
+    return math.ceil(size[0] * scale), math.ceil(size[1] * scale)
 
 
 def picture_size(part: ImagePart) -> tuple[int, int] | None:
@@ -99,13 +104,15 @@ def _bytes(text: str) -> int:
 
 
 # --- pictures, family by family --------------------------------------------------------------------------------
+# Looked up on 2026-11-15 in stored copies of the providers' pages and in public measurements; docs/models.md says
+# which is which. What we send is never larger than models/picture_limits.py allows, so neither is what is counted.
 
 
 def _tiles(base: int, tile: int) -> Rule:
     """OpenAI's tiles: into 2048 × 2048, the shorter side to 768, then 512-pixel tiles; low detail is the base alone."""
 
-    def rule(width: int, height: int, low: bool) -> int:
-        if low:
+    def rule(width: int, height: int, detail: str) -> int:
+        if detail == "low":
             return base
         scale = min(1.0, 2048 / max(width, height))
         scale *= min(1.0, 768 / (min(width, height) * scale))
@@ -114,34 +121,56 @@ def _tiles(base: int, tile: int) -> Rule:
     return rule
 
 
-def _patches(side: int, most: int, factor: float) -> Rule:
-    """Square patches of `side` pixels, scaled down to at most so many, times the model's factor."""
+def _patches(side: int, most: int, factor: float = 1.0, *, longest: int = 2048, high: int | None = None) -> Rule:
+    """Square patches of `side` pixels, no more than `most` (`high`, for that detail), times the model's factor."""
 
-    def rule(width: int, height: int, low: bool) -> int:
-        if low:
-            scale = min(1.0, 512 / max(width, height))
-            width, height = math.ceil(width * scale), math.ceil(height * scale)
-        return math.ceil(min(most, math.ceil(width / side) * math.ceil(height / side)) * factor)
+    def rule(width: int, height: int, detail: str) -> int:
+        limit = min(longest, 512) if detail == "low" else longest
+        scale = min(1.0, limit / max(width, height))
+        budget = high if detail == "high" and high is not None else most
+        return math.ceil(_grid(width * scale / side, height * scale / side, budget) * factor)
 
     return rule
 
 
-def _area(pixels_per_token: float, longest: int, most: int) -> Rule:
-    """Proportional to the area, after the longest side was brought down to the limit."""
+def _grid(columns: float, rows: float, most: int) -> int:
+    """Patches that cover so many columns and rows, made smaller in both until they are at most so many."""
+    found = math.ceil(columns) * math.ceil(rows)
+    if found <= most:
+        return found
+    scale = math.sqrt(most / (columns * rows))
+    columns, rows = columns * scale, rows * scale
+    # To whole patches in the direction that loses more, so that the last row or column is not counted as another.
+    scale = min(max(1, math.floor(columns)) / columns, max(1, math.floor(rows)) / rows)
+    return min(most, math.ceil(round(columns * scale, 6)) * math.ceil(round(rows * scale, 6)))
 
-    def rule(width: int, height: int, low: bool) -> int:
+
+def _lines(side: int, longest: int) -> Rule:
+    """Mistral's patches: one token for each, and one at the end of each line of them."""
+
+    def rule(width: int, height: int, detail: str) -> int:
         scale = min(1.0, longest / max(width, height))
-        return min(most, math.ceil(width * height * scale * scale / pixels_per_token))
+        return math.ceil(height * scale / side) * (math.ceil(width * scale / side) + 1)
 
     return rule
 
 
-def _gemini(width: int, height: int, low: bool) -> int:
+def _always(tokens: int) -> Rule:
+    return lambda width, height, detail: tokens
+
+
+def _gemini_2(width: int, height: int, detail: str) -> int:
     """258 for a small picture, else for each 768-pixel tile."""
     if max(width, height) <= 384:
         return 258
     scale = min(1.0, 3072 / max(width, height))
     return 258 * math.ceil(width * scale / 768) * math.ceil(height * scale / 768)
+
+
+def _area(width: int, height: int, detail: str) -> int:
+    """For families whose rule is not known: in proportion to the area."""
+    scale = min(1.0, 2048 / max(width, height))
+    return min(4096, math.ceil(width * height * scale * scale / 750))
 
 
 _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
@@ -151,21 +180,26 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (r"gpt-(4\.1|5(\.\d+)?)-mini", _patches(32, 1536, 1.62)),
         (r"gpt-(4\.1|5(\.\d+)?)-nano", _patches(32, 1536, 2.46)),
         (r"o4-mini", _patches(32, 1536, 1.72)),
+        (r"gpt-(5\.[2-9]|[6-9])", _patches(32, 10_000, 1.2, high=2500)),
         (r"gpt-5", _tiles(70, 140)),
         (r"\bo[13]\b", _tiles(75, 150)),
         (r"gpt-4|chatgpt", _tiles(85, 170)),
-        (r"claude|anthropic", _area(750, 1568, 1600)),
-        (r"gemini|gemma", _gemini),
-        (r"qwen3", _patches(32, 16384, 1.0)),
-        (r"qwen.*vl", _patches(28, 16384, 1.0)),
-        (r"pixtral|mistral", _patches(16, 4096, 1.0)),
-        (r"llava", lambda width, height, low: 576),
+        (r"claude-(3|[a-z]+-(3|4(-[0-6])?(-?\d{8}|[@:].*|-v\d.*|)$))", _patches(28, 1600, longest=1568)),
+        (r"claude|anthropic", _patches(28, 4784, longest=2000)),
+        (r"gemini-[12]|gemini-(flash|pro)", _gemini_2),
+        (r"gemini", _always(1120)),
+        (r"gemma", _always(256)),
+        (r"qwen3", _patches(32, 16384)),
+        (r"qwen.*vl", _patches(28, 16384)),
+        (r"llava.*(1\.6|next|onevision)", _always(2880)),
+        (r"llava", _always(576)),
+        (r"pixtral", _lines(16, 1024)),
+        (r"mistral|magistral|ministral", _lines(28, 1540)),
     )
 )
-_OTHERS = _area(750, 2048, 4096)
 
 
 @lru_cache(maxsize=256)
 def _rule(model: str) -> Rule:
     name = model.lower()
-    return next((rule for pattern, rule in _RULES if pattern.search(name)), _OTHERS)
+    return next((rule for pattern, rule in _RULES if pattern.search(name)), _area)

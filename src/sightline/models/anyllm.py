@@ -14,10 +14,11 @@ import orjson
 from pydantic import ValidationError
 
 from sightline.config.section import Hidden
+from sightline.config.suggest import nearest
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.failures import Scrubber, clip, failure
 from sightline.models.http_errors import Told, retry_after, status_failure
-from sightline.models.names import ModelName, wire_model
+from sightline.models.names import ModelName, missing_key, wire_model
 from sightline.models.openai_chat import as_json, build_chat, read_chat
 from sightline.models.picture_box import PictureBox
 from sightline.models.picture_limits import limit_of
@@ -59,7 +60,7 @@ class AnyLLMTransport:
         settings: WireSettings | None = None,
         local_only: bool = False,
     ) -> None:
-        self._provider, self._prefix = _provider(name)
+        self._provider, self._prefix = provider_of(name)
         self.endpoint = base_url or self._provider
         self._name = name
         self._settings = settings = settings or WireSettings()
@@ -144,7 +145,7 @@ class AnyLLMTransport:
         return f"{clip(request.model, 100)} through any-llm"
 
 
-def _provider(name: ModelName) -> tuple[str, str]:
+def provider_of(name: ModelName) -> tuple[str, str]:
     """The provider's name in any-llm, and what of our model name is not the model's own."""
     if name.provider.name != "any-llm":
         return name.provider.name, ""
@@ -165,14 +166,22 @@ def _connect(name: ModelName, provider: str, base_url: str | None, key: Hidden |
             return any_llm.AnyLLM.create(provider, max_retries=0, **options)
         except any_llm.exceptions.UnsupportedParameterError:
             return any_llm.AnyLLM.create(provider, **options)
-    except any_llm.exceptions.UnsupportedProviderError:
-        raise UserError(f'any-llm knows no provider "{provider}".', "see its list of providers") from None
+    except any_llm.exceptions.UnsupportedProviderError as error:
+        raise _unknown(name, provider, error) from None
     except any_llm.exceptions.MissingApiKeyError as error:
-        raise UserError(f"{error.env_var_name} is not set, so {name} can't be asked.", "set it") from None
+        raise missing_key(name, error.env_var_name) from None
     except ImportError:
         raise UserError(
             f"{name} needs the package of its provider.", f"pip install 'any-llm-sdk[{provider}]'"
         ) from None
+
+
+def _unknown(name: ModelName, provider: str, error: Any) -> UserError:
+    known = sorted(map(str, getattr(error, "supported_providers", ())))
+    near = nearest(provider, known)
+    hint = f'Did you mean "any-llm/{near}"? ' if near else ""
+    listed = f"Providers: {', '.join(known)}" if known else "see its list of providers"
+    return UserError(f'any-llm knows no provider "{provider}", which {name} names.', hint + listed)
 
 
 def _wait(error: Exception) -> float | None:

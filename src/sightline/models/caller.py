@@ -4,25 +4,21 @@ from __future__ import annotations
 
 import asyncio
 import time
-from collections.abc import AsyncIterator
-from contextlib import asynccontextmanager
+from collections.abc import Iterable
 from dataclasses import dataclass, replace
-from pathlib import Path
 
-from sightline.config import Config
 from sightline.engine.breaker import Breaker
 from sightline.engine.budget import Purse
-from sightline.engine.journal import Call, Journal
+from sightline.engine.journal import Call, CallKeeper, Journal
 from sightline.engine.keys import UnreadablePictureError, has_pictures_on_disk, request_key
-from sightline.engine.limits import Limiter, Limits, Slot
+from sightline.engine.limits import Gate, Limiter, Limits, Slot
+from sightline.engine.plan import StagePlan, plan_stage
 from sightline.engine.prices import Prices
 from sightline.engine.purposes import current_task
 from sightline.engine.retry import OVERLOADS, Retry
 from sightline.engine.tokens import request_tokens
 from sightline.errors import SightlineError
-from sightline.models.opening import open_transport
 from sightline.models.protocols import Outcome, Transport
-from sightline.models.settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Usage
 
 NOT_BILLED = frozenset(
@@ -72,8 +68,8 @@ class Caller:
     def __init__(
         self,
         transport: Transport,
-        journal: Journal,
-        limits: Limits | Limiter | None = None,
+        journal: CallKeeper,
+        limits: Limits | Gate | None = None,
         budget: Purse | None = None,
         prices: Prices | None = None,
         *,
@@ -87,7 +83,7 @@ class Caller:
         """`journal_as` stands for the endpoint in the journal's keys: for a server whose address changes."""
         self.name = name or transport.endpoint
         self._transport, self._journal, self._budget = transport, journal, budget
-        self._limiter = limits if isinstance(limits, Limiter) else Limiter(limits)
+        self._limiter = Limiter(limits) if limits is None or isinstance(limits, Limits) else limits
         self._prices = prices or Prices()
         self._stage, self._fresh = stage, fresh
         self._retry = retry or Retry()
@@ -111,6 +107,19 @@ class Caller:
             journal_as=self._journal_as,
         )
 
+    def plan(self, requests: Iterable[ChatRequest], calls: int | None = None) -> StagePlan:
+        """What this stage would take, asking nobody: from its requests, or from a sample when there will be `calls`."""
+        journal = self._journal if isinstance(self._journal, Journal) else None
+        return plan_stage(
+            self._stage,
+            requests,
+            prices=self._prices,
+            journal=journal,
+            endpoint=self._journal_as,
+            calls=calls,
+            fresh=self._fresh,
+        )
+
     async def close(self) -> None:
         """Close the transport; the journal belongs to whoever opened it."""
         await self._transport.close()
@@ -128,16 +137,16 @@ class Caller:
             await asyncio.wait((asked,))
             if not asked.cancelled():
                 return self._from_journal(request, asked.result())
-        if not self._fresh and (known := self._journal.find(key)) is not None:
-            return self._from_journal(request, known)
         asking = pending[key] = asyncio.get_running_loop().create_future()
         try:
-            result = await self._ask(key, request)
+            known = await self._journal.seek(key, fresh=self._fresh)
+            result = await self._ask(key, request) if known is None else self._from_journal(request, known)
             asking.set_result(result)
             return result
         finally:
             del pending[key]
             asking.cancel()  # After a fault; whoever waits for this reply asks for it himself.
+            self._journal.leave(key)
 
     async def _key(self, request: ChatRequest) -> bytes:
         if has_pictures_on_disk(request):
@@ -192,7 +201,7 @@ class Caller:
         if self._budget is None and not self._limiter.counts_tokens:
             return 0, 0.0
         sent = request_tokens(request)
-        output = request.max_tokens or self._longest_output
+        output = self._longest_output if request.max_tokens is None else request.max_tokens
         if self._budget is None:
             return sent.total + output, 0.0
         tariff = self._prices.needed(request.model, self._stage)
@@ -275,32 +284,6 @@ class Caller:
             tokens=None if used is None else used.input + used.output,
         )
         return outcome, lowered, probe
-
-
-@asynccontextmanager
-async def open_model(
-    name: str,
-    workspace: Path,
-    *,
-    config: Config | None = None,
-    base_url: str | None = None,
-    limits: Limits | None = None,
-    budget: Purse | None = None,
-    wire: WireSettings | None = None,
-    stage: str = "chat",
-    fresh: bool = False,
-    local_only: bool = False,
-) -> AsyncIterator[Caller]:
-    """A model by its name, with the journal of a workspace and the prices of a configuration; closed at the end."""
-    transport = open_transport(
-        name, base_url=base_url, settings=wire, models=config.models if config else None, local_only=local_only
-    )
-    prices = Prices(config.prices if config else None)
-    try:
-        with Journal(workspace) as journal:
-            yield Caller(transport, journal, limits, budget, prices, name=name, stage=stage, fresh=fresh)
-    finally:
-        await transport.close()
 
 
 def _sum(first: Usage, second: Usage) -> Usage:

@@ -22,7 +22,7 @@ RETRYABLE = frozenset(
         "wrong-schema",
     }
 )
-"""Another attempt may help; the caller tries `wrong-schema` again at most once."""
+"""Another attempt may help; after `wrong-schema` only one that says what was wrong (models/structured.py)."""
 LASTING = frozenset(
     {
         "content-filter",

@@ -175,11 +175,17 @@ class HttpTransport:
             return Outcome(failure("endless", f"{asked}: the reply is over {self._settings.max_reply_bytes:,} bytes"))
         if not 200 <= status < 300:
             told = read_error(data)
-            return Outcome(status_failure(status, replace(told, message=self._scrub(told.message)), asked))
+            scrubbed = replace(told, message=self._scrub(told.message))
+            return Outcome(status_failure(status, scrubbed, asked, self._about_key))
         payload = _parse(data, content_type, asked)
         if isinstance(payload, Failure):
             return Outcome(replace(payload, message=self._scrub(payload.message)))
         return self.read(payload, request, seconds)
+
+    @property
+    def _about_key(self) -> str:
+        variables = " or ".join(self._name.provider.keys) or "the key"
+        return f"check {variables}" if self._key is not None else f"no key was sent: set {variables}"
 
     def _asked(self, request: ChatRequest) -> str:
         return f"{clip(request.model, 100)} at {self.endpoint}"

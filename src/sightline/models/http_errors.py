@@ -72,8 +72,7 @@ _BY_WORDS = (
     (re.compile(r"model\b.{0,80}\b(?:not found|does not exist|is not available)", re.I | re.S), "unknown-model"),
 )
 _HINTS = {
-    "auth": "check the key",
-    "no-credit": "the account has no credit left: add some, or use another model",
+    "no-credit": "add credit to the account, or use another model",
     "unknown-model": "check the model's name and the address",
 }
 _TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
@@ -122,15 +121,18 @@ def is_html(body: bytes) -> bool:
     return start.startswith((b"<!doctype", b"<html", b"<head", b"<body"))
 
 
-def status_failure(status: int, told: Told, asked: str) -> Failure:
-    """The failure behind an answer that is no success; `asked` says who was asked for what."""
+def status_failure(status: int, told: Told, asked: str, about_key: str = "check the key") -> Failure:
+    """The failure behind an answer that is no success; `asked` says who was asked for what.
+
+    `about_key` is what to do about a key that is refused.
+    """
     kind = _kind(status, told)
     words = clip(told.message) or "no reason given"
     if status == 413:
         words += " (the request is too large: fewer or smaller pictures help)"
     elif 300 <= status < 400:
         words = "the server points elsewhere, which is not followed; give the address itself"
-    hint = _HINTS.get(kind, "")
+    hint = about_key if kind == "auth" else _HINTS.get(kind, "")
     return failure(kind, f"{asked}: HTTP {status}, {words}{f'; {hint}' if hint else ''}")
 
 

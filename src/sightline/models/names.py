@@ -75,6 +75,10 @@ _KNOWN = (
     Provider("scripted", "scripted"),
 )
 PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _KNOWN}
+INSTEAD = "use --model ollama/llava (free, on this machine, weaker)"
+"""What is offered to somebody who has no key."""
+HERE = "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…)"
+"""What is offered to somebody who wants no call to leave this machine."""
 
 
 def parse_name(name: str) -> ModelName:
@@ -140,19 +144,29 @@ def leaves_machine(endpoint: str) -> bool:
     return not (address if mapped is None else mapped).is_loopback
 
 
-def refuse_remote(name: str, endpoint: str) -> None:
+def refuse_remote(name: str, endpoint: str, instead: str = HERE) -> None:
     """Under `--local-only` an endpoint elsewhere is the user's mistake."""
     if leaves_machine(endpoint):
+        where = endpoint if "://" in endpoint else "its provider's own servers"
         raise UserError(
-            f"{name} is asked at {endpoint}, and --local-only allows no call that leaves this machine.",
-            "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…), or leave --local-only out",
+            f"{name} is asked at {where}, and --local-only allows no call that leaves this machine.",
+            f"{instead}, or leave --local-only out",
         )
 
 
 def find_key(
-    name: ModelName, endpoint: str, settings: ModelSettings | None, environment: Mapping[str, str] | None = None
+    name: ModelName,
+    endpoint: str,
+    settings: ModelSettings | None,
+    environment: Mapping[str, str] | None = None,
+    *,
+    required: bool = True,
+    instead: str = INSTEAD,
 ) -> Hidden | None:
-    """The provider's key from the configuration or the environment; a server of one's own may do without."""
+    """The provider's key from the configuration or the environment; a server of one's own may do without.
+
+    Not `required`: nothing will be sent, so it may be missing. `instead` is what else could be asked.
+    """
     environment = os.environ if environment is None else environment
     configured = getattr(settings, f"{name.provider.name}_api_key", None)
     if isinstance(configured, Hidden):
@@ -160,14 +174,13 @@ def find_key(
     for variable in name.provider.keys:
         if environment.get(variable):
             return Hidden(environment[variable])
-    if name.provider.needs_key and endpoint in (name.provider.base_url, name.provider.name):
-        raise _missing_key(name)
+    if required and name.provider.needs_key and endpoint in (name.provider.base_url, name.provider.name):
+        raise missing_key(name, " or ".join(name.provider.keys), instead)
     return None
 
 
-def _missing_key(name: ModelName) -> UserError:
-    variables = " or ".join(name.provider.keys)
-    others = "use a model on this machine, such as ollama/llava"
+def missing_key(name: ModelName, variables: str, instead: str = INSTEAD) -> UserError:
+    """What is said where a provider's key is not to be found."""
     if name.provider.kind == "http":
-        others += ", or --base-url http://localhost:8000/v1 for your own server"
-    return UserError(f"{variables} is not set, so {name} can't be asked.", f"set it, or {others}")
+        instead += ", or --base-url http://localhost:8000/v1 for your own server"
+    return UserError(f"{variables} is not set, so {name} can't be asked.", f"set it, or {instead}")

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
+from dataclasses import dataclass
 from importlib.metadata import entry_points
 
+from sightline.config.section import Hidden
 from sightline.config.services import ModelSettings
 from sightline.errors import UserError
-from sightline.models.names import PROVIDERS, ModelName, find_base_url, find_key, parse_name, refuse_remote
+from sightline.models.names import INSTEAD, PROVIDERS, ModelName, find_base_url, find_key, parse_name, refuse_remote
 from sightline.models.protocols import Transport
 from sightline.models.settings import Api, WireSettings
 
@@ -19,12 +21,15 @@ def open_transport(
     settings: WireSettings | None = None,
     models: ModelSettings | None = None,
     local_only: bool = False,
+    sends: bool = True,
+    instead: str = INSTEAD,
 ) -> Transport:
     """What asks this model, one attempt at a time; nothing is sent yet.
 
-    `models` is the `[models]` table of the configuration: keys, and what is not given here. Without it, keys come from
-    the environment. A provider that is not ours may be plugged in by the entry point `sightline.chat`: a function of
-    `(model, *, base_url, settings)` that returns a Transport.
+    Without `sends` nothing will be, so an HTTP model's key may be missing; otherwise `instead` is what is offered in
+    its place. `models` is the `[models]` table of the configuration: keys, and what is not given here. Without it, keys
+    come from the environment. A provider that is not ours may be plugged in by the entry point `sightline.chat`: a
+    function of `(model, *, base_url, settings)` that returns a Transport.
     """
     settings = settings or (WireSettings() if models is None else WireSettings.of(models))
     plugged = _plugged_in(name, base_url, settings)
@@ -36,13 +41,43 @@ def open_transport(
     match parsed.provider.kind:
         case "http":
             api = api or (models.api if models is not None else "chat")
-            return _open_http(parsed, base_url, api, settings, models, local_only)
+            key = _Key(models, required=sends, instead=instead)
+            return _open_http(parsed, base_url, api, settings, key, local_only)
         case "any-llm":
-            return _open_any_llm(parsed, base_url, api, settings, models, local_only)
+            return _open_any_llm(parsed, base_url, api, settings, _Key(models, instead=instead), local_only)
         case _:
             if base_url is not None:
                 raise UserError(f"{parsed} runs in this process, so it has no address.", "leave --base-url out")
             return _open_here(parsed, settings, local_only)
+
+
+def find_endpoint(name: str, *, base_url: str | None = None, models: ModelSettings | None = None) -> str:
+    """Where this model would be asked, which its calls are kept under; needs neither its key nor its package."""
+    plugged = _plugged_in(name, base_url, WireSettings())
+    if plugged is not None:
+        return plugged.endpoint
+    parsed = parse_name(name)
+    match parsed.provider.kind:
+        case "http":
+            return find_base_url(parsed, base_url, models)
+        case "any-llm":
+            from sightline.models.anyllm import provider_of
+
+            return base_url or provider_of(parsed)[0]
+        case _:
+            return f"{parsed.provider.name}:{parsed.model}"
+
+
+@dataclass(frozen=True, slots=True)
+class _Key:
+    """Where a key is looked for, and what is said when it is not there."""
+
+    models: ModelSettings | None
+    required: bool = True
+    instead: str = INSTEAD
+
+    def __call__(self, name: ModelName, endpoint: str) -> Hidden | None:
+        return find_key(name, endpoint, self.models, required=self.required, instead=self.instead)
 
 
 def _plugged_in(name: str, base_url: str | None, settings: WireSettings) -> Transport | None:
@@ -60,16 +95,15 @@ def _open_http(
     base_url: str | None,
     api: Api,
     settings: WireSettings,
-    models: ModelSettings | None,
+    key: _Key,
     local_only: bool,
 ) -> Transport:
     from sightline.models.http import HttpTransport
 
-    endpoint = find_base_url(name, base_url, models)
+    endpoint = find_base_url(name, base_url, key.models)
     if local_only:
         refuse_remote(str(name), endpoint)
-    key = find_key(name, endpoint, models)
-    return HttpTransport(name, endpoint, api=api, key=key, settings=settings, local_only=local_only)
+    return HttpTransport(name, endpoint, api=api, key=key(name, endpoint), settings=settings, local_only=local_only)
 
 
 def _open_any_llm(
@@ -77,7 +111,7 @@ def _open_any_llm(
     base_url: str | None,
     api: Api | None,
     settings: WireSettings,
-    models: ModelSettings | None,
+    key: _Key,
     local_only: bool,
 ) -> Transport:
     from sightline.models.anyllm import AnyLLMTransport
@@ -87,8 +121,7 @@ def _open_any_llm(
     endpoint = base_url or name.provider.name
     if local_only:
         refuse_remote(str(name), endpoint)
-    key = find_key(name, endpoint, models)
-    return AnyLLMTransport(name, base_url=base_url, key=key, settings=settings, local_only=local_only)
+    return AnyLLMTransport(name, base_url=base_url, key=key(name, endpoint), settings=settings, local_only=local_only)
 
 
 def _open_here(name: ModelName, settings: WireSettings, local_only: bool) -> Transport:

@@ -19,7 +19,6 @@ from sightline.config.services import Price, PriceSettings
 from sightline.engine import Journal, Prices, read_ledger
 from sightline.engine.retry import Retry
 from sightline.errors import StoppedError, UserError
-from sightline.models import open_transport
 from sightline.models.batches import (
     BatchServer,
     Job,
@@ -39,7 +38,7 @@ from sightline.models.batches import (
     wait,
     write_results,
 )
-from sightline.models.batches.job import http_only, line, line_id
+from sightline.models.batches.job import line, line_id, open_http
 from sightline.models.batches.requests import from_json, to_json
 from sightline.models.caller import Caller
 from sightline.models.http import HttpTransport
@@ -97,7 +96,7 @@ class Desk:
 
 @asynccontextmanager
 async def desk(world: BatchWorld, tmp_path: Path, name: str = "ws") -> AsyncIterator[Desk]:
-    transport = http_only(open_transport(MODEL, base_url=world.base_url), MODEL)
+    transport = open_http(MODEL, base_url=world.base_url)
     workspace = tmp_path / name
     try:
         with Store(workspace) as store, Journal(workspace) as journal:
@@ -120,7 +119,7 @@ def test_lines_hold_exactly_the_bodies_of_live_calls(tmp_path: Path, api: Any) -
     )
 
     async def main() -> tuple[Job, bytes]:
-        transport = http_only(open_transport(MODEL, base_url="http://localhost:1/v1", api=api), MODEL)
+        transport = open_http(MODEL, base_url="http://localhost:1/v1", api=api)
         body = await transport.body(request)
         assert isinstance(body, bytes)
         job = await make([('odd "id", ü', request)], transport, tmp_path / "job")
@@ -141,7 +140,7 @@ def test_lines_hold_exactly_the_bodies_of_live_calls(tmp_path: Path, api: Any) -
 
 def test_files_are_split_by_count_and_by_bytes(tmp_path: Path) -> None:
     async def main(folder: Path, **options: int) -> Job:
-        transport = http_only(open_transport(MODEL, base_url="http://localhost:1/v1"), MODEL)
+        transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
             return await make(stage(10), transport, folder, **options)
         finally:
@@ -161,7 +160,7 @@ def test_files_are_split_by_count_and_by_bytes(tmp_path: Path) -> None:
 
 def test_a_job_is_whole_or_not_there(tmp_path: Path) -> None:
     async def main(items: list[tuple[str, ChatRequest]]) -> None:
-        transport = http_only(open_transport(MODEL, base_url="http://localhost:1/v1"), MODEL)
+        transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
             await make(items, transport, tmp_path / "job")
         finally:
@@ -566,6 +565,39 @@ def test_what_a_stuck_batch_answers_after_live_calls_is_counted_and_changes_noth
     run(main())
 
 
+def test_failures_of_vllm_run_batch_are_read_in_each_form_that_it_writes(tmp_path: Path) -> None:
+    """As its source writes them (looked up on 2026-11-15): a status with no body, and words or an object beside it."""
+    said = {"error": {"message": "prompt too long", "type": "BadRequestError", "param": None, "code": 400}}
+    older = {"object": "error", "message": "prompt too long", "type": "BadRequestError", "param": None, "code": 400}
+    errors = ["prompt too long", said, older]
+
+    async def main() -> dict[str, Row]:
+        with batch_world() as world:
+            async with desk(world, tmp_path) as it:
+                job = await make(stage(4), it.transport, it.folder, journal=it.journal)
+                rows = [
+                    {
+                        "id": "vllm-1",
+                        "custom_id": f"q{number}",
+                        "response": {"status_code": 400, "request_id": "vllm-batch-1", "body": None},
+                        "error": error,
+                    }
+                    for number, error in enumerate(errors)
+                ]
+                reply = {"status_code": 200, "request_id": "vllm-batch-1", "body": completion("fine")}
+                rows.append({"id": "vllm-1", "custom_id": "q3", "response": reply, "error": None})
+                out = tmp_path / "out.jsonl"
+                out.write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+                parse_files(job, it.store, it.journal, it.transport, PRICES, [out])
+                return it.results(job)
+
+    found = run(main())
+    assert found["q3"]["text"] == "fine"
+    for number in range(3):
+        failure = found[f"q{number}"]["failure"]
+        assert failure["kind"] == "bad-request" and "prompt too long" in failure["message"], failure
+
+
 def test_results_of_vllm_run_batch_are_read_from_its_file(tmp_path: Path) -> None:
     async def main() -> None:
         with batch_world() as world:
@@ -590,7 +622,7 @@ def test_results_of_vllm_run_batch_are_read_from_its_file(tmp_path: Path) -> Non
 
 def test_two_processes_never_work_on_one_job(tmp_path: Path) -> None:
     async def main() -> Job:
-        transport = http_only(open_transport(MODEL, base_url="http://localhost:1/v1"), MODEL)
+        transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
             return await make(stage(1), transport, tmp_path / "job")
         finally:
@@ -605,4 +637,4 @@ def test_two_processes_never_work_on_one_job(tmp_path: Path) -> None:
 
 def test_models_without_batches_say_so() -> None:
     with pytest.raises(UserError, match="no OpenAI-style batches"):
-        http_only(open_transport("scripted/echo"), "scripted/echo")
+        open_http("scripted/echo")

@@ -2,12 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import io
-import threading
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -15,7 +11,8 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from models_server import Answer, Received, Server, respond, respond_json, serving
+from models_server import Answer, Received, respond, respond_json
+from models_server import serving_in_thread as server
 from sightline.config import Config
 from sightline.engine.ledger import read_ledger
 from sightline.errors import SightlineError, StoppedError, UserError
@@ -23,22 +20,6 @@ from sightline.models.embedders import attempt_pictures, attempt_texts, find_emb
 
 RED = np.full((30, 40, 3), (230, 20, 20), dtype=np.uint8)
 BLUE = np.full((30, 40, 3), (20, 20, 230), dtype=np.uint8)
-
-
-@contextmanager
-def server(script: Callable[[Received], Answer]) -> Iterator[Server]:
-    """A real HTTP server in a thread of its own, because embedders are not asynchronous."""
-    loop = asyncio.new_event_loop()
-    opened = serving(script)
-    thread = threading.Thread(target=loop.run_forever)
-    thread.start()
-    try:
-        yield asyncio.run_coroutine_threadsafe(opened.__aenter__(), loop).result(10)
-    finally:
-        asyncio.run_coroutine_threadsafe(opened.__aexit__(None, None, None), loop).result(10)
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join()
-        loop.close()
 
 
 def vector_of(thing: Any) -> list[float]:
@@ -243,7 +224,7 @@ def test_a_reply_of_the_wrong_form_is_a_named_failure(tmp_path: Path, data: Any)
         embedder = open_at(there.base_url, tmp_path)
         attempt = attempt_texts(embedder, ["ab"])
         embedder.close()
-    assert attempt.failures[0].kind == "wrong-schema" and len(there.requests) == 2  # Asked once more, and no further.
+    assert attempt.failures[0].kind == "wrong-schema" and len(there.requests) == 1
 
 
 def test_a_vector_without_direction_is_a_failure(tmp_path: Path) -> None:

@@ -21,6 +21,7 @@ from sightline.corpus.names import picture_id
 from sightline.corpus.pixels import RefusedError
 from sightline.embedding import Embedded, embed, embed_pictures, embed_texts
 from sightline.errors import SightlineError, StoppedError, UserError
+from sightline.models.embedders import read_vectors
 from sightline.models.embedders.attempts import Attempt, as_attempt
 from sightline.models.embedders.decode import load_pixels
 from sightline.models.protocols import Pixels, Vectors
@@ -222,15 +223,17 @@ def test_a_failed_picture_is_left_out_and_tried_again(tmp_path: Path) -> None:
         assert done.count == len(COLOURS) - 1
 
 
-def test_what_was_made_before_a_stop_is_kept_and_no_file_is_written(tmp_path: Path) -> None:
+def test_what_was_made_before_a_stop_is_kept_and_written(tmp_path: Path) -> None:
     for n in range(12):
         draw(tmp_path / "photos" / f"{n}.png", n)
-    with pytest.raises(StoppedError, match="budget"):
+    with pytest.raises(StoppedError, match=r"the budget is used up 8 vectors are in .*v\.npz"):
         embedded(tmp_path / "photos", tmp_path / "ws", Failing(stop_at=2), out=tmp_path / "v.npz")
-    assert not (tmp_path / "v.npz").exists()
+    assert len(read_vectors(tmp_path / "v.npz").ids) == 8
+    with pytest.raises(StoppedError, match="in the workspace"):
+        embedded(tmp_path / "photos", tmp_path / "ws", Failing(stop_at=1))
     rest = Failing()
     done = embedded(tmp_path / "photos", tmp_path / "ws", rest)
-    assert len(rest.seen) == 4 and done.count == 12 and done.from_cache == 8
+    assert len(rest.seen) == 0 and done.count == 12 and done.from_cache == 12
 
 
 def test_a_plug_in_that_gives_the_wrong_number_of_rows_is_caught(tmp_path: Path) -> None:

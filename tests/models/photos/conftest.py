@@ -33,9 +33,9 @@ def photos() -> Photos:
     pytest.importorskip("tokenizers")
     for file in (CLASSIFIER, ENCODER):
         try:
-            distribution(file.package)
+            distribution(file.package.name)
         except PackageNotFoundError:
-            pytest.skip(f"{file.package} is not installed")
+            pytest.skip(f"{file.package.name} is not installed")
     return Photos()
 
 

@@ -2,6 +2,10 @@
 
 from __future__ import annotations
 
+import json
+import sys
+from pathlib import Path
+
 import numpy as np
 import pytest
 from numpy.typing import NDArray
@@ -11,10 +15,11 @@ from sightline.config.making import AnnotateSettings
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.photos import Photos
 from sightline.models.photos.annotate import UNKNOWN, Annotator, annotate
-from sightline.models.photos.calibration import FILE, calibration
+from sightline.models.photos.calibration import FILE, calibration, facet_shares
 from sightline.models.photos.judge import judge
 from sightline.models.photos.looks import look_at
-from sightline.models.photos.words import WordReader
+from sightline.models.photos.words import WordReader, missing_modules
+from sightline.types import Failure
 
 Photographs = dict[str, NDArray[np.uint8]]
 
@@ -48,7 +53,7 @@ def test_tags_facets_and_flags_of_a_vocabulary(photos: Photos, photographs: Phot
 
 
 def test_what_is_less_sure_than_the_threshold_is_unknown(photos: Photos, photographs: Photographs) -> None:
-    (found,) = annotate(photos, {"x": photographs["motorcycle"]}, SETTINGS, threshold=0.99)
+    (found,) = annotate(photos, {"x": photographs["motorcycle"]}, SETTINGS, threshold=0.999)
     assert found.tags == () and set(found.facets.values()) == {UNKNOWN} and found.flags == {}
 
 
@@ -100,7 +105,7 @@ def test_sharp_and_blurred(photographs: Photographs) -> None:
 
 def test_chances_rise_with_similarity(photos: Photos) -> None:
     known = calibration()
-    for curve in (known.word_curve, known.sentence_curve):
+    for curve in (known.word_curve, known.flag_curve, known.facet_curve, known.sentence_curve):
         assert (np.diff(curve) > 0).all() and curve[1].min() >= 0 and curve[1].max() <= 1
     assert 0 < known.base < 0.1 and known.mean.shape == (photos.dim,)
 
@@ -118,22 +123,68 @@ def test_evidence_of_one_says_nothing(photos: Photos, photographs: Photographs) 
     assert chances / (1 - chances) == pytest.approx(evidence * known.base / (1 - known.base), rel=1e-3)
 
 
+def test_facets_compete_with_each_other_and_with_none() -> None:
+    shares = facet_shares(np.array([[8.0, 1.0], [0.1, 0.1], [30.0, 30.0]]))
+    assert shares == pytest.approx(np.array([[0.8, 0.1], [1 / 12, 1 / 12], [30 / 61, 30 / 61]]))
+    sure, nothing, torn = calibration().facets(shares)
+    assert sure > 0.8 > torn > nothing
+
+
+def test_flags_follow_what_the_captions_say(photos: Photos, flickr8k: Path) -> None:
+    files = sorted((flickr8k / "sample").glob("*.jpg"))
+    entries = map(json.loads, (flickr8k / "dev-captions.jsonl").read_text("utf-8").splitlines())
+    said = {entry["file"]: " ".join(entry["captions"]).lower() for entry in entries}
+    vectors = np.stack([found for found in photos.picture_files(files) if not isinstance(found, Failure)])
+    for word in ("dog", "snow", "water", "ball"):
+        chances = calibration().flags(photos.texts([word]), vectors)[:, 0]
+        fits = np.array([word in said[file.name] for file in files])
+        assert fits.any() and chances[fits].mean() > chances[~fits].mean() + 0.2
+
+
+def test_people_are_not_counted(photos: Photos, photographs: Photographs) -> None:
+    (found,) = annotate(photos, {"x": photographs["astronaut"]})
+    assert found.extra["people"] == UNKNOWN
+
+
 def test_a_weak_judge_says_that_it_is_weak(photos: Photos, photographs: Photographs) -> None:
     cat, rocket = judge(photos, "a cat looking at the camera", [photographs["cat"], photographs["rocket"]])
     assert cat.verdict == "relevant" and rocket.verdict == "not relevant" and cat.chance > rocket.chance
     assert cat.weak and cat.by == "builtin/photos"
 
 
-def test_words_in_a_picture() -> None:
-    pytest.importorskip("rapidocr")
+def sign(text: str) -> NDArray[np.uint8]:
     image = Image.new("RGB", (600, 200), "white")
-    ImageDraw.Draw(image).text((40, 60), "OPEN DAILY", fill="black", font_size=72)
-    lines = WordReader().read(np.asarray(image))
-    assert " ".join(line["text"] for line in lines) == "OPEN DAILY"
+    ImageDraw.Draw(image).text((40, 60), text, fill="black", font_size=72)
+    return np.asarray(image)
+
+
+def test_words_on_a_sign_and_in_a_photograph(photos: Photos, photographs: Photographs) -> None:
+    pytest.importorskip("rapidocr")
+    pictures = {"sign": sign("OPEN DAILY"), "page": photographs["page"], "cat": photographs["cat"]}
+    found = annotate(photos, pictures, words=WordReader())
+    texts = {one.picture_id: " ".join(line["text"] for line in one.extra["words"]) for one in found}  # type: ignore
+    assert texts["sign"] == "OPEN DAILY" and texts["cat"] == ""
+    assert "segmentation" in texts["page"] and "markers of the coins" in texts["page"]
+
+
+def test_without_a_reader_nothing_is_said_of_words(photos: Photos, photographs: Photographs) -> None:
+    (found,) = annotate(photos, {"x": photographs["page"]})
+    assert "words" not in found.extra
 
 
 def test_words_without_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(__import__("sys").modules, "rapidocr", None)
+    monkeypatch.setitem(sys.modules, "rapidocr", None)  # type: ignore[arg-type]
+    assert "rapidocr" in missing_modules()
     with pytest.raises(MissingExtraError) as caught:
         WordReader()
     assert caught.value.fix == "pip install 'sightline[ocr]'"
+
+
+def test_a_reader_that_cant_be_loaded(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As where OpenCV lacks a library of the system."""
+    (tmp_path / "rapidocr.py").write_text('raise ImportError("libGL.so.1: cannot open shared object file")')
+    monkeypatch.delitem(sys.modules, "rapidocr", raising=False)
+    monkeypatch.syspath_prepend(tmp_path)
+    with pytest.raises(UserError, match=r"can't be loaded: libGL\.so\.1") as caught:
+        WordReader()
+    assert "opencv-python-headless" in (caught.value.fix or "")

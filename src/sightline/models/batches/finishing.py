@@ -44,6 +44,10 @@ async def finish_live(
             tell(f"{stuck.message} What they answer later is read by `batch parse`, and counted as paid twice.")
     await download(job, store, server)
     parse(job, store, journal, transport, prices, partial=True)
-    asked = await ask_live(job, store, journal, model)
+    try:
+        asked = await ask_live(job, store, journal, model)
+    except StoppedError:
+        write_results(job, store, journal)  # What was answered before the budget was used up is there.
+        raise
     tell(f"{asked:,} asked for live")
     return write_results(job, store, journal)

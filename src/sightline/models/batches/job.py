@@ -17,6 +17,7 @@ from sightline.errors import UserError
 from sightline.io import read_json, read_jsonl, read_lines, write_json
 from sightline.models.batches.requests import from_json
 from sightline.models.http import HttpTransport
+from sightline.models.names import PROVIDERS
 from sightline.models.opening import open_transport
 from sightline.models.settings import Api
 from sightline.types import ChatRequest, Failure
@@ -115,12 +116,9 @@ class Job:
             raise UserError(f"{path} is not what `batch make` wrote.", "copy the job again, or make it anew")
         return path
 
-    def open_transport(self, models: ModelSettings | None = None, *, local_only: bool = False) -> HttpTransport:
-        """What asks the same model live, and reads its replies."""
-        return http_only(
-            open_transport(self.model, base_url=self.endpoint, api=self.api, models=models, local_only=local_only),
-            self.model,
-        )
+    def open_transport(self, models: ModelSettings | None = None) -> HttpTransport:
+        """What reads the model's replies; it sends nothing, so it needs no key."""
+        return open_http(self.model, base_url=self.endpoint, api=self.api, models=models)
 
     @contextmanager
     def locked(self) -> Iterator[None]:
@@ -136,10 +134,20 @@ class Job:
             yield
 
 
-def http_only(transport: object, model: str) -> HttpTransport:
-    """The transport, if it is one that batches can be made for."""
-    if isinstance(transport, HttpTransport):
-        return transport
+def open_http(
+    model: str,
+    *,
+    base_url: str | None = None,
+    api: Api | None = None,
+    models: ModelSettings | None = None,
+    local_only: bool = False,
+) -> HttpTransport:
+    """What writes and reads the lines of batches for this model; it sends nothing, so it needs no key."""
+    known = PROVIDERS.get(model.partition("/")[0])
+    if known is None or known.kind == "http":
+        opened = open_transport(model, base_url=base_url, api=api, models=models, local_only=local_only, sends=False)
+        if isinstance(opened, HttpTransport):
+            return opened
     raise UserError(
         f"{model} has no OpenAI-style batches.",
         "use openai/…, or any OpenAI-compatible server with --base-url; vllm/… for files that `vllm run-batch` runs",

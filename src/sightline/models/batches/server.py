@@ -81,7 +81,7 @@ class BatchServer:
         """The server behind a model, with its key; closed at the end of the block."""
         if local_only:
             refuse_remote(model, endpoint)
-        key = find_key(parse_name(model), endpoint, models)
+        key = find_key(parse_name(model), endpoint, models, instead="make the job anew with --model vllm/MODEL")
         quiet, connect = (300.0, 15.0) if models is None else (models.quiet_seconds, models.connect_seconds)
         async with aiohttp.ClientSession(
             headers=_authorisation(key),

@@ -5,6 +5,7 @@ An embedder may offer more than its protocol asks for, and then is asked for it:
 - `side`: a picture is handed over with its shorter side at least this long, or whole (1024 when not there);
 - `batch` and `text_batch`: how many pictures and texts it takes at a time (32 when not there);
 - `attempt_pictures` and `attempt_texts`: the same work with failures by position, for embedders that can fail in part;
+- `plan_pictures` and `plan_texts`: what embedding them would take, for embedders that ask a server;
 - `close`: let go of connections and threads.
 """
 

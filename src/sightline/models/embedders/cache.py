@@ -51,7 +51,9 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 CREATE TABLE told (host TEXT PRIMARY KEY) WITHOUT ROWID
 """
-MIGRATIONS = (_VERSION_1,)
+# Who has been told of is now kept in the journal, for chat models too (models/notice.py).
+_VERSION_2 = "DROP TABLE told"
+MIGRATIONS = (_VERSION_1, _VERSION_2)
 """Script n brings a cache from version n to n + 1; never edit one that has been released."""
 _PAGE = 500
 _MANY = 8

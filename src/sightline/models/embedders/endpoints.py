@@ -4,9 +4,11 @@ from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Coroutine, Sequence
+from collections.abc import Coroutine, Iterable, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import replace
+from functools import partial
+from itertools import islice
 from pathlib import Path
 from typing import Any, Literal, NamedTuple
 
@@ -16,9 +18,12 @@ from pydantic import Field
 
 from sightline.config.section import Section
 from sightline.engine import cores
+from sightline.engine.budget import Purse
 from sightline.engine.journal import Journal
 from sightline.engine.limits import Limits
+from sightline.engine.plan import StagePlan, plan_stage
 from sightline.engine.prices import Prices
+from sightline.engine.tokens import request_tokens
 from sightline.errors import SightlineError, UserError
 from sightline.models.caller import Caller
 from sightline.models.embedders.attempts import Attempt, all_or_raise, as_attempt
@@ -28,6 +33,8 @@ from sightline.models.protocols import Pixels, Vectors
 from sightline.types import ChatRequest, Failure, ImagePart, Json, Message
 
 _STAGE = "embed"
+_SILENT = 0
+"""Tokens of a reply: an embedder says nothing, so nothing is set aside for it."""
 _SIDE = 1024
 _QUALITY = 95
 _SPLIT = frozenset({"bad-request", "length", "content-filter", "unsupported"})
@@ -65,6 +72,7 @@ class EndpointEmbedder:
         workspace: Path,
         options: EndpointOptions,
         prices: Prices | None = None,
+        budget: Purse | None = None,
         sees: bool = True,
         ends_open: bool = False,
     ) -> None:
@@ -74,7 +82,7 @@ class EndpointEmbedder:
         self.text_batch = options.at_once * (1 if transport.form.as_messages else options.texts_per_request)
         self._transport, self._options = transport, options
         self._sees, self._ends_open = sees, ends_open
-        self._workspace, self._prices = workspace, prices
+        self._workspace, self._prices, self._budget = workspace, prices or Prices(), budget
         self._dim: int | None = options.dimensions
         self._loop: LoopThread | None = None
         self._journal: Journal | None = None
@@ -115,13 +123,18 @@ class EndpointEmbedder:
 
     def attempt_texts(self, batch: Sequence[str]) -> Attempt:
         """The same, with failures by position; whether a server cuts long texts is not known."""
-        texts = [self._options.prefix + text for text in batch]
-        if self._transport.form.as_messages:
-            return self._converse([(text,) for text in texts])
-        messages = [Message("user", (text,)) for text in texts]
-        step = self._options.texts_per_request
-        lists = [tuple(messages[start : start + step]) for start in range(0, len(messages), step)]
-        return self._run([_Ask(ChatRequest(self.name, part), len(part)) for part in lists])
+        return self._run(self._text_asks(batch))
+
+    def plan_pictures(self, files: Iterable[Path]) -> StagePlan:
+        """What embedding the pictures of these files would take; asks nobody."""
+        self._refuse_blind()
+        return self._plan(self._conversation((ImagePart(str(file)),)) for file in files)
+
+    def plan_texts(self, texts: Iterable[str]) -> StagePlan:
+        """What embedding these texts would take; asks nobody."""
+        rest = iter(texts)
+        pages = iter(lambda: list(islice(rest, self.text_batch)), [])
+        return self._plan(ask.request for page in pages for ask in self._text_asks(page))
 
     def close(self) -> None:
         """Close connections, journal and threads; safe to call twice."""
@@ -137,24 +150,37 @@ class EndpointEmbedder:
 
     # --- asking ---------------------------------------------------------------------------------------------
 
-    def _encoded(self, pictures: Sequence[Pixels]) -> list[ImagePart]:
+    def _refuse_blind(self) -> None:
         if not self._sees:
             raise UserError(f"{self.name} embeds texts only.", "choose an embedder that sees pictures, such as photos")
+
+    def _encoded(self, pictures: Sequence[Pixels]) -> list[ImagePart]:
+        self._refuse_blind()
         if self._encoders is None:
             self._encoders = ThreadPoolExecutor(cores(), "sightline-encode")
         return list(self._encoders.map(_encode, pictures))
 
-    def _converse(self, contents: Sequence[tuple[str | ImagePart, ...]]) -> Attempt:
-        """Each of these as a conversation of its own."""
+    def _text_asks(self, batch: Sequence[str]) -> list[_Ask]:
+        texts = [self._options.prefix + text for text in batch]
+        if self._transport.form.as_messages:
+            return [_Ask(self._conversation((text,)), 1) for text in texts]
+        messages = [Message("user", (text,)) for text in texts]
+        step = self._options.texts_per_request
+        lists = [tuple(messages[start : start + step]) for start in range(0, len(messages), step)]
+        return [_Ask(ChatRequest(self.name, part, max_tokens=_SILENT), len(part)) for part in lists]
+
+    def _conversation(self, content: tuple[str | ImagePart, ...]) -> ChatRequest:
         before = (Message("system", (self._options.instruction,)),) if self._options.instruction else ()
         after = (Message("assistant", ("",)),) if self._ends_open else ()
         extra: dict[str, Json] = {"continue_final_message": True, "add_special_tokens": True} if self._ends_open else {}
-        return self._run(
-            [
-                _Ask(ChatRequest(self.name, (*before, Message("user", content), *after), extra=extra), 1)
-                for content in contents
-            ]
-        )
+        return ChatRequest(self.name, (*before, Message("user", content), *after), max_tokens=_SILENT, extra=extra)
+
+    def _converse(self, contents: Sequence[tuple[str | ImagePart, ...]]) -> Attempt:
+        """Each of these as a conversation of its own."""
+        return self._run([_Ask(self._conversation(content), 1) for content in contents])
+
+    def _plan(self, requests: Iterable[ChatRequest]) -> StagePlan:
+        return plan_stage(_STAGE, requests, prices=self._prices, count=partial(request_tokens, side=_SIDE))
 
     def _run(self, asks: Sequence[_Ask]) -> Attempt:
         loop, caller = self._opened()
@@ -191,7 +217,8 @@ class EndpointEmbedder:
                 self._transport,
                 self._journal,
                 Limits(start=min(16, self._options.at_once), most=self._options.at_once),
-                prices=self._prices,
+                self._budget,
+                self._prices,
                 name=self.name,
                 stage=_STAGE,
                 fresh=True,  # Vectors that were paid for are in the vector cache, not in the journal.

@@ -22,6 +22,8 @@ _REMEMBER = """UPDATE listing SET sha256 = (SELECT f.sha256 FROM files AS f WHER
     AND f.size = listing.size AND f.mtime_ns = listing.mtime_ns)"""
 _PLAN = """CREATE TEMP TABLE todo AS SELECT number FROM listing WHERE sha256 IS NULL
     OR NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.space = ? AND v.key = listing.sha256) ORDER BY number"""
+_LEAVE_OUT_REST = """UPDATE listing SET reason = ?, detail = ? WHERE reason IS NULL AND (sha256 IS NULL
+    OR NOT EXISTS (SELECT 1 FROM vectors AS v WHERE v.space = ? AND v.key = listing.sha256))"""
 _KEEP = """INSERT OR REPLACE INTO files SELECT ?, path, size, mtime_ns, ? FROM listing WHERE number = ?"""
 
 
@@ -93,10 +95,19 @@ class Listing:
         """This one gives no vector."""
         self._database.execute("UPDATE listing SET reason = ?, detail = ? WHERE number = ?", (reason, detail, number))
 
+    def leave_out_rest(self, space: Space | None, reason: str, detail: str) -> None:
+        """Whatever has no vector by now gives none."""
+        self._database.execute(_LEAVE_OUT_REST, (reason, detail, None if space is None else space.id))
+
     def left_out(self) -> Iterator[LeftOut]:
         """All that give no vector, by id."""
         query = "SELECT id, reason, detail FROM listing WHERE reason IS NOT NULL ORDER BY id"
         return (LeftOut(*row) for row in self._database.execute(query).fetchall())
+
+    def outcomes(self) -> Iterator[tuple[int, bytes | None, str | None]]:
+        """Of each file, in order: its number from 1, its hash where it has a vector, else why it has none."""
+        query = "SELECT number, CASE WHEN reason IS NULL THEN sha256 END, reason FROM listing ORDER BY number"
+        return iter(self._database.execute(query))
 
     def embedded(self) -> tuple[int, int]:
         """How many have a vector, and how long the longest of their ids is."""

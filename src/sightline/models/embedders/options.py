@@ -22,6 +22,8 @@ def read_options(kind: type[Chosen], given: Mapping[str, Any], embedder: str) ->
     except ValidationError as error:
         found = error.errors()[0]
     key = str(found["loc"][0])
+    if found["type"] == "extra_forbidden" and key == "base_url":
+        raise UserError(f"{embedder} asks no server, so it has no address.", "leave --base-url out")
     if found["type"] != "extra_forbidden":
         raise UserError(f"option {key} of the embedder {embedder}: {found['msg'].lower()}.", _options_of(kind))
     near = nearest(key, kind.model_fields)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
+from dataclasses import replace
 from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
@@ -11,6 +12,7 @@ from sightline.config import Config
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
 from sightline.io import PathLike
+from sightline.models.asking import Asking
 from sightline.models.embedders.known import KNOWN, KnownModel, find_known
 from sightline.models.embedders.options import read_options
 from sightline.models.embedders.servers import Setting, open_server
@@ -29,13 +31,18 @@ def find_embedder(
     workspace: PathLike = ".sightline",
     config: Config | None = None,
     local_only: bool = False,
+    asking: Asking | None = None,
     **options: Any,
 ) -> Embedder:
     """The embedder of that name (the configured one, else `photos`); its options are checked, nothing is sent yet.
 
-    Calls to servers are journaled in the workspace. `local_only` refuses servers elsewhere, and downloads.
+    Calls to servers are journaled in the workspace, and made as `asking` says. `local_only` refuses servers elsewhere,
+    and downloads.
     """
-    setting = Setting(Path(workspace), config or Config(), local_only)
+    asking = asking or Asking()
+    if local_only:
+        asking = replace(asking, local_only=True)
+    setting = Setting(Path(workspace), config or Config(), asking)
     wanted = (name or setting.config.models.embedder or DEFAULT).strip()
     known = find_known(wanted.removeprefix("onnx:"))
     if known is not None:
@@ -80,7 +87,7 @@ def _unknown(name: str) -> UserError:
 def _photos(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.photos import Photos, PhotosOptions
 
-    return Photos(**read_options(PhotosOptions, options, DEFAULT).model_dump())
+    return Photos(**read_options(PhotosOptions, options, DEFAULT).model_dump(), local_only=setting.local_only)
 
 
 def _known(model: KnownModel, setting: Setting, options: Mapping[str, Any]) -> Embedder:

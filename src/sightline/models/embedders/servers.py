@@ -12,6 +12,7 @@ import orjson
 
 from sightline.config import Config
 from sightline.config.services import Price, PriceSettings
+from sightline.models.asking import Asking
 from sightline.models.embedders.options import read_options
 from sightline.models.names import PROVIDERS, ModelName, find_base_url, find_key, refuse_remote
 from sightline.models.protocols import Embedder
@@ -22,6 +23,7 @@ if TYPE_CHECKING:
 # Asked as a conversation that ends with an empty answer, which the model goes on from.
 _QWEN = "qwen3-vl-embedding"
 _QWEN_INSTRUCTION = "Represent the user's input."
+_INSTEAD = "use --embedder photos (free, on this machine)"
 _COMPACT = ("openai", "vllm")
 """Servers that are known to send vectors as base64."""
 _CHANGES = ("dimensions", "texts_as", "instruction", "prefix", "extra")
@@ -34,7 +36,11 @@ class Setting:
 
     workspace: Path
     config: Config
-    local_only: bool
+    asking: Asking
+
+    @property
+    def local_only(self) -> bool:
+        return self.asking.local_only
 
 
 def open_server(name: ModelName, setting: Setting, given: Mapping[str, Any]) -> Embedder:
@@ -46,10 +52,12 @@ def open_server(name: ModelName, setting: Setting, given: Mapping[str, Any]) -> 
     from sightline.models.settings import WireSettings
 
     options = read_options(EndpointOptions, given, str(name))
+    if setting.asking.limits is not None:
+        options = options.model_copy(update={"at_once": setting.asking.limits.most})
     models = setting.config.models
     endpoint = find_base_url(name, options.base_url, models)
     if setting.local_only:
-        refuse_remote(str(name), endpoint)
+        refuse_remote(str(name), endpoint, "use an embedder on this machine (photos, clip-vit-b32, onnx:FOLDER)")
     is_qwen = _QWEN in name.model.lower()
     if is_qwen:
         options = _like_qwen(options)
@@ -63,7 +71,7 @@ def open_server(name: ModelName, setting: Setting, given: Mapping[str, Any]) -> 
         name,
         endpoint,
         form,
-        key=find_key(name, endpoint, models),
+        key=find_key(name, endpoint, models, required=not setting.asking.plan, instead=_INSTEAD),
         settings=WireSettings.of(models),
         local_only=setting.local_only,
     )
@@ -74,6 +82,7 @@ def open_server(name: ModelName, setting: Setting, given: Mapping[str, Any]) -> 
         workspace=setting.workspace,
         options=options,
         prices=Prices(_with_silence(setting.config.prices, str(name))),
+        budget=setting.asking.budget,
         sees=endpoint != PROVIDERS["openai"].base_url,
         ends_open=is_qwen and form.as_messages,
     )

@@ -2,29 +2,27 @@
 
 from __future__ import annotations
 
-import logging
 import time
 from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any, Self
-from urllib.parse import urlsplit
 
 import numpy as np
 
 from sightline.config import Config
 from sightline.errors import SightlineError
 from sightline.io import PathLike
+from sightline.models.asking import Asking
 from sightline.models.embedders.attempts import close
 from sightline.models.embedders.cache import VectorCache
 from sightline.models.embedders.embedded import Embedded
 from sightline.models.embedders.listing import LeftOut
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.vector_file import Shape, VectorFile, write_vectors
-from sightline.models.names import leaves_machine
+from sightline.models.notice import tell_who_sees
 from sightline.models.protocols import Embedder, Vectors
 
-_log = logging.getLogger(__name__)
 PAGE = 4096
 """Vectors that are in memory at a time."""
 
@@ -48,12 +46,16 @@ class Session:
         *,
         config: Config,
         local_only: bool = False,
+        asking: Asking | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._started = time.monotonic()
+        self._workspace = workspace
         self._ours = embedder is None or isinstance(embedder, str)
         self.embedder: Embedder = (
-            find_embedder(embedder, workspace=workspace, config=config, local_only=local_only, **(options or {}))
+            find_embedder(
+                embedder, workspace=workspace, config=config, local_only=local_only, asking=asking, **(options or {})
+            )
             if embedder is None or isinstance(embedder, str)
             else embedder
         )
@@ -70,12 +72,8 @@ class Session:
     def tell_who_sees(self, what: str) -> None:
         """The first time that something private goes to a server elsewhere, say so."""
         endpoint = getattr(self.embedder, "endpoint", None)
-        if not isinstance(endpoint, str) or not leaves_machine(endpoint):
-            return
-        host = urlsplit(endpoint).hostname or endpoint
-        told = self.cache.database.execute("INSERT OR IGNORE INTO told VALUES (?)", (host,)).rowcount
-        if told:
-            _log.warning("%s are sent to %s; this is said once, and --local-only refuses it", what, host)
+        if isinstance(endpoint, str):
+            tell_who_sees(self._workspace, endpoint, what)
 
     def finish(
         self, content: Content, out: PathLike | None, left_out: tuple[LeftOut, ...], made: int, cut: int | None

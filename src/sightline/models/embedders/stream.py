@@ -9,6 +9,7 @@ from typing import NamedTuple
 import numpy as np
 
 from sightline.engine import Advance, Died, cores, map_in_processes, progress
+from sightline.errors import StoppedError
 from sightline.models.embedders.attempts import Attempt, attempt_pictures, attempt_texts, batch_of, side_of
 from sightline.models.embedders.cache import VectorCache, text_key
 from sightline.models.embedders.decode import AlreadyKnown, Decoded, Job, Refused
@@ -17,6 +18,7 @@ from sightline.models.protocols import Embedder, Pixels
 from sightline.types import Failure
 
 _CHUNK = 4
+NOT_EMBEDDED = Failure("not embedded", "the work was stopped before its turn")
 _WORTH_A_PROCESS = 16
 """Pictures whose decoding takes about as long as starting another process for it."""
 
@@ -96,10 +98,14 @@ class _Batch:
 
 
 class MadeTexts(NamedTuple):
-    """The key of each text, and what became of those that were not in the cache: a failure, or None."""
+    """The key of each text, and what became of those that were not in the cache: a failure, or None.
+
+    `stopped` is the budget or the limit that some were not embedded for.
+    """
 
     keys: list[bytes]
     made: Mapping[bytes, Failure | None]
+    stopped: StoppedError | None = None
 
 
 def embed_new_texts(texts: Sequence[str], embedder: Embedder, cache: VectorCache, advance: Advance) -> MadeTexts:
@@ -116,6 +122,8 @@ def embed_new_texts(texts: Sequence[str], embedder: Embedder, cache: VectorCache
         _keep(cache, embedder, part, attempt)
         made |= {key: attempt.failures.get(at) for at, key in enumerate(part)}
         advance(len(part))
+        if isinstance(attempt.stopped, StoppedError):
+            return MadeTexts(keys, {key: made.get(key, NOT_EMBEDDED) for key in todo}, attempt.stopped)
         if attempt.stopped is not None:
             raise attempt.stopped
     advance(len(texts) - len(todo))

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from typing import TypeAlias
 
 from sightline.engine import Advance
+from sightline.errors import StoppedError
 from sightline.io import PathLike, read_lines
 from sightline.models.embedders.listing import LeftOut
 from sightline.models.embedders.session import PAGE, Content, Session
@@ -49,6 +50,8 @@ class TextRun:
     left_out: list[LeftOut] = field(default_factory=list)
     made: int = 0
     cut: int | None = 0
+    stopped: StoppedError | None = None
+    "By what the work was stopped, if it was; nothing more is taken then."
     _numbers: array[int] = field(default_factory=lambda: array("q"))
     _keys: bytearray = field(default_factory=bytearray)
 
@@ -57,7 +60,7 @@ class TextRun:
         self.left_out += [text for _, text in page if isinstance(text, LeftOut)]
         texts = [(number, text) for number, text in page if isinstance(text, str)]
         embedder, cache = self.session.embedder, self.session.cache
-        keys, made = embed_new_texts([text for _, text in texts], embedder, cache, advance)
+        keys, made, self.stopped = embed_new_texts([text for _, text in texts], embedder, cache, advance)
         for (number, _), key in zip(texts, keys, strict=True):
             failure = made.get(key)
             if failure is not None:

