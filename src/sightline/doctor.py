@@ -5,10 +5,12 @@ from __future__ import annotations
 import platform
 import re
 import sqlite3
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from importlib import metadata
 
 from sightline.engine import cores
+from sightline.models.photos.state import State, photos_state, words_state
 
 _PURPOSES = {
     "heif": "read HEIC pictures",
@@ -20,6 +22,8 @@ _PURPOSES = {
     "pandas": "tables as data frames",
     "excel": "read predictions from Excel files",
 }
+_STATES: Mapping[str, Callable[[], State]] = {"photos": photos_state, "ocr": words_state}
+"""Extras whose packages may all be there and still not be enough."""
 _REQUIREMENT = re.compile(r"(?P<name>[A-Za-z0-9._-]+).*?(?:extra\s*==\s*['\"](?P<extra>[^'\"]+)['\"])?\s*$")
 
 
@@ -31,10 +35,8 @@ class Extra:
     purpose: str
     installed: dict[str, str]
     missing: tuple[str, ...]
-
-    @property
-    def command(self) -> str | None:
-        return f"pip install 'sightline[{self.name}]'" if self.missing else None
+    note: str = ""
+    command: str | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +61,6 @@ def diagnose() -> Diagnosis:
     """Look at what is installed; imports none of it."""
     needs = _requirements()
     core, missing_core = _split(needs.pop("", []))
-    extras = tuple(Extra(name, purpose, *_split(needs.get(name, []))) for name, purpose in _PURPOSES.items())
     return Diagnosis(
         sightline=metadata.version("sightline"),
         python=platform.python_version(),
@@ -68,8 +69,16 @@ def diagnose() -> Diagnosis:
         cores=cores(),
         core=core,
         missing_core=missing_core,
-        extras=extras,
+        extras=tuple(_extra(name, purpose, needs.get(name, [])) for name, purpose in _PURPOSES.items()),
     )
+
+
+def _extra(name: str, purpose: str, needs: list[str]) -> Extra:
+    installed, missing = _split(needs)
+    if missing:
+        return Extra(name, purpose, installed, missing, command=f"pip install 'sightline[{name}]'")
+    state = _STATES[name]() if name in _STATES else State("")
+    return Extra(name, purpose, installed, missing, state.note, state.command)
 
 
 def _requirements() -> dict[str, list[str]]:
@@ -77,7 +86,7 @@ def _requirements() -> dict[str, list[str]]:
     needs: dict[str, list[str]] = {}
     for line in metadata.requires("sightline") or []:
         found = _REQUIREMENT.match(line)
-        if found and found["name"] != "sightline":
+        if found:
             needs.setdefault(found["extra"] or "", []).append(found["name"])
     return needs
 

@@ -4,8 +4,10 @@ Run: python training/photos/calibrate.py --data ../shared/data/flickr8k
      --out src/sightline/models/photos/calibration.npz
 
 Words: a word fits a picture when at least two of its five captions use it (or a form of it), and does not when none
-does; with one in five, nobody knows, and the pair is left out. Sentences: a caption fits its own picture; of other
-pictures, half are drawn by chance and half from the fifty whose captions are nearest in meaning, as many as fit.
+does; with one in five, nobody knows, and the pair is left out. Flags: the same pairs, weighted so that of each word as
+many fit as do not. Facets: pictures whose captions name one value and no other, and pictures whose captions name none,
+weighted so that "none" is as frequent as a value. Sentences: a caption fits its own picture; of other pictures, half
+are drawn by chance and half from the fifty whose captions are nearest in meaning, as many as fit.
 """
 
 from __future__ import annotations
@@ -15,88 +17,50 @@ import re
 from dataclasses import replace
 from itertools import pairwise
 from pathlib import Path
+from typing import NamedTuple
 
 import numpy as np
+from concepts import CONCEPTS, FACETS
 from features import Split, read_split
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from sightline.models.photos import Photos
-from sightline.models.photos.calibration import Calibration
+from sightline.models.photos.annotate import FACET_SURE
+from sightline.models.photos.calibration import Calibration, facet_shares
 from sightline.models.photos.looks import look_at
 
-CONCEPTS = {
-    "dog": "dog dogs puppy puppies greyhound greyhounds",
-    "man": "man men guy",
-    "woman": "woman women lady ladies",
-    "child": "child children kid kids boy boys girl girls toddler baby",
-    "people": "people men women children crowd group kids boys girls players",
-    "water": "water ocean lake pool river sea wave waves stream pond swimming",
-    "snow": "snow snowy",
-    "grass": "grass grassy",
-    "beach": "beach sand shore",
-    "street": "street road sidewalk",
-    "ball": "ball balls football basketball baseball soccer tennis",
-    "bicycle": "bicycle bicycles bike bikes biker bicyclist cyclist",
-    "motorcycle": "motorcycle motorcycles motorbike",
-    "mountain": "mountain mountains cliff",
-    "rock": "rock rocks rocky cliff",
-    "swimming pool": "pool",
-    "skateboard": "skateboard skateboarder skateboarding",
-    "climbing": "climbing climbs climber climb",
-    "soccer": "soccer",
-    "basketball": "basketball",
-    "baseball": "baseball",
-    "tennis": "tennis",
-    "car": "car cars",
-    "boat": "boat boats canoe kayak raft",
-    "horse": "horse horses",
-    "bird": "bird birds duck ducks goose seagull",
-    "tree": "tree trees woods forest",
-    "building": "building buildings house",
-    "city": "city",
-    "playground": "playground swing swings slide",
-    "guitar": "guitar guitars",
-    "bench": "bench",
-    "table": "table",
-    "hat": "hat hats cap",
-    "sunglasses": "sunglasses",
-    "helmet": "helmet helmets",
-    "surfing": "surfer surfing surfboard surfs",
-    "skiing": "skier skiing skis skiers",
-    "snowboard": "snowboarder snowboard snowboarding",
-    "dancing": "dancing dance dancers",
-    "eating": "eating eats food",
-    "running": "running runs run",
-    "jumping": "jumping jumps jump leaps leaping",
-    "swimming": "swimming swims swim",
-    "smiling": "smiling smiles smile",
-    "night": "night",
-    "sunset": "sunset",
-    "crowd": "crowd crowded",
-    "race": "race racing racer",
-    "frisbee": "frisbee",
-    "toy": "toy toys",
-    "baby": "baby infant toddler",
-    "hockey": "hockey",
-    "flower": "flower flowers",
-    "fountain": "fountain",
-    "train": "train subway",
-    "umbrella": "umbrella umbrellas",
-    "wave": "wave waves",
-    "field": "field",
-    "mud": "mud muddy",
-}
-FACETS = {
-    "place": ("beach", "snow", "street", "swimming pool", "mountain", "grass", "city", "playground"),
-    "sport": ("bicycle", "skateboard", "soccer", "basketball", "baseball", "tennis", "surfing", "skiing", "hockey"),
-    "who": ("dog", "man", "woman", "child"),
-}
 DIRECTIONS = 64
 KNOTS = 24
+SMALLEST = 40
+"""Pairs in the last group of a curve."""
+FACET_KNOTS, FACET_SMALLEST = 16, 60
 BINS = 10
+LEAST_PICTURES = 8
+"""Words that fit fewer pictures say nothing about flags."""
 BLURS = (1.0, 1.5, 2.0)
 NO_CURVE = np.array([[0.0, 1.0], [0.0, 1.0]], np.float32)
+
+
+class Pairs(NamedTuple):
+    """How strongly a text points at a picture, whether rightly, with what weight, and in which half the picture is."""
+
+    x: NDArray[np.float64]
+    fits: NDArray[np.bool_]
+    weight: NDArray[np.float64]
+    first_half: NDArray[np.bool_]
+
+    def part(self, chosen: NDArray[np.bool_]) -> Pairs:
+        return Pairs(*(column[chosen] for column in self))
+
+
+def joined(parts: list[Pairs]) -> Pairs:
+    return Pairs(*(np.concatenate(columns) for columns in zip(*parts, strict=True)))
+
+
+def first_half(pictures: NDArray[np.intp]) -> NDArray[np.bool_]:
+    """Which of these pictures the curves in the report are fitted on."""
+    return pictures // 2 % 2 == 0
 
 
 def statistics(vectors: NDArray[np.float32]) -> Calibration:
@@ -106,38 +70,48 @@ def statistics(vectors: NDArray[np.float32]) -> Calibration:
     spread = lengths / len(vectors) ** 0.5
     directions = (axes[:DIRECTIONS] * spread[:DIRECTIONS, None]).astype(np.float16).astype(np.float32)
     rest = float((spread[DIRECTIONS:] ** 2).sum() / vectors.shape[1])
-    return Calibration(mean.astype(np.float16).astype(np.float32), directions, rest, 0.5, NO_CURVE, NO_CURVE)
+    mean = mean.astype(np.float16).astype(np.float32)
+    return Calibration(mean, directions, rest, 0.5, NO_CURVE, NO_CURVE, NO_CURVE, NO_CURVE)
 
 
-def fit_curve(x: NDArray[np.float64], y: NDArray[np.bool_]) -> NDArray[np.float32]:
-    """A rising curve through the shares of equally many pairs (more, smaller groups at the upper end)."""
-    order = np.argsort(x)
-    ends = np.unique([*(len(x) * (1 - np.geomspace(1, 40 / len(x), KNOTS))).astype(int), len(x)])
-    groups = [order[start:end] for start, end in pairwise(ends)]
-    points = [(float(x[group].mean()), float(y[group].mean()), len(group)) for group in groups]
+def fit_curve(pairs: Pairs, knots: int = KNOTS, smallest: int = SMALLEST) -> NDArray[np.float32]:
+    """A rising curve through the shares that fit, of groups of pairs (more, smaller groups at the upper end)."""
+    order = np.argsort(pairs.x, kind="stable")
+    ends = np.unique([*(len(order) * (1 - np.geomspace(1, smallest / len(order), knots))).astype(int), len(order)])
     # Neighbours that fall are averaged until none does.
-    pooled: list[tuple[float, float, int]] = []
-    for point in points:
-        pooled.append(point)
+    pooled: list[tuple[float, float, float]] = []
+    for start, end in pairwise(ends):
+        group = order[start:end]
+        weight = pairs.weight[group]
+        means = (float(np.average(values[group], weights=weight)) for values in (pairs.x, pairs.fits))
+        pooled.append((*means, float(weight.sum())))
         while len(pooled) > 1 and pooled[-2][1] >= pooled[-1][1]:
             (x1, y1, n1), (x2, y2, n2) = pooled[-2:]
             pooled[-2:] = [((x1 * n1 + x2 * n2) / (n1 + n2), (y1 * n1 + y2 * n2) / (n1 + n2), n1 + n2)]
     return np.array([[p[0] for p in pooled], [p[1] for p in pooled]], np.float32)
 
 
-def report(what: str, x: NDArray[np.float64], y: NDArray[np.bool_], half: NDArray[np.bool_]) -> None:
+def report(what: str, pairs: Pairs) -> None:
     """Fit on one half of the pictures, look at the other: what was promised and what came true."""
-    promised = np.interp(x, *fit_curve(x[half], y[half]))[~half]
-    came_true = y[~half]
-    print(f"{what}: {len(y):,} pairs, {y.mean():.3f} fit; on the half not fitted on:")
+    half = pairs.first_half
+    other = pairs.part(~half)
+    print(f"{what}: {len(half):,} pairs, {np.average(pairs.fits, weights=pairs.weight):.3f} fit; ", end="")
+    report_promises(np.interp(other.x, *fit_curve(pairs.part(half))), other)
+    print(f"  ranked right (AUC) {auc(pairs.x, pairs.fits):.3f}")
+
+
+def report_promises(promised: NDArray[np.float64], pairs: Pairs) -> None:
+    print("on what was not fitted on:")
     error = 0.0
     for low in np.arange(BINS) / BINS:
         inside = (promised >= low) & (promised < low + 1 / BINS)
         if inside.any():
-            said, was = promised[inside].mean(), came_true[inside].mean()
-            error += inside.mean() * abs(said - was)
+            weight = pairs.weight[inside]
+            said = np.average(promised[inside], weights=weight)
+            was = np.average(pairs.fits[inside], weights=weight)
+            error += weight.sum() / pairs.weight.sum() * abs(said - was)
             print(f"  promised {said:.2f}  came true {was:.2f}  n {inside.sum():,}")
-    print(f"  mean gap {error:.4f}; ranked right (AUC) {auc(x, y):.3f}")
+    print(f"  mean gap {error:.4f}")
 
 
 def auc(x: NDArray[np.float64], y: NDArray[np.bool_]) -> float:
@@ -157,33 +131,59 @@ def uses_of(split: Split) -> NDArray[np.int_]:
     return uses
 
 
-def report_choices(split: Split, embedder: Photos, known: Calibration) -> None:
-    """Facets: pictures of which captions name exactly one of the values; how often is a sure choice the right one?"""
-    uses, names = uses_of(split), list(CONCEPTS)
+def word_pairs(uses: NDArray[np.int_], surprise: NDArray[np.float64]) -> Pairs:
+    clear = uses != 1
+    return Pairs(surprise[clear], (uses >= 2)[clear], np.ones(clear.sum()), first_half(np.nonzero(clear)[0]))
+
+
+def flag_pairs(uses: NDArray[np.int_], surprise: NDArray[np.float64]) -> Pairs:
+    """The pairs of each word that fits enough pictures; half of their weight is on those that fit."""
+    parts = []
+    for column in np.flatnonzero((uses >= 2).sum(axis=0) >= LEAST_PICTURES):
+        clear = np.flatnonzero(uses[:, column] != 1)
+        fits = uses[clear, column] >= 2
+        weight = np.where(fits, 0.5 / fits.sum(), 0.5 / (~fits).sum())
+        parts.append(Pairs(surprise[clear, column], fits, weight, first_half(clear)))
+    return joined(parts)
+
+
+def facet_pairs(uses: NDArray[np.int_], evidence: NDArray[np.float64]) -> dict[str, Pairs]:
+    """For each facet, the share of its likeliest value in each picture, and whether the captions say the same."""
+    names, found = list(CONCEPTS), {}
     for facet, values in FACETS.items():
         columns = [names.index(value) for value in values]
-        right = uses[:, columns]
-        clear = ((right >= 2).sum(axis=1) == 1) & ((right == 1).sum(axis=1) == 0)
-        evidence = known.evidence(embedder.texts(list(values)), split.vectors)[clear]
-        shares = evidence / (1 + evidence.sum(axis=1, keepdims=True))
-        hit, sure = shares.argmax(axis=1) == right[clear].argmax(axis=1), shares.max(axis=1)
-        told = sure >= 0.5
-        print(f"facet {facet}: {hit.mean():.3f} right of {len(hit)}; told of {told.mean():.2f}, {hit[told].mean():.3f} "
-              f"right at a mean confidence of {sure[told].mean():.3f}")  # fmt: skip
+        said = uses[:, columns]
+        none = (said == 0).all(axis=1)
+        clear = ((said >= 2).sum(axis=1) == 1) & ((said == 1).sum(axis=1) == 0)
+        pictures = np.flatnonzero(clear | none)
+        shares = facet_shares(evidence[np.ix_(pictures, columns)])
+        right = clear[pictures] & (shares.argmax(axis=1) == said[pictures].argmax(axis=1))
+        weight = np.where(none[pictures], clear.sum() / len(values) / none.sum(), 1.0)
+        found[facet] = Pairs(shares.max(axis=1), right, weight / weight.sum(), first_half(pictures))
+    return found
 
 
-def word_pairs(
-    split: Split, embedder: Photos, known: Calibration
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
-    uses = uses_of(split)
-    surprise = known.surprise(embedder.texts(list(CONCEPTS)), split.vectors).astype(np.float64)
-    clear = uses != 1
-    return surprise[clear], (uses >= 2)[clear], np.nonzero(clear)[0]
+def report_facets(facets: dict[str, Pairs]) -> None:
+    """Each facet by a curve that was fitted on the other facets, in the other half of the pictures."""
+    promises, looked_at = [], []
+    for facet, pairs in facets.items():
+        others = joined([found for name, found in facets.items() if name != facet])
+        curve = fit_curve(others.part(others.first_half), FACET_KNOTS, FACET_SMALLEST)
+        looked_at.append(pairs.part(~pairs.first_half))
+        promises.append(np.interp(looked_at[-1].x, *curve))
+        report_told(facet, promises[-1], looked_at[-1])
+    print(f"facets: {len(facets)}; ", end="")
+    report_promises(np.concatenate(promises), joined(looked_at))
 
 
-def sentence_pairs(
-    split: Split, embedder: Photos, known: Calibration
-) -> tuple[NDArray[np.float64], NDArray[np.bool_], NDArray[np.intp]]:
+def report_told(facet: str, promised: NDArray[np.float64], pairs: Pairs) -> None:
+    told = promised >= FACET_SURE
+    share, weight = np.average(told, weights=pairs.weight), pairs.weight[told]
+    said, was = np.average(promised[told], weights=weight), np.average(pairs.fits[told], weights=weight)
+    print(f"facet {facet}: told of {share:.2f}, promised {said:.2f}, came true {was:.2f}")
+
+
+def sentence_pairs(split: Split, embedder: Photos, known: Calibration) -> Pairs:
     rng = np.random.default_rng(0)
     texts = embedder.texts([captions[0] for captions in split.captions])
     meaning = embedder.texts([" ".join(captions[1:]) for captions in split.captions])
@@ -193,12 +193,12 @@ def sentence_pairs(
     hard = near[np.arange(count), rng.integers(0, near.shape[1], count)]
     other = np.where(np.arange(count) % 2 == 0, chance, hard)
     surprise = known.surprise(texts, split.vectors).astype(np.float64)
-    pictures = np.concatenate([np.arange(count), other])
+    pictures, sentences = np.concatenate([np.arange(count), other]), np.tile(np.arange(count), 2)
     own = np.arange(2 * count) < count
     for name, rows in (("by chance", np.arange(0, count, 2)), ("near in meaning", np.arange(1, count, 2))):
         x = np.concatenate([surprise[rows, rows], surprise[other[rows], rows]])
         print(f"sentence against a picture {name}: AUC {auc(x, np.arange(len(x)) < len(rows)):.3f}")
-    return surprise[pictures, np.tile(np.arange(count), 2)], own, np.tile(np.arange(count), 2)
+    return Pairs(surprise[pictures, sentences], own, np.ones(2 * count), first_half(sentences))
 
 
 def report_sharpness(folder: Path) -> None:
@@ -225,14 +225,21 @@ def main() -> None:
     embedder = Photos()
     known = statistics(read_split(options.data, "train").vectors)
     dev = read_split(options.data, "dev")
+    uses, words = uses_of(dev), embedder.texts(list(CONCEPTS))
+    surprise = known.surprise(words, dev.vectors).astype(np.float64)
+    pairs = {
+        "word": word_pairs(uses, surprise),
+        "flag": flag_pairs(uses, surprise),
+        "sentence": sentence_pairs(dev, embedder, known),
+    }
     curves = {}
-    for name, pairs in (("word", word_pairs), ("sentence", sentence_pairs)):
-        x, y, owner = pairs(dev, embedder, known)
-        report(name, x, y, owner // 2 % 2 == 0)
-        curves[f"{name}_curve"] = fit_curve(x, y)
-        if name == "word":
-            known = replace(known, base=float(y.mean()), word_curve=curves["word_curve"])
-            report_choices(dev, embedder, known)
+    for name, found in pairs.items():
+        report(name, found)
+        curves[f"{name}_curve"] = fit_curve(found)
+    known = replace(known, base=float(pairs["word"].fits.mean()), word_curve=curves["word_curve"])
+    facets = facet_pairs(uses, known.evidence(words, dev.vectors))
+    report_facets(facets)
+    curves["facet_curve"] = fit_curve(joined(list(facets.values())), FACET_KNOTS, FACET_SMALLEST)
     report_sharpness(options.data / "sample")
     if options.out:
         arrays = {"mean": known.mean.astype(np.float16), "directions": known.directions.astype(np.float16)}

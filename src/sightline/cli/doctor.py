@@ -2,9 +2,14 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable, Iterator
 from dataclasses import asdict
+from typing import TYPE_CHECKING
 
 from sightline.cli.common import Common
+
+if TYPE_CHECKING:
+    from sightline.doctor import Extra
 
 
 def doctor(*, common: Common = Common()) -> None:
@@ -15,8 +20,7 @@ def doctor(*, common: Common = Common()) -> None:
     common.ignores_limit()
     found = diagnose()
     if common.json:
-        extras = [asdict(extra) | {"command": extra.command} for extra in found.extras]
-        common.print_json(asdict(found) | {"extras": extras, "healthy": found.healthy})
+        common.print_json(asdict(found) | {"healthy": found.healthy})
     else:
         from rich.markup import escape
         from rich.table import Table
@@ -28,10 +32,24 @@ def doctor(*, common: Common = Common()) -> None:
         for name, version in found.core.items():
             table.add_row(name, version, "")
         for extra in found.extras:
-            state = ", ".join(f"{name} {version}" for name, version in extra.installed.items())
-            table.add_row(f"\\[{extra.name}]", state or "missing", escape(f"{extra.purpose}  {extra.command or ''}"))
+            state = [f"{name} {version}" for name, version in extra.installed.items()]
+            state += [f"{name} missing" for name in extra.missing]
+            table.add_row(f"\\[{extra.name}]", escape(", ".join(state)), extra.purpose)
         common.console.print(table)
+        for line in _advice(found.extras):
+            common.console.print(line, markup=False, soft_wrap=True)
     if not found.healthy:
         raise FoundError(
             f"missing packages of the core: {', '.join(found.missing_core)}.", "pip install --force-reinstall sightline"
         )
+
+
+def _advice(extras: Iterable[Extra]) -> Iterator[str]:
+    """What there is to say about an extra, and the command that adds or mends it, on lines that can be copied."""
+    for extra in extras:
+        if extra.note:
+            yield f"[{extra.name}] {extra.note}"
+        elif extra.command:
+            yield f"[{extra.name}] is not all there: {', '.join(extra.missing)}"
+        if extra.command:
+            yield f"  {extra.command}"

@@ -16,7 +16,7 @@ from sightline.config import Config
 from sightline.corpus.derive import Derive
 from sightline.corpus.groups import count_groups, rebuild_groups
 from sightline.corpus.merge import read_metadata_rows
-from sightline.corpus.pixels import has_heif
+from sightline.corpus.pixels import MissingDecoderError, has_heif
 from sightline.corpus.read import Job, Reading, Refused, Same, current_readers
 from sightline.corpus.store import Gone, Root, Store
 from sightline.corpus.walk import Walk
@@ -85,7 +85,18 @@ def scan(
             rebuild_groups(store, config.duplicates, config.events)
             store.set_note("groups", stamp)
         store.mark_scanned(root)
+        _tell_missing_decoder(store)
         return _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
+
+
+def _tell_missing_decoder(store: Store) -> None:
+    """Pictures that an optional package would read are no fault of theirs: say which, every time."""
+    detail = MissingDecoderError().detail
+    (count,) = store.database.execute(
+        "SELECT count(*) FROM files WHERE state = 'present' AND detail = ?", (detail,)
+    ).fetchone()
+    if count:
+        _log.warning("pictures passed over: %d. %s", count, detail)
 
 
 def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:

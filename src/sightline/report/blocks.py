@@ -64,6 +64,23 @@ class Charts:
 
 
 @dataclass(frozen=True, slots=True)
+class Shown:
+    """A small picture (a data URL; None: it could not be read), its name, and lines about it; `mark` stands out."""
+
+    source: Markup | None
+    name: str
+    lines: Sequence[str] = ()
+    mark: str = ""
+
+
+@dataclass(frozen=True, slots=True)
+class Pictures:
+    """Small pictures side by side."""
+
+    items: Sequence[Shown]
+
+
+@dataclass(frozen=True, slots=True)
 class Legend:
     """Which colour and shape stands for which run."""
 
@@ -113,7 +130,7 @@ class Page:
     footer: str
 
 
-Block: TypeAlias = Table | Paragraph | Facts | Notes | Charts | Legend | FileLink | Fold
+Block: TypeAlias = Table | Paragraph | Facts | Notes | Charts | Pictures | Legend | FileLink | Fold
 
 
 def numeric(first: int, last: int) -> frozenset[int]:

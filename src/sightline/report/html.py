@@ -19,7 +19,9 @@ from sightline.report.blocks import (
     Page,
     Paragraph,
     Part,
+    Pictures,
     Row,
+    Shown,
     Table,
 )
 from sightline.report.charts import marker
@@ -74,12 +76,24 @@ def _block(block: Block) -> Markup:
             return tag("ul", lines(tag("li", item) for item in items), class_="warning" if warning else "notes")
         case Charts(drawings):
             return tag("div", lines(tag("figure", drawing) for drawing in drawings), class_="charts")
+        case Pictures(items):
+            return tag("ul", Markup("\n"), lines(map(_shown, items)), class_="pictures")
         case Legend(names):
             return tag("ul", *(_legend_item(series, name) for series, name in enumerate(names)), class_="legend")
         case FileLink(text, name):
             return tag("p", f"{text}: ", tag("a", name, href=quote(name)))
         case Fold(summary, blocks):
             return tag("details", tag("summary", summary), Markup("\n"), lines(map(_block, blocks)))
+
+
+def _shown(shown: Shown) -> Markup:
+    if shown.source is None:
+        picture = tag("span", "can't be read", class_="quiet")
+    else:
+        picture = tag("img", src=shown.source, alt=shown.name, loading="lazy")
+    said = [tag("small", line, dir="auto") for line in shown.lines]
+    name = tag("span", tag("bdi", shown.name), *([Markup(" "), tag("b", shown.mark)] if shown.mark else []))
+    return tag("li", tag("div", picture), name, *said)
 
 
 def _legend_item(series: int, name: str) -> Markup:

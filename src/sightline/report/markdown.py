@@ -18,6 +18,7 @@ from sightline.report.blocks import (
     Notes,
     Page,
     Paragraph,
+    Pictures,
     Table,
 )
 from sightline.report.markup import escape
@@ -65,6 +66,8 @@ def _blocks(blocks: Iterable[Block]) -> Iterator[str]:
                 yield "\n".join(f"- **{plain(name)}**: {plain(value)}" for name, value in pairs)
             case Notes(items, warning):
                 yield "\n".join(f"- {'**Warning**: ' if warning else ''}{plain(item)}" for item in items)
+            case Pictures(items):
+                yield "\n".join(f"- {plain('; '.join(filter(None, (x.name, x.mark, *x.lines))))}" for x in items)
             case FileLink(text, name):
                 yield f"{plain(text)}: [{plain(name)}](<{quote(name)}>)"
             case Fold(summary, inner):

@@ -7,7 +7,7 @@ from html import escape as escape_html
 
 from sightline.report.words import one_line
 
-_VOID = frozenset({"br", "col", "meta"})
+_VOID = frozenset({"br", "col", "img", "meta"})
 
 
 class Markup(str):

@@ -3,6 +3,7 @@
 Tags come from the classifier's 1,000 classes, whose probabilities held on the development split as they are, and from
 any vocabulary by zero-shot score. Facets and flags are questions that somebody asked, so before looking each answer is
 as likely as the other; tags are words like any other. What is less sure than the threshold is "unknown", or left out.
+People are never counted, because nothing here can: "unknown".
 """
 
 from __future__ import annotations
@@ -15,7 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.config.making import AnnotateSettings
-from sightline.models.photos.calibration import calibration
+from sightline.models.photos.calibration import calibration, facet_shares
 from sightline.models.photos.classes import class_names
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.joining import softmax
@@ -32,14 +33,17 @@ _COLOUR_SHARE = 0.15
 """A colour is named when it covers this much of the picture."""
 _FLAG_SURE = 0.75
 """A yes or no that is less sure than this is neither."""
+FACET_SURE = 0.7
+"""A value that is less sure than this is unknown: below, promises held on some facets only."""
 _SHARP_SURE = 0.8
 _QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECASE)
 
 
 class _Scores(NamedTuple):
-    """Of one picture: a row for the texts that are asked for, as chances and as evidence, and one for the classes."""
+    """Of one picture: rows for the texts that are asked for, read in three ways, and one for the classes."""
 
-    chances: NDArray[np.float64]
+    words: NDArray[np.float64]
+    flags: NDArray[np.float64]
     evidence: NDArray[np.float64]
     classes: NDArray[np.float32]
 
@@ -64,19 +68,18 @@ class Annotator:
     def __call__(self, pictures: Mapping[str, Pixels]) -> list[Annotation]:
         """One annotation for each picture, by its id."""
         seen = self._embedder.see(list(pictures.values()))
-        evidence = calibration().evidence(self._texts, seen.vectors)
-        chances = calibration().words(self._texts, seen.vectors)
-        classes = softmax(seen.logits)
+        known = calibration()
+        readings = (read(self._texts, seen.vectors) for read in (known.words, known.flags, known.evidence))
+        rows = zip(*readings, softmax(seen.logits), strict=True)
         return [
-            self._annotation(id_, pixels, _Scores(chances[row], evidence[row], classes[row]))
-            for row, (id_, pixels) in enumerate(pictures.items())
+            self._annotation(id_, pixels, _Scores(*row))
+            for (id_, pixels), row in zip(pictures.items(), rows, strict=True)
         ]
 
     def _annotation(self, id_: str, pixels: Pixels, scores: _Scores) -> Annotation:
         tags = self._tags(scores)
         facets, sure = self._facets(scores.evidence)
-        ratios = {flag: float(scores.evidence[self._column[flag]]) for flag in self._settings.flags}
-        flags = {flag: ratio / (1 + ratio) for flag, ratio in ratios.items()}
+        flags = {flag: float(scores.flags[self._column[flag]]) for flag in self._settings.flags}
         confidence = {f"tag:{tag}": chance for tag, chance in tags.items()} | sure
         confidence |= {flag: max(chance, 1 - chance) for flag, chance in flags.items()}
         return Annotation(
@@ -95,7 +98,7 @@ class Annotator:
         vocabulary, names = self._settings.vocabulary, class_names()
         found = {names[at][0]: float(scores.classes[at]) for at in np.flatnonzero(scores.classes >= self._threshold)}
         if vocabulary:
-            by_score = {word: float(scores.chances[self._column[word]]) for word in vocabulary}
+            by_score = {word: float(scores.words[self._column[word]]) for word in vocabulary}
             found = {word: max(chance, found.get(word, 0.0)) for word, chance in by_score.items()}
         sure = [item for item in found.items() if item[1] >= self._threshold]
         return dict(sorted(sure, key=lambda item: -item[1])[: self._settings.max_tags])
@@ -103,12 +106,11 @@ class Annotator:
     def _facets(self, evidence: NDArray[np.float64]) -> tuple[dict[str, str], dict[str, float]]:
         """One value of each facet, or none: the values compete with each other and with "none of them"."""
         values, sure = {}, {}
+        lowest = max(self._threshold, FACET_SURE)
         for facet, choices in self._settings.taxonomy.items():
-            each = np.array([evidence[self._column[choice]] for choice in choices])
-            shares = each / (1 + each.sum())
-            best = int(shares.argmax()) if len(shares) else -1
-            sure[facet] = float(shares[best]) if len(shares) else 0.0
-            values[facet] = choices[best] if sure[facet] >= self._threshold else UNKNOWN
+            shares = facet_shares(evidence[None, [self._column[choice] for choice in choices]])
+            sure[facet] = float(calibration().facets(shares)[0]) if choices else 0.0
+            values[facet] = choices[int(shares.argmax())] if choices and sure[facet] >= lowest else UNKNOWN
         return values, sure
 
     def _is_sure(self, chance: float) -> bool:
@@ -143,4 +145,5 @@ def _looks(look: Look) -> dict[str, Json]:
         "lightness": round(look.lightness, 3),
         "sharpness": word,
         "sharp_confidence": round(max(sharp, 1 - sharp), 3),
+        "people": UNKNOWN,
     }

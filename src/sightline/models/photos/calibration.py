@@ -22,7 +22,7 @@ FILE = Path(__file__).with_name("calibration.npz")
 
 @dataclass(frozen=True)
 class Calibration:
-    """Statistics of photographs (mean vector; main directions times their spread; the rest), and two curves.
+    """Statistics of photographs (mean vector; main directions times their spread; the rest), and the curves.
 
     `base` is how often a word fitted a picture where the curve for words was fitted.
     """
@@ -32,6 +32,8 @@ class Calibration:
     rest: float
     base: float
     word_curve: NDArray[np.float32]
+    flag_curve: NDArray[np.float32]
+    facet_curve: NDArray[np.float32]
     sentence_curve: NDArray[np.float32]
 
     def surprise(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float32]:
@@ -46,6 +48,15 @@ class Calibration:
         """The chance that two of five people who describe the picture would use this word, or one of its kind."""
         return np.interp(self.surprise(texts, pictures), *self.word_curve)
 
+    def flags(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
+        """The chance that the word fits the picture, where as many pictures fit as do not."""
+        return np.interp(self.surprise(texts, pictures), *self.flag_curve)
+
+    def facets(self, shares: NDArray[np.float64]) -> NDArray[np.float64]:
+        """The chance that the likeliest value of a facet is right, from `facet_shares`; a number for each picture."""
+        chances: NDArray[np.float64] = np.interp(shares.max(axis=1, initial=0.0), *self.facet_curve)
+        return chances
+
     def evidence(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
         """How many times likelier the picture is if the word fits than if not; 1 says nothing either way."""
         chance = np.clip(self.words(texts, pictures), 1e-4, 1 - 1e-4)
@@ -55,6 +66,12 @@ class Calibration:
     def sentences(self, texts: Vectors, pictures: Vectors) -> NDArray[np.float64]:
         """The chance that the sentence describes the picture, where as many sentences do as do not."""
         return np.interp(self.surprise(texts, pictures), *self.sentence_curve)
+
+
+def facet_shares(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
+    """What each value of a facet (a column) has of all evidence: they compete with each other and with "none"."""
+    shares: NDArray[np.float64] = evidence / (1 + evidence.sum(axis=1, keepdims=True))
+    return shares
 
 
 @cache
@@ -67,5 +84,7 @@ def calibration() -> Calibration:
             rest=float(file["rest"]),
             base=float(file["base"]),
             word_curve=file["word_curve"],
+            flag_curve=file["flag_curve"],
+            facet_curve=file["facet_curve"],
             sentence_curve=file["sentence_curve"],
         )

