@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sightline.samples.looking import Posed, alone, middle, originals
 from sightline.samples.occasions import OCCASIONS
 from sightline.samples.scenes import Samples, Scene, Thing
-from sightline.samples.words import LIGHT_PHRASES, listed, number_word, phrase
 from sightline.types import Answer, PictureRef, Step, Task, Trace, Traces
+from sightline.types.words import LIGHT_PHRASES, listed, number_word, phrase
 from sightline.world.draw import PLACES
 
 _COLOURS_ZH = {
@@ -111,7 +111,7 @@ def describe_tasks(samples: Samples) -> Iterator[Posed]:
 
 def _traces(scene: Scene) -> tuple[Trace, Trace]:
     things = [phrase(thing.kind, thing.colour, thing.count) for thing in scene.objects]
-    where, when = PLACES[scene.place].phrase, LIGHT_PHRASES[scene.light]
+    where, when = PLACES[scene.place].phrase, LIGHT_PHRASES[scene.light][0]
     first = Trace(
         f"First the surroundings: we are {where}. The light says that it was taken {when}. "
         f"Then what stands out: {'; '.join(things)}. Nothing else needs to be named.",

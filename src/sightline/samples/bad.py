@@ -7,14 +7,15 @@ import os
 import struct
 import zlib
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from PIL import Image
 
-from sightline.samples.files import TURNS
-from sightline.world.draw import PLACES, Plan, Wish, draw
+from sightline.world.draw import PLACES, PersonWish, ScenePlan, ThingWish, draw
+from sightline.world.files import TURNS
 
 
 def write_bad_files(folder: Path) -> Mapping[str, str]:
@@ -58,8 +59,10 @@ def _picture(name: str, size: tuple[int, int] = (320, 240)) -> Image.Image:
     places = sorted(PLACES)
     place = places[sum(name.encode()) % len(places)]
     colour = ("red", "blue", "green", "orange", "purple")[len(name) % 5]
-    kind = "mug" if place == "kitchen" else "person"
-    return draw(Plan(place, "day", (Wish(kind, colour),), size, seed=f"bad/{name}")).image
+    plan = ScenePlan(place, "day", size=size, seed=f"bad/{name}")
+    if place == "kitchen":
+        return draw(replace(plan, things=(ThingWish("mug", colour),))).image
+    return draw(replace(plan, people=(PersonWish(colour),))).image
 
 
 def _saved(image: Image.Image, picture_format: str, **options: Any) -> bytes:

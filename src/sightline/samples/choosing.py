@@ -9,8 +9,8 @@ from random import Random
 
 from sightline.samples.looking import Posed, alone, middle, originals
 from sightline.samples.scenes import Samples, Scene, Thing
-from sightline.samples.words import LIGHT_PHRASES, listed
 from sightline.types import Choice, Option, Part, PictureRef, Step, StepKind, Task
+from sightline.types.words import LIGHT_PHRASES, listed
 
 _FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 # How far apart (in picture widths) things must be to be told left from right, and how far a thing must move.
@@ -154,7 +154,7 @@ def _latest(samples: Samples) -> Iterator[_Question]:
         last, order = scenes[-1], _dealt(scenes[-3:])
         key, place = _place(order, last)
         shown = [PictureRef(scene.id) for scene in order]
-        said = listed(f"picture {n} was taken {LIGHT_PHRASES[scene.light]}" for n, scene in enumerate(order, 1))
+        said = listed(f"picture {n} was taken {LIGHT_PHRASES[scene.light][0]}" for n, scene in enumerate(order, 1))
         yield _Question(
             category="Sequential",
             subtask="Time Order",

@@ -1,35 +1,23 @@
-"""Pictures on disk: pixels encoded in their format, turned as the camera was held, with what is known of them."""
+"""The samples on disk: each drawn, encoded and written with its sidecars, and the truth about it."""
 
 from __future__ import annotations
 
 import hashlib
-import io
-from collections.abc import Mapping
+from collections.abc import Sequence
 from dataclasses import replace
 from datetime import UTC
 from pathlib import Path
-from types import MappingProxyType
-from typing import Any
 
-from PIL import Image, ImageOps, PngImagePlugin
+from PIL import Image, ImageOps
 
-from sightline.samples import metadata as written
-from sightline.samples.lives import Metadata, Snapshot, plan_lives
+from sightline.samples.lives import Snapshot, plan_lives
+from sightline.samples.occasions import Wish
 from sightline.samples.scenes import Samples, Scene, Thing
+from sightline.types import Box, SceneGraph
+from sightline.world import metadata as written
 from sightline.world.draw import draw
-
-TURNS: Mapping[int, Image.Transpose] = MappingProxyType(
-    {
-        2: Image.Transpose.FLIP_LEFT_RIGHT,
-        3: Image.Transpose.ROTATE_180,
-        4: Image.Transpose.FLIP_TOP_BOTTOM,
-        5: Image.Transpose.TRANSPOSE,
-        6: Image.Transpose.ROTATE_90,
-        7: Image.Transpose.TRANSVERSE,
-        8: Image.Transpose.ROTATE_270,
-    }
-)
-"""What turns an upright picture into the one that is stored under that EXIF orientation."""
+from sightline.world.files import encode
+from sightline.world.metadata import Metadata
 
 
 def write_samples(folder: Path, *, seed: int = 0, pictures: int = 60) -> Samples:
@@ -48,13 +36,32 @@ def write_samples(folder: Path, *, seed: int = 0, pictures: int = 60) -> Samples
 
 def _write_original(path: Path, snapshot: Snapshot) -> Scene:
     drawing = draw(snapshot.plan)
-    data = encode(drawing.image, snapshot)
+    data = _encoded(drawing.image, snapshot)
     path.write_bytes(data)
     _write_sidecars(path, snapshot)
-    seen = {(note.kind, note.colour): Thing(note.kind, note.colour, note.count, note.box) for note in drawing.notes}
-    things = [seen.pop((wish.kind, wish.colour)) for wish in snapshot.plan.wishes]
-    scene = _scene(snapshot, drawing.image.size, data)
-    return replace(scene, objects=tuple(things), scenery=tuple(seen.values()))
+    scenery = tuple(Thing(note.kind, note.colour, note.count, note.box) for note in drawing.scenery)
+    things = _named(snapshot.wishes, drawing.graph)
+    return replace(_scene(snapshot, drawing.image.size, data), objects=things, scenery=scenery)
+
+
+def _named(wishes: Sequence[Wish], graph: SceneGraph) -> tuple[Thing, ...]:
+    """The wished things as they are seen, those of one kind and colour together."""
+    boxes: dict[tuple[str, str], list[Box]] = {}
+    for seen in graph.things:
+        boxes.setdefault((seen.kind, seen.colour), []).append(seen.box)
+    for figure in graph.figures:
+        boxes.setdefault(("person", figure.coat), []).append(figure.box)
+    things = []
+    for wish in wishes:
+        found = boxes[wish.kind, wish.colour]
+        box = Box(
+            min(box.left for box in found),
+            min(box.top for box in found),
+            max(box.right for box in found),
+            max(box.bottom for box in found),
+        )
+        things.append(Thing(wish.kind, wish.colour, len(found), box))
+    return tuple(things)
 
 
 def _write_copy(path: Path, snapshot: Snapshot, source: Path, original: Scene) -> Scene:
@@ -65,7 +72,7 @@ def _write_copy(path: Path, snapshot: Snapshot, source: Path, original: Scene) -
         with Image.open(source) as image:
             upright = ImageOps.exif_transpose(image)
         size = (round(upright.width * 0.75), round(upright.height * 0.75))
-        data = encode(upright.resize(size, Image.Resampling.LANCZOS), snapshot, quality=72)
+        data = _encoded(upright.resize(size, Image.Resampling.LANCZOS), snapshot, quality=72)
     path.write_bytes(data)
     scene = _scene(snapshot, size, data)
     return replace(scene, objects=original.objects, scenery=original.scenery)
@@ -80,7 +87,6 @@ def _scene(snapshot: Snapshot, size: tuple[int, int], data: bytes) -> Scene:
         when = known.taken_at
         known = Metadata(when and when.astimezone(UTC), known.lat, known.lon, known.altitude)
     labelled = "xmp" in carriers or "xmp sidecar" in carriers
-    camera = known.camera
     return Scene(
         id=snapshot.id,
         owner=snapshot.owner,
@@ -98,8 +104,8 @@ def _scene(snapshot: Snapshot, size: tuple[int, int], data: bytes) -> Scene:
         lat=known.lat,
         lon=known.lon,
         altitude=known.altitude,
-        device=camera.model if camera else None,
-        lens=camera.lens if camera else None,
+        device=known.device.model if known.device else None,
+        lens=known.device.lens if known.device else None,
         orientation=snapshot.orientation,
         title=known.title if labelled else None,
         keywords=known.keywords if labelled else (),
@@ -112,36 +118,17 @@ def _scene(snapshot: Snapshot, size: tuple[int, int], data: bytes) -> Scene:
     )
 
 
-def encode(upright: Image.Image, snapshot: Snapshot, quality: int = 86) -> bytes:
+def _encoded(upright: Image.Image, snapshot: Snapshot, quality: int = 86) -> bytes:
     """The bytes of a file in the snapshot's format, with the metadata that belongs inside it."""
-    turn = TURNS.get(snapshot.orientation)
-    stored = upright if turn is None else upright.transpose(turn)
-    options: dict[str, Any] = {}
-    if "exif" in snapshot.carriers:
-        options["exif"] = written.exif(snapshot.metadata, snapshot.orientation)
-    packet = written.xmp(snapshot.metadata, facts=False) if "xmp" in snapshot.carriers else None
-    buffer = io.BytesIO()
-    match snapshot.format:
-        case "PNG":
-            text = PngImagePlugin.PngInfo()
-            if packet is not None:
-                text.add_itxt("XML:com.adobe.xmp", packet.decode())
-            stored.save(buffer, "PNG", pnginfo=text, compress_level=4, **options)
-        case "GIF":
-            stored.quantize(128, method=Image.Quantize.FASTOCTREE).save(buffer, "GIF")
-        case "TIFF":
-            tags = written.exif(snapshot.metadata, snapshot.orientation)
-            if packet is not None:
-                tags[0x02BC] = packet
-            # As bytes: from an Exif object Pillow takes over only the outer directory.
-            stored.save(buffer, "TIFF", exif=tags.tobytes())
-        case "BMP":
-            stored.save(buffer, "BMP")
-        case _:
-            if packet is not None:
-                options["xmp"] = packet
-            stored.save(buffer, snapshot.format, quality=quality, **options)
-    return buffer.getvalue()
+    return encode(
+        upright,
+        snapshot.metadata,
+        file_format=snapshot.format,
+        orientation=snapshot.orientation,
+        exif="exif" in snapshot.carriers,
+        xmp="xmp" in snapshot.carriers,
+        quality=quality,
+    )
 
 
 def _write_sidecars(path: Path, snapshot: Snapshot) -> None:

@@ -11,8 +11,8 @@ from typing import Any, TypeAlias, TypeVar
 
 from sightline.samples.looking import Posed, Test, has
 from sightline.samples.scenes import Samples, Scene
-from sightline.samples.words import LIGHT_PHRASES, article, phrase
 from sightline.types import PictureSet, Relevance, Scope, Task
+from sightline.types.words import LIGHT_PHRASES, article, phrase
 from sightline.world.draw import KINDS, PLACES
 
 _T = TypeVar("_T", bound="tuple[Any, ...] | str")
@@ -63,7 +63,7 @@ def _queries(scenes: Sequence[Scene]) -> Iterator[_Query]:
     for place, light in _common(((s.place, s.light) for s in scenes if s.light in ("sunset", "night")), 5):
         there, then = _at(place), _in(light)
         yield _Query(
-            f"a scene {PLACES[place].phrase} {LIGHT_PHRASES[light]}", _both(there, then), there, "place and light"
+            f"a scene {PLACES[place].phrase} {LIGHT_PHRASES[light][0]}", _both(there, then), there, "place and light"
         )
     for place in _common((s.place for t, s in things if t.kind == "dog"), 2):
         dog = has("dog")

@@ -16,11 +16,15 @@ from sightline.samples.occasions import (
     Camera,
     Occasion,
     Shot,
+    Wish,
     parse_thing,
 )
 from sightline.samples.scenes import Carrier
-from sightline.samples.words import caption
-from sightline.world.draw import KINDS, Plan, Wish
+from sightline.types import HAIR
+from sightline.types.words import LIGHT_PHRASES, PLACE_PHRASES, listed, phrase
+from sightline.world.draw import KINDS, PLACES, PersonWish, ScenePlan, ThingWish
+from sightline.world.draw.plan import POSES
+from sightline.world.metadata import Metadata
 
 BURST = 3
 """Frames in a burst."""
@@ -40,27 +44,14 @@ _WIDE = ("car", "bicycle", "tent", "house")
 
 
 @dataclass(frozen=True, slots=True)
-class Metadata:
-    """What a file can say about the picture in it."""
-
-    taken_at: datetime | None = None
-    lat: float | None = None
-    lon: float | None = None
-    altitude: float | None = None
-    camera: Camera | None = None
-    title: str | None = None
-    keywords: tuple[str, ...] = ()
-    rating: int | None = None
-
-
-@dataclass(frozen=True, slots=True)
 class Snapshot:
     """A picture that is to be drawn and written, or a copy of one."""
 
     id: str
     owner: str
     event: str | None
-    plan: Plan
+    plan: ScenePlan
+    wishes: tuple[Wish, ...]
     caption: str
     metadata: Metadata
     format: str = "JPEG"
@@ -134,7 +125,7 @@ def _by_occasion(seed: int, moments: Sequence[_Moment], in_bursts: frozenset[int
         here = sorted((m for m in moments if m.occasion is occasion), key=lambda moment: moment.when)
         snapshots: list[Snapshot] = []
         for moment in here:
-            plan = _plan(seed, moment)
+            wishes, plan = _plan(seed, moment)
             details = {}
             if moment.shot.place == "stadium":
                 side = rng.choice((0, 0, 1))
@@ -144,22 +135,29 @@ def _by_occasion(seed: int, moments: Sequence[_Moment], in_bursts: frozenset[int
             if "cake" in moment.shot.things:
                 plan = replace(plan, candles=candles)
                 details["candles"] = str(candles)
-            snapshot = _snapshot(seed, moment, plan, details)
+            snapshot = _snapshot(seed, moment, wishes, plan, details)
             snapshots += _burst(snapshot, moment, seed) if moment.number in in_bursts else [snapshot]
         yield snapshots
 
 
-def _plan(seed: int, moment: _Moment) -> Plan:
+def _plan(seed: int, moment: _Moment) -> tuple[tuple[Wish, ...], ScenePlan]:
     """What is to be drawn: the things of the shot in their colours, upright or landscape."""
     shot, owner = moment.shot, moment.occasion.owner
     rng = Random(f"{seed}/plan/{moment.number}")
     wishes = tuple(_wish(words, owner, seed, rng) for words in shot.things.split(", "))
     wide, high = moment.camera.size
     portrait = moment.number % 5 == 2 and not any(wish.kind in _WIDE for wish in wishes)
-    return Plan(
+    each = [wish for wish in wishes for _ in range(wish.count)]
+    return wishes, ScenePlan(
         place=shot.place,
         light=shot.light,
-        wishes=wishes,
+        variant=rng.randrange(PLACES[shot.place].variants),
+        things=tuple(ThingWish(wish.kind, wish.colour) for wish in each if wish.kind != "person"),
+        people=tuple(
+            PersonWish(wish.colour, rng.choice(HAIR), pose=rng.choice(POSES[:5]))
+            for wish in each
+            if wish.kind == "person"
+        ),
         size=(high, wide) if portrait else (wide, high),
         seed=f"{seed}/draw/{moment.number}",
     )
@@ -173,7 +171,9 @@ def _wish(words: str, owner: str, seed: int, rng: Random) -> Wish:
     return Wish(kind, colour, count)
 
 
-def _snapshot(seed: int, moment: _Moment, plan: Plan, details: Mapping[str, str]) -> Snapshot:
+def _snapshot(
+    seed: int, moment: _Moment, wishes: tuple[Wish, ...], plan: ScenePlan, details: Mapping[str, str]
+) -> Snapshot:
     number = moment.number % _ROUND
     picture_format = _FORMATS.get(number, "JPEG")
     if picture_format in ("GIF", "BMP", "TIFF"):  # stored with little or no compression, so kept small
@@ -185,8 +185,9 @@ def _snapshot(seed: int, moment: _Moment, plan: Plan, details: Mapping[str, str]
         owner=moment.occasion.owner,
         event=moment.occasion.id,
         plan=plan,
-        caption=caption(plan.place, plan.light, plan.wishes),
-        metadata=_metadata(seed, moment, plan),
+        wishes=wishes,
+        caption=_caption(plan.place, plan.light, wishes),
+        metadata=_metadata(seed, moment, wishes),
         format=picture_format,
         orientation=turned if picture_format == "JPEG" else 1,
         carriers=_CARRIERS.get(number, ("exif", "xmp") if number % 4 == 1 else ("exif",)),
@@ -194,19 +195,25 @@ def _snapshot(seed: int, moment: _Moment, plan: Plan, details: Mapping[str, str]
     )
 
 
-def _metadata(seed: int, moment: _Moment, plan: Plan) -> Metadata:
+def _caption(place: str, light: str, wishes: Sequence[Wish]) -> str:
+    """One sentence that says what a picture shows."""
+    things = listed(phrase(wish.kind, wish.colour, wish.count) for wish in wishes)
+    return f"{things[0].upper()}{things[1:]} {PLACE_PHRASES[place][0]} {LIGHT_PHRASES[light][0]}."
+
+
+def _metadata(seed: int, moment: _Moment, wishes: tuple[Wish, ...]) -> Metadata:
     """Time, position and device; a camera finds no satellites in a kitchen."""
     rng = Random(f"{seed}/gps/{moment.number}")
-    occasion, camera = moment.occasion, moment.camera
-    found = camera is PHONE or plan.place != "kitchen"
+    occasion, device = moment.occasion, moment.camera.device
+    found = moment.camera is PHONE or moment.shot.place != "kitchen"
     return Metadata(
-        taken_at=moment.when if camera.writes_offset else moment.when.replace(tzinfo=None),
+        taken_at=moment.when if device.writes_offset else moment.when.replace(tzinfo=None),
         lat=round(occasion.lat + rng.uniform(-0.003, 0.003), 6) if found else None,
         lon=round(occasion.lon + rng.uniform(-0.003, 0.003), 6) if found else None,
         altitude=round(occasion.altitude + rng.uniform(-2, 2), 1) if found else None,
-        camera=camera,
+        device=device,
         title=f"{occasion.title}, {occasion.town}",
-        keywords=(plan.place, *dict.fromkeys(wish.kind for wish in plan.wishes)),
+        keywords=(moment.shot.place, *dict.fromkeys(wish.kind for wish in wishes)),
         rating=rng.randint(2, 5),
     )
 

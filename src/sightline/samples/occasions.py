@@ -6,19 +6,24 @@ from dataclasses import dataclass
 from datetime import date
 
 from sightline.world.draw import COLOURS, KINDS
+from sightline.world.truth import Device
 
 
 @dataclass(frozen=True, slots=True)
 class Camera:
-    """What took a picture; one that writes no offset leaves its time naive."""
+    """What took a picture, and how large its pictures are."""
 
-    make: str
-    model: str
-    lens: str
+    device: Device
     size: tuple[int, int]
-    writes_offset: bool
-    f_number: float
-    focal_mm: float
+
+
+@dataclass(frozen=True, slots=True)
+class Wish:
+    """What should be in a picture: people go by the colour of their coats."""
+
+    kind: str
+    colour: str
+    count: int = 1
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,9 +54,9 @@ class Occasion:
     shots: tuple[Shot, ...]
 
 
-LUMEN = Camera("Lumen", "Lumen G2", "Lumen 24-70mm F4", (1024, 768), True, 4.0, 35.0)
-HERON = Camera("Heron", "Heron 40", "Heron 35mm F2", (900, 600), False, 2.0, 35.0)
-PHONE = Camera("Kestrel", "Kestrel Phone 5", "Kestrel Phone 5 back camera", (800, 600), True, 1.9, 5.4)
+LUMEN = Camera(Device("Lumen", "Lumen G2", "Lumen 24-70mm F4", 4.0, 35.0), (1024, 768))
+HERON = Camera(Device("Heron", "Heron 40", "Heron 35mm F2", 2.0, 35.0, writes_offset=False), (900, 600))
+PHONE = Camera(Device("Kestrel", "Kestrel Phone 5", "Kestrel Phone 5 back camera", 1.9, 5.4), (800, 600))
 
 CAMERAS = {"ana": (LUMEN, PHONE), "ben": (HERON, PHONE)}
 BELONGINGS = ("dog", "cat", "car", "bicycle", "tent", "mug")

@@ -113,12 +113,13 @@ class Figure:
 
 @dataclass(frozen=True, slots=True)
 class Sign:
-    """A sign and the words on it."""
+    """A sign and the words on it; `letter_px` is the height of its capital letters in pixels of the picture."""
 
     id: str
     words: str
     box: Box
     hidden: float = 0.0
+    letter_px: float = 0.0
 
 
 @dataclass(frozen=True, slots=True)

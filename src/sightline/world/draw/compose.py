@@ -1,248 +1,305 @@
-"""A scene from a plan: the place in its light, things where they belong, and the truth about where they are."""
+"""A picture from a plan: the place in its light, everything at its spot, the camera, and the truth about it all."""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
+from functools import lru_cache
 from random import Random
 
-from PIL import Image
+from PIL import Image, ImageDraw
 
-from sightline.types import Box
-from sightline.world.draw.catalogue import KINDS, PLACES, Front, Kind, Zone
-from sightline.world.draw.objects import cake
-from sightline.world.draw.palette import COLOURS, LIGHTS
-from sightline.world.draw.pen import WHOLE, Canvas, Glow, Note, Pen
-from sightline.world.draw.venues import scoreboard
+from sightline.types import Box, Figure, Relation, SceneGraph, Sign, Thing
+from sightline.world.draw import sprites
+from sightline.world.draw.backdrop import backdrop, front_layer, light_in
+from sightline.world.draw.camera import Camera, View, expose, view
+from sightline.world.draw.carrying import HOLDS
+from sightline.world.draw.figures import Looks
+from sightline.world.draw.layout import CARRYING, MARGIN, Placed, lay_out, same_band
+from sightline.world.draw.palette import COLOURS, Light
+from sightline.world.draw.pen import Note, falloff
+from sightline.world.draw.places import PLACES
+from sightline.world.draw.plan import ScenePlan
+from sightline.world.draw.signs import letter_metres
+from sightline.world.draw.sprites import Stamp
+from sightline.world.draw.truth import COVERED, Outline, Scene, Seen, covered, relations
+from sightline.world.draw.weather import fall
 
-# Things that are placed at random try this many spots and take the least crowded one.
-_TRIES = 18
-
-
-@dataclass(frozen=True, slots=True)
-class Wish:
-    """What should be in a picture."""
-
-    kind: str
-    colour: str
-    count: int = 1
-
-
-@dataclass(frozen=True, slots=True)
-class Plan:
-    """All that decides how a picture looks; equal plans give equal pixels.
-
-    `moment` counts the frames of a burst: the camera shakes a little, and `moving` goes on by `step` each time.
-    """
-
-    place: str
-    light: str
-    wishes: tuple[Wish, ...]
-    size: tuple[int, int]
-    seed: str
-    score: tuple[int, int] | None = None
-    candles: int = 5
-    moment: int = 0
-    moving: str | None = None
-    step: float = 0.0
+MOST_HIDDEN = 0.7
+"""What others would hide by more than this gets another spot."""
+SIGN_HIDDEN = 0.15
+"""So does a sign of which they would hide more than this, since words must be whole to be read."""
+_TURNS = 5
+_FAINT = [round(value * 0.32) for value in range(256)]
+_OPAQUE = [255 * (value > 127) for value in range(256)]
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """Upright pixels, and what is to be seen in them."""
+    """Upright pixels and all that they show.
+
+    `scenery` are things that belong to the place itself; `unmet` are wished relations that do not hold.
+    """
 
     image: Image.Image
-    notes: tuple[Note, ...]
+    graph: SceneGraph
+    scenery: tuple[Note, ...]
+    unmet: tuple[Relation, ...]
 
 
 @dataclass(frozen=True, slots=True)
-class _Spot:
-    """Where one thing stands (the middle of its foot) and how high it is."""
+class Staged:
+    """Everything at its spot, the farthest first, before it is painted."""
 
-    wish: Wish
-    number: int
-    zone: Zone
-    x: float
-    y: float
-    height: float
-
-    @property
-    def on_table(self) -> bool:
-        return KINDS[self.wish.kind].habitat == "table"
-
-    @property
-    def half(self) -> float:
-        return KINDS[self.wish.kind].aspect * self.height / 2
-
-    @property
-    def box(self) -> Box:
-        """The room that it takes, in the canvas's units."""
-        return Box(self.x - self.half, self.y - self.height, self.x + self.half, self.y)
+    items: list[Placed]
+    stamps: list[Stamp]
+    outlines: list[Outline]
+    scene: Scene
+    table_from: int
 
 
-def draw(plan: Plan) -> Drawing:
+def draw(plan: ScenePlan) -> Drawing:
     """Draw the plan."""
-    place = PLACES[plan.place]
-    light = LIGHTS[plan.light].under(place.lamps)
-    canvas = Canvas(*plan.size, light)
-    scenery = Random(f"{plan.seed}/place")
-    place.paint(canvas, scenery)
-    if plan.score is not None:
-        scoreboard(canvas, plan.score)
-    front = place.front if any(KINDS[wish.kind].habitat == "table" for wish in plan.wishes) else None
-    spots = _layout(canvas, plan, front)
-    for spot in spots:
-        if not spot.on_table:
-            _put(canvas, spot, plan)
+    place = backdrop(plan.place, plan.light, plan.variant, plan.size, plan.score)
+    staged = stage(plan)
+    camera = shaken(plan)
+    frame = view(camera, plan.size)
+    canvas = place.image.copy()
+    paint(canvas, staged, plan, place.light)
+    if not PLACES[plan.place].indoor:
+        fall(canvas, place.light, Random(f"{plan.seed}/fall/{plan.moment}").getrandbits(20))
+    image = expose(frame.through(canvas, Image.Resampling.BILINEAR), camera, _grain_at(plan))
+    graph = truth(plan, staged, frame)
+    unmet = tuple(wish for wish in plan.relations if wish not in graph.relations)
+    return Drawing(image, graph, _through(place.scenery, frame), unmet)
+
+
+def pin(plan: ScenePlan) -> ScenePlan:
+    """The same plan with each spot written down: it draws the same picture, and a change to it moves nothing else."""
+    return plan.pinned({item.id: item.spot for item in stage(plan).items})
+
+
+def stage(plan: ScenePlan) -> Staged:
+    """Everything at a spot where it can be seen and wished relations hold: the best of some turns."""
+    moved: frozenset[str] = frozenset()
+    known: dict[tuple[str, float, int], Stamp] = {}
+    best, least = None, 1 << 30
+    for turn in range(_TURNS):
+        staged = _staged(plan, lay_out(plan, moved, turn), known)
+        wrong = {name for name in _misplaced(plan, staged) if plan.spot(name) is None}
+        if len(wrong) < least:
+            best, least = staged, len(wrong)
+        if not wrong:
+            break
+        moved |= wrong
+    assert best is not None  # there is at least one turn
+    return best
+
+
+def _misplaced(plan: ScenePlan, staged: Staged) -> set[str]:
+    """Who is hidden too much, or stands where a wished relation does not hold."""
+    hidden = zip(staged.items, staged.scene.hidden(), strict=True)
+    wrong = {
+        item.carrier or item.id
+        for item, share in hidden
+        if share > (SIGN_HIDDEN if item.kind == "sign" else MOST_HIDDEN)
+    }
+    number = {item.id: place for place, item in enumerate(staged.items)}
+    for wish in plan.relations:
+        if wish.predicate not in CARRYING and not _holds(wish, staged, number[wish.subject], number[wish.object]):
+            wrong |= {wish.subject, wish.object}
+    return wrong
+
+
+def _holds(wish: Relation, staged: Staged, subject: int, thing: int) -> bool:
+    """Whether a wished relation holds before the camera has cut anything off."""
+    far, near = staged.items[subject], staged.items[thing]
+    if wish.predicate == "behind":
+        return far.base < near.base and covered(staged.outlines[subject], staged.outlines[thing]) >= COVERED
+    gap = sum(staged.outlines[thing].box[::2]) - sum(staged.outlines[subject].box[::2])
+    return gap / 2 > MARGIN * staged.scene.size[0] and same_band(far, near)
+
+
+def _staged(plan: ScenePlan, items: list[Placed], known: dict[tuple[str, float, int], Stamp]) -> Staged:
+    light = light_in(plan.place, plan.light)
+    stamps = []
+    for item in items:
+        key = (item.id, item.height, item.spot.look)
+        if key not in known:
+            known[key] = _stamp(plan, item, light)
+        stamps.append(known[key])
+    outlines = [_outline(item, stamp, plan.size[1]) for item, stamp in zip(items, stamps, strict=True)]
+    table_from = next((number for number, item in enumerate(items) if item.habitat == "table"), len(items))
+    front = front_layer(plan.place, plan.light, plan.variant, plan.size) if table_from < len(items) else None
+    cover = front.getchannel("A").point(_OPAQUE) if front else None
+    return Staged(items, stamps, outlines, Scene(plan.size, outlines, cover, table_from), table_from)
+
+
+def _stamp(plan: ScenePlan, item: Placed, light: Light) -> Stamp:
+    number, height = int(item.id[1:]), item.height * plan.size[1]
+    if item.id[0] == "t":
+        wish = plan.things[number]
+        return sprites.thing(wish.kind, wish.colour, item.spot.look, height, light.dark, plan.candles)
+    if item.id[0] == "s":
+        return sprites.sign(plan.signs[number], item.spot.look, height)
+    return sprites.person(_looks(plan, item), item.flip, height)
+
+
+def _looks(plan: ScenePlan, item: Placed) -> Looks:
+    wish = plan.people[int(item.id[1:])]
+    held = [
+        plan.things[int(r.object[1:])].kind for r in plan.relations if r.subject == item.id and r.predicate == "holding"
+    ]
+    pose: str = wish.pose
+    if held:
+        pose = "carrying" if HOLDS[held[0]].hangs else "holding"
+    # Whoever has a name has the same skin and build in every picture.
+    build = Random(wish.name).getrandbits(8) if wish.name else item.spot.look // 2 % 256
+    colour = COLOURS[wish.headgear_colour] if wish.headgear_colour else None
+    return Looks(COLOURS[wish.coat], wish.hair, wish.headgear, colour, pose, build)
+
+
+def _outline(item: Placed, stamp: Stamp, unit: int) -> Outline:
+    # A person is hung up at the middle line, so that the hand is where the layout thinks; a thing at its middle.
+    axis = stamp.axis if item.kind == "person" else stamp.image.width / 2
+    left, top = round(item.x * unit - axis), round(item.y * unit) - stamp.image.height
+    return Outline(stamp.mask, (left, top, left + stamp.image.width, top + stamp.image.height), stamp.area)
+
+
+def paint(canvas: Image.Image, staged: Staged, plan: ScenePlan, light: Light) -> None:
+    """Paint everything at its spot, with shadows, reflections and lights."""
+    light_on_things = light.on_things()
+    for number, item in enumerate(staged.items):
+        if number == staged.table_from:
+            _paint_front(canvas, plan)
+        stamp, each = staged.stamps[number], staged.outlines[number]
+        image = sprites.lit(stamp.image, light_on_things, min(1.0, item.zone.depth(item.base)))
+        if item.carrier is None and item.habitat == "water":
+            _reflect(canvas, image, stamp.image, each)
+        elif item.carrier is None and _stands(item):
+            _shadow(canvas, item, light)
+        canvas.paste(image, each.box[:2], stamp.image)
+    for stamp, each, item in zip(staged.stamps, staged.outlines, staged.items, strict=True):
+        if light.dark or item.kind == "cake":
+            _shine(canvas, stamp, each)
+
+
+def _stands(item: Placed) -> bool:
+    return item.habitat in ("ground", "table") or (item.habitat == "far" and item.kind != "sign")
+
+
+def _paint_front(canvas: Image.Image, plan: ScenePlan) -> None:
+    front = front_layer(plan.place, plan.light, plan.variant, plan.size)
     if front is not None:
-        front.paint(canvas, scenery)
-    for spot in spots:
-        if spot.on_table:
-            _put(canvas, spot, plan)
-    canvas.shine()
-    window = _shaken(plan)
-    grain = Random(f"{plan.seed}/grain/{plan.moment}").getrandbits(20)
-    return Drawing(canvas.finish(window, grain), _merged(canvas.notes, window))
+        canvas.paste(front, (0, 0), front)
 
 
-def _layout(canvas: Canvas, plan: Plan, front: Front | None) -> list[_Spot]:
-    """A spot for each wished thing, the farthest first."""
-    rng = Random(f"{plan.seed}/layout")
-    spots: list[_Spot] = []
-    for wish in plan.wishes:
-        taken = [spot.box for spot in spots]
-        if front is not None and KINDS[wish.kind].habitat != "table":
-            taken.append(replace(front.box, left=front.box.left * canvas.w, right=front.box.right * canvas.w))
-        for number in range(wish.count):
-            tries = [_spot(canvas, plan, wish, number, rng) for _ in range(_TRIES)]
-            spots.append(min(tries, key=lambda spot: sum(_overlap(spot.box, box) for box in taken)))
-            taken.append(spots[-1].box)
-    moved = (_moved(spot, plan, canvas.w) for spot in spots)
-    return sorted(moved, key=lambda spot: spot.y)
+def _shadow(canvas: Image.Image, item: Placed, light: Light) -> None:
+    """A soft dark oval under a foot."""
+    unit = canvas.height
+    share = 0.15 if item.kind == "sign" else 0.95  # only what a sign stands on throws one
+    half, low = max(1, round(item.half * share * unit)), max(1, round(0.045 * item.height * unit))
+    mask = _oval(light.name == "day").resize((2 * half, 2 * low), Image.Resampling.BILINEAR)
+    canvas.paste((30, 34, 40), (round(item.x * unit) - half, round((item.y - 0.004) * unit) - low), mask)
 
 
-def _spot(canvas: Canvas, plan: Plan, wish: Wish, number: int, rng: Random) -> _Spot:
-    kind = KINDS[wish.kind]
-    zone = PLACES[plan.place].zones[kind.habitat]
-    y = rng.uniform(zone.top, zone.bottom)
-    height = min(zone.height(kind.metres, y), 0.92 * canvas.w / kind.aspect)
-    half = kind.aspect * height / 2
-    left, right = max(zone.left * canvas.w, half), min(zone.right * canvas.w, canvas.w - half)
-    x = rng.uniform(left, right) if left < right else canvas.w / 2
-    return _Spot(wish, number, zone, x, y, height)
+@lru_cache(maxsize=2)
+def _oval(strong: bool) -> Image.Image:
+    mask = Image.new("L", (96, 32))
+    ImageDraw.Draw(mask).ellipse((0, 0, 95, 31), fill=round(255 * (0.34 if strong else 0.24)))
+    return mask
 
 
-def _moved(spot: _Spot, plan: Plan, width: float) -> _Spot:
-    """The spot at this moment of a burst; nothing walks out of the picture."""
-    if spot.wish.kind != plan.moving:
-        return spot
-    x = spot.x + plan.step * plan.moment
-    return replace(spot, x=min(width - spot.half, max(spot.half, x)))
-
-
-def _overlap(a: Box, b: Box) -> float:
-    """How much of the smaller of two things the other one covers, 0 to 1."""
-    wide = min(a.right, b.right) - max(a.left, b.left)
-    high = min(a.bottom, b.bottom) - max(a.top, b.top)
-    if wide <= 0 or high <= 0:
-        return 0.0
-    return wide * high / min((box.right - box.left) * (box.bottom - box.top) for box in (a, b))
-
-
-def _put(canvas: Canvas, spot: _Spot, plan: Plan) -> None:
-    """Draw one thing at its spot, with its shadow or its reflection."""
-    kind, unit = KINDS[spot.wish.kind], canvas.scale
-    rng = Random(f"{plan.seed}/{spot.wish.kind}/{spot.wish.colour}/{spot.number}")
-    sprite, glows = _sprite(kind, spot, canvas, rng, plan)
-    left = round(spot.x * unit - sprite.width / 2)
-    top = round(spot.y * unit) - sprite.height
-    if kind.habitat == "water":
-        _reflect(canvas, sprite, left, top + sprite.height)
-    elif kind.habitat != "sky":
-        dark = 0.34 if canvas.light.name == "day" else 0.24
-        canvas.oval(
-            spot.x, spot.y - 0.004, spot.half * 0.95, 0.045 * spot.height, rgb=(30, 34, 40), alpha=dark, lit=True
-        )
-    canvas.image.paste(sprite, (left, top), sprite)
-    if canvas.light.dark or spot.wish.kind == "cake":
-        for glow in glows:
-            canvas.glow((left + glow.x) / unit, (top + glow.y) / unit, glow.radius / unit, glow.rgb, glow.strength)
-    canvas.note(
-        spot.wish.kind,
-        spot.wish.colour,
-        left / unit,
-        top / unit,
-        (left + sprite.width) / unit,
-        (top + sprite.height) / unit,
-    )
-
-
-def _sprite(kind: Kind, spot: _Spot, canvas: Canvas, rng: Random, plan: Plan) -> tuple[Image.Image, list[Glow]]:
-    """The thing alone, cut to its outline's bounding box; its lights in pixels of that box."""
-    scale = spot.height * canvas.scale
-    depth = spot.zone.depth(spot.y)
-    light = canvas.light.on_things()
-    image = Image.new("RGBA", (round(scale * kind.aspect * 1.5), round(scale * 1.1)))
-    pen = Pen(image, scale, (image.width / 2, scale * 0.05), lambda rgb, _: light.ink(rgb, depth), light.dark)
-    rgb = COLOURS[spot.wish.colour]
-    flip = rng.random() < 0.5
-    if spot.wish.kind == "cake":
-        cake(pen, rgb, rng, plan.candles)
-    else:
-        kind.draw(pen, rgb, rng)
-    left, top, right, bottom = image.getbbox() or (0, 0, 1, 1)
-    lights = []
-    for glow in pen.glows:
-        x, y = pen.at((glow.x, glow.y))
-        lights.append(replace(glow, x=x - left, y=y - top, radius=glow.radius * scale))
-    cut = image.crop((left, top, right, bottom))
-    if flip:
-        cut = cut.transpose(Image.Transpose.FLIP_LEFT_RIGHT)
-        lights = [replace(g, x=cut.width - g.x) for g in lights]
-    return cut, lights
-
-
-def _reflect(canvas: Canvas, sprite: Image.Image, left: int, line: int) -> None:
+def _reflect(canvas: Image.Image, image: Image.Image, opacity: Image.Image, each: Outline) -> None:
     """A faint, flattened mirror image below the water line."""
-    flat = sprite.transpose(Image.Transpose.FLIP_TOP_BOTTOM).resize((sprite.width, max(1, sprite.height // 2)))
-    faint = flat.getchannel("A").point([round(v * 0.32) for v in range(256)])
-    canvas.image.paste(flat, (left, line - 2), faint)
+    size = (image.width, max(1, image.height // 2))
+    flat, mask = (
+        layer.transpose(Image.Transpose.FLIP_TOP_BOTTOM).resize(size) for layer in (image, opacity.getchannel("A"))
+    )
+    canvas.paste(flat, (each.box[0], each.box[3] - 1), mask.point(_FAINT))
 
 
-def _shaken(plan: Plan) -> Box:
-    """The window of the canvas that this frame shows: all of it, or for later frames of a burst a little less."""
+def _shine(canvas: Image.Image, stamp: Stamp, each: Outline) -> None:
+    for glow in stamp.glows:
+        radius = max(1, round(glow.radius))
+        mask = falloff(glow.strength).resize((2 * radius, 2 * radius), Image.Resampling.BILINEAR)
+        canvas.paste(glow.rgb, (round(each.box[0] + glow.x) - radius, round(each.box[1] + glow.y) - radius), mask)
+
+
+def shaken(plan: ScenePlan) -> Camera:
+    """The camera at this moment: in later frames of a burst it is held a little differently."""
     if plan.moment == 0:
-        return WHOLE
+        return plan.camera
     rng = Random(f"{plan.seed}/shake/{plan.moment}")
-    left, top = rng.uniform(0, 0.02), rng.uniform(0, 0.02)
-    return Box(left, top, left + 0.98, top + 0.98)
+    zoom = plan.camera.zoom / 0.98
+    # A hundredth of the scene to either side, however much room a zoom leaves to aim in.
+    x, y = (min(1.0, max(0.0, aim + rng.uniform(-0.01, 0.01) / (1 - 1 / zoom))) for aim in plan.camera.aim)
+    return replace(plan.camera, zoom=zoom, aim=(x, y))
 
 
-def _merged(notes: list[Note], window: Box) -> tuple[Note, ...]:
-    """Things of one kind and colour as one note with their count and common box, as seen through the window."""
+def _grain_at(plan: ScenePlan) -> int:
+    return Random(f"{plan.seed}/grain/{plan.moment}").getrandbits(20)
+
+
+def truth(plan: ScenePlan, staged: Staged, frame: View) -> SceneGraph:
+    """All that the frame shows, in the order of the plan."""
+    seen = staged.scene.through(frame)
+    things: list[Thing] = []
+    figures: list[Figure] = []
+    signs: list[Sign] = []
+    for item, look in sorted(zip(staged.items, seen, strict=True), key=lambda pair: _rank(pair[0].id)):
+        if look is None:
+            continue
+        number = int(item.id[1:])
+        if item.id[0] == "t":
+            wish = plan.things[number]
+            things.append(Thing(item.id, wish.kind, wish.colour, wish.size, look.box, look.hidden, wish.name))
+        elif item.id[0] == "p":
+            figures.append(_figure(plan, item.id, look))
+        else:
+            signs.append(_sign(plan, item, look))
+    found = relations(staged.items, staged.outlines, seen)
+    order = tuple(sorted(found, key=lambda r: (r.predicate, _rank(r.subject), _rank(r.object))))
+    return SceneGraph(plan.place, plan.light, tuple(things), tuple(figures), tuple(signs), order)
+
+
+def _rank(name: str) -> tuple[str, int]:
+    return (name[0], int(name[1:]))
+
+
+def _figure(plan: ScenePlan, name: str, look: Seen) -> Figure:
+    wish = plan.people[int(name[1:])]
+    colour = wish.headgear_colour if wish.headgear != "none" else None
+    return Figure(name, wish.hair, wish.headgear, colour, wish.coat, look.box, look.hidden, wish.name)
+
+
+def _sign(plan: ScenePlan, item: Placed, look: Seen) -> Sign:
+    wish = plan.signs[int(item.id[1:])]
+    metre = item.zone.height(1.0, item.y) * plan.size[1]
+    letter = round(letter_metres(wish.size) * metre * look.scale, 1)
+    return Sign(item.id, wish.words, look.box, look.hidden, letter)
+
+
+def _through(notes: tuple[Note, ...], frame: View) -> tuple[Note, ...]:
+    """Scenery as the frame shows it; things of one kind and colour become one note."""
     merged: dict[tuple[str, str], Note] = {}
     for note in notes:
-        key = (note.kind, note.colour)
-        seen = merged.get(key)
-        if seen is None:
-            merged[key] = note
-        else:
-            merged[key] = replace(seen, count=seen.count + note.count, box=_union(seen.box, note.box))
-    return tuple(replace(note, box=_through(note.box, window)) for note in merged.values())
+        seen = replace(note, box=_framed(note.box, frame))
+        if seen.box.right <= seen.box.left or seen.box.bottom <= seen.box.top:
+            continue
+        before = merged.get((note.kind, note.colour))
+        if before is not None:
+            seen = replace(seen, count=before.count + seen.count, box=_union(before.box, seen.box))
+        merged[note.kind, note.colour] = seen
+    return tuple(merged.values())
+
+
+def _framed(box: Box, frame: View) -> Box:
+    wide, high = frame.size
+    corners = [frame.to_frame(x * wide, y * high) for x in (box.left, box.right) for y in (box.top, box.bottom)]
+    xs, ys = [x / wide for x, _ in corners], [y / high for _, y in corners]
+    edges = [round(min(1.0, max(0.0, value)), 4) for value in (min(xs), min(ys), max(xs), max(ys))]
+    return Box(*edges)
 
 
 def _union(a: Box, b: Box) -> Box:
     return Box(min(a.left, b.left), min(a.top, b.top), max(a.right, b.right), max(a.bottom, b.bottom))
-
-
-def _through(box: Box, window: Box) -> Box:
-    wide, high = window.right - window.left, window.bottom - window.top
-
-    def clip(value: float) -> float:
-        return round(min(1.0, max(0.0, value)), 4)
-
-    return Box(
-        clip((box.left - window.left) / wide),
-        clip((box.top - window.top) / high),
-        clip((box.right - window.left) / wide),
-        clip((box.bottom - window.top) / high),
-    )

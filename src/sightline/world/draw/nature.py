@@ -8,32 +8,44 @@ from random import Random
 
 from sightline.world.draw.palette import RGB, mix, shade
 from sightline.world.draw.pen import Canvas, Pen, Point
+from sightline.world.draw.texture import strew
 
 
 def sky(c: Canvas, rng: Random, horizon: float, clouds: int = 4) -> None:
     """The sky of the hour down to the horizon, with its sun or moon, its clouds or stars."""
     light = c.light
     c.gradient(0.0, horizon + 0.02, light.sky_top, light.sky_bottom, lit=True)
-    x = c.w * rng.uniform(0.2, 0.8)
+    x, y = c.w * rng.uniform(0.2, 0.8), horizon * rng.uniform(0.22, 0.40)
     if light.dark:
-        for _ in range(90):
-            star = rng.uniform(0.0007, 0.0020)
-            bright = rng.uniform(0.35, 1.0)
-            c.oval(
-                rng.uniform(0, c.w), rng.uniform(0, horizon * 0.9), star, rgb=(255, 250, 232), alpha=bright, lit=True
-            )
-    y = horizon * (0.80 if light.name == "sunset" else rng.uniform(0.22, 0.40))
-    size, reach, strength = {
-        "day": (0.042, 0.24, 0.55),
-        "sunset": (0.062, 0.55, 0.80),
-        "night": (0.036, 0.20, 0.40),
-        "fog": (0.040, 0.20, 0.35),
-    }[light.name]
-    c.glow(x, y, reach, light.disc, strength)
-    c.shine()
-    c.oval(x, y, size, rgb=light.disc, alpha=0.35 if light.name == "fog" else 1.0, lit=True)
+        strew(c, "stars", 130, 0.0, horizon * 0.9, ((255, 250, 232),), lit=True)
+    if light.fall is None:
+        _disc(c, x, horizon * 0.80 if light.name == "sunset" else y)
+    else:
+        _overcast(c, horizon)
     for _ in range(clouds):
         cloud(c, rng, rng.uniform(-0.05, 1.05) * c.w, rng.uniform(0.12, 0.62) * horizon, rng.uniform(0.05, 0.11))
+
+
+def _disc(c: Canvas, x: float, y: float) -> None:
+    """The sun or the moon, and the light about it."""
+    size, reach, strength = {
+        "day": (0.042, 0.24, 0.55),
+        "sunset": (0.062, 0.42, 0.85),
+        "night": (0.036, 0.20, 0.40),
+    }.get(c.light.name, (0.040, 0.20, 0.35))
+    c.glow(x, y, reach, c.light.disc, strength)
+    c.shine()
+    c.oval(x, y, size, rgb=c.light.disc, alpha=0.35 if c.light.name == "fog" else 1.0, lit=True)
+
+
+def _overcast(c: Canvas, horizon: float) -> None:
+    """A ceiling of cloud without a gap."""
+    for row, y in enumerate((0.36, 0.12)):
+        tone = mix(c.light.cloud, c.light.sky_top, 0.25 + 0.5 * row)
+        for number in range(7):
+            rx = 0.13 + 0.03 * ((number * 5 + row * 3) % 4)
+            c.oval(c.w * (number + 0.5 * row) / 6, horizon * y, rx, rx * 0.42, rgb=tone, lit=True)
+        c.rect(0, 0, c.w, horizon * y, tone, lit=True)
 
 
 def cloud(c: Canvas, rng: Random, x: float, y: float, size: float) -> None:
@@ -70,7 +82,8 @@ def ridge(rng: Random, width: float, base: float, height: float) -> list[Point]:
 
 def hills(c: Canvas, rng: Random, base: float, height: float, rgb: RGB, depth: float) -> None:
     """One row of hills that stands on `base`."""
-    c.poly([(0, base + 0.02), *ridge(rng, c.w, base, height), (c.w, base + 0.02)], rgb, depth)
+    tone = c.light.dust(rgb, 0.6)
+    c.poly([(0, base + 0.02), *ridge(rng, c.w, base, height), (c.w, base + 0.02)], tone, depth)
 
 
 def mountain(c: Canvas, rng: Random, x: float, base: float, height: float, width: float, depth: float) -> None:
@@ -108,21 +121,18 @@ def _flank(rng: Random, top: Point, foot: Point) -> list[Point]:
 def conifer(
     pen: Pen, rng: Random, x: float, base: float, height: float, depth: float, rgb: RGB, snow: bool = False
 ) -> None:
-    """A fir of four tiers, the right half in shade; with `snow` its boughs are white at the rim."""
+    """A fir of three tiers, the right half in shade; with `snow` its boughs are white."""
     pen.rect(x - height * 0.025, base - height * 0.12, x + height * 0.025, base, (92, 66, 46), depth)
-    for tier in range(4):
-        top = base - height * (1.0 - tier * 0.20)
-        low = base - height * (0.62 - tier * 0.18)
-        half = height * (0.12 + tier * 0.055) * rng.uniform(0.92, 1.08)
+    dark = shade(rgb, -0.22)
+    for tier in (2, 1, 0):
+        top, low = base - height * (1.0 - tier * 0.24), base - height * (0.54 - tier * 0.22)
+        half = height * (0.14 + tier * 0.065) * rng.uniform(0.92, 1.08)
         pen.poly(((x, top), (x - half, low), (x, low + height * 0.035)), rgb, depth)
-        pen.poly(((x, top), (x + half, low), (x, low + height * 0.035)), shade(rgb, -0.22), depth)
+        pen.poly(((x, top), (x + half, low), (x, low + height * 0.035)), dark, depth)
         if snow:
-            pen.poly(((x, top), (x - half, low), (x - half * 0.35, low - height * 0.07)), (246, 249, 253), depth)
-            pen.poly(
-                ((x, top), (x + half * 0.75, low - height * 0.05), (x + half * 0.2, low - height * 0.09)),
-                (222, 231, 243),
-                depth,
-            )
+            cap, drop = half * 0.62, height * 0.25
+            rim = ((x + cap, top + drop), (x + cap * 0.3, top + drop * 0.8), (x - cap * 0.25, top + drop * 1.15))
+            pen.poly(((x, top), *rim, (x - cap, top + drop)), (243, 247, 253), depth)
 
 
 def palm(c: Canvas, rng: Random, x: float, base: float, height: float, lean: float) -> None:
@@ -133,7 +143,8 @@ def palm(c: Canvas, rng: Random, x: float, base: float, height: float, lean: flo
     top = trunk[-1]
     for frond in range(9):
         angle = math.radians(-205 + frond * 29 + rng.uniform(-8, 8))
-        _frond(c, top, angle, height * rng.uniform(0.36, 0.46), shade((58, 138, 66), 0.12 if frond % 2 else -0.16))
+        tone = c.light.dust(shade((58, 138, 66), 0.12 if frond % 2 else -0.16), 0.3)
+        _frond(c, top, angle, height * rng.uniform(0.36, 0.46), tone)
     for dx in (-0.02, 0.015, 0.0):
         c.oval(top[0] + dx * height, top[1] + height * 0.03, height * 0.024, rgb=(96, 66, 40))
 
@@ -150,45 +161,32 @@ def _frond(c: Canvas, root: Point, angle: float, length: float, rgb: RGB) -> Non
     c.poly([*upper, *reversed(lower)], rgb)
 
 
-def water(c: Canvas, rng: Random, top: float, bottom: float, upper: RGB, lower: RGB) -> None:
+def water(c: Canvas, top: float, bottom: float, upper: RGB, lower: RGB) -> None:
     """Open water that takes some of the sky's colour."""
     sheen = c.light.sky_bottom
-    share = 0.55 if c.light.name in ("sunset", "fog") else 0.15
+    share = 0.15 if c.light.name in ("day", "night") else 0.5
     far, near = mix(c.light.ink(upper), sheen, share), mix(c.light.ink(lower), sheen, share * 0.5)
     c.gradient(top, bottom, far, near, lit=True)
-    ripples(c, rng, top, bottom, 120)
+    ripples(c, top, bottom)
 
 
-def ripples(c: Canvas, rng: Random, top: float, bottom: float, count: int) -> None:
+def ripples(c: Canvas, top: float, bottom: float) -> None:
     """Glints that grow longer and thicker towards the viewer."""
     bright = mix(c.light.sky_bottom, (255, 255, 255), 0.35)
     dark = mix(c.light.ink((30, 70, 110)), c.light.sky_top, 0.3)
-    for _ in range(count):
-        near = rng.random() ** 1.5
-        y = top + (bottom - top) * near
-        half = 0.012 + 0.05 * near * rng.random()
-        x = rng.uniform(0, c.w)
-        tone, alpha = (bright, 0.34) if rng.random() < 0.65 else (dark, 0.20)
-        c.oval(x, y, half, 0.0010 + 0.0034 * near, rgb=tone, alpha=alpha, lit=True)
+    strew(c, "ripples", 150, top, bottom, (bright, dark), lit=True)
 
 
-def grass(c: Canvas, rng: Random, top: float, bottom: float, rgb: RGB, count: int = 260) -> None:
-    """Tufts that grow towards the viewer."""
-    for _ in range(count):
-        near = rng.random() ** 0.7
-        x, y = rng.uniform(0, c.w), top + (bottom - top) * near
-        tall = 0.008 + 0.022 * near
-        tone = shade(rgb, rng.uniform(-0.22, 0.18))
-        bend = rng.uniform(-0.5, 0.5) * tall
-        c.line(((x, y), (x + bend, y - tall)), 0.0022 + 0.0012 * near, tone, depth=0.5 * (1 - near))
+def grass(c: Canvas, top: float, rgb: RGB, density: float = 320) -> None:
+    """Tufts from `top` to the viewer's feet, some lighter and some darker than `rgb`."""
+    tone = c.light.dust(rgb, 0.45)
+    strew(c, "grass", density, top, 1.0, (shade(tone, -0.18), shade(tone, 0.12)), depth=0.12)
 
 
-def flowers(c: Canvas, rng: Random, top: float, bottom: float, tones: tuple[RGB, ...], count: int = 60) -> None:
-    """Dots of colour in the grass."""
-    for _ in range(count):
-        near = rng.random()
-        x, y = rng.uniform(0, c.w), top + (bottom - top) * near
-        c.oval(x, y, 0.0026 + 0.0040 * near, rgb=rng.choice(tones), depth=0.4 * (1 - near))
+def flowers(c: Canvas, top: float, bottom: float, tones: tuple[RGB, ...], density: float) -> None:
+    """Dots of colour in the grass, where snow doesn't cover them."""
+    if c.light.fall != "snow":
+        strew(c, "petals", density, top, bottom, tones, depth=0.15)
 
 
 def bunting(c: Canvas, rng: Random, start: Point, end: Point, sag: float, tones: tuple[RGB, ...]) -> None:

@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 RGB: TypeAlias = tuple[int, int, int]
 Lamps: TypeAlias = Literal["room", "floodlights"]
+Fall: TypeAlias = Literal["rain", "snow"]
 
 COLOURS: Mapping[str, RGB] = MappingProxyType(
     {
@@ -22,6 +23,7 @@ COLOURS: Mapping[str, RGB] = MappingProxyType(
         "white": (246, 245, 240),
         "black": (48, 48, 54),
         "brown": (134, 88, 54),
+        "grey": (140, 144, 150),
     }
 )
 
@@ -41,6 +43,16 @@ def shade(rgb: RGB, amount: float) -> RGB:
     return mix(rgb, (255, 255, 255), amount) if amount >= 0 else mix(rgb, (0, 0, 0), -amount)
 
 
+def is_pale(rgb: RGB) -> bool:
+    """White or nearly so: pale details do not show on it."""
+    return sum(rgb) > 600
+
+
+def is_dark(rgb: RGB) -> bool:
+    """Black or nearly so: dark details do not show on it."""
+    return sum(rgb) < 240
+
+
 @dataclass(frozen=True, slots=True)
 class Light:
     """One light of the day: its sky, how it tints what it falls on, and how far one sees."""
@@ -53,20 +65,31 @@ class Light:
     haze: float
     disc: RGB
     cloud: RGB
+    fall: Fall | None = None
 
     def ink(self, rgb: RGB, depth: float = 0.0) -> RGB:
         """A colour as it looks in this light; `depth` is 0 here and 1 at the horizon."""
-        red, green, blue = (min(255, round(value * tint)) for value, tint in zip(rgb, self.tint, strict=True))
-        return mix((red, green, blue), self.haze_rgb, min(1.0, self.haze * depth))
+        (red, green, blue), tint = rgb, self.tint
+        lit = (min(255, round(red * tint[0])), min(255, round(green * tint[1])), min(255, round(blue * tint[2])))
+        return mix(lit, self.haze_rgb, min(1.0, self.haze * depth)) if depth else lit
+
+    def dust(self, rgb: RGB, share: float) -> RGB:
+        """A colour with that share of it under snow while snow falls, and as it is in any other light."""
+        return mix(rgb, (250, 252, 255), share) if self.fall == "snow" else rgb
 
     @property
     def dark(self) -> bool:
         """Lamps and windows are lit."""
         return self.name == "night"
 
+    @property
+    def dim(self) -> bool:
+        """Lamps are lit, though it need not be night."""
+        return self.name in ("sunset", "night", "fog", "rain")
+
     def on_things(self) -> Light:
-        """This light as it falls on what is in front of the camera: after dark, a flash keeps its colour true."""
-        if not self.dark:
+        """This light as it falls on what is in front of the camera: in the dark, a flash keeps its colour true."""
+        if not self.dark and self.fall is None:
             return self
         red, green, blue = self.tint
         return replace(self, tint=((1 + red) / 2, (1 + green) / 2, (1 + blue) / 2))
@@ -80,7 +103,13 @@ class Light:
 
 
 _LAMPS: Mapping[Lamps, Mapping[str, tuple[float, float, float]]] = {
-    "room": {"night": (0.90, 0.80, 0.64), "sunset": (1.02, 0.92, 0.82)},
+    "room": {
+        "night": (0.90, 0.80, 0.64),
+        "sunset": (1.02, 0.92, 0.82),
+        "fog": (0.94, 0.95, 0.95),
+        "rain": (0.87, 0.86, 0.84),
+        "snowfall": (0.95, 0.99, 1.05),
+    },
     "floodlights": {"night": (0.84, 0.89, 0.96)},
 }
 
@@ -127,6 +156,28 @@ LIGHTS: Mapping[str, Light] = MappingProxyType(
                 haze=1.02,
                 disc=(240, 240, 236),
                 cloud=(214, 218, 221),
+            ),
+            Light(
+                name="rain",
+                sky_top=(84, 97, 116),
+                sky_bottom=(158, 170, 182),
+                tint=(0.72, 0.78, 0.86),
+                haze_rgb=(136, 150, 164),
+                haze=0.80,
+                disc=(176, 186, 196),
+                cloud=(104, 116, 134),
+                fall="rain",
+            ),
+            Light(
+                name="snowfall",
+                sky_top=(168, 183, 204),
+                sky_bottom=(222, 230, 240),
+                tint=(0.94, 0.97, 1.02),
+                haze_rgb=(214, 224, 237),
+                haze=0.82,
+                disc=(238, 242, 248),
+                cloud=(196, 207, 222),
+                fall="snow",
             ),
         )
     }

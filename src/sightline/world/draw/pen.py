@@ -8,7 +8,7 @@ from functools import lru_cache
 from typing import TypeAlias
 
 import numpy as np
-from PIL import Image, ImageChops, ImageDraw
+from PIL import Image, ImageDraw
 
 from sightline.types import Box
 from sightline.world.draw.palette import RGB, Light
@@ -180,47 +180,13 @@ class Canvas(Pen):
         for glow in self.glows:
             radius = round(glow.radius * self.scale)
             x, y = (round(value) for value in self.at((glow.x, glow.y)))
-            mask = _falloff().point([round(v * glow.strength) for v in range(256)])
-            mask = mask.resize((2 * radius, 2 * radius), Image.Resampling.BILINEAR)
+            mask = falloff(glow.strength).resize((2 * radius, 2 * radius), Image.Resampling.BILINEAR)
             self.image.paste(glow.rgb, (x - radius, y - radius), mask)
         self.glows.clear()
 
-    def finish(self, window: Box, noise_at: int) -> Image.Image:
-        """The part of the canvas inside `window`, at its final size, with a camera's vignette and grain."""
-        width, height = self.image.width // OVERSAMPLING, self.image.height // OVERSAMPLING
-        if window == WHOLE:
-            small = self.image.reduce(OVERSAMPLING)
-        else:
-            wide, high = self.image.size
-            cut = (window.left * wide, window.top * high, window.right * wide, window.bottom * high)
-            small = self.image.resize((width, height), Image.Resampling.BOX, box=cut)
-        framed = ImageChops.multiply(small, _vignette(width, height))
-        grain = ImageChops.offset(_grain(), noise_at % 1024, noise_at // 1024 % 1024).crop((0, 0, width, height))
-        return ImageChops.add(framed, Image.merge("RGB", (grain, grain, grain)), 1, -_GRAIN_MIDDLE)
 
-
-WHOLE = Box(0.0, 0.0, 1.0, 1.0)
-_GRAIN_MIDDLE = 8
-
-
-@lru_cache(maxsize=1)
-def _falloff() -> Image.Image:
-    """Bright in the middle and dark at the rim."""
-    curve = [round(255 * max(0.0, 1.0 - value / 127.0) ** 1.8) for value in range(256)]
+@lru_cache(maxsize=64)
+def falloff(strength: float) -> Image.Image:
+    """Bright in the middle, as far as the strength says, and dark at the rim."""
+    curve = [round(round(255 * max(0.0, 1.0 - value / 127.0) ** 1.8) * strength) for value in range(256)]
     return Image.radial_gradient("L").point(curve)
-
-
-@lru_cache(maxsize=8)
-def _vignette(width: int, height: int) -> Image.Image:
-    mask = Image.radial_gradient("L").point([round(255 - 0.22 * v * v / 255) for v in range(256)])
-    wide = mask.resize((width, height))
-    return Image.merge("RGB", (wide, wide, wide))
-
-
-@lru_cache(maxsize=1)
-def _grain() -> Image.Image:
-    """Soft grain about a middle value; one sheet serves every picture at another offset."""
-    rng = np.random.Generator(np.random.PCG64(7))
-    # The sum of four small dice is close to a bell, and integers are the same on every machine.
-    dice = rng.integers(0, 5, size=(4, 1024, 1024), dtype=np.uint8)
-    return Image.fromarray(dice.sum(axis=0, dtype=np.uint8))

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from dataclasses import dataclass
 from datetime import UTC, datetime
 from xml.sax.saxutils import escape
 
@@ -10,9 +11,23 @@ import orjson
 from PIL import Image
 from PIL.TiffImagePlugin import IFDRational
 
-from sightline.samples.lives import Metadata
+from sightline.world.truth import Device
 
 _EXIF_IFD, _GPS_IFD = 0x8769, 0x8825
+
+
+@dataclass(frozen=True, slots=True)
+class Metadata:
+    """What a file can say about the picture in it."""
+
+    taken_at: datetime | None = None
+    lat: float | None = None
+    lon: float | None = None
+    altitude: float | None = None
+    device: Device | None = None
+    title: str | None = None
+    keywords: tuple[str, ...] = ()
+    rating: int | None = None
 
 
 def exif(metadata: Metadata, orientation: int) -> Image.Exif:
@@ -20,12 +35,12 @@ def exif(metadata: Metadata, orientation: int) -> Image.Exif:
     tags = Image.Exif()
     tags[0x0112] = orientation
     inner = tags.get_ifd(_EXIF_IFD)
-    if metadata.camera is not None:
-        camera = metadata.camera
-        tags[0x010F], tags[0x0110] = camera.make, camera.model
-        inner[0xA434] = camera.lens
-        inner[0x829D] = IFDRational(round(camera.f_number * 10), 10)
-        inner[0x920A] = IFDRational(round(camera.focal_mm * 10), 10)
+    if metadata.device is not None:
+        device = metadata.device
+        tags[0x010F], tags[0x0110] = device.make, device.model
+        inner[0xA434] = device.lens
+        inner[0x829D] = IFDRational(round(device.f_number * 10), 10)
+        inner[0x920A] = IFDRational(round(device.focal_mm * 10), 10)
     if metadata.taken_at is not None:
         stamp = metadata.taken_at.strftime("%Y:%m:%d %H:%M:%S")
         tags[0x0132] = inner[0x9003] = inner[0x9004] = stamp
@@ -87,9 +102,9 @@ def _fact_attributes(metadata: Metadata) -> list[str]:
     if metadata.altitude is not None:
         facts["exif:GPSAltitude"] = f"{round(abs(metadata.altitude) * 100)}/100"
         facts["exif:GPSAltitudeRef"] = "1" if metadata.altitude < 0 else "0"
-    if metadata.camera is not None:
-        facts["tiff:Make"], facts["tiff:Model"] = metadata.camera.make, metadata.camera.model
-        facts["aux:Lens"] = metadata.camera.lens
+    if metadata.device is not None:
+        facts["tiff:Make"], facts["tiff:Model"] = metadata.device.make, metadata.device.model
+        facts["aux:Lens"] = metadata.device.lens
     return [f' {name}="{escape(value)}"' for name, value in facts.items()]
 
 
