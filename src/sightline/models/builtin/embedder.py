@@ -1,0 +1,62 @@
+"""The embedder `world`: pictures of the built-in world and English words about them in one space."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import numpy as np
+
+from sightline.models.builtin.looking import DETECTION, KINDS, SEEN, Glance, look
+from sightline.models.builtin.networks import network
+from sightline.models.builtin.signs import read_signs
+from sightline.models.builtin.tokens import LONGEST, encode, split_words
+from sightline.models.photos.session import on_all_cores
+from sightline.models.protocols import Pixels, Vectors
+
+REVISION = "1"
+_SIGN_WORDS = 4
+_SIGN = KINDS.index("sign")
+
+
+class World:
+    """Looks at pixels with the built-in reader; made for the world's pictures, and of little use for photographs."""
+
+    name = "world"
+    dim = 256
+    batch = 64
+    text_batch = 256
+
+    def __init__(self, *, threads: int | None = None) -> None:
+        self.revision = REVISION
+        self.truncated = 0  # Texts that were longer than the model reads, so far.
+        self._threads = threads
+        network("reader")  # What is missing is said now, and not after an hour.
+
+    def pictures(self, batch: Sequence[Pixels]) -> Vectors:
+        """One unit-length row for each array of height × width × 3."""
+        if not batch:
+            return np.zeros((0, self.dim), np.float32)
+        return np.concatenate(on_all_cores(_vector, batch, self._threads))
+
+    def texts(self, batch: Sequence[str]) -> Vectors:
+        """One unit-length row for each text; words beyond the 32nd are not read, which `truncated` counts."""
+        if not batch:
+            return np.zeros((0, self.dim), np.float32)
+        self.truncated += sum(len(split_words(text)) > LONGEST for text in batch)
+        words, grams = encode(batch)
+        (vectors,) = network("text")(words=words, grams=grams)
+        return vectors
+
+
+def _vector(pixels: Pixels) -> Vectors:
+    glance = look(pixels)
+    words, grams = encode([" ".join(_written(pixels, glance))], _SIGN_WORDS)
+    things = np.zeros((1, SEEN, DETECTION), np.float32)
+    things[0, : len(glance.things)] = glance.things
+    (vector,) = network("scene")(things=things, whole=glance.whole[None], words=words, grams=grams)
+    return vector
+
+
+def _written(pixels: Pixels, glance: Glance) -> list[str]:
+    signs = [at for at in range(len(glance.things)) if glance.things[at, : len(KINDS)].argmax() == _SIGN]
+    return read_signs(pixels, [glance.box(at) for at in signs])
