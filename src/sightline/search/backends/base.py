@@ -8,10 +8,20 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import SightlineError
 from sightline.models.protocols import Vectors
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of pictures in an index, from 0 on."""
+
+
+class BackendGoneError(SightlineError):
+    """The server did not answer; nothing is known to be wrong with the question, so asking again may help."""
+
+    retryable = True
+
+    def __init__(self, name: str, why: str) -> None:
+        super().__init__(f"the {name} server went away: {why}.", "see whether it runs and can be reached, then go on")
 
 
 class Nearest(NamedTuple):

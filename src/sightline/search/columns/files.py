@@ -1,0 +1,124 @@
+"""Columns on disk: one file, written whole or not at all, mapped into memory when it is read.
+
+The file is a magic word, the length of a JSON header, the header, and the arrays, each at a multiple of 64 bytes.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+import orjson
+from numpy.typing import NDArray
+
+from sightline.errors import UserError
+from sightline.io import dump, write_whole
+from sightline.search.columns.kinds import Column, Columns, Flags, Labels, Numbers, Texts, Times, Vocabulary
+
+FILE_NAME = "columns.bin"
+_MAGIC = b"SIGHTCOL"
+_SCHEMA = 1
+_ALIGNMENT = 64
+_FIX = "build the index again"
+_Arrays: TypeAlias = Sequence[NDArray[Any]]
+
+
+def save_columns(columns: Columns, folder: Path) -> None:
+    """Write `columns.bin` into a folder."""
+    entries, arrays = [], [np.ascontiguousarray(columns.present)]
+    for name, column in columns.by_name.items():
+        parts = _arrays_of(column)
+        entries.append({"name": name, "kind": type(column).__name__, "arrays": len(parts)})
+        arrays.extend(np.ascontiguousarray(part) for part in parts)
+    header = dump(
+        {
+            "schema": _SCHEMA,
+            "rows": len(columns),
+            "columns": entries,
+            "arrays": [[array.dtype.str, len(array)] for array in arrays],
+        }
+    )
+    write_whole(folder / FILE_NAME, _content(header, arrays))
+
+
+def load_columns(folder: Path) -> Columns:
+    """The columns of a folder; their arrays stay on disk until they are used."""
+    path = folder / FILE_NAME
+    try:
+        data = np.memmap(path, np.uint8, "r")
+    except (OSError, ValueError) as error:
+        raise UserError(f"{path} can't be read: {error}.", _FIX) from error
+    header, at = _header(data, path)
+    arrays = _mapped(data, at, header["arrays"], path)
+    present = next(arrays)
+    by_name = {
+        entry["name"]: _column(entry["kind"], [next(arrays) for _ in range(entry["arrays"])], header["rows"])
+        for entry in header["columns"]
+    }
+    return Columns(present, by_name)
+
+
+def _header(data: NDArray[np.uint8], path: Path) -> tuple[dict[str, Any], int]:
+    """The header, and where the arrays begin."""
+    start = len(_MAGIC) + 8
+    if bytes(data[: len(_MAGIC)]) != _MAGIC:
+        raise UserError(f"{path} is not a file of columns.", _FIX)
+    end = start + int.from_bytes(data[len(_MAGIC) : start].tobytes(), "little")
+    if len(data) < end or end == start:
+        raise UserError(f"{path} is cut off.", _FIX)
+    header: dict[str, Any] = orjson.loads(data[start:end].tobytes())
+    if header["schema"] != _SCHEMA:
+        raise UserError(f"{path} was written by another version of Sightline.", _FIX)
+    return header, end
+
+
+def _content(header: bytes, arrays: _Arrays) -> Iterator[bytes]:
+    yield _MAGIC + len(header).to_bytes(8, "little") + header
+    at = len(_MAGIC) + 8 + len(header)
+    for array in arrays:
+        padding = -at % _ALIGNMENT
+        yield bytes(padding)
+        yield array.tobytes()
+        at += padding + array.nbytes
+
+
+def _mapped(data: NDArray[np.uint8], at: int, shapes: Sequence[tuple[str, int]], path: Path) -> Iterator[NDArray[Any]]:
+    for dtype, length in shapes:
+        at += -at % _ALIGNMENT
+        size = np.dtype(dtype).itemsize * length
+        if at + size > len(data):
+            raise UserError(f"{path} is cut off.", _FIX)
+        yield np.frombuffer(data, dtype, length, at) if length else np.empty(0, dtype)
+        at += size
+
+
+def _arrays_of(column: Column) -> _Arrays:
+    match column:
+        case Numbers(values) | Flags(values):
+            return [values]
+        case Times(wall, utc):
+            return [wall, utc]
+        case Texts(codes, vocabulary):
+            return [codes, _json_bytes(vocabulary)]
+        case Labels(_, rows, codes, vocabulary):
+            return [rows, codes, _json_bytes(vocabulary)]
+
+
+def _column(kind: str, arrays: _Arrays, length: int) -> Column:
+    match kind:
+        case "Numbers":
+            return Numbers(arrays[0])
+        case "Flags":
+            return Flags(arrays[0])
+        case "Times":
+            return Times(*arrays)
+        case "Texts":
+            return Texts(arrays[0], Vocabulary(arrays[1]))
+        case _:
+            return Labels(length, arrays[0], arrays[1], Vocabulary(arrays[2]))
+
+
+def _json_bytes(vocabulary: Vocabulary) -> NDArray[np.uint8]:
+    return np.frombuffer(dump(list(vocabulary)), np.uint8)
