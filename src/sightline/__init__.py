@@ -16,10 +16,11 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sightline import report, score, search
+    from sightline import report, run, score, search
     from sightline.corpus.scan import scan
     from sightline.embedding import embed
     from sightline.exchange import export_files, import_files, validate
+    from sightline.indexing import index
     from sightline.loading import load
     from sightline.verbs import compare
 
@@ -29,8 +30,10 @@ __all__ = [
     "embed",
     "export_files",
     "import_files",
+    "index",
     "load",
     "report",
+    "run",
     "scan",
     "score",
     "search",
@@ -42,11 +45,12 @@ _FUNCTIONS = {
     "embed": "sightline.embedding",
     "export_files": "sightline.exchange",
     "import_files": "sightline.exchange",
+    "index": "sightline.indexing",
     "load": "sightline.loading",
     "scan": "sightline.corpus.scan",
     "validate": "sightline.exchange",
 }
-_CALLABLE_PACKAGES = {"report", "score", "search"}
+_CALLABLE_PACKAGES = {"report", "run", "score", "search"}
 
 
 def __getattr__(name: str) -> Any:

@@ -6,8 +6,10 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, replace
+from importlib import import_module
 from itertools import islice
 from pathlib import Path
+from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
@@ -28,6 +30,18 @@ from sightline.score.trec import read_qrels, score_trec
 from sightline.score.trec import read_run as read_trec_run
 from sightline.search.find import search as search
 from sightline.types import Benchmark, Estimate, Run
+
+if TYPE_CHECKING:
+    from sightline.run.runner import run as run
+
+# Loaded when first used: whoever only scores needs no search engine.
+_LATER = {"run": "sightline.run.runner"}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LATER:
+        return getattr(import_module(_LATER[name]), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
 
 
 def score(

@@ -9,13 +9,16 @@ from pathlib import Path
 
 import pytest
 
+from search_tools import paint
 from sightline.models.photos.packages import CLASSIFIER, ENCODER
+from sightline.search.find import search
+from sightline.search.methods import METHODS
 
 
 @pytest.fixture(scope="module")
 def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     skimage = pytest.importorskip("skimage")
-    for name in ("onnxruntime", "tokenizers", CLASSIFIER.package, ENCODER.package):
+    for name in ("onnxruntime", "tokenizers", CLASSIFIER.package.name, ENCODER.package.name):
         try:
             distribution(name)
         except PackageNotFoundError:
@@ -35,6 +38,66 @@ def test_words_find_photographs(cli, photographs: Path) -> None:
     found = json.loads(again.stdout)
     assert found["hits"][0]["id"] == "coffee.png" and (found["searched"], found["embedded"]) == (4, 0)
     assert found["embedder"] == "photos" and again.stderr == ""
+
+
+def test_index_then_every_way_to_ask(cli, photographs: Path, tmp_path: Path) -> None:
+    annotations = tmp_path / "annotations.jsonl"
+    annotations.write_text(
+        '{"picture": "coffee.png", "summary": "a cup on a saucer", "tags": ["drink", "spoon"]}\n{"picture": "x.png"}\n'
+    )
+    built = cli(
+        "index", photographs, "--workspace", "ws2", "--annotations", annotations, "--captions", "embed", "--json"
+    )
+    assert built.returncode == 0, built.stderr
+    shown = json.loads(built.stdout)
+    assert (shown["pictures"], shown["embedded"], shown["captions"], shown["unmatched_annotations"]) == (4, 4, 1, 1)
+    assert "annotations of pictures that are not in the index: 1" in built.stderr
+    again = cli("index", "--workspace", "ws2")
+    assert again.returncode == 0 and "4 pictures · 0 added, 0 changed, 0 removed" in again.stdout
+
+    def ask(*words: object) -> str:
+        done = cli("search", *words, "--workspace", "ws2")
+        assert done.returncode == 0, done.stderr
+        return done.stdout
+
+    assert ask("saucer", "--method", "words").split()[1:] == ["coffee.png", "drink,", "spoon"]
+    hybrid = json.loads(ask("a cup on a saucer", "--method", "hybrid", "--rrf", "--captions", "--json"))
+    best = hybrid["hits"][0]
+    assert best["id"] == "coffee.png" and best["parts"].keys() == {"picture", "caption", "words"}
+    assert hybrid["method"]["fusion"] == "rrf" and hybrid["method"]["captions"] is True
+    alike = ask("--like", photographs / "chelsea.png", "-k", "1", "--where", "width > 100")
+    assert alike.split()[:2] == ["1.000", "chelsea.png"]
+    assert "nothing matches" in ask("an aircraft carrier", "--threshold", "0.99")
+
+
+@pytest.mark.parametrize(
+    ("given", "message", "fix"),
+    [
+        (("cat", "--where", "tiem > 2020"), 'unknown field "tiem" at character 1', 'Did you mean "time"?'),
+        (("cat", "--where", "time > 2019-02-30"), "does not exist", "write 2019"),
+        (("cat", "--owner", "ana"), 'there is no owner "ana"', "scan.owner_pattern"),
+        (("cat", "--group", "event/x"), 'there is no group "event/x"', ""),
+        (("cat", "--index", "mine"), 'has no index "mine"', "sightline index"),
+        (("cat", "--threshold", "high"), '--threshold "high" is no number', "auto"),
+        (("cat", "--threshold", "auto"), "automatic threshold needs vectors", "--method"),
+        ((), "the query is empty", "say what to look for"),
+    ],
+)
+def test_slips_are_told_with_their_fix(
+    cli, pictures_of_words: Path, given: tuple[str, ...], message: str, fix: str
+) -> None:
+    done = cli("search", *given, "--method", "words", "--workspace", pictures_of_words)
+    assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and fix in done.stderr
+    assert "Traceback" not in done.stderr
+
+
+@pytest.fixture(scope="module")
+def pictures_of_words(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A workspace whose index holds no vectors, so that no model is needed."""
+    folder = tmp_path_factory.mktemp("words")
+    paint(folder / "pictures" / "cat.png", "red")
+    search("cat", folder / "pictures", workspace=folder / "ws", method=METHODS["words"])
+    return folder / "ws"
 
 
 def test_mistakes_end_with_their_fix(cli, tmp_path: Path) -> None:

@@ -90,6 +90,7 @@ def test_hostile_strings_are_shown_and_do_nothing(tmp_path: Path) -> None:
             "line",
             "circle",
             "polygon",
+            "polyline",
         ),
     }
     assert not {"\u202e", "\u202c", "\x1b"} & set(html)

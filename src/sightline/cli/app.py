@@ -17,12 +17,14 @@ from sightline.errors import SightlineError
 # Verb, where it lives, what it does; in the order of the flow.
 _VERBS = (
     ("scan", "scan:scan", "Read the pictures of a folder into a corpus."),
-    ("search", "search:search", "Find pictures by words."),
+    ("index", "index:index", "Build the index of a folder, a workspace or a benchmark, or bring it up to date."),
+    ("search", "search:search", "Find pictures by words, by pictures, by when and where."),
     ("embed", "embed:app", "Turn pictures or texts into vectors."),
     ("import", "import_:import_", "Read files of another tool into a benchmark or a run."),
     ("export", "export:export", "Write a corpus, a benchmark or a run in another tool's format."),
     ("formats", "formats:formats", "List the formats that import reads and export writes."),
     ("validate", "validate:validate", "Say everything that is wrong with a benchmark or a run."),
+    ("run", "run:run", "Run a system over a benchmark."),
     ("score", "score:app", "Score a run on its benchmark, or TREC files."),
     ("compare", "compare:compare", "Say which of several runs is better, and whether that can be trusted."),
     ("power", "power:power", "Say how many tasks a difference needs to be seen."),

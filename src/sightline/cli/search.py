@@ -1,29 +1,90 @@
-"""`sightline search QUERY [--in DIR]`."""
+"""`sightline search QUERY [--in DIR] [--where FILTER]`."""
 
 from __future__ import annotations
 
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.common import Common
+from sightline.cli.asking import Spending
+from sightline.cli.common import Common, Switch
+from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.search import Results
-    from sightline.types import Picture
+    from sightline.search import Hit, Results
+    from sightline.types import Method
+
+_TAGS = 5
+Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
+
+
+@Parameter(name="*", group="Method")
+@dataclass(frozen=True, kw_only=True)
+class MethodOptions:
+    """How a query is answered; what is not given is as in `sightline.types.Method`."""
+
+    method: Literal["vectors", "words", "hybrid"] = "vectors"
+    "By vectors, by words (BM25 over captions, tags, names …), or by both."
+    rrf: Switch = False
+    "Join vectors and words by their ranks (reciprocal rank fusion), not by weighted scores."
+    vector_weight: float | None = None
+    "The share of vectors against words in a hybrid search: 0.6 when not given."
+    captions: Switch = False
+    "Compare with captions too, where the index holds their vectors."
+    picture_weight: float | None = None
+    "The share of the picture against its caption: 0.7 when not given."
+    text_weight: float | None = None
+    "The share of the words where there is --like too: 0.5 when not given."
+    late: Switch = False
+    "Compare the best word by word, where the index holds token vectors."
+    rerank: str | None = None
+    "A chat model that looks at the best pictures and orders them anew, such as openai/gpt-5-mini."
+    diversity: float | None = None
+    "From 0 to 1: how much variety counts against nearness."
+    threshold: str | None = None
+    "Leave out what is less near: a number, or auto."
+    depth: int | None = None
+    "How many of the best fusion, re-ranking and diversity look at: 100 when not given."
+
+    def chosen(self) -> Method:
+        """What the library takes."""
+        from sightline.search.methods import METHODS
+
+        given: dict[str, Any] = {
+            "vector_weight": self.vector_weight,
+            "picture_weight": self.picture_weight,
+            "text_weight": self.text_weight,
+            "rerank": self.rerank,
+            "diversity": self.diversity,
+            "depth": self.depth,
+        }
+        method = replace(METHODS[self.method], **{name: value for name, value in given.items() if value is not None})
+        fusion: Literal["weighted", "rrf"] = "rrf" if self.rrf else "weighted"
+        return replace(
+            method, fusion=fusion, captions=self.captions, late=self.late, threshold=_threshold(self.threshold)
+        )
 
 
 def search(
-    query: str,
+    query: str | None = None,
     /,
     *,
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
+    where: str | None = None,
     k: Annotated[int, Parameter(name=["-k", "--top"])] = 10,
+    like: Several = None,
+    owner: str | None = None,
+    group: Several = None,
+    index: str | None = None,
     embedder: str | None = None,
+    backend: str | None = None,
+    how: MethodOptions = MethodOptions(),
+    spending: Spending = Spending(),
     common: Common = Common(),
 ) -> None:
-    """Find pictures by words. The first time, they are read and embedded; after that, only what is new.
+    """Find pictures by words, by pictures, by when and where. The first time, they are read and embedded.
 
     Parameters
     ----------
@@ -31,10 +92,22 @@ def search(
         What the picture shows, such as "a dog running on the beach".
     in_:
         The folder to search, sub-folders included; all that the workspace knows when not given.
+    where:
+        A filter, such as 'time >= 2019-06 and near("Biarritz", 50km) and not tag:night' (docs/filters.md).
     k:
         How many pictures to show.
+    like:
+        A picture to look like: a file or an id, with #LEFT,TOP,RIGHT,BOTTOM (0 to 1) for a region; can be repeated.
+    owner:
+        Only the pictures of this owner.
+    group:
+        Only the pictures of this group, such as event/2021-08-03; can be repeated.
+    index:
+        Which index to ask: "default" when not given.
     embedder:
-        Who compares words and pictures; the configured one, else photos, when not given.
+        Who compares; the one that built the index, else the configured one, else photos, when not given.
+    backend:
+        Where vectors are kept, as for `index`; needed again only where it has a password.
     """
     from sightline.search.find import search as find
 
@@ -42,35 +115,64 @@ def search(
         query,
         in_,
         k=k,
+        like=like or (),
+        where=where,
+        owner=owner,
+        groups=group or (),
+        method=how.chosen(),
+        index=index,
         embedder=embedder,
+        backend=backend,
         workspace=common.workspace_path,
         config=common.settings(),
         limit=common.limit,
         local_only=common.local_only,
+        asking=spending.asking(common),
     )
     if found.query_was_cut:
         common.warn(["the query is longer than the embedder reads; its end was not looked at"])
     if found.left_out:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
-        common.warn([f"pictures that could not be embedded, and are not searched: {listed}"])
+        common.warn([f"files that could not be read, and are not searched: {listed}"])
+    common.note(found.notes)
     if common.json:
         common.print_json(found.to_json())
     else:
         common.console.print(to_text(found), markup=False, soft_wrap=True)
 
 
+def _threshold(text: str | None) -> float | Literal["auto"] | None:
+    if text is None or text == "auto":
+        return None if text is None else "auto"
+    try:
+        return float(text)
+    except ValueError:
+        raise UserError(f'--threshold "{text}" is no number.', "give one, such as 0.3, or auto") from None
+
+
 def to_text(found: Results) -> str:
-    """A line for each hit: score, id, time, place."""
+    """A line for each hit: score, id, time, place, tags."""
     if not found.hits:
-        return "  no picture to search"
-    rows = [(f"{hit.score:.3f}", hit.picture.id, *_when_and_where(hit.picture)) for hit in found.hits]
+        return f"  {_why_nothing(found)}"
+    rows = [_row(hit) for hit in found.hits]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    lines = ["  ".join(cell.ljust(width) for cell, width in zip(row, widths, strict=True)) for row in rows]
+    shown = [column for column, width in enumerate(widths) if width]
+    lines = ["  ".join(row[column].ljust(widths[column]) for column in shown) for row in rows]
     return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
-def _when_and_where(picture: Picture) -> tuple[str, str]:
+def _why_nothing(found: Results) -> str:
+    if found.below:
+        return f"nothing matches: the nearest of {found.searched:,} pictures are below the threshold"
+    if found.searched:
+        return f"nothing matches in {found.searched:,} pictures"
+    return "no picture to search: sightline scan DIR says what a folder holds, and --where may leave none"
+
+
+def _row(hit: Hit) -> tuple[str, ...]:
+    picture = hit.picture
     when = "" if picture.taken_at is None else picture.taken_at.strftime("%Y-%m-%d %H:%M")
-    if picture.address:
-        return when, picture.address
-    return when, "" if picture.lat is None or picture.lon is None else f"{picture.lat:.4f}, {picture.lon:.4f}"
+    where = hit.place or ""
+    if not where and picture.lat is not None and picture.lon is not None:
+        where = f"{picture.lat:.4f}, {picture.lon:.4f}"
+    return f"{hit.score:.3f}", picture.id, when, where, ", ".join(hit.tags[:_TAGS])

@@ -13,9 +13,11 @@ from sightline.report.parts.breakdown import breakdown
 from sightline.report.parts.costs import costs
 from sightline.report.parts.differences import differences
 from sightline.report.parts.failures import failures
+from sightline.report.parts.latency import latency
 from sightline.report.parts.measured import measured
 from sightline.report.parts.notes import notes
 from sightline.report.parts.provenance import provenance
+from sightline.report.parts.recall import recall
 from sightline.report.parts.results import results
 from sightline.report.parts.tasks import tasks
 from sightline.report.words import counted, moment
@@ -51,7 +53,9 @@ def _parts(section: Section, files: FileNames, ident: str, rows: int) -> list[Pa
     found: list[Part | None] = [measured(section), results(section, ident), notes(section)]
     if section.runs:
         found += [
+            recall(section, ident),
             costs(section, ident),
+            latency(section),
             differences(section, files),
             breakdown(section, files, ident),
             failures(section),

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 import numpy as np
 
 from sightline.report.words import DASH, money
+from sightline.run.latency import ATTEMPT
 from sightline.types import LedgerEntry
 
 _TOKENS = {
@@ -24,7 +25,8 @@ class Spending:
     """Calls, money, tokens and time per task.
 
     `priced` calls have a known price and cost `known_usd` together. `p50` and `p95` are over `timed` tasks: the
-    seconds of all calls for a task, divided by its attempts; a task with a call of unknown length is left out.
+    seconds of a task's attempts (of all calls for it, where the ledger times no attempts), divided by their number; a
+    task with one of unknown length is left out.
     """
 
     calls: int = 0
@@ -86,9 +88,12 @@ def only(ledger: Iterable[LedgerEntry], tasks: Collection[str]) -> list[LedgerEn
 
 
 def _seconds_per_task(ledger: Iterable[LedgerEntry], attempts: Mapping[str, int]) -> list[float]:
-    times: dict[str, list[float | None]] = {}
+    own: dict[str, list[float | None]] = {}
+    calls: dict[str, list[float | None]] = {}
     for entry in ledger:
         if entry.task_id is not None and entry.task_id in attempts:
-            times.setdefault(entry.task_id, []).append(entry.seconds)
+            # An attempt's time holds that of its calls.
+            (own if entry.stage == ATTEMPT else calls).setdefault(entry.task_id, []).append(entry.seconds)
+    times = {**calls, **own}
     known = {task: [second for second in of_task if second is not None] for task, of_task in times.items()}
     return [sum(known[task]) / attempts[task] for task in known if len(known[task]) == len(times[task])]

@@ -1,5 +1,6 @@
-"""What one system said on one benchmark: the run on disk."""
+"""Systems under test, and what each said on a benchmark: running them, and the run on disk."""
 
+from sightline._callable import make_callable
 from sightline.run.folder import (
     BLOBS,
     PER_TASK,
@@ -23,3 +24,5 @@ __all__ = [
     "validate",
     "write_run",
 ]
+
+make_callable(__name__)

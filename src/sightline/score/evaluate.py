@@ -6,7 +6,7 @@ Nothing is run again: what a system said is in the run.
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Hashable, Iterable, Mapping, Sequence
 
 from sightline.errors import UserError
 from sightline.score import registry
@@ -14,13 +14,14 @@ from sightline.score.beside import abstentions, best_of, chance_similarities, te
 from sightline.score.clusters import AUTO, Clusters, cluster_tasks
 from sightline.score.context import Context
 from sightline.score.contexts import Contexts
+from sightline.score.curves import recall_curves
 from sightline.score.measure import Attempted, Values, kinds_scored, measure
 from sightline.score.scope import returned
 from sightline.score.scores import Scores, TaskScore
-from sightline.score.statistics import RESAMPLES, Repeated, estimate_columns, repeated
+from sightline.score.statistics import RESAMPLES, Column, Repeated, estimate_columns, repeated
 from sightline.score.statistics.distributions import check_fraction
 from sightline.score.table import TaskTable, attempts_table, by_slice, task_table
-from sightline.types import Attempt, Benchmark, Estimate, Run, TaskKind
+from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
 
 DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
@@ -29,6 +30,9 @@ DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "choose": ("accuracy",),
     "describe": ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf"),
 }
+
+DIRECT_RETRIEVAL = tuple(f"{metric}@{k}" for metric in ("map_min", "recall", "ndcg") for k in (1, 3, 5, 10))
+"""How DISBench reports retrievers, beside the metrics of sets."""
 
 _USUAL_DEPTH = 10
 _SHOWN = 3
@@ -50,20 +54,26 @@ def evaluate(
 
     A failed attempt and a missing prediction count as zero. Attempts at a task are averaged first: the task is the
     unit. `cluster_by` as in `cluster_tasks`; `context` gives vectors or an embedder to the metrics that need one.
+    Where all tasks ask for sets and the run gives rankings, `DIRECT_RETRIEVAL` is added to the usual metrics.
     A run of another version of the benchmark is refused unless `allow_other_version`.
     """
     check_fraction("level", level)
     if not allow_other_version:
         _refuse_other_version(benchmark, run)
     names = metric_names(benchmark, metrics)
+    if metrics is None and _is_direct_retrieval(benchmark, run):
+        names = tuple(dict.fromkeys((*names, *DIRECT_RETRIEVAL)))
     attempts, unknown = _attempts(benchmark, run)
     clusters = cluster_tasks(benchmark, cluster_by)
     depth = _depth(names)
     contexts = Contexts(benchmark, context or Context(), names)
     rows = _rows(attempts, measure(attempts, names, contexts), contexts, clusters, depth)
 
+    def estimate_all(columns: Mapping[str, Column], of: Sequence[Hashable | None] | None) -> dict[str, Estimate]:
+        return estimate_columns(columns, clusters=of, level=level, seed=seed, resamples=resamples)
+
     def estimates(table: TaskTable) -> dict[str, Estimate]:
-        return estimate_columns(table.columns, clusters=table.clusters, level=level, seed=seed, resamples=resamples)
+        return estimate_all(table.columns, table.clusters)
 
     table = task_table(rows, names)
     made = [row for row in rows if row.status != "missing"]
@@ -81,6 +91,7 @@ def evaluate(
         clustered_by=None if clusters is None else clusters.by,
         repeated=_repeated(made, names),
         best_of=best_of(made, names),
+        recall=recall_curves(attempts, {} if clusters is None else clusters.of, estimate_all),
         chance=chance_similarities(attempts, names, contexts, seed),
         abstention=abstentions(attempts),
         failures=dict(sorted(Counter(row.failure for row in rows if row.failure is not None).items())),
@@ -91,6 +102,12 @@ def evaluate(
         unknown_tasks=unknown,
         notes=(*_notes(benchmark, rows, unknown, clusters), *text_notes(names, contexts)),
     )
+
+
+def _is_direct_retrieval(benchmark: Benchmark, run: Run) -> bool:
+    """Are exact sets asked for, and rankings given?"""
+    kinds = {task.kind for task in benchmark.tasks.values()}
+    return kinds == {"select"} and any(isinstance(attempt.prediction, Ranking) for attempt in run.attempts)
 
 
 def metric_names(benchmark: Benchmark, given: Sequence[str] | None = None) -> tuple[str, ...]:

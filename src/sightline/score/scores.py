@@ -46,12 +46,21 @@ class TaskScore:
 
 
 @dataclass(frozen=True, slots=True)
+class RecallAt:
+    """Mean recall among the first `k` results."""
+
+    k: int
+    found: Estimate
+
+
+@dataclass(frozen=True, slots=True)
 class Scores:
     """A scored run.
 
     `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that
     a metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`; `chance`
-    is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs.
+    is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs;
+    `recall` is, by kind of task, the recall of rankings at growing cut-offs.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -68,6 +77,7 @@ class Scores:
     clustered_by: str | None = None
     repeated: Mapping[str, Repeated] = field(default_factory=dict)
     best_of: Mapping[str, tuple[float, ...]] = field(default_factory=dict)
+    recall: Mapping[TaskKind, tuple[RecallAt, ...]] = field(default_factory=dict)
     chance: Mapping[str, float] = field(default_factory=dict)
     abstention: Abstention | None = None
     failures: Mapping[str, int] = field(default_factory=dict)

@@ -1,79 +1,93 @@
-"""Words → pictures of a workspace; what is new is read and embedded first."""
+"""Words or pictures → pictures of a workspace; what is new is read, embedded and indexed first."""
 
 from __future__ import annotations
 
 import os
 import time
-from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
 from pathlib import Path
-
-import numpy as np
-from numpy.typing import NDArray
 
 from sightline.config import Config
 from sightline.corpus.scan import checked_places, scan
-from sightline.corpus.schema import FILE_NAME
-from sightline.corpus.store import LIVING, Root, Store
-from sightline.corpus.view import StoredPictures
-from sightline.corpus.walk import Found
-from sightline.engine import progress
-from sightline.errors import SightlineError, UserError
+from sightline.corpus.store import Store
+from sightline.errors import UserError
 from sightline.io import PathLike
-from sightline.models.embedders.listing import Listing
+from sightline.models.asking import Asking
+from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import Session
-from sightline.models.embedders.stream import embed_files, embed_new_texts
-from sightline.models.protocols import Embedder, Vectors
-from sightline.search.exact import nearest
-from sightline.search.results import Hit, Results
-
-_PAGE = 8192
-"""Vectors that are compared at a time."""
+from sightline.models.protocols import Embedder
+from sightline.search.filters import parse_filter
+from sightline.search.index.build import Built, Parts, Update
+from sightline.search.index.content import WORKSPACE, corpus_state, require_corpus, workspace_content
+from sightline.search.index.manifest import (
+    DEFAULT,
+    Manifest,
+    find_manifest,
+    index_folder,
+    index_names,
+    read_manifest,
+    safe_name,
+)
+from sightline.search.methods import check_query
+from sightline.search.query import parse_cue
+from sightline.search.results import Results
+from sightline.search.searcher import Searcher
+from sightline.types import Method, PictureRef, Scope, SearchQuery
 
 
 def search(
-    query: str,
+    query: str | SearchQuery | None = None,
     folder: PathLike | None = None,
     *,
-    k: int = 10,
+    k: int | None = None,
+    like: str | Sequence[str] = (),
+    where: str | None = None,
+    owner: str | None = None,
+    groups: Sequence[str] = (),
+    method: Method | None = None,
+    index: str | None = None,
     embedder: str | Embedder | None = None,
+    backend: str | None = None,
     workspace: PathLike = ".sightline",
     config: Config | None = None,
     limit: int | None = None,
     local_only: bool = False,
+    asking: Asking | None = None,
 ) -> Results:
-    """The pictures nearest to a text: of the folder, which is scanned first, or of all that the workspace knows."""
+    """The pictures that fit a query best: of the folder, which is scanned first, or of all that the workspace knows.
+
+    `like` names pictures to look like: ids of the corpus or files, with `#left,top,right,bottom` for a region. The
+    index is made if it is not there, and brought up to date if pictures came, changed or went; see `Searcher` to ask
+    many times without looking for that.
+    """
     started = time.monotonic()
-    config = config or Config()
-    query = query.strip()
-    if not query:
-        raise UserError("the query is empty.", 'say what to look for: sightline search "a dog on the beach"')
-    if k < 1:
-        raise UserError(f"-k {k} asks for no picture.", "give a number from 1 on")
+    config, method = config or Config(), method or Method()
+    asked = _query(query, k, where, owner, groups)
+    cues = (like,) if isinstance(like, str) else tuple(like)
+    check_query(replace(asked, files=(*asked.files, *cues)))
+    if asked.where is not None:
+        parse_filter(asked.where)  # A slip in it is said now, not after an hour of embedding.
     place = _checked_workspace(folder, Path(workspace))
-    # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
-    with Session(embedder, place, config=config, local_only=local_only) as session, Store(place) as store:
-        session.tell_who_sees("pictures and queries")
-        if folder is not None:
-            scan(folder, workspace=place, config=config, limit=limit)
-        pictures = _Pictures(store, None if folder is None else Path(folder))
-        embedded, left_out = _embed_new(pictures, session, config)
-        vector, was_cut = _query_vector(query, session)
-        ids, keys = pictures.with_vectors(session)
-        found = nearest(_pages(keys, session), vector, k)
-        known = StoredPictures(store)
-        hits = zip(found.positions, found.scores, strict=True)
-        return Results(
-            query=query,
-            hits=tuple(Hit(known[ids[at]], float(score)) for at, score in hits),
-            embedder=session.embedder.name,
-            revision=session.embedder.revision,
-            searched=len(ids),
-            embedded=embedded,
-            left_out=dict(left_out.most_common()),
-            query_was_cut=was_cut,
-            seconds=time.monotonic() - started,
-        )
+    name, embedder = _chosen(place, index, embedder, config)
+    asking = asking or Asking()
+    asking = replace(asking, local_only=local_only or asking.local_only)
+    finder = _Finder(place, folder, method, name, index is not None, embedder, backend, config, limit, asking)
+    results = finder.find(asked, cues)
+    return replace(results, seconds=time.monotonic() - started)
+
+
+def _query(
+    query: str | SearchQuery | None, k: int | None, where: str | None, owner: str | None, groups: Sequence[str]
+) -> SearchQuery:
+    asked = query if isinstance(query, SearchQuery) else SearchQuery(text=query)
+    if k is not None:
+        asked = replace(asked, k=k)
+    if where is not None:
+        asked = replace(asked, where=where)
+    if owner is not None or groups:
+        asked = replace(asked, scope=Scope(owner or asked.scope.owner, (*asked.scope.groups, *groups)))
+    return asked
 
 
 def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
@@ -83,83 +97,140 @@ def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
             raise UserError(f"there is no folder {root}.", "check the path after --in")
         return place
     place = workspace.expanduser().absolute()
-    if not (place / FILE_NAME).is_file():
-        raise UserError(f"{place} holds no corpus to search.", "name a folder of pictures: --in DIR")
+    if not index_names(place):
+        require_corpus(place)
     return place
 
 
-class _Pictures:
-    """The pictures to search: all of the corpus, or those below a folder."""
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """One search, from a folder to its results; an index that was `named` is not made anew unasked."""
 
-    def __init__(self, store: Store, folder: Path | None) -> None:
-        self._store = store
-        self._where = ""
-        self._values: tuple[int | bytes, ...] = ()
-        if folder is not None:
-            root, part = _place(store, folder)
-            self._where = " AND f.root = ? AND (? = x'' OR f.path BETWEEN ? AND ?)"
-            self._values = (root.id, part, part + b"/", part + b"0")  # "0" is the byte after "/"
+    place: Path
+    folder: PathLike | None
+    method: Method
+    name: str
+    named: bool
+    embedder: str | Embedder
+    backend: str | None
+    config: Config
+    limit: int | None
+    asking: Asking
 
-    def without_vectors(self, root: Root, session: Session) -> list[Found]:
-        """Files of a root that are at hand, and whose content has no vector yet."""
-        rows = self._store.database.execute(
-            f"""SELECT f.path, f.size, f.mtime_ns, p.sha256 {LIVING}
-            AND f.state = 'present' AND f.root = {root.id}{self._where} ORDER BY f.path""",
-            self._values,
-        ).fetchall()
-        missing = session.cache.missing([row[3] for row in rows], session.embedder)
-        return [Found(path, size, changed, b"") for path, size, changed, _ in (rows[at] for at in missing)]
+    def find(self, query: SearchQuery, cues: tuple[str, ...]) -> Results:
+        if not self.method.vectors:
+            return self._found(query, cues, None)
+        # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
+        with Session(
+            self.embedder, self.place, config=self.config, local_only=self.asking.local_only, asking=self.asking
+        ) as session:
+            session.tell_who_sees("pictures and queries")
+            return self._found(query, cues, session)
 
-    def with_vectors(self, session: Session) -> tuple[list[str], list[bytes]]:
-        """Ids, in their order, and hashes of all that can be compared."""
-        rows = self._store.database.execute(
-            f"SELECT p.id, p.sha256 {LIVING}{self._where} ORDER BY p.id", self._values
-        ).fetchall()
-        missing = set(session.cache.missing([row[1] for row in rows], session.embedder))
-        there = [row for at, row in enumerate(rows) if at not in missing]
-        return [row[0] for row in there], [row[1] for row in there]
-
-    @property
-    def roots(self) -> list[Root]:
-        return self._store.roots()
-
-
-def _place(store: Store, folder: Path) -> tuple[Root, bytes]:
-    """The root that a scanned folder belongs to, and its path below that."""
-    path = Path(os.path.normpath(folder.expanduser().absolute()))
-    root = next(root for root in store.roots() if path == root.path or root.path in path.parents)
-    return root, b"" if path == root.path else os.fsencode(path.relative_to(root.path))
-
-
-def _embed_new(pictures: _Pictures, session: Session, config: Config) -> tuple[int, Counter[str]]:
-    """Make the vectors that are missing; how many, and why some could not be made."""
-    made, left_out = 0, Counter[str]()
-    for root in pictures.roots:
-        files = pictures.without_vectors(root, session)
-        if not files:
-            continue
-        listing = Listing(session.cache, root.path, files)
-        made += embed_files(
-            listing,
-            session.embedder,
-            session.cache,
-            max_pixels=config.scan.max_pixels,
-            workers=config.scan.workers,
+    def _found(self, query: SearchQuery, cues: tuple[str, ...], session: Session | None) -> Results:
+        built, refused = self._brought_up_to_date(session)
+        folder, manifest = index_folder(self.place, self.name), find_manifest(self.place, self.name)
+        with Searcher(
+            folder, manifest, session=session, backend=self.backend, config=self.config, asking=self.asking
+        ) as searcher:
+            results = searcher.search(_with_cues(query, cues, searcher), self.method, under=self.folder)
+        return replace(
+            results,
+            embedded=0 if built is None else built.embedded.made,
+            left_out=refused if built is None else {**built.left_out, **refused},
+            notes=(*_said(built, self.name), *results.notes),
         )
-        left_out.update(item.reason for item in listing.left_out())
-    return made, left_out
+
+    def _brought_up_to_date(self, session: Session | None) -> tuple[Built | None, dict[str, int]]:
+        """What was done to the index, None for nothing; and the files that a scan could not take in."""
+        before = read_manifest(index_folder(self.place, self.name))
+        self._refuse_other(before, session)
+        if before is not None and before.source != WORKSPACE:
+            return None, {}  # Made of other pictures; whoever made it brings it up to date.
+        if self.folder is not None:
+            scan(self.folder, workspace=self.place, config=self.config, limit=self.limit)
+        require_corpus(self.place)
+        with Store(self.place) as store:
+            refused = _refused(store, self.folder)
+            if before is not None and _is_current(before, corpus_state(store), session):
+                return None, refused
+            update = Update(self.place, self.name, self.config, session, self.embedder, self.backend)
+            return update.run(workspace_content(store), Parts(vectors=session is not None)), refused
+
+    def _refuse_other(self, before: Manifest | None, session: Session | None) -> None:
+        """Another embedder than the one that built it means to embed everything again."""
+        if not self.named or before is None or before.embedder is None or session is None:
+            return
+        now, mark = session.embedder, before.embedder
+        if (now.name, now.revision) != (mark.name, mark.revision):
+            raise UserError(
+                f'the index "{self.name}" was built by {mark}, and the embedder now is {now.name} ({now.revision}).',
+                f"bring it up to date with: sightline index --name {self.name} --embedder {now.name}; "
+                "or leave --index out",
+            )
 
 
-def _query_vector(query: str, session: Session) -> tuple[NDArray[np.float32], bool]:
-    embedder, cache = session.embedder, session.cache
-    with progress("query", None) as advance:
-        keys, made = embed_new_texts([query], embedder, cache, advance)
-    failure = made.get(keys[0])
-    if failure is not None:
-        raise SightlineError(f"{embedder.name} gave no vector for the query: {failure.message}.")
-    return cache.get_many(keys, embedder).vectors[0], bool(cache.count_cut(keys, embedder))
+def _chosen(
+    workspace: Path, index: str | None, embedder: str | Embedder | None, config: Config
+) -> tuple[str, str | Embedder]:
+    """The index to ask, and the embedder: as given, else as the index says, else as configured."""
+    if index is not None:
+        mark = find_manifest(workspace, index).embedder
+        return index, embedder or (mark.spec if mark else config.models.embedder or DEFAULT_EMBEDDER)
+    before = read_manifest(index_folder(workspace, DEFAULT))
+    usual = before.embedder if before else None
+    wanted = embedder or config.models.embedder
+    if wanted is None:
+        return DEFAULT, usual.spec if usual else DEFAULT_EMBEDDER
+    name = wanted if isinstance(wanted, str) else wanted.name
+    # Another embedder gets an index of its own, so that going back and forth costs nothing.
+    return DEFAULT if usual is None or name in (usual.spec, usual.name) else safe_name(name), wanted
 
 
-def _pages(keys: list[bytes], session: Session) -> Iterator[Vectors]:
-    for start in range(0, len(keys), _PAGE):
-        yield session.cache.get_many(keys[start : start + _PAGE], session.embedder).vectors
+def _is_current(manifest: Manifest, state: str, session: Session | None) -> bool:
+    if manifest.state != state:
+        return False
+    if session is None:
+        return True
+    mark, now = manifest.embedder, session.embedder
+    same = mark is not None and (mark.name, mark.revision) == (now.name, now.revision)
+    # What could not be embedded is tried again: a server may be back, a drive plugged in.
+    return same and manifest.vectors_state == state and not manifest.left_out
+
+
+def _with_cues(query: SearchQuery, cues: tuple[str, ...], searcher: Searcher) -> SearchQuery:
+    """Names of pictures as ids of the corpus, where it has them, else as files."""
+    ids, files = list(query.like), list(query.files)
+    for text in cues:
+        cue = parse_cue(text)
+        whole = searcher.table.find(text)  # An id may look as if it named a region.
+        if whole is not None or searcher.table.find(cue.uri) is not None or not Path(cue.uri).is_file():
+            ids.append(PictureRef(text) if whole is not None else PictureRef(cue.uri, cue.region))
+        else:
+            files.append(text)
+    return replace(query, like=tuple(ids), files=tuple(files))
+
+
+def _refused(store: Store, folder: PathLike | None) -> dict[str, int]:
+    """Files that look like pictures, and that a scan could not take in, by reason."""
+    query = "SELECT r.path, f.path, f.reason FROM files AS f JOIN roots AS r ON r.id = f.root"
+    below = None if folder is None else os.fsencode(os.path.normpath(Path(folder).expanduser().absolute())) + b"/"
+    counts: dict[str, int] = {}
+    for root, path, reason in store.database.execute(
+        f"{query} WHERE f.state = 'present' AND f.reason <> 'not a picture'"
+    ):
+        if below is None or (root.rstrip(b"/") + b"/" + path).startswith(below):
+            counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def _said(built: Built | None, name: str) -> tuple[str, ...]:
+    """That an index was made or changed is said."""
+    if built is None or built.is_unchanged:
+        return ()
+    changes = built.changes
+    if changes.added == built.pictures:
+        return (f'the index "{name}" was built: {built.pictures:,} pictures, {built.embedded.made:,} embedded now',)
+    counts = [("added", changes.added), ("changed", changes.changed), ("removed", changes.removed)]
+    listed = ", ".join(f"{count:,} {what}" for what, count in counts if count) or "vectors made anew"
+    return (f'the index "{name}" was brought up to date: {listed}; {built.embedded.made:,} embedded now',)

@@ -21,6 +21,7 @@ _BUILT_IN = {
     "ranx-run": "ranx",
     "benchmaker": "benchmaker",
     "benchmaker-rows": "benchmaker",
+    "imsearch-eval": "imsearch_eval",
     "imagefolder": "imagefolder",
     "hf-parquet": "hf_parquet",
     "coco": "coco",

@@ -1,0 +1,82 @@
+"""The index of a folder, a workspace or a benchmark: what `index` does."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from pathlib import Path
+
+from sightline import bench
+from sightline.bench.content import benchmark_content
+from sightline.bench.files import ANNOTATIONS, HEADER
+from sightline.bench.problems import stop
+from sightline.bench.schema import CURRENT
+from sightline.bench.table import Source
+from sightline.config import Config
+from sightline.corpus.scan import checked_places, scan
+from sightline.errors import UserError
+from sightline.io import PathLike
+from sightline.models.asking import Asking
+from sightline.models.protocols import Embedder
+from sightline.search.index import DEFAULT, Built, Parts, build_index
+from sightline.search.index.manifest import safe_name
+from sightline.types import Annotation
+
+__all__ = ["index", "read_annotations"]
+
+
+def index(
+    folder: PathLike | None = None,
+    *,
+    name: str | None = None,
+    embedder: str | Embedder | None = None,
+    backend: str | None = None,
+    annotations: PathLike | None = None,
+    parts: Parts | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    limit: int | None = None,
+    local_only: bool = False,
+    asking: Asking | None = None,
+) -> Built:
+    """Build an index in the workspace, or bring it up to date: only what changed is embedded.
+
+    `folder` is one of pictures, which is scanned first, or a benchmark, whose index is called like it; without one the
+    pictures are all that the workspace knows. `annotations` is a file as a benchmark has it; what it says replaces what
+    the index had before.
+    """
+    config = config or Config()
+    said = None if annotations is None else read_annotations(annotations)
+    content = None
+    if folder is not None and (Path(folder) / HEADER).is_file():
+        benchmark = bench.read(folder)
+        name = name or safe_name(benchmark.name)
+        content = benchmark_content(benchmark, folder)
+        if said is not None:
+            content = replace(content, annotations=said, state=None)
+    elif folder is not None:
+        root, place = checked_places(Path(folder), Path(workspace))
+        if not root.is_dir():
+            raise UserError(f"there is no folder {root}.", "check the path; nothing was indexed")
+        scan(root, workspace=place, config=config, limit=limit)
+    return build_index(
+        workspace,
+        name or DEFAULT,
+        content=content,
+        annotations=said,
+        embedder=embedder,
+        backend=backend,
+        parts=parts,
+        config=config,
+        local_only=local_only,
+        asking=asking,
+    )
+
+
+def read_annotations(path: PathLike) -> Iterator[Annotation]:
+    """The lines of an `annotations.jsonl` (also gzipped); the first wrong one is named."""
+    file = Path(path).expanduser()
+    if not file.is_file():
+        raise UserError(f"there is no file {file}.", "check the path after --annotations")
+    table = replace(ANNOTATIONS, name=file.name)
+    return (said for _, said in Source(file.parent, CURRENT, stop).rows(table))

@@ -1,0 +1,129 @@
+"""What a system under test is, what it is opened with, and what it may say beside its prediction."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from contextlib import contextmanager
+from contextvars import ContextVar
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any, Protocol, TypeAlias, runtime_checkable
+
+from pydantic import ConfigDict
+
+from sightline.config import Config
+from sightline.config.section import Section
+from sightline.models.asking import Asking
+from sightline.types import Benchmark, Json, LedgerEntry, Prediction, Task, TaskKind, Truth
+
+ALL_KINDS: frozenset[TaskKind] = frozenset(("rank", "select", "answer", "choose", "describe"))
+FINDING: frozenset[TaskKind] = frozenset(("rank", "select"))
+_NUMBER: ContextVar[int] = ContextVar("sightline_attempt", default=0)
+
+
+@dataclass(frozen=True, slots=True)
+class Outcome:
+    """A prediction, and what it took: `seconds` where the system knows better than the clock around it.
+
+    `entries` are calls that were made for it, with their price; `usd` is what the attempt cost beside them, None when
+    that is not known.
+    """
+
+    prediction: Prediction
+    seconds: float | None = None
+    usd: float | None = None
+    entries: tuple[LedgerEntry, ...] = ()
+
+
+Said: TypeAlias = Prediction | Outcome
+
+
+class System(Protocol):
+    """Whatever is being evaluated; `bench` is the benchmark without its truth and its hidden groups.
+
+    A system may also have: `name`; `parameters` (known after `prepare`, and kept in run.json); `kinds`, the kinds of
+    task that it can do; `concurrency`, how many attempts it takes at once; `Preparing` and `Closing`.
+    """
+
+    async def attempt(self, task: Task, bench: Benchmark) -> Said: ...
+
+
+@runtime_checkable
+class Preparing(Protocol):
+    """A system with work to do before the first task, such as an index to build; gives what that took."""
+
+    def prepare(self) -> Iterable[LedgerEntry]: ...
+
+
+@runtime_checkable
+class Closing(Protocol):
+    """A system that holds something open; `close` is awaited where the attempts were."""
+
+    async def close(self) -> None: ...
+
+
+class Options(Section):
+    """What a kind of system can be told in a SPEC; text is read as the type that the option has."""
+
+    model_config = ConfigDict(strict=False)
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What a system is opened with.
+
+    `benchmark` is what it may see; `truth` is for those alone that are fitted on other tasks, and for the oracle.
+    `base` is where relative addresses of pictures begin.
+    """
+
+    benchmark: Benchmark
+    truth: Mapping[str, Truth] = field(default_factory=dict)
+    base: Path | None = None
+    workspace: Path = Path(".sightline")
+    config: Config = field(default_factory=Config)
+    asking: Asking = field(default_factory=Asking)
+    seed: int = 0
+
+    @property
+    def local_only(self) -> bool:
+        return self.asking.local_only
+
+
+@dataclass(frozen=True, slots=True)
+class Kind:
+    """A kind of system: its options, and how it is opened. Entry points of `sightline.systems` are of this type."""
+
+    name: str
+    summary: str
+    options: type[Options]
+    open: Callable[[Any, Setting], System]
+
+
+def attempt_number() -> int:
+    """Which of several attempts at a task is under way, from 0: for systems that leave something to chance."""
+    return _NUMBER.get()
+
+
+@contextmanager
+def numbered(number: int) -> Iterator[None]:
+    """`attempt_number()` inside is `number`."""
+    token = _NUMBER.set(number)
+    try:
+        yield
+    finally:
+        _NUMBER.reset(token)
+
+
+def parameters_of(system: System) -> dict[str, Json]:
+    """What a system says of itself."""
+    return dict(getattr(system, "parameters", {}))
+
+
+def kinds_of(system: System) -> frozenset[TaskKind]:
+    """The kinds of task that a system can do: all, unless it says otherwise."""
+    return frozenset(getattr(system, "kinds", ALL_KINDS))
+
+
+def concurrency_of(system: System) -> int:
+    """How many attempts a system takes at once: one, unless it says otherwise, so that times are its own."""
+    return int(getattr(system, "concurrency", 1))

@@ -1,0 +1,228 @@
+"""Build an index, or bring it up to date: only what changed is embedded, and a kill at any moment costs only time.
+
+The order is what makes it so: rows and words in one transaction; vectors into the workspace, then into the back-end,
+then marked as done; columns in one file; the manifest last.
+"""
+
+from __future__ import annotations
+
+import logging
+import shutil
+import time
+from collections.abc import Iterable, Sequence
+from contextlib import ExitStack
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.config import Config
+from sightline.corpus.store import Store
+from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.io import PathLike
+from sightline.models.asking import Asking
+from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
+from sightline.models.embedders.session import Session
+from sightline.models.photos.words import WordReader
+from sightline.models.protocols import Embedder
+from sightline.search.backends import DEFAULT as DEFAULT_BACKEND
+from sightline.search.backends import open_backend, public_spec
+from sightline.search.backends.served import FILE_NAME as SERVED
+from sightline.search.columns import PlaceNamer, build_columns, save_columns
+from sightline.search.columns.files import FILE_NAME as COLUMNS
+from sightline.search.index.built import Built, Parts
+from sightline.search.index.content import Content, require_corpus, workspace_content
+from sightline.search.index.looking import Looking
+from sightline.search.index.manifest import DEFAULT, EmbedderMark, Manifest, index_folder, read_manifest
+from sightline.search.index.plan import COLUMNS_DUE, Changes, take_in
+from sightline.search.index.table import Table
+from sightline.search.index.vectors import Embedded, VectorStep, vectors_folder
+from sightline.search.late import TokenVectors, token_vectors_of
+from sightline.types import Annotation
+
+__all__ = ["Built", "Parts", "Update", "build_index"]
+
+_log = logging.getLogger(__name__)
+
+
+def build_index(
+    workspace: PathLike = ".sightline",
+    name: str = DEFAULT,
+    *,
+    content: Content | None = None,
+    annotations: Iterable[Annotation] | None = None,
+    embedder: str | Embedder | None = None,
+    backend: str | None = None,
+    parts: Parts | None = None,
+    config: Config | None = None,
+    local_only: bool = False,
+    asking: Asking | None = None,
+) -> Built:
+    """Build the index of a workspace's pictures (with `annotations`), or of `content`, or bring it up to date.
+
+    An embedder or a back-end that is not given is the one that built the index before, else the default.
+    """
+    place, config = Path(workspace).expanduser().absolute(), config or Config()
+    parts = parts or Parts()
+    spec = embedder if embedder is not None else _usual_embedder(place, name, config)
+    if content is None:
+        require_corpus(place)
+    with ExitStack() as stack:
+        session = None
+        if parts.vectors:
+            session = stack.enter_context(Session(spec, place, config=config, local_only=local_only, asking=asking))
+            session.tell_who_sees("pictures")
+        if content is None:
+            content = workspace_content(stack.enter_context(Store(place)), annotations)
+        return Update(place, name, config, session, spec, backend).run(content, parts)
+
+
+def _usual_embedder(workspace: Path, name: str, config: Config) -> str:
+    before = read_manifest(index_folder(workspace, name))
+    if before is not None and before.embedder is not None:
+        return before.embedder.spec
+    return config.models.embedder or DEFAULT_EMBEDDER
+
+
+class Update:
+    """One run over an index, with an embedder that is open already (or none: rows and words only)."""
+
+    def __init__(
+        self,
+        workspace: Path,
+        name: str,
+        config: Config,
+        session: Session | None,
+        spec: str | Embedder,
+        backend: str | None = None,
+    ) -> None:
+        self.folder = index_folder(workspace, name)
+        self._name, self._config, self._session = name, config, session
+        self._spec = spec if isinstance(spec, str) else spec.name
+        self._before = read_manifest(self.folder)
+        self._backend = backend or (self._before.backend if self._before else DEFAULT_BACKEND)
+
+    def run(self, content: Content, parts: Parts) -> Built:
+        """Bring the index to what `content` says; then raise what stopped the embedder, if anything did."""
+        started = time.monotonic()
+        before = self._before
+        parts = Parts(
+            parts.vectors,
+            parts.captions or bool(before and before.captions),
+            parts.tokens or bool(before and before.tokens),
+            parts.words_in_pictures,
+        )
+        tokens = self._token_vectors(parts.tokens and parts.vectors)
+        self.folder.mkdir(parents=True, exist_ok=True)
+        table = Table(self.folder)
+        try:
+            changes = take_in(table, content)
+            looking = Looking(table, self._config)
+            words_read = looking.read_words(WordReader()) if parts.words_in_pictures else 0
+            embedded, tokens_made, step = Embedded(), 0, None
+            if self._session is not None and parts.vectors:
+                step = VectorStep(self.folder, table, self._session, self._backend, self._config)
+                embedded = step.run(captions=parts.captions)
+                if tokens is not None:
+                    tokens_made = looking.make_tokens(self._session.embedder, tokens)
+            manifest = self._manifest(table, content, changes, parts, step, embedded)
+            self._save_columns(table)
+        finally:
+            table.close()
+        seconds = time.monotonic() - started
+        manifest = manifest.model_copy(update={"seconds": round(seconds, 3)})
+        manifest.write(self.folder)
+        self._clear_away(manifest)
+        if embedded.stopped is not None:
+            raise embedded.stopped
+        return Built(self._name, self.folder, manifest, changes, embedded, words_read, tokens_made, seconds)
+
+    def _token_vectors(self, wanted: bool) -> TokenVectors | None:
+        """What the embedder offers; asked for where there is none, that is said before any work."""
+        if not wanted or self._session is None:
+            return None
+        offered = token_vectors_of(self._session.embedder)
+        if offered is None:
+            name = self._session.embedder.name
+            raise UserError(f"{name} gives no token vectors.", "leave --tokens out, or name another embedder")
+        return offered
+
+    def _manifest(
+        self,
+        table: Table,
+        content: Content,
+        changes: Changes,
+        parts: Parts,
+        step: VectorStep | None,
+        embedded: Embedded,
+    ) -> Manifest:
+        changed: dict[str, Any] = {"source": content.source, "state": changes.state, "pictures": len(table)}
+        before = self._before or Manifest(name=self._name, backend=public_spec(self._backend), **changed)
+        manifest = before.model_copy(update=changed)  # What this run does not touch stays as it was.
+        if step is None or self._session is None:
+            return manifest
+        embedder = self._session.embedder
+        mark = EmbedderMark(
+            spec=public_spec(self._spec), name=embedder.name, revision=embedder.revision, dim=step.dim or 0
+        )
+        return manifest.model_copy(
+            update={
+                "embedder": mark,
+                "backend": public_spec(self._backend),
+                "tag": step.tag,
+                "vectors_state": None if embedded.stopped else changes.state,
+                "captions": parts.captions,
+                "tokens": parts.tokens,
+                "left_out": dict(embedded.left_out.most_common()),
+            }
+        )
+
+    def _save_columns(self, table: Table) -> None:
+        if table.note(COLUMNS_DUE) != "no" or not (self.folder / COLUMNS).is_file():
+            save_columns(build_columns(table.records(), _place_namer()), self.folder)
+            table.set_note(COLUMNS_DUE, "no")
+
+    def _clear_away(self, manifest: Manifest) -> None:
+        """Vectors of another embedder or back-end, which the manifest no longer speaks of."""
+        if manifest.tag is None:
+            return
+        kept = {vectors_folder(self.folder, manifest.tag, what).name for what in ("pictures", "captions")}
+        for path in self.folder.iterdir():
+            if path.is_dir() and path.name.startswith(("pictures-", "captions-")) and path.name not in kept:
+                self._empty_service(path)
+                shutil.rmtree(path, ignore_errors=True)
+
+    def _empty_service(self, path: Path) -> None:
+        """What a server keeps does not go away with our folder."""
+        before = self._before
+        if before is None or before.embedder is None or not (path / SERVED).is_file():
+            return
+        same = public_spec(self._backend) == before.backend
+        try:
+            # The back-end that was given may have a password, which the manifest never has.
+            spec = self._backend if same else before.backend
+            backend = open_backend(spec, path, before.embedder.dim, create=False)
+            try:
+                backend.remove(backend.rows())
+            finally:
+                backend.close()
+        except SightlineError as error:
+            _log.warning("the vectors of an older index stay in %s: %s", before.backend, error.message)
+
+
+def _place_namer() -> PlaceNamer | None:
+    """Names for coordinates, where the extra `places` is installed."""
+    if find_spec("reverse_geocode") is None:
+        return None
+
+    def names(lat: NDArray[np.float64], lon: NDArray[np.float64]) -> Sequence[str | None]:
+        from sightline.search.gazetteer import name_places
+
+        try:
+            return name_places(lat, lon) if len(lat) else []
+        except MissingExtraError:  # The package is there, and its data is not.
+            return [None] * len(lat)
+
+    return names

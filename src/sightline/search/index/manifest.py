@@ -1,0 +1,105 @@
+"""`manifest.json`: what an index was built from, and by whom; written last, so that it never promises too much."""
+
+from __future__ import annotations
+
+import re
+from pathlib import Path
+from typing import Literal
+
+from pydantic import Field, ValidationError
+
+from sightline.config.section import Section
+from sightline.config.suggest import nearest
+from sightline.errors import UserError
+from sightline.io import read_json, write_json
+
+FILE_NAME = "manifest.json"
+FOLDER = "indexes"
+DEFAULT = "default"
+_NAME = re.compile(r"[\w][\w.+@-]{0,99}")
+
+
+class EmbedderMark(Section):
+    """Who made the vectors; `spec` is the name that it was opened by."""
+
+    spec: str
+    name: str
+    revision: str
+    dim: int = Field(ge=0)
+
+    def __str__(self) -> str:
+        return f"{self.name} ({self.revision})"
+
+
+class Manifest(Section):
+    """An index that is complete as far as its states say.
+
+    `state` is that of the corpus whose pictures and words are in; `vectors_state` that of the corpus whose vectors are.
+    `backend` is without passwords. `tag` tells the vectors of this embedder and back-end from those of others.
+    """
+
+    schema_version: Literal[1] = 1
+    name: str
+    source: str
+    state: str
+    vectors_state: str | None = None
+    pictures: int
+    embedder: EmbedderMark | None = None
+    backend: str
+    tag: str | None = None
+    captions: bool = False
+    tokens: bool = False
+    left_out: dict[str, int] = Field({}, description="Pictures without a vector, by reason.")
+    seconds: float = 0.0
+
+    def write(self, folder: Path) -> None:
+        """Whole or not at all."""
+        write_json(folder / FILE_NAME, self.model_dump(mode="json"))
+
+
+def read_manifest(folder: Path) -> Manifest | None:
+    """The manifest of an index; None where none was finished there."""
+    path = folder / FILE_NAME
+    if not path.is_file():
+        return None
+    try:
+        return Manifest.model_validate(read_json(path))
+    except ValidationError as error:
+        what = error.errors()[0]
+        where = ".".join(map(str, what["loc"]))
+        raise UserError(
+            f"{path} can't be used: {where}: {what['msg'].lower()}.",
+            "it is of another version of Sightline or damaged: remove its folder, and build the index again",
+        ) from error
+
+
+def index_folder(workspace: Path, name: str) -> Path:
+    """Where an index of a workspace lies."""
+    if _NAME.fullmatch(name) is None:
+        raise UserError(f'"{name}" can\'t be the name of an index.', "use letters, digits, dots and dashes")
+    return workspace / FOLDER / name
+
+
+def index_names(workspace: Path) -> list[str]:
+    """The indexes of a workspace that were finished."""
+    folder = workspace / FOLDER
+    return sorted(path.parent.name for path in folder.glob(f"*/{FILE_NAME}")) if folder.is_dir() else []
+
+
+def find_manifest(workspace: Path, name: str) -> Manifest:
+    """The manifest of an index that must be there; otherwise an error with the names of those that are."""
+    found = read_manifest(index_folder(workspace, name))
+    if found is not None:
+        return found
+    names = index_names(workspace)
+    near = nearest(name, names)
+    meant = f'Did you mean "{near}"? ' if near else ""
+    known = f"There is {', '.join(names)}. " if names else ""
+    raise UserError(
+        f'{workspace} has no index "{name}", or it was not finished.', f"{meant}{known}Build it: sightline index"
+    )
+
+
+def safe_name(embedder: str) -> str:
+    """The name of the index that belongs to an embedder by itself."""
+    return re.sub(r"[^\w.+@-]+", "-", embedder).strip("-.")[:100] or DEFAULT

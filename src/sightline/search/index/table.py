@@ -1,0 +1,245 @@
+"""The rows of an index: which picture each is, what is known of it, what of it is embedded, and its words.
+
+All of it lies in one SQLite file, so that rows and words change together or not at all.
+"""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterable, Iterator, Sequence
+from contextlib import AbstractContextManager
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+import orjson
+
+from sightline.database import open_database, transaction
+from sightline.errors import SightlineError
+from sightline.models.protocols import Vectors
+from sightline.search.backends import Rows
+from sightline.search.columns import Record
+from sightline.search.index.codec import load_annotation, load_picture
+from sightline.search.words import FIELDS, TOKENIZER, WEIGHTS, Fields, match_expression
+from sightline.types import Annotation, Group, Picture
+
+FILE_NAME = "index.sqlite"
+_VERSION_1 = f"""
+CREATE TABLE rows (
+    row INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    uri TEXT NOT NULL,
+    source BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    picture BLOB NOT NULL,
+    key BLOB,
+    done BLOB,
+    caption BLOB,
+    why TEXT
+);
+CREATE INDEX rows_by_uri ON rows (uri);
+CREATE INDEX rows_to_do ON rows (row) WHERE done IS NOT source;
+CREATE TABLE annotations (picture TEXT PRIMARY KEY, said BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE memberships (picture TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, hidden INTEGER NOT NULL);
+CREATE INDEX memberships_by_picture ON memberships (picture);
+CREATE TABLE seen_words (source BLOB PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tokens (row INTEGER PRIMARY KEY, source BLOB NOT NULL, dim INTEGER NOT NULL, vectors BLOB NOT NULL);
+CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 ({", ".join(FIELDS)}, tokenize = '{TOKENIZER}')
+"""
+MIGRATIONS = (_VERSION_1,)
+"""Script n brings a table from version n to n + 1; never edit one that has been released."""
+PAGE = 2048
+_NEXT = "next row"
+_BM25 = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
+
+
+class ToEmbed(NamedTuple):
+    """A row whose vector is not yet what its picture is now."""
+
+    row: int
+    uri: str
+    source: bytes
+    key: bytes | None
+
+
+class Known(NamedTuple):
+    """What the table has of a picture."""
+
+    row: int
+    source: bytes
+    digest: bytes
+
+
+class Table:
+    """The rows of an index; one thread at a time uses it."""
+
+    def __init__(self, folder: Path) -> None:
+        try:
+            self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True)
+        except sqlite3.OperationalError as error:
+            if "fts5" not in str(error):
+                raise
+            raise SightlineError(
+                "this Python's SQLite has no FTS5, which the word index needs.",
+                "use a Python from python.org, conda or your Linux distribution: theirs have it",
+            ) from error
+
+    def close(self) -> None:
+        self.database.close()
+
+    def transaction(self) -> AbstractContextManager[None]:
+        return transaction(self.database)
+
+    # --- notes ------------------------------------------------------------------------------------------------
+
+    def note(self, key: str) -> str | None:
+        found = self.database.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def set_note(self, key: str, value: str) -> None:
+        self.database.execute("INSERT OR REPLACE INTO notes VALUES (?, ?)", (key, value))
+
+    # --- pictures ---------------------------------------------------------------------------------------------
+
+    @property
+    def size(self) -> int:
+        """The row that the next new picture gets: all rows that ever were are lower."""
+        return int(self.note(_NEXT) or 0)
+
+    def next_row(self) -> int:
+        """A row that nobody had."""
+        row = self.size
+        self.set_note(_NEXT, str(row + 1))
+        return row
+
+    def __len__(self) -> int:
+        count: int = self.database.execute("SELECT count(*) FROM rows").fetchone()[0]
+        return count
+
+    def rows(self, where: str = "1") -> Rows:
+        """Row numbers, ascending."""
+        found = self.database.execute(f"SELECT row FROM rows WHERE {where} ORDER BY row")
+        return np.fromiter((row for (row,) in found), np.int64)
+
+    def rows_under(self, address: str) -> Rows:
+        """Rows of pictures whose address begins with that of a folder (which ends in a slash)."""
+        end = address[:-1] + "0"  # "0" is the sign after "/".
+        found = self.database.execute("SELECT row FROM rows WHERE uri >= ? AND uri < ? ORDER BY row", (address, end))
+        return np.fromiter((row for (row,) in found), np.int64)
+
+    def find(self, id_: str) -> Known | None:
+        found = self.database.execute("SELECT row, source, digest FROM rows WHERE id = ?", (id_,)).fetchone()
+        return None if found is None else Known(*found)
+
+    def pictures(self, rows: Sequence[int]) -> dict[int, Picture]:
+        """The pictures of rows that are there."""
+        query = "SELECT row, picture FROM rows WHERE row IN (SELECT value FROM json_each(?))"
+        found = self.database.execute(query, (orjson.dumps(rows).decode(),))
+        return {row: load_picture(picture) for row, picture in found}
+
+    def tokens(self, rows: Sequence[int]) -> dict[int, Vectors]:
+        """The token vectors of rows that have any."""
+        query = "SELECT row, dim, vectors FROM tokens WHERE row IN (SELECT value FROM json_each(?))"
+        found = self.database.execute(query, (orjson.dumps(rows).decode(),))
+        return {row: np.frombuffer(data, "<f2").reshape(-1, dim).astype(np.float32) for row, dim, data in found}
+
+    def annotation(self, id_: str) -> Annotation | None:
+        """What was said of a picture."""
+        found = self.database.execute("SELECT said FROM annotations WHERE picture = ?", (id_,)).fetchone()
+        return None if found is None else load_annotation(found[0])
+
+    def groups(self, id_: str) -> list[Group]:
+        """The groups of a picture, without their other members."""
+        found = self.database.execute("SELECT id, kind, hidden FROM memberships WHERE picture = ? ORDER BY id", (id_,))
+        return [Group(group, kind, (), bool(hidden)) for group, kind, hidden in found]
+
+    def records(self) -> Iterator[Record | None]:
+        """For the columns: what is known of each row, None for rows whose picture was removed."""
+        following = 0
+        for row, picture in self.database.execute("SELECT row, picture FROM rows ORDER BY row"):
+            yield from (None for _ in range(following, row))
+            loaded = load_picture(picture)
+            yield loaded, self.annotation(loaded.id), self.groups(loaded.id)
+            following = row + 1
+
+    def remove(self, rows: Rows) -> None:
+        """Forget pictures; their rows are never used again."""
+        for table, column in (("rows", "row"), ("tokens", "row"), ("words", "rowid")):
+            self.database.executemany(f"DELETE FROM {table} WHERE {column} = ?", ((row,) for row in rows.tolist()))
+
+    # --- vectors ----------------------------------------------------------------------------------------------
+
+    def to_embed(self) -> Iterator[list[ToEmbed]]:
+        """Rows whose vector is missing or of an older content, page by page (they may be changed meanwhile)."""
+        last = -1
+        query = "SELECT row, uri, source, key FROM rows WHERE done IS NOT source AND row > ? ORDER BY row LIMIT ?"
+        while page := [ToEmbed(*found) for found in self.database.execute(query, (last, PAGE))]:
+            yield page
+            last = page[-1].row
+
+    def set_keys(self, found: Iterable[tuple[bytes | None, str | None, int]]) -> None:
+        """What content rows have, or why it is not known: (key, why, row)."""
+        with self.transaction():
+            self.database.executemany("UPDATE rows SET key = ?, why = ? WHERE row = ?", found)
+
+    def set_done(self, rows: Iterable[tuple[bytes, int]]) -> None:
+        """These sources are in the back-end: (source, row)."""
+        with self.transaction():
+            self.database.executemany("UPDATE rows SET done = ?, why = NULL WHERE row = ?", rows)
+
+    def captions(self) -> Iterator[list[tuple[int, str, bytes | None]]]:
+        """Rows that have a caption: (row, caption, key of the caption that is in the back-end), page by page."""
+        last = -1
+        query = """SELECT row, json_extract(CAST(said AS TEXT), '$.summary') AS text, caption
+            FROM rows JOIN annotations ON annotations.picture = rows.id
+            WHERE row > ? AND trim(text) <> '' ORDER BY row LIMIT ?"""
+        while page := self.database.execute(query, (last, PAGE)).fetchall():
+            yield page
+            last = page[-1][0]
+
+    def set_captions(self, rows: Iterable[tuple[bytes | None, int]]) -> None:
+        """The captions of these keys are in the back-end: (key, row)."""
+        with self.transaction():
+            self.database.executemany("UPDATE rows SET caption = ? WHERE row = ?", rows)
+
+    def forget(self, column: str, rows: Rows | None = None) -> None:
+        """These are not in the back-end (`column` is `done` or `caption`)."""
+        if rows is None:
+            self.database.execute(f"UPDATE rows SET {column} = NULL")
+        else:
+            with self.transaction():
+                self.database.executemany(
+                    f"UPDATE rows SET {column} = NULL WHERE row = ?", ((row,) for row in rows.tolist())
+                )
+
+    # --- words ------------------------------------------------------------------------------------------------
+
+    def index_words(self, row: int, words: Fields) -> None:
+        """Put the words of a picture in place of those that were there."""
+        self.database.execute("DELETE FROM words WHERE rowid = ?", (row,))
+        marks = ", ".join("?" * len(FIELDS))
+        self.database.execute(
+            f"INSERT INTO words (rowid, {', '.join(FIELDS)}) VALUES (?, {marks})",
+            (row, *(getattr(words, name) for name in FIELDS)),
+        )
+
+    def seen_words(self, source: bytes) -> str | None:
+        """Words read in a picture of this content; None where nobody looked."""
+        found = self.database.execute("SELECT words FROM seen_words WHERE source = ?", (source,)).fetchone()
+        return None if found is None else str(found[0])
+
+    def ranked_words(self, words: Sequence[str], k: int, within: Rows | None = None) -> list[tuple[int, float]]:
+        """The k best rows that hold any of the words, with their BM25 scores; equal ones in order of row."""
+        # The plus keeps SQLite from asking the word index once for each row of the list.
+        limit = "" if within is None else "AND +rowid IN (SELECT value FROM json_each(?))"
+        query = f"SELECT rowid, {_BM25} AS score FROM words WHERE words MATCH ? {limit} ORDER BY score, rowid LIMIT ?"
+        values = () if within is None else (orjson.dumps(within, option=orjson.OPT_SERIALIZE_NUMPY).decode(),)
+        found = self.database.execute(query, (match_expression(words), *values, k))
+        return [(row, -score) for row, score in found]
+
+    def rows_with_all(self, words: Sequence[str], rows: Sequence[int]) -> set[int]:
+        """Those of the rows that hold every one of the words."""
+        query = "SELECT rowid FROM words WHERE words MATCH ? AND +rowid IN (SELECT value FROM json_each(?))"
+        found = self.database.execute(query, (match_expression(words, "AND"), orjson.dumps(rows).decode()))
+        return {row for (row,) in found}

@@ -1,0 +1,49 @@
+"""`sightline run`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Cli
+from run.run_world import coloured
+from tiny_clip import write_tiny_clip
+
+
+def test_run_score_report(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    coloured(tmp_path / "colours")
+    write_tiny_clip(tmp_path / "clip")
+    spec = "hybrid:embedder=onnx:clip,fusion=rrf"
+    done = cli("run", "colours", "--system", spec, "--out", "runs/a", "--json", "--repeat", 2)
+    assert done.returncode == 0, done.stderr
+    said = json.loads(done.stdout)
+    assert said["system"] == spec and said["attempts"] == 12 and said["failures"] == {"refused": 2}
+    assert said["latency"]["n"] == 10 and said["index_seconds"] > 0
+    assert said["left_out"] == {"choose": 3, "answer": 1}
+    again = cli("run", "colours", "--system", spec, "--out", "runs/a", "--repeat", 2)
+    assert again.returncode == 0 and "12 of them before" in again.stdout
+    assert "next: sightline score colours runs/a" in again.stdout
+    scored = cli("score", "colours", "runs/a", "--json")
+    assert json.loads(scored.stdout)["overall"]["rr@10"]["mean"] > 0.5
+    assert cli("report", "runs/a", "--out", "page.html").returncode == 0
+    assert "Latency" in (tmp_path / "page.html").read_text()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--system", "retriver"), 'Did you mean "retriever"?'),
+        (("--system", "retriever:depht=3"), 'Did you mean "depth"?'),
+        (("--system", "http:url=http://127.0.0.1:9"), "start the service"),
+        (("--system", "oracle", "--repeat", 0), "Must be >= 1"),
+        (("--system", "http:url=https://search.example", "--local-only"), "--local-only"),
+    ],
+)
+def test_a_mistake_ends_with_its_fix(cli: Cli, tmp_path: Path, arguments: tuple[object, ...], message: str) -> None:
+    coloured(tmp_path / "colours")
+    failed = cli("run", "colours", *arguments, "--out", "out")
+    assert failed.returncode == 2 and message in failed.stderr and "Traceback" not in failed.stderr
+    assert not (tmp_path / "out").exists()
