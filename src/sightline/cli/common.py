@@ -122,6 +122,17 @@ def seconds_of(text: str, option: str, least: float = 0.0) -> float:
 
 def set_up_logging(verbose: bool) -> None:
     """Messages go to stderr; `-v` shows progress of the library's parts."""
-    logging.basicConfig(
-        level=logging.INFO if verbose else logging.WARNING, format="%(message)s", stream=sys.stderr, force=True
-    )
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, stream=sys.stderr, force=True)
+    logging.getLogger().handlers[0].setFormatter(_Printable("%(message)s"))
+
+
+class _Printable(logging.Formatter):
+    """Messages may hold file names, and those may hold anything."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return "\n".join(printable(line) for line in super().formatMessage(record).split("\n"))
+
+
+def printable(name: str) -> str:
+    """A name as a terminal can show it: what would move its cursor or change its colours is written out."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)

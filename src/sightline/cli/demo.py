@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common
+from sightline.cli.common import Common, printable
 
 if TYPE_CHECKING:
     from sightline.demo.own import OwnDemo
@@ -86,7 +86,7 @@ def to_text(made: OwnDemo, pictures: Path) -> str:
     for one in named:
         tags = ", ".join(f"{tag} {chance:.2f}" for tag, chance in one.tags.items()) or "unknown"
         words = f"  “{short(' '.join(one.words), _WORDS)}”" if one.words else ""
-        lines.append(f"  {one.picture.id}: {tags}{words}")
+        lines.append(f"  {printable(one.picture.id)}: {tags}{words}")
     if not found.reads_words:
         lines.append("  words in pictures were not read: pip install 'sightline[ocr]'")
     for query, results in found.searches:

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch
+from sightline.cli.common import Common, Switch, printable
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -175,4 +175,4 @@ def _row(hit: Hit) -> tuple[str, ...]:
     where = hit.place or ""
     if not where and picture.lat is not None and picture.lon is not None:
         where = f"{picture.lat:.4f}, {picture.lon:.4f}"
-    return f"{hit.score:.3f}", picture.id, when, where, ", ".join(hit.tags[:_TAGS])
+    return f"{hit.score:.3f}", printable(picture.id), when, where, ", ".join(hit.tags[:_TAGS])

@@ -136,3 +136,11 @@ def test_finding_an_embedder_imports_nothing_heavy() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
+
+
+def test_options_can_stand_in_the_name() -> None:
+    with_head, without = find_embedder("photos"), find_embedder("photos:head=false,threads=1")
+    assert with_head.revision != without.revision
+    assert without.dim < with_head.dim
+    with pytest.raises(UserError, match='no option "haed"'):
+        find_embedder("photos:haed=false")

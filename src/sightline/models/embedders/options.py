@@ -31,6 +31,12 @@ def read_options(kind: type[Chosen], given: Mapping[str, Any], embedder: str) ->
     raise UserError(f'the embedder {embedder} has no option "{key}".', hint + _options_of(kind))
 
 
+def options_in(rest: str) -> dict[str, Any]:
+    """What follows a name and its colon: `head=false,threads=2`."""
+    pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
+    return {key.strip(): parse_value(value.strip()) for key, _, value in pairs}
+
+
 def parse_value(text: str) -> Any:
     """`256`, `true`, `{"a": 1}` as JSON has it; any other text is itself."""
     try:

@@ -14,7 +14,7 @@ from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.models.asking import Asking
 from sightline.models.embedders.known import KNOWN, KnownModel, find_known
-from sightline.models.embedders.options import read_options
+from sightline.models.embedders.options import options_in, read_options
 from sightline.models.embedders.servers import Setting, open_server
 from sightline.models.names import PROVIDERS, ModelName, Provider, refuse_remote
 from sightline.models.protocols import Embedder
@@ -87,7 +87,8 @@ def _unknown(name: str) -> UserError:
 def _photos(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.photos import Photos, PhotosOptions
 
-    return Photos(**read_options(PhotosOptions, options, DEFAULT).model_dump(), local_only=setting.local_only)
+    chosen = read_options(PhotosOptions, {**options_in(rest), **options}, DEFAULT)
+    return Photos(**chosen.model_dump(), local_only=setting.local_only)
 
 
 def _known(model: KnownModel, setting: Setting, options: Mapping[str, Any]) -> Embedder:

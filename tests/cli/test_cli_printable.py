@@ -1,0 +1,20 @@
+"""Names of files reach the terminal without moving its cursor."""
+
+from __future__ import annotations
+
+import logging
+
+import pytest
+
+from sightline.cli.common import printable, set_up_logging
+
+
+def test_what_a_terminal_would_obey_is_written_out() -> None:
+    assert printable("a\x1b[31mb\nc.png") == "a\\x1b[31mb\\nc.png"
+    assert printable("été 東京 🐈.jpg") == "été 東京 🐈.jpg"
+
+
+def test_so_it_is_in_messages(capsys: pytest.CaptureFixture[str]) -> None:
+    set_up_logging(verbose=True)
+    logging.getLogger("sightline.somewhere").info("skipped %s\nand went on", "x\x1b]0;y\x07.jpg")
+    assert capsys.readouterr().err == "skipped x\\x1b]0;y\\x07.jpg\nand went on\n"
