@@ -160,9 +160,11 @@ _Listed = tuple[float, tuple[tuple[int, float], ...]]
 
 def _listed(model: str, batch: bool) -> dict[str, _Listed]:
     """Prices per million tokens (per thousand requests), each with its steps; empty when the model is not listed."""
+    provider, slash, name = model.partition("/")
+    if provider == "builtin" and slash:
+        return {"input": (0.0, ()), "output": (0.0, ())}
     from genai_prices.data_snapshot import get_snapshot
 
-    provider, slash, name = model.partition("/")
     try:
         _, found = get_snapshot().find_provider_model(name if slash else model, None, provider if slash else None, None)
     except LookupError:

@@ -14,7 +14,7 @@ from sightline.config.services import ModelSettings
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
 
-Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "scripted"]
+Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "builtin", "scripted"]
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
 
 
@@ -72,12 +72,13 @@ _KNOWN = (
     _any_llm("any-llm"),
     Provider("transformers", "transformers"),
     Provider("vllm-local", "vllm"),
+    Provider("builtin", "builtin"),
     Provider("scripted", "scripted"),
 )
 PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _KNOWN}
 INSTEAD = "use --model ollama/llava (free, on this machine, weaker)"
 """What is offered to somebody who has no key."""
-HERE = "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…)"
+HERE = "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…, builtin/world)"
 """What is offered to somebody who wants no call to leave this machine."""
 
 
@@ -132,7 +133,7 @@ def leaves_machine(endpoint: str) -> bool:
     """Would a call there leave this machine? Only loopback addresses and models in this process do not."""
     if "://" not in endpoint:
         kind, _, _ = endpoint.partition(":")
-        return kind not in ("transformers", "vllm-local", "scripted")
+        return kind not in ("transformers", "vllm-local", "builtin", "scripted")
     host = urlsplit(endpoint).hostname or ""
     if host == "localhost" or host.endswith(".localhost"):
         return False

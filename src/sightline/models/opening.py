@@ -64,6 +64,10 @@ def find_endpoint(name: str, *, base_url: str | None = None, models: ModelSettin
             from sightline.models.anyllm import provider_of
 
             return base_url or provider_of(parsed)[0]
+        case "builtin":
+            from sightline.models.builtin.chat.opening import endpoint_of
+
+            return endpoint_of(parsed)
         case _:
             return f"{parsed.provider.name}:{parsed.model}"
 
@@ -134,6 +138,10 @@ def _open_here(name: ModelName, settings: WireSettings, local_only: bool) -> Tra
             from sightline.models.local_vllm import VllmTransport
 
             return VllmTransport(name, settings=settings)
+        case "builtin":
+            from sightline.models.builtin.chat.opening import open_builtin
+
+            return open_builtin(name)
         case _:
             from sightline.models.scripted import open_script
 
