@@ -21,11 +21,18 @@ B CK D F G L LL M N ND NT P R RK RN S SH ST T TH V X
 """
 _STARTS, _MIDDLES, _ENDS = (tuple(line.split()) for line in _PARTS.strip().splitlines())
 _TAILS = ("", "", "A", "O", "EY", "TON", "FORD", "BURY", "WICK", "HAM")
+# Beginnings that would offend someone.
+_UNFIT = (
+    *("COCK", "COON", "CUM", "DAGO", "DICK", "FAG", "FART", "FUCK", "HOMO", "NIG"),
+    *("PIS", "POOF", "RAP", "SHIT", "SLUT", "TIT", "WHOR", "WOG", "YID"),
+)
 
 
 def invented(rng: Random) -> str:
     """A name that nobody knows, of at most nine letters: it can be read but not guessed."""
-    word = rng.choice(_STARTS) + rng.choice(_MIDDLES) + rng.choice(_ENDS) + rng.choice(_TAILS)
+    word = _UNFIT[0]
+    while word.startswith(_UNFIT):
+        word = rng.choice(_STARTS) + rng.choice(_MIDDLES) + rng.choice(_ENDS) + rng.choice(_TAILS)
     return word[:9]
 
 

@@ -15,7 +15,7 @@ _NAMES = (
     "Mina Nadia Nils Noor Nora Olav Omar Otto Pia Rafi Remi Rosa Ruth Sami Sara Sven Tara Theo Tomas Uma Vera Vito "
     "Wanda Yara Yuki Zeno Zora"
 )
-_FIRST = tuple(_NAMES.split())
+FIRST_NAMES = tuple(_NAMES.split())
 _HEADGEAR = ("none", "cap", "cap", "hat", "hat", "beanie", "beanie")
 _COATS = tuple(colour for colour in SCENE_COLOURS if colour != "grey")
 
@@ -25,7 +25,7 @@ def owner_names(seed: int, count: int) -> list[str]:
     rng = Random(f"{seed}/owners")
     names: dict[str, None] = {}
     while len(names) < count:
-        names[f"{rng.choice(_FIRST)}-{invented(rng)}".lower()] = None
+        names[f"{rng.choice(FIRST_NAMES)}-{invented(rng)}".lower()] = None
     return list(names)
 
 
@@ -35,7 +35,7 @@ def circle(owner: str, rng: Random, count: int) -> Iterator[Friend]:
     for number in range(count + 1):
         name = owner
         while number and name.partition("-")[0] in taken_names:
-            name = f"{rng.choice(_FIRST)}-{invented(rng)}".lower()
+            name = f"{rng.choice(FIRST_NAMES)}-{invented(rng)}".lower()
         taken_names.add(name.partition("-")[0])
         while True:
             headgear = rng.choice(_HEADGEAR)
