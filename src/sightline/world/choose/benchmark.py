@@ -33,7 +33,7 @@ def write_choose_benchmark(tasks: Iterable[ChooseTask], folder: PathLike, *, nam
     for one in tasks:
         asked[one.task.id], truth[one.task.id] = one.task, one.truth
         for picture in one.pictures:
-            pictures[picture.id] = _written(picture, root)
+            pictures[picture.id] = write_picture(picture, root, PICTURES)
             captions.append(Annotation(picture.id, summary=picture.caption, by="world truth"))
     benchmark = Benchmark(
         name=name,
@@ -51,13 +51,14 @@ def write_choose_benchmark(tasks: Iterable[ChooseTask], folder: PathLike, *, nam
     return write(benchmark, root, force=True)
 
 
-def _written(picture: TaskPicture, root: Path) -> Picture:
-    path = root / PICTURES / picture.id
+def write_picture(picture: TaskPicture, root: Path, folder: str) -> Picture:
+    """Write a task's picture into a folder of the benchmark."""
+    path = root / folder / picture.id
     path.parent.mkdir(parents=True, exist_ok=True)
     path.write_bytes(picture.file)
     return Picture(
         id=picture.id,
-        uri=f"{PICTURES}/{picture.id}",
+        uri=f"{folder}/{picture.id}",
         sha256=sha256(picture.file).hexdigest(),
         width=picture.size[0],
         height=picture.size[1],

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
-from hashlib import sha256
 from itertools import groupby
 from pathlib import Path
 
@@ -12,8 +11,9 @@ from sightline.bench.files import HEADER
 from sightline.bench.folder import write
 from sightline.errors import UserError
 from sightline.io import PathLike
-from sightline.types import Benchmark, Corpus, Json, Picture, Rights, TaskKind
-from sightline.world.choose import TaskPicture, choose_tasks
+from sightline.types import Benchmark, Corpus, Json, TaskKind
+from sightline.world.choose import choose_tasks
+from sightline.world.choose.benchmark import write_picture
 from sightline.world.lives import corpus_of, read_shots, read_world, write_world
 from sightline.world.tasks.album import Album
 from sightline.world.tasks.made import MadeTask
@@ -23,7 +23,6 @@ from sightline.world.web.base import make_facts
 
 WORLD, CHOOSE = "world", "choose"
 """The folders beside `benchmark.json`: lives with the truth about them, and pictures of `choose` tasks."""
-_RIGHTS = Rights(license="Apache-2.0", source="sightline.world")
 
 
 def world_benchmark(
@@ -68,7 +67,7 @@ def benchmark_of(
     chosen = choose_tasks(count, seed, difficulty) if "choose" in kinds else []
     made += [MadeTask(each.task, each.truth) for each in chosen]
     corpus = _corpus(written, root)
-    others = {each.id: _written(each, root) for task in chosen for each in task.pictures}
+    others = {each.id: write_picture(each, root, CHOOSE) for task in chosen for each in task.pictures}
     benchmark = Benchmark(
         name=name,
         corpus=replace(corpus, pictures={**corpus.pictures, **others}),
@@ -116,22 +115,6 @@ def _corpus(world: World, folder: Path) -> Corpus:
     prefix = inside.relative_to(folder.resolve()) / "pictures"
     pictures = {id_: replace(each, uri=(prefix / id_).as_posix()) for id_, each in corpus.pictures.items()}
     return replace(corpus, pictures=pictures)
-
-
-def _written(picture: TaskPicture, folder: Path) -> Picture:
-    """A picture that is not from a life, in a folder of its own."""
-    path = folder / CHOOSE / picture.id
-    path.parent.mkdir(parents=True, exist_ok=True)
-    path.write_bytes(picture.file)
-    return Picture(
-        id=picture.id,
-        uri=f"{CHOOSE}/{picture.id}",
-        sha256=sha256(picture.file).hexdigest(),
-        width=picture.size[0],
-        height=picture.size[1],
-        mime="image/jpeg",
-        rights=_RIGHTS,
-    )
 
 
 def _card(world: World, made: Iterable[MadeTask], seed: int | str) -> Mapping[str, Json]:
