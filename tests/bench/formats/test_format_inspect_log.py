@@ -265,7 +265,9 @@ def test_the_real_reader_reads_ours(sampled: Benchmark, weak: Run, tmp_path: Pat
     assert len(found.samples) == 2 * len(weak.attempts)
     assert len(log.read_eval_log_sample_summaries(str(file))) == len(found.samples)
     one = log.read_eval_log_sample(str(file), "choose-02", 2)
-    assert one.target == "B" and one.output.completion in "ABC"
+    truth = sampled.truth["choose-02"]
+    assert isinstance(truth, Choice)
+    assert one.target == truth.option and one.output.completion in "ABC"
     scores = evaluate(sampled, twice(weak))
     assert {score.name: score.metrics["mean"].value for score in found.results.scores} == {
         metric: estimate.mean for metric, estimate in scores.overall.items()
