@@ -20,6 +20,7 @@ from sightline.errors import UserError
 quick = settings(deadline=None, max_examples=150)
 # Printable, so that one text can stand in TOML, JSON and the environment without escapes that differ.
 WORDS = st.text("abc ÄßØ日本☃#'=[]{}%$", min_size=1, max_size=12)
+TABLES_OF_WORDS = (("models", "hosts"), ("models", "headers"), ("models", "extra"))
 LISTS = st.lists(WORDS, max_size=4, unique=True)
 
 
@@ -29,9 +30,14 @@ def values(leaf: Leaf) -> st.SearchStrategy[Any]:
     if get_origin(kind) is Literal:
         return st.sampled_from(get_args(kind))
     if get_origin(kind) is tuple:
+        inner = get_args(kind)[0]
+        if get_origin(inner) is Literal:
+            return st.lists(st.sampled_from(get_args(inner)), min_size=1, unique=True)
         return LISTS
     if leaf.path == ("prices", "models"):
         return st.dictionaries(WORDS, st.fixed_dictionaries({"input": st.floats(0, 9)}), max_size=2)
+    if leaf.path in TABLES_OF_WORDS:
+        return st.dictionaries(WORDS, WORDS, max_size=3)
     if get_origin(kind) is dict:
         return st.dictionaries(WORDS, LISTS, max_size=3)
     small = leaf.path[-1] == "min_tags"  # It has to stay below the smallest possible max_tags.
@@ -65,6 +71,8 @@ def check(loaded: Any, given: dict[KeyPath, Any], source: str) -> None:
             expected = given[path]
             if path == ("prices", "models"):
                 printed = {name: {"input": price["input"]} for name, price in printed.items()}
+            if path == ("models", "headers"):
+                expected = dict.fromkeys(expected, "***")
             assert printed == (str(Path(expected)) if Path in members(leaf.field.annotation) else expected)
             assert loaded.sources[leaf.dotted].startswith(source)
 

@@ -10,8 +10,9 @@ from sightline.config.layer import Given, Layer
 from sightline.config.schema import PREFIX, KeyPath, Leaf, leaves
 from sightline.config.suggest import nearest
 
-# Read elsewhere: the folder that Sightline keeps its knowledge in, and the default configuration file.
-OTHERS = (f"{PREFIX}WORKSPACE", f"{PREFIX}CONFIG")
+# Read elsewhere: the folder that Sightline keeps its knowledge in, the default configuration file, and tokens: of our
+# own MCP server, and for somebody else's.
+OTHERS = (f"{PREFIX}WORKSPACE", f"{PREFIX}CONFIG", f"{PREFIX}MCP_TOKEN", f"{PREFIX}WEB_TOKEN")
 
 
 def from_environment(environment: Mapping[str, str]) -> Layer:
@@ -23,6 +24,7 @@ def from_environment(environment: Mapping[str, str]) -> Layer:
                 values[leaf.path] = Given(read(environment[name], leaf), f"environment {name}", name, "environment")
                 break
     known = {leaf.variable for leaf in leaves().values()} | set(OTHERS)
+    known.update(name for leaf in leaves().values() for name in leaf.well_known_variables if name.startswith(PREFIX))
     strange = sorted(name for name in environment if name.startswith(PREFIX) and name not in known)
     return Layer(values, warnings=tuple(_warning(name, known) for name in strange))
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from typing import Annotated, Literal, Self, TypeAlias
 
-from pydantic import AfterValidator, Field, model_validator
+from pydantic import AfterValidator, Field, Strict, model_validator
 
 from sightline.config.section import Secret, Section, Strings, from_environment
 
@@ -64,6 +64,18 @@ class PlanSettings(Section):
     """`[plan]`: which pictures stand for a query, and how many of each tier are judged."""
 
     seeds: int = Field(100, ge=1, description="Seed pictures, one query each.")
+    seeding: Literal["diverse", "even", "random"] = Field(
+        "diverse", description="How seeds are chosen: to cover what there is, evenly spaced by id, or by chance."
+    )
+    strategy: str = Field("tiers", description="The planner: tiers, or one that a package adds (`sightline.planners`).")
+    alike: float | None = Field(
+        None, description="Similarity of a positive; more than nine of ten pairs drawn by chance have when not set."
+    )
+    embedder: str | None = Field(
+        None,
+        description="Embedder whose similarity joins that of tags; for annotations of builtin/photos its own, "
+        "for others none, when not set.",
+    )
     core_facets: Words = Field(
         (), description="Facets and flags that a match must share; tags and similarity decide when empty."
     )
@@ -80,9 +92,22 @@ class PlanSettings(Section):
     random_seed: int = Field(42, description="Makes the random choices repeatable.")
 
 
+QueryStyle: TypeAlias = Literal["keyword", "sentence", "question", "vague"]
+Difficulty: TypeAlias = Literal["easy", "medium", "hard"]
+
+
 class QuerySettings(AskingSettings):
     """`[query]`: who words the queries; asked apart from the judging."""
 
+    model: str | None = Field(
+        None, description='Who is asked, as "provider/model"; templates over the annotations when not set.'
+    )
+    styles: Annotated[tuple[QueryStyle, ...], Strict(False)] = Field(
+        ("keyword", "sentence", "question", "vague"), min_length=1, description="How queries are worded, in turns."
+    )
+    difficulties: Annotated[tuple[Difficulty, ...], Strict(False)] = Field(
+        ("easy", "medium", "hard"), min_length=1, description="How much queries ask for at once, in turns."
+    )
     max_output_tokens: int = Field(8000, ge=1, description="Longest reply, thinking included.")
 
 
@@ -91,6 +116,20 @@ class JudgeSettings(AskingSettings):
 
     max_output_tokens: int = Field(8000, ge=1, description="Longest reply, thinking included.")
     max_candidates: int | None = Field(None, ge=1, description="Most candidates judged for a query; all when not set.")
+    panel: Words = Field((), description="Judges by name, each of whom judges everything; `model` alone when empty.")
+    scale: Literal["binary", "graded"] = Field(
+        "binary", description="Grades: relevant or not, or 0 (not) to 3 (in every respect)."
+    )
+    together: int = Field(4, ge=1, description="Pictures that are judged in one call.")
+    retrievers: Words = Field(
+        ("vectors", "words", "hybrid"),
+        description="Ways of searching whose first results join the pool; none when empty.",
+    )
+    depth: int = Field(10, ge=0, description="How many results of each of them join; 0 leaves the pool as planned.")
+    outside: int = Field(
+        3, ge=0, description="Pictures drawn by chance from outside each pool, to estimate what it misses."
+    )
+    random_seed: int = Field(42, description="Makes the order of pictures and the draws repeatable.")
 
 
 class SimilaritySettings(Section):
@@ -100,6 +139,9 @@ class SimilaritySettings(Section):
     device: str = Field("auto", description='Where it runs: "auto", "cpu", "cuda", "cuda:1", "mps".')
     dtype: str | None = Field(None, description='Precision of its weights, such as "float16"; its own when not set.')
     safetensors: bool = Field(True, description="Only open weights that can't run code.")
+    logit_scale: float = Field(
+        100.0, gt=0, description="A cosine times this is the logit; 100 is what CLIP's models learnt."
+    )
 
 
 class PublishSettings(Section):

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from typing import Literal
+from typing import Any, Literal
 
 from pydantic import Field
 
@@ -20,6 +20,12 @@ class ModelSettings(Section):
     openai_api_key: Secret | None = from_environment("Key of OpenAI or of the server above.", "OPENAI_API_KEY")
     anthropic_api_key: Secret | None = from_environment("Key of Anthropic.", "ANTHROPIC_API_KEY")
     gemini_api_key: Secret | None = from_environment("Key of Google Gemini.", "GEMINI_API_KEY", "GOOGLE_API_KEY")
+    server_api_key: Secret | None = from_environment(
+        "Key of a server that `--base-url` names, which is no provider's own.", "SIGHTLINE_API_KEY"
+    )
+    hosts: dict[str, str] = Field(
+        {}, description='Servers that a key may go to: `"gpu-box:8000" = "VLLM_API_KEY"`, host and variable.'
+    )
     api: Literal["chat", "responses"] = Field("chat", description="Which of OpenAI's two APIs is spoken.")
     max_tokens_field: Literal["max_completion_tokens", "max_tokens"] | None = Field(
         None, description="What the chat API calls the longest reply; what suits the provider when not set."
@@ -30,6 +36,9 @@ class ModelSettings(Section):
     connect_seconds: float = Field(15.0, gt=0, description="Longest wait for a connection.")
     quiet_seconds: float = Field(300.0, gt=0, description="Longest wait for the first byte, and between two.")
     total_seconds: float = Field(900.0, gt=0, description="Longest time for one attempt at a call.")
+    max_reply_bytes: int = Field(32 << 20, ge=1, description="Largest reply that is read.")
+    headers: dict[str, Secret] = Field({}, description="HTTP headers that are sent with every request.")
+    extra: dict[str, Any] = Field({}, description="Fields that are sent with every request; those of the request win.")
 
 
 class Price(Section):

@@ -10,17 +10,10 @@ from sightline.demo.looking import read_pixels
 from sightline.engine import progress
 from sightline.models.photos import Photos
 from sightline.models.photos.annotate import Annotator
+from sightline.models.photos.everyday import EVERYDAY
 from sightline.models.photos.words import WordReader, missing_modules
 from sightline.types import Annotation, Failure, Json, Picture
 
-EVERYDAY = (
-    *("people", "man", "woman", "child", "baby", "crowd", "dog", "cat", "horse", "bird"),
-    *("beach", "water", "snow", "mountain", "grass", "tree", "flower", "street", "building", "city", "playground"),
-    *("car", "bicycle", "motorcycle", "boat", "train", "guitar", "food", "night", "sunset"),
-    *("swimming", "climbing", "running", "jumping", "dancing", "eating", "smiling"),
-    *("soccer", "basketball", "baseball", "tennis", "skateboard", "surfing", "skiing"),
-)
-"""Words that people use of their photographs; most are among those that confidences were fitted on."""
 _ALWAYS = ("people outdoors", "food on a table", "a building")
 SURE, PERHAPS = 0.5, 0.25
 """A name that is less sure than the first is a guess, and one that is less sure than the second is not shown."""

@@ -9,7 +9,7 @@ from typing import Literal
 from sightline.models.photos.annotate import BY
 from sightline.models.photos.calibration import calibration
 from sightline.models.photos.embedder import Photos
-from sightline.models.protocols import Pixels
+from sightline.models.protocols import Pixels, Vectors
 
 _SURE = 0.75
 
@@ -26,7 +26,12 @@ class WeakJudgment:
 
 def judge(embedder: Photos, query: str, pictures: Sequence[Pixels]) -> list[WeakJudgment]:
     """One judgment for each picture. English queries; colours, counts and who does what to whom are beyond it."""
-    chances = calibration().sentences(embedder.texts([query]), embedder.pictures(pictures))[:, 0]
+    return judge_vectors(embedder.texts([query]), embedder.pictures(pictures))
+
+
+def judge_vectors(query: Vectors, pictures: Vectors) -> list[WeakJudgment]:
+    """The same from vectors that are there already: one row for the query, one for each picture."""
+    chances = calibration().sentences(query, pictures)[:, 0]
     return [WeakJudgment(round(float(chance), 3), _verdict(float(chance))) for chance in chances]
 
 

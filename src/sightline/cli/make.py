@@ -1,0 +1,166 @@
+"""`sightline make [DIR]` and its stages: pictures, taxonomy, annotate, plan, query, and those of the second half."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+from cyclopts import App
+
+from sightline.cli.asking import ChatOptions
+from sightline.cli.common import Common, EngineOption
+from sightline.cli.make_common import Batching, Places, run_stage, show
+
+app = App(name="make", help="Make a benchmark of a folder of pictures, all of it or one stage.")
+
+
+@app.default
+def make(
+    directory: Path | None = None,
+    /,
+    *,
+    vectors: Path | None = None,
+    engine: EngineOption = "local",
+    places: Places = Places(),
+    batching: Batching = Batching(),
+    asking: ChatOptions = ChatOptions(),
+    common: Common = Common(),
+) -> None:
+    """Run the stages one after the other. Run it again to go on after a stop: what is done is not done twice.
+
+    Parameters
+    ----------
+    directory:
+        The folder with the pictures; paths.pictures of the configuration when not given. Nothing is written to it.
+    vectors:
+        What `sightline embed pictures` wrote, to plan by.
+    """
+    from sightline.make.pipeline import all_stages, run_stages
+
+    stages = all_stages(directory, model=asking.model, batch=batching.wish(), engine=engine, vectors=vectors)
+    if asking.plan:  # What later stages cost depends on what earlier ones find.
+        stages = stages[:2]
+    results = []
+    for result in run_stages(stages, lambda: places.project(common), asking.asking(common)):
+        results.append(result)
+        if not common.json or result.price is not None:
+            show(result, common)
+    if common.json and not asking.plan:
+        for result in results:
+            common.warn(result.warnings)
+        common.print_json({"stages": [result.to_json() for result in results]})
+
+
+@app.command(sort_key=1)
+def pictures(directory: Path | None = None, /, *, places: Places = Places(), common: Common = Common()) -> None:
+    """List the pictures of a folder, with rights, hashes and metadata, into images.jsonl.
+
+    Parameters
+    ----------
+    directory:
+        The folder with the pictures; paths.pictures of the configuration when not given. Nothing is written to it.
+    """
+    from sightline.make.pictures import PicturesStage
+    from sightline.make.project import IMAGES
+    from sightline.models.asking import Asking
+
+    run_stage(PicturesStage(directory), places.project(common, IMAGES), Asking(), common)
+
+
+@app.command(sort_key=2)
+def taxonomy(*, places: Places = Places(), asking: ChatOptions = ChatOptions(), common: Common = Common()) -> None:
+    """Propose facets, flags and a vocabulary from a sample of the pictures, into the configuration file."""
+    from sightline.make.annotate.stage import TaxonomyStage
+
+    run_stage(TaxonomyStage(asking.model), places.project(common), asking.asking(common), common)
+
+
+@app.command(sort_key=3)
+def annotate(
+    directory: Path | None = None,
+    /,
+    *,
+    engine: EngineOption = "local",
+    places: Places = Places(),
+    batching: Batching = Batching(),
+    asking: ChatOptions = ChatOptions(),
+    common: Common = Common(),
+) -> None:
+    """Say what is in each picture, by the questions of [annotate], into annotations.jsonl.
+
+    Pictures that are annotated already, under the same questions, are not asked about again.
+
+    Parameters
+    ----------
+    directory:
+        A folder whose pictures are listed first, as by `make pictures`.
+    """
+    from sightline.make.annotate.stage import AnnotateStage
+    from sightline.make.pictures import PicturesStage
+    from sightline.make.project import ANNOTATIONS
+    from sightline.models.asking import Asking
+
+    project, wish = places.project(common, ANNOTATIONS), batching.wish()
+    if directory is not None:
+        common.warn(PicturesStage(directory).run(project, Asking()).warnings)
+    run_stage(AnnotateStage(asking.model, wish, engine), project, asking.asking(common), common)
+
+
+@app.command(sort_key=4)
+def plan(*, vectors: Path | None = None, places: Places = Places(), common: Common = Common()) -> None:
+    """Choose seeds, and the pool of candidates that is judged for each, into query_plan.jsonl. Asks nobody.
+
+    Parameters
+    ----------
+    vectors:
+        What `sightline embed pictures` wrote: similarity is then that of vectors too.
+    """
+    from sightline.make.plan.stage import PlanStage
+    from sightline.make.project import PLAN
+    from sightline.models.asking import Asking
+
+    run_stage(PlanStage(vectors), places.project(common, PLAN), Asking(local_only=common.local_only), common)
+
+
+@app.command(sort_key=5)
+def query(
+    *,
+    engine: EngineOption = "local",
+    places: Places = Places(),
+    batching: Batching = Batching(),
+    asking: ChatOptions = ChatOptions(),
+    common: Common = Common(),
+) -> None:
+    """Word each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
+    from sightline.make.project import QUERIES
+    from sightline.make.query.stage import QueryStage
+
+    stage = QueryStage(asking.model, batching.wish(), engine)
+    run_stage(stage, places.project(common, QUERIES), asking.asking(common), common)
+
+
+for _order, (_name, _line) in enumerate(
+    (
+        ("judge", "Have every picture of each pool judged by those who see it, into qrels.jsonl."),
+        ("similarity", "Add to each judged pair how alike its query and its picture are."),
+        ("similarity-retry", "Look again at the pairs that have no similarity."),
+        ("audit", "Say what the benchmark is worth: blind baselines, look-alikes, drift, checked labels."),
+        ("assemble", "Put the files of the project together into a benchmark."),
+    ),
+    6,
+):
+    app.command(f"sightline.cli.make_judging:{_name.replace('-', '_')}", name=_name, help=_line, sort_key=_order)
+
+for _order, (_name, _line) in enumerate(
+    (
+        ("read-batch", "Take in what a batch answered to benchmaker."),
+        ("add-metadata", "Copy what is known of the pictures into annotations and judgments."),
+        ("summary", "Count and draw what the benchmark holds: one page, CSV and PNG files."),
+        ("publish", "Build the data set as others get it, and put it on the Hugging Face hub."),
+        ("takedown", "Publish again without a picture, and name the scores that it touches."),
+        ("status", "Say how far the project is, and what comes next."),
+        ("check-urls", "Ask for every picture at its web address."),
+        ("clean", "Take away files that stages wrote, and nothing else."),
+    ),
+    20,
+):
+    app.command(f"sightline.cli.make_publishing:{_name.replace('-', '_')}", name=_name, help=_line, sort_key=_order)

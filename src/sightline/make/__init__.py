@@ -1,0 +1,1 @@
+"""Corpus → benchmark, stage by stage: each reads and writes documented files, and takes up what was begun."""

@@ -1,0 +1,251 @@
+"""One benchmark from the files of a project, ours or benchmaker's, with what their author should know about them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sightline.bench.files import REVIEWS
+from sightline.bench.formats.base import Complaints, Options
+from sightline.bench.formats.benchmaker_columns import JUDGE, Columns
+from sightline.bench.formats.benchmaker_read import Asked, Pictures, Similarities, WordedJudgments
+from sightline.bench.formats.rows import checked, read_rows
+from sightline.bench.problems import stop
+from sightline.bench.schema import CURRENT
+from sightline.bench.table import Source
+from sightline.errors import UserError
+from sightline.io import read_json
+from sightline.make import project as files
+from sightline.make.assemble.pictures import look_alikes, restored
+from sightline.make.files import read_annotations, read_plan
+from sightline.make.judge.deciding import SetAside
+from sightline.make.judge.verdicts import Verdict, read_verdicts
+from sightline.make.judge.wordings import Wording, read_wordings
+from sightline.make.plan.pool import PlannedQuery, pool_problems
+from sightline.make.project import Project
+from sightline.score.evaluate import DEFAULT_METRICS
+from sightline.types import (
+    Annotation,
+    Benchmark,
+    Candidate,
+    Corpus,
+    Json,
+    Judgment,
+    Picture,
+    Relevance,
+    Review,
+    Task,
+)
+
+DATASET = "original_dataset_name"
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class Assembled:
+    """A benchmark, the queries that are not in it, and what there is to say; `verdicts` keep when and where."""
+
+    benchmark: Benchmark
+    set_aside: tuple[SetAside, ...] = ()
+    verdicts: tuple[Verdict, ...] = ()
+    warnings: tuple[str, ...] = ()
+    judging: Mapping[str, Any] = field(default_factory=dict)
+
+
+def assemble(project: Project) -> Assembled:
+    """Read all files of a project that are there; judgments must be."""
+    reading = _Reading(project)
+    benchmark = reading.benchmark()
+    return Assembled(
+        benchmark,
+        tuple(reading.set_aside),
+        tuple(verdict for verdict in reading.verdicts if verdict.task in benchmark.tasks),
+        tuple(reading.warnings),
+        reading.judging,
+    )
+
+
+class _Reading:
+    """One pass over the files, each with what is known from those before it."""
+
+    def __init__(self, project: Project) -> None:
+        self._project, config = project, project.config
+        self.warnings: list[str] = []
+        self.set_aside: list[SetAside] = []
+        self._columns = Columns(config.columns)
+        self._pictures = self._listed()
+        self.asked = self._judged()
+        self._pools = self._planned()
+        self._wordings = self._worded()
+        self.verdicts = self._said()
+        judging = self._there(files.JUDGING)
+        self.judging: Mapping[str, Any] = {} if judging is None else read_json(judging)
+
+    def benchmark(self) -> Benchmark:
+        """All of it, less the queries whose judgments do not hold."""
+        config = self._project.config
+        asked = dict(islice(self._sound(), self._project.limit))
+        if not asked:
+            raise UserError(
+                f"no query of {self._project.path(files.JUDGMENTS)} can be used{self._why()}.",
+                "judge again: sightline make judge",
+            )
+        pictures = {id_: restored(picture) for id_, picture in self._pictures.found.items()}
+        groups = look_alikes(self._pictures.found, config.duplicates.bits)
+        similar = self._similarities()
+        name = config.benchmark.name or self._project.folder.absolute().name
+        return Benchmark(
+            name=name,
+            corpus=Corpus(name, pictures, groups),
+            tasks={id_: self._task(id_, one, pictures, similar) for id_, one in asked.items()},
+            truth={id_: Relevance(self._seed_first(id_, one.grades)) for id_, one in asked.items()},
+            metrics=DEFAULT_METRICS["rank"],
+            card=self._card(),
+            annotations=tuple(note for note in self._annotations().values() if note.picture_id in pictures),
+            candidates=tuple(self._candidates(asked, pictures)),
+            judgments=tuple(self._judgments(asked)),
+            reviews=tuple(self._reviews(asked, pictures)),
+        )
+
+    # --- files ------------------------------------------------------------------------------------------------
+
+    def _there(self, name: str) -> Path | None:
+        path = self._project.path(name)
+        return path if path.is_file() else None
+
+    def _listed(self) -> Pictures:
+        config = self._project.config
+        judged = self._project.existing(files.JUDGMENTS)
+        pictures = Pictures(None, config.paths.pictures or judged.parent, None, self._columns)
+        listed = self._there(files.IMAGES)
+        if listed is not None:
+            self.warnings += pictures.read_list(listed, Complaints(Options()))
+        return pictures
+
+    def _judged(self) -> dict[str, Asked]:
+        path, complaints = self._project.existing(files.JUDGMENTS), Complaints(Options())
+        judgments = WordedJudgments(path, self._columns)
+        for row in read_rows(path, complaints):
+            with checked(row, complaints):
+                judgments.add(row, self._pictures)
+        self.warnings += (*judgments.warnings(), *self._pictures.warnings())
+        self._flat_notes: Mapping[str, Annotation] = judgments.annotations.values
+        return judgments.asked()
+
+    def _planned(self) -> dict[str, PlannedQuery]:
+        """The pools that were judged; the plan alone where there are none."""
+        path = self._there(files.POOL) or self._there(files.PLAN)
+        return {} if path is None else read_plan(path, self._project.config)
+
+    def _worded(self) -> dict[str, Wording]:
+        path = self._there(files.QUERIES)
+        return {} if path is None else read_wordings(path, self._project.config)
+
+    def _said(self) -> list[Verdict]:
+        path = self._there(files.VERDICTS)
+        if path is None:
+            return []
+        found, warnings = read_verdicts(path)
+        self.warnings += warnings
+        return [verdict for verdict in found if verdict.counts]
+
+    def _annotations(self) -> Mapping[str, Annotation]:
+        path = self._there(files.ANNOTATIONS)
+        return self._flat_notes if path is None else read_annotations(path, self._project.config).annotations
+
+    def _similarities(self) -> Similarities:
+        found, complaints = Similarities(self._columns), Complaints(Options())
+        path = self._there(files.SIMILARITY)
+        if path is not None:
+            for row in read_rows(path, complaints):
+                with checked(row, complaints):
+                    found.add(row)
+        return found
+
+    def _reviews(self, asked: Mapping[str, Asked], pictures: Mapping[str, Picture]) -> Iterator[Review]:
+        """Those about queries and pictures of the benchmark; of others it is only said how many there are."""
+        path = self._there(files.REVIEWS)
+        strange = 0
+        for review in () if path is None else read_reviews(path):
+            if review.task in asked and (review.picture is None or review.picture in pictures):
+                yield review
+            else:
+                strange += 1
+        if strange:
+            self.warnings.append(f"{path}: {strange:,} reviews are about queries or pictures that are not in it")
+
+    # --- parts ------------------------------------------------------------------------------------------------
+
+    def _sound(self) -> Iterator[tuple[str, Asked]]:
+        """Queries whose pool is judged in full, with nothing from outside, and with relevant seeds."""
+        for id_, asked in self.asked.items():
+            planned = self._pools.get(id_)
+            relevant = [picture for picture, grade in asked.grades.items() if grade > 0]
+            wrong = [] if planned is None else pool_problems(planned, asked.grades, relevant)
+            if not wrong:
+                yield id_, asked
+            else:
+                more = f"; and {len(wrong) - _SHOWN:,} more" if len(wrong) > _SHOWN else ""
+                self.set_aside.append(SetAside(id_, "judgments do not fit", "; ".join(wrong[:_SHOWN]) + more))
+
+    def _why(self) -> str:
+        return f": {self.set_aside[0].query}: {self.set_aside[0].detail}" if self.set_aside else ", because it has none"
+
+    def _seeds(self, id_: str) -> tuple[str, ...]:
+        return self._pools[id_].seeds if id_ in self._pools else ()
+
+    def _seed_first(self, id_: str, grades: Mapping[str, int]) -> dict[str, int]:
+        seeds = {seed: grades[seed] for seed in self._seeds(id_) if seed in grades}
+        return seeds | dict(grades)
+
+    def _task(self, id_: str, asked: Asked, pictures: Mapping[str, Picture], similar: Similarities) -> Task:
+        extra: dict[str, Json] = {}
+        seeds = self._seeds(id_)
+        if seeds:
+            extra["seeds"] = list(seeds)
+        if id_ in similar.scores:
+            extra["similarity"] = {"column": similar.column, "scores": dict(similar.scores[id_])}
+        labels = dict(self._wordings[id_].labels) if id_ in self._wordings else {}
+        about = seeds or [picture for picture, grade in asked.grades.items() if grade > 0]
+        sources = dict.fromkeys(source for picture in about if (source := pictures[picture].rights.source))
+        if sources:
+            labels[DATASET] = tuple(sources)
+        return Task(id_, "rank", (asked.text,), labels=labels, extra=extra)
+
+    def _candidates(self, asked: Mapping[str, Asked], pictures: Mapping[str, Picture]) -> Iterator[Candidate]:
+        for id_ in asked:
+            for candidate in self._pools[id_].candidates if id_ in self._pools else ():
+                if candidate.picture in pictures:
+                    yield Candidate(id_, candidate.picture, candidate.tier, candidate.score)
+
+    def _judgments(self, asked: Mapping[str, Asked]) -> Iterator[Judgment]:
+        """What each judge said; where nobody kept that, the labels as benchmaker's judge gave them."""
+        said = [
+            verdict
+            for verdict in self.verdicts
+            if verdict.task in asked and verdict.picture in asked[verdict.task].grades
+        ]
+        yield from (verdict.to_judgment() for verdict in said)
+        known = {verdict.task for verdict in said}
+        for id_, one in asked.items():
+            if id_ not in known:
+                yield from (Judgment(id_, picture, JUDGE, grade) for picture, grade in one.grades.items())
+
+    def _card(self) -> dict[str, Json]:
+        config = self._project.config
+        card: dict[str, Json] = config.benchmark.model_dump(mode="json", exclude={"name"}, exclude_none=True)
+        if self.judging:
+            card["judging"] = {name: value for name, value in self.judging.items() if name != "usd"}
+        audit = self._there(files.AUDIT)
+        if audit is not None:
+            card["audit"] = read_json(audit).get("summary")
+        return card
+
+
+def read_reviews(path: Path) -> Sequence[Review]:
+    """What people decided, from a file as a benchmark has it; the first wrong line is named."""
+    table = replace(REVIEWS, name=path.name)
+    return tuple(review for _, review in Source(path.parent, CURRENT, stop).rows(table))

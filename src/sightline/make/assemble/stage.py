@@ -1,0 +1,80 @@
+"""The stage `assemble`: all files of a project → a BENCH folder that validates clean."""
+
+from __future__ import annotations
+
+import time
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline import bench
+from sightline.bench.formats.retrieval import counted
+from sightline.make import project as files
+from sightline.make.asking import free
+from sightline.make.assemble.benchmark import Assembled, assemble
+from sightline.make.project import Project
+from sightline.make.stages import StageResult
+from sightline.models.asking import Asking
+
+FOLDER = "benchmark"
+_SHOWN = 5
+
+
+@dataclass(frozen=True, slots=True)
+class AssembleStage:
+    """Puts everything together; asks nobody."""
+
+    out: Path | None = None
+    "The folder of the benchmark; `benchmark` in the project when not given."
+    name: str = "assemble"
+    reads: tuple[str, ...] = (
+        files.JUDGMENTS,
+        files.IMAGES,
+        files.ANNOTATIONS,
+        files.POOL,
+        files.QUERIES,
+        files.VERDICTS,
+        files.SIMILARITY,
+        files.REVIEWS,
+        files.AUDIT,
+    )
+    writes: tuple[str, ...] = ()
+
+    def run(self, project: Project, asking: Asking) -> StageResult:
+        """Write the benchmark, whole or not at all, and look at what was written as `sightline validate` does."""
+        if asking.plan:
+            return StageResult(self.name, price=free(self.name, "nobody"))
+        started = time.monotonic()
+        found = assemble(project)
+        folder = self.out or project.folder / FOLDER
+        bench.write(found.benchmark, folder)
+        problems = bench.validate(folder)
+        return StageResult(
+            self.name,
+            (folder,),
+            counts_of(found),
+            {"problem": len(problems)} if problems else {},
+            (*found.warnings, *_aside(found), *map(str, problems[:_SHOWN])),
+            seconds=time.monotonic() - started,
+        )
+
+
+def counts_of(found: Assembled) -> dict[str, int]:
+    """What a benchmark holds."""
+    benchmark = found.benchmark
+    return {
+        "queries": len(benchmark.tasks),
+        "pictures": len(benchmark.corpus.pictures),
+        "judgments": len(benchmark.judgments),
+        "candidates": len(benchmark.candidates),
+        "annotations": len(benchmark.annotations),
+        "reviews": len(benchmark.reviews),
+        "set aside": len(found.set_aside),
+    }
+
+
+def _aside(found: Assembled) -> tuple[str, ...]:
+    if not found.set_aside:
+        return ()
+    first = found.set_aside[0]
+    said = counted(len(found.set_aside), "query is", "queries are")
+    return (f"{said} left out, for example {first.query}: {first.detail}",)

@@ -1,0 +1,220 @@
+"""The files of a project, line by line: benchmaker's columns by their configured names, and a few of ours."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sightline.bench.formats.base import Complaints, Options
+from sightline.bench.formats.benchmaker_columns import Columns
+from sightline.bench.formats.benchmaker_read import Pictures, read_plans
+from sightline.bench.records import AnnotationRecord
+from sightline.config import Config
+from sightline.config.settings import ColumnSettings
+from sightline.errors import UserError
+from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.make.plan.pool import PlannedQuery, Pooled, SeededQuery
+from sightline.make.plan.table import Look
+from sightline.types import Annotation, Json, Picture
+
+BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE = "by", "cost_usd", "sha256", "phash", "schema", "look_alike"
+"""Columns that benchmaker does not have: who said it, what it cost, of which bytes, under which questions."""
+OURS = (BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE)
+_DEFAULTS = ColumnSettings()
+
+
+@dataclass(frozen=True, slots=True)
+class Notes:
+    """Annotations by picture; of several rows for the same picture the last one counts."""
+
+    annotations: Mapping[str, Annotation] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+
+    def looks(self) -> dict[str, Look]:
+        """What the rows tell of which pictures are the same."""
+        return {id_: look_of(note.extra) for id_, note in self.annotations.items()}
+
+
+def look_of(values: Mapping[str, Json]) -> Look:
+    """From columns; a perceptual hash is 16 hexadecimal digits, or a number."""
+    sha256, phash, group = values.get(SHA256), values.get(PHASH), values.get(LOOK_ALIKE)
+    number = phash if isinstance(phash, int) else _hexadecimal(phash)
+    return Look(
+        sha256 if isinstance(sha256, str) else None,
+        None if number is None else number % 2**64,
+        group if isinstance(group, str) else None,
+    )
+
+
+def _hexadecimal(text: Json) -> int | None:
+    try:
+        return int(text, 16) if isinstance(text, str) else None
+    except ValueError:
+        return None
+
+
+# --- annotations -------------------------------------------------------------------------------------------
+
+
+class AnnotationLines:
+    """How a row of annotations is read and written: which columns are facets and flags, and what all are called."""
+
+    def __init__(self, config: Config) -> None:
+        self._names = config.columns
+        self._told = {*config.annotate.taxonomy, *config.annotate.flags}
+        plan = config.plan
+        self._planned = {*plan.core_facets, *plan.off_facets, *plan.diversity_facets}
+        names = config.columns
+        self._fixed = (names.image_id, names.summary, names.tags, names.confidence)
+        self._columns = {
+            setting: tuple(dict.fromkeys((str(getattr(names, setting)), str(getattr(_DEFAULTS, setting)))))
+            for setting in ("image_id", "summary", "tags", "confidence")
+        }
+
+    def read(self, row: Mapping[str, Any]) -> Annotation:
+        """One row; raises `ValueError` with what was expected."""
+        if "picture" in row and self._find(row, "image_id") is None:
+            return _of_benchmark(row)
+        columns = {setting: self._find(row, setting) for setting in self._columns}
+        id_, tags = row.get(columns["image_id"] or ""), row.get(columns["tags"] or "") or ()
+        if not isinstance(id_, str) or not id_:
+            raise ValueError(f'expected a picture\'s id in "{self._names.image_id}"')
+        if not isinstance(tags, list | tuple) or not all(isinstance(tag, str) for tag in tags):
+            raise ValueError(f'expected a list of texts in "{columns["tags"]}"')
+        sure = row.get(columns["confidence"] or "")
+        sure = sure if isinstance(sure, dict) else {}
+        facets: dict[str, str] = {}
+        flags: dict[str, bool] = {}
+        extra: dict[str, Json] = {}
+        known = set(columns.values())
+        for key, value in row.items():
+            if key in known or value is None or key in (BY, COST):
+                continue
+            is_answer = key in self._told or key in self._planned or (not self._told and key in sure)
+            if is_answer and isinstance(value, bool):
+                flags[key] = value
+            elif is_answer and isinstance(value, str):
+                facets[key] = value
+            else:
+                extra[key] = value
+        summary, by, cost = row.get(columns["summary"] or ""), row.get(BY), row.get(COST)
+        return Annotation(
+            id_,
+            summary if isinstance(summary, str) else None,
+            facets,
+            flags,
+            tuple(tags),
+            {key: float(value) for key, value in sure.items() if isinstance(value, int | float)},
+            by if isinstance(by, str) else None,
+            float(cost) if isinstance(cost, int | float) else None,
+            extra,
+        )
+
+    def write(self, note: Annotation) -> dict[str, Any]:
+        """The same as a row."""
+        names = self._names
+        row: dict[str, Any] = {names.image_id: note.picture_id, names.summary: note.summary}
+        row |= {**note.extra, **note.facets, **note.flags, names.tags: list(note.tags)}
+        return row | {names.confidence: dict(note.confidence), BY: note.by, COST: note.cost_usd}
+
+    def check_names(self) -> None:
+        """Refuse a facet or a flag that would share its column with something else."""
+        taken = sorted(self._told & {*self._fixed, *OURS, self._names.license, self._names.doi})
+        if taken:
+            raise UserError(
+                f'a facet or flag is called "{taken[0]}", which is the name of another column.',
+                "rename it in [annotate], or the column in [columns]",
+            )
+
+    def _find(self, row: Mapping[str, Any], setting: str) -> str | None:
+        return next((name for name in self._columns[setting] if name in row), None)
+
+
+def read_annotations(path: Path, config: Config) -> Notes:
+    """All annotations of a file: benchmaker's, ours, or those of a benchmark folder."""
+    lines, found, again = AnnotationLines(config), dict[str, Annotation](), 0
+    for number, row in _objects(path):
+        try:
+            note = lines.read(row)
+        except ValueError as error:
+            raise LineError(path, number, str(error), "mend the line, or take it out") from None
+        again += note.picture_id in found
+        found[note.picture_id] = note
+    warnings = (f"{path}: {again:,} pictures are there more than once; the last row of each counts",) if again else ()
+    return Notes(found, warnings)
+
+
+def _of_benchmark(row: Mapping[str, Any]) -> Annotation:
+    try:
+        return AnnotationRecord.model_validate(row, strict=False).to_annotation()
+    except ValidationError as error:
+        first = error.errors(include_url=False)[0]
+        raise ValueError(f"{'.'.join(map(str, first['loc']))}: {first['msg']}") from None
+
+
+# --- pictures, seeds, plans --------------------------------------------------------------------------------
+
+
+def read_images(path: Path, config: Config) -> tuple[dict[str, Picture], tuple[str, ...]]:
+    """The pictures of `images.jsonl`, and what there is to say about repeated rows; other columns are in `extra`."""
+    # A list that a scan made has addresses of its own; only bare ids are looked for in the configured folder.
+    pictures = Pictures(None, config.paths.pictures or path.parent, None, Columns(config.columns))
+    warnings = pictures.read_list(path, Complaints(Options()))
+    return pictures.found, tuple(warnings)
+
+
+def read_seeds(path: Path, config: Config) -> tuple[tuple[SeededQuery, ...], tuple[str, ...]]:
+    """Queries and their seeds, from `seeds.jsonl` or from a plan."""
+    found = read_plans(path, Columns(config.columns), Complaints(Options()))
+    queries = tuple(SeededQuery(query, plan.seeds) for query, plan in found.values.items())
+    return queries, tuple(found.warnings())
+
+
+def write_seeds(path: Path, queries: Iterable[SeededQuery], config: Config) -> None:
+    """`seeds.jsonl`, as benchmaker has it."""
+    names = config.columns
+    write_jsonl(path, ({names.query_id: query.id, names.seeds: list(query.seeds)} for query in queries))
+
+
+def read_plan(path: Path, config: Config) -> dict[str, PlannedQuery]:
+    """Planned queries by id, ours or benchmaker's; a candidate of which no tier is told is `pooled`."""
+    found = read_plans(path, Columns(config.columns), Complaints(Options()))
+    return {
+        query: PlannedQuery(
+            query,
+            plan.seeds,
+            tuple(Pooled(each.picture, each.tier, each.score) for each in plan.to_candidates(query)),
+        )
+        for query, plan in found.values.items()
+    }
+
+
+def write_plan(path: Path, queries: Iterable[PlannedQuery], config: Config) -> None:
+    """`query_plan.jsonl`: benchmaker's columns, and beside them tier and score of each candidate."""
+    names = config.columns
+    write_jsonl(path, (plan_row(query, names) for query in queries))
+
+
+def plan_row(query: PlannedQuery, names: ColumnSettings) -> dict[str, Any]:
+    """One line of a plan."""
+    row: dict[str, Any] = {
+        names.query_id: query.id,
+        names.seeds: list(query.seeds),
+        names.candidates: list(query.pictures),
+        "candidates": [
+            {names.image_id: candidate.picture, "tier": candidate.tier, "score": candidate.score}
+            for candidate in query.candidates
+        ],
+    }
+    return row | ({"short": dict(query.short)} if query.short else {})
+
+
+def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
+    for number, row in read_jsonl(path):
+        if not isinstance(row, dict):
+            raise LineError(path, number, "expected one JSON object", "mend the line, or take it out")
+        yield number, row

@@ -1,0 +1,100 @@
+"""The stage `pictures`: a folder → the list of its pictures, with rights, hashes, look-alikes and metadata."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Iterator
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sightline.config import Config
+from sightline.corpus.names import path_of
+from sightline.corpus.scan import ScanSummary, scan
+from sightline.corpus.view import open_corpus
+from sightline.errors import UserError
+from sightline.io import write_jsonl
+from sightline.make import project as files
+from sightline.make.files import LOOK_ALIKE, PHASH, SHA256
+from sightline.make.project import Project
+from sightline.make.stages import StageResult
+from sightline.models.asking import Asking
+from sightline.types import Corpus, Picture
+
+
+@dataclass(frozen=True, slots=True)
+class PicturesStage:
+    """Scans a folder into the workspace and lists what is in it; the folder itself is never written to."""
+
+    folder: Path | None = None
+    "The pictures; `paths.pictures` of the configuration when not given."
+    name: str = "pictures"
+    reads: tuple[str, ...] = ()
+    writes: tuple[str, ...] = (files.IMAGES,)
+
+    def run(self, project: Project, asking: Asking) -> StageResult:
+        """List the pictures; one that can't be read is left out and counted."""
+        started, paths = time.monotonic(), project.config.paths
+        folder = self.folder or paths.pictures
+        if folder is None:
+            raise UserError("there is no folder to take pictures from.", "name it: sightline make pictures DIR")
+        scanned = scan(
+            folder, workspace=project.workspace, rights=paths.rights, metadata=paths.metadata, config=project.config
+        )
+        rows = list(_rows(open_corpus(project.workspace), folder, project.config))[: project.limit]
+        if not rows:
+            listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped.items())
+            why = f" ({listed})" if listed else ""
+            raise UserError(f"{folder} holds no picture that can be read{why}.", "give a folder with pictures in it")
+        write_jsonl(project.prepare(files.IMAGES), rows)
+        return StageResult(
+            self.name,
+            (project.path(files.IMAGES),),
+            {"pictures": len(rows), "look alike": sum(LOOK_ALIKE in row for row in rows)},
+            dict(scanned.skipped),
+            tuple(_warnings(scanned, rows, project)),
+            seconds=time.monotonic() - started,
+        )
+
+
+def _rows(corpus: Corpus, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
+    below = Path(os.path.normpath(folder.expanduser().absolute()))
+    alike = {
+        picture: group.id for kind in ("duplicate", "burst") for group in corpus.groups if group.kind == kind
+        for picture in group.pictures
+    }  # fmt: skip
+    for picture in corpus.pictures.values():
+        if below in path_of(picture.uri).parents:
+            yield image_row(picture, alike.get(picture.id), config)
+
+
+def image_row(picture: Picture, look_alike: str | None, config: Config) -> dict[str, Any]:
+    """A line of `images.jsonl`: benchmaker's columns, and what tells that two pictures are the same."""
+    names, rights = config.columns, picture.rights
+    row: dict[str, Any] = {
+        names.image_id: picture.id,
+        names.image_url: picture.uri,
+        names.mime_type: picture.mime,
+        names.license: rights.license,
+        names.doi: rights.doi,
+        names.dataset: rights.source,
+        SHA256: picture.sha256,
+        PHASH: None if picture.phash is None else f"{picture.phash:016x}",
+        LOOK_ALIKE: look_alike,
+        "taken_at": None if picture.taken_at is None else picture.taken_at.isoformat(),
+        **picture.extra,
+    }
+    return {name: value for name, value in row.items() if value is not None}
+
+
+def _warnings(scanned: ScanSummary, rows: list[dict[str, Any]], project: Project) -> Iterator[str]:
+    unmatched = scanned.warnings.get("unmatched metadata", 0)
+    if unmatched:
+        example = rows[0][project.config.columns.image_id]
+        yield (
+            f"{project.config.paths.metadata}: {unmatched:,} rows name pictures that are not there; "
+            f'an id is the path under the folder, such as "{example}"'
+        )
+    if len(rows) == 1:
+        yield "there is only one picture; a benchmark needs others to compare it with"

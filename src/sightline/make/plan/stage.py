@@ -1,0 +1,185 @@
+"""The stage `plan`: annotations → seeds → a pool of candidates for each."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline.config.making import PlanSettings
+from sightline.config.suggest import nearest
+from sightline.errors import UserError
+from sightline.make import project as files
+from sightline.make.asking import free
+from sightline.make.files import Notes, look_of, read_annotations, read_images, read_seeds, write_plan, write_seeds
+from sightline.make.plan.pool import PlannedQuery, SeededQuery
+from sightline.make.plan.registry import open_planner
+from sightline.make.plan.seeds import choose_seeds
+from sightline.make.plan.table import Look, Table
+from sightline.make.plan.vectors import embedded, read_vectors_of
+from sightline.make.project import Project
+from sightline.make.stages import StageResult
+from sightline.models.asking import Asking
+from sightline.types import Tier
+
+_SHOWN = 3
+
+
+@dataclass(frozen=True, slots=True)
+class PlanStage:
+    """Chooses seeds, unless they are given, and plans the pool of each; asks nobody, and always plans the same."""
+
+    vectors: Path | None = None
+    "What `sightline embed pictures` wrote: similarity is then that of vectors too."
+    name: str = "plan"
+    reads: tuple[str, ...] = (files.ANNOTATIONS, files.SEEDS, files.IMAGES)
+    writes: tuple[str, ...] = (files.SEEDS, files.PLAN)
+
+    def run(self, project: Project, asking: Asking) -> StageResult:
+        """Plan every query; one that lacks candidates says so."""
+        if asking.plan:
+            return StageResult(self.name, price=free(self.name, project.config.plan.strategy))
+        started, config = time.monotonic(), project.config
+        notes = read_annotations(project.existing(files.ANNOTATIONS), config)
+        table = read_table(project, notes, self.vectors, asking)
+        warnings = [*notes.warnings, *check_facets(table, config.plan)]
+        wrote = [project.path(files.PLAN)]
+        if not project.path(files.SEEDS).is_file():
+            wrote.append(project.path(files.SEEDS))
+        queries, said = self._queries(project, table)
+        warnings += said
+        if project.limit is not None:
+            queries = queries[: project.limit]
+        known, unknown = annotated_seeds(table, queries)
+        warnings += unknown
+        planner = open_planner(table, config.plan)
+        planned = [planner.plan(query) for query in known]
+        write_plan(project.prepare(files.PLAN), planned, config)
+        warnings += shortages(planned)
+        counts = {"pictures": len(table), "queries": len(planned), "short": sum(bool(query.short) for query in planned)}
+        return StageResult(
+            self.name,
+            tuple(wrote),
+            counts | _by_tier(planned),
+            {"no annotated seed": len(queries) - len(known)} if len(known) < len(queries) else {},
+            tuple(warnings),
+            seconds=time.monotonic() - started,
+        )
+
+    def _queries(self, project: Project, table: Table) -> tuple[tuple[SeededQuery, ...], list[str]]:
+        """Those of the file of seeds, where there is one; else chosen now, and written there."""
+        path, settings = project.path(files.SEEDS), project.config.plan
+        if path.is_file():
+            queries, said = read_seeds(path, project.config)
+            if len(queries) != settings.seeds and path.parent == project.folder:
+                said = (*said, f"{path} has {len(queries):,} queries, and is used; delete it to have seeds chosen anew")
+            return queries, list(said)
+        queries = choose_seeds(table, settings.seeds, settings.seeding, settings.random_seed)
+        write_seeds(project.prepare(files.SEEDS), queries, project.config)
+        return queries, _fewer_seeds(len(queries), settings.seeds, len(table))
+
+
+def read_table(project: Project, notes: Notes, vectors: Path | None, asking: Asking) -> Table:
+    """The annotated pictures as planners ask for them; at least two, or there is nothing to choose from."""
+    if len(notes.annotations) < 2:
+        count = "no annotated picture" if not notes.annotations else "only one annotated picture"
+        raise UserError(
+            f"{project.path(files.ANNOTATIONS)} has {count}, and a query needs others to be compared with.",
+            "annotate more pictures: sightline make annotate DIR",
+        )
+    path = project.path(files.IMAGES)
+    pictures = read_images(path, project.config)[0] if path.is_file() else {}
+    listed = {id_: look_of(picture.extra) for id_, picture in pictures.items()}
+    return Table(
+        notes.annotations.values(),
+        looks={**listed, **{id_: look for id_, look in notes.looks().items() if look != Look()}},
+        vectors=embedded(project, notes, pictures, asking)
+        if vectors is None
+        else read_vectors_of(vectors, notes.annotations),
+        same_bits=project.config.duplicates.bits,
+    )
+
+
+def check_facets(table: Table, settings: PlanSettings) -> list[str]:
+    """Refuse facets that no annotation has; say which settings have no effect."""
+    for setting in ("core_facets", "off_facets", "diversity_facets"):
+        for name in getattr(settings, setting):
+            if name not in table.facets:
+                near = nearest(name, table.facets)
+                hint = f'did you mean "{near}"? ' if near else ""
+                known = ", ".join(table.facets) or "none at all"
+                raise UserError(f'plan.{setting} names "{name}", which no annotation has.', f"{hint}They have: {known}")
+    found = []
+    stray = [name for name in settings.off_facets if name not in settings.core_facets]
+    if stray:
+        found.append(f"plan.off_facets: {', '.join(stray)} is no core facet, so it can't be the one that is off")
+    if not (settings.positives or settings.neutrals or settings.hard or settings.near or settings.easy):
+        raise UserError(
+            "plan.positives, neutrals, hard, near and easy are all 0: a pool would hold nothing but chance.",
+            "set at least one of them in [plan]",
+        )
+    if not settings.core_facets and not len(table.tags) and table.vectors is None:
+        raise UserError(
+            "the annotations have no tags, no core facets are set and there are no vectors: nothing can be compared.",
+            "set plan.core_facets, or give --vectors F.npz (sightline embed pictures DIR --out F.npz)",
+        )
+    return found
+
+
+def annotated_seeds(table: Table, queries: Sequence[SeededQuery]) -> tuple[list[SeededQuery], list[str]]:
+    """Queries with the seeds that are annotated, those with none left out; and what there is to say about that."""
+    known = [SeededQuery(query.id, tuple(seed for seed in query.seeds if seed in table.rows)) for query in queries]
+    kept = [query for query in known if query.seeds]
+    missing = [seed for query in queries for seed in query.seeds if seed not in table.rows]
+    if not queries:
+        raise UserError("there is no query in the file of seeds.", 'lines like {"query_id", "seed_image_ids": […]}')
+    if not kept:
+        raise UserError(
+            f'none of the seeds is annotated, for example "{missing[0] if missing else queries[0].id}".',
+            "give the annotations of the same pictures, or leave --seeds out to have seeds chosen",
+        )
+    if not missing and len(kept) == len(queries):
+        return kept, []
+    lost = len(queries) - len(kept)
+    return kept, [
+        f"{len(missing):,} seeds are not annotated{_for_example(missing)}; "
+        f"{lost:,} queries have no other seed, and are not planned"
+    ]
+
+
+def shortages(planned: Iterable[PlannedQuery]) -> list[str]:
+    """One line for each tier that some queries lack candidates of."""
+    short: dict[Tier, list[PlannedQuery]] = {}
+    for query in planned:
+        for tier in query.short:
+            short.setdefault(tier, []).append(query)
+    return [
+        f"{len(queries):,} queries are short of {tier} candidates, {queries[0].id} of {queries[0].short[tier]:,}: "
+        f"{_MENDS.get(tier, 'add pictures, or lower the quota in [plan]')}"
+        for tier, queries in short.items()
+    ]
+
+
+_MENDS: Mapping[Tier, str] = {
+    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
+    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
+    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
+    "near": "add pictures, set other plan.off_facets, or lower plan.near",
+}
+
+
+def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:
+    if found >= wanted:
+        return []
+    why = "all the pictures there are" if found == pictures else "the others look the same as one of them"
+    return [f"{found:,} seeds instead of plan.seeds = {wanted:,}: {why}"]
+
+
+def _by_tier(planned: Iterable[PlannedQuery]) -> dict[str, int]:
+    return dict(Counter(candidate.tier for query in planned for candidate in query.candidates))
+
+
+def _for_example(ids: Sequence[str]) -> str:
+    return f", for example {', '.join(ids[:_SHOWN])}" if ids else ""

@@ -1,0 +1,100 @@
+"""A benchmark in the making: a folder of documented files, each of which may also lie elsewhere."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sightline.config import Config
+from sightline.errors import UserError
+
+IMAGES, ANNOTATIONS, SEEDS, PLAN, QUERIES = "images", "annotations", "seeds", "plan", "queries"
+JUDGMENTS, SIMILARITY = "judgments", "similarity"
+POOL, VERDICTS, SET_ASIDE, JUDGING = "pool", "verdicts", "set_aside", "judging"
+AUDIT, REVIEWS = "audit", "reviews"
+
+FILES: Mapping[str, str] = {
+    IMAGES: "images.jsonl",
+    ANNOTATIONS: "annotations.jsonl",
+    SEEDS: "seeds.jsonl",
+    PLAN: "query_plan.jsonl",
+    QUERIES: "queries.jsonl",
+    JUDGMENTS: "qrels.jsonl",
+    SIMILARITY: "qrels_with_score.jsonl",
+    POOL: "pool.jsonl",
+    VERDICTS: "verdicts.jsonl",
+    SET_ASIDE: "set_aside.jsonl",
+    JUDGING: "judging.json",
+    AUDIT: "audit.json",
+    REVIEWS: "reviews.jsonl",
+}
+"""The files of a project by name; `[paths]` of the configuration and options of the commands put them elsewhere."""
+_MADE_BY: Mapping[str, str] = {
+    IMAGES: "pictures",
+    ANNOTATIONS: "annotate",
+    SEEDS: "plan",
+    PLAN: "plan",
+    QUERIES: "query",
+    JUDGMENTS: "judge",
+    SIMILARITY: "similarity",
+    POOL: "judge",
+    VERDICTS: "judge",
+    SET_ASIDE: "judge",
+    JUDGING: "judge",
+    AUDIT: "audit",
+    REVIEWS: "review",
+}
+# `--plan` asks for a price.
+_OPTIONS: Mapping[str, str] = {PLAN: "query-plan"}
+_UNSAFE = re.compile(r"[^\w.-]+")
+
+
+@dataclass(frozen=True, slots=True)
+class Project:
+    """Where a benchmark is made, of what, and by which settings."""
+
+    folder: Path
+    config: Config = field(default_factory=Config)
+    workspace: Path = Path(".sightline")
+    given: Mapping[str, Path] = field(default_factory=dict)
+    "Files that lie elsewhere, as a command's options say."
+    config_path: Path | None = None
+    limit: int | None = None
+    "Take only the first pictures or queries."
+
+    def path(self, name: str) -> Path:
+        """Where a file lies: as given, else as configured, else in the folder."""
+        configured: Path | None = getattr(self.config.paths, name, None)
+        return self.given.get(name) or configured or self.folder / FILES[name]
+
+    def failed(self, name: str) -> Path:
+        """Beside a file, the list of what is missing from it: `annotations_failed.jsonl`."""
+        path = self.path(name)
+        return path.with_name(f"{path.name.removesuffix('.gz').removesuffix('.jsonl')}_failed.jsonl")
+
+    def partial(self, name: str) -> Path:
+        """Beside a file, the lines of a run that has not ended; gone when it has."""
+        path = self.path(name)
+        return path.with_name(f".{path.name}.part")
+
+    def existing(self, name: str) -> Path:
+        """The file, if it is there; else an error that names the stage that makes it."""
+        path = self.path(name)
+        if not path.is_file():
+            option = "" if name in (JUDGMENTS, SIMILARITY) else f", or give one with --{_OPTIONS.get(name, name)} FILE"
+            raise UserError(f"there is no {path}.", f"make it first: sightline make {_MADE_BY[name]}{option}")
+        return path
+
+    def prepare(self, name: str) -> Path:
+        """The file, with a folder that it can be written to."""
+        path = self.path(name)
+        path.parent.mkdir(parents=True, exist_ok=True)
+        return path
+
+
+def project_folder(workspace: Path, config: Config) -> Path:
+    """Where a benchmark is made unless somebody says where: `WORKSPACE/make/NAME`."""
+    name = _UNSAFE.sub("-", config.benchmark.name or "benchmark").strip("-.") or "benchmark"
+    return workspace / "make" / name

@@ -1,0 +1,150 @@
+"""Pictures without what their files know about place, time, camera and people; pixels stay as they are.
+
+JPEG, PNG and WebP lose their metadata and keep every byte of the picture; how it is turned stays, alone. Anything else
+becomes a PNG or a JPEG of its first frame.
+"""
+
+from __future__ import annotations
+
+import io
+import struct
+import zlib
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+import numpy as np
+from PIL import Image
+
+from sightline.corpus import metadata
+from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, upright
+from sightline.models.pictures import open_one
+
+_SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp"}
+_TELLING_CHUNKS = frozenset({b"eXIf", b"tEXt", b"iTXt", b"zTXt", b"tIME"})
+_NOTES = {0xE0: b"JFIF", 0xE2: b"ICC_PROFILE", 0xEE: b"Adobe"}
+_QUALITY = 95
+_GLANCE = (64, 64)
+"""Decoded no larger than this where the format can, to see that the picture is whole."""
+
+
+@dataclass(frozen=True, slots=True)
+class Clean:
+    """A picture that says nothing but itself."""
+
+    data: bytes
+    mime: str
+    suffix: str
+    width: int
+    height: int
+
+
+def scrub(data: bytes) -> Clean:
+    """The picture without its metadata; raises `RefusedError` for what is no picture."""
+    image = open_one(data)
+    turn = metadata.read_facts(image).orientation
+    width, height = image.size
+    format_ = identify(data[:64]) or ""
+    if format_ == "JPEG":
+        clean = b"".join(_jpeg(data, turn))
+    elif format_ == "PNG":
+        clean = b"".join(_png(data, turn))
+    elif format_ == "WEBP":
+        clean = _webp(data, turn)
+    else:
+        return _drawn_again(image, data, turn, "JPEG" if format_ in ("HEIF", "AVIF") else "PNG")
+    decode(open_one(clean), clean, _GLANCE)
+    return Clean(clean, MIMES[format_], _SUFFIXES[format_], *((height, width) if turn >= 5 else (width, height)))
+
+
+def _orientation(turn: int) -> bytes:
+    """A TIFF block that tells how the picture is turned, and nothing else."""
+    return struct.pack("<2sHIHHHIHHI", b"II", 42, 8, 1, 0x0112, 3, 1, turn, 0, 0)
+
+
+def _jpeg(data: bytes, turn: int) -> Iterator[bytes]:
+    """Segments without applications' notes and comments; colour profile and colour transform stay."""
+    yield data[:2]
+    if turn != 1:
+        block = b"Exif\0\0" + _orientation(turn)
+        yield b"\xff\xe1" + struct.pack(">H", len(block) + 2) + block
+    at = 2
+    while at + 4 <= len(data):
+        if data[at] != 0xFF:
+            raise RefusedError("unreadable", "a JPEG marker is not where it should be")
+        marker = data[at + 1]
+        if marker == 0xFF:  # Filling.
+            at += 1
+        elif marker == 0xD9:
+            break
+        elif marker == 0x01 or 0xD0 <= marker <= 0xD7:
+            at += 2
+        else:
+            end = at + 2 + int.from_bytes(data[at + 2 : at + 4], "big")
+            if marker == 0xDA:
+                end = _end_of_scan(data, end)
+            if _draws(marker, data[at + 4 : at + 16]):
+                yield data[at:end]
+            at = end
+    yield b"\xff\xd9"
+
+
+def _draws(marker: int, head: bytes) -> bool:
+    """Is a segment needed to draw the picture: frames, tables, scans, and the three notes that are about colour?"""
+    if marker in _NOTES:
+        return head.startswith(_NOTES[marker])
+    return 0xC0 <= marker <= 0xCF or marker in (0xDA, 0xDB, 0xDD)
+
+
+def _end_of_scan(data: bytes, at: int) -> int:
+    """Where the next marker after entropy-coded data stands."""
+    while True:
+        at = data.find(b"\xff", at)
+        if at < 0 or at + 1 >= len(data):
+            return len(data)
+        if data[at + 1] != 0 and not 0xD0 <= data[at + 1] <= 0xD7 and data[at + 1] != 0xFF:
+            return at
+        at += 1 if data[at + 1] == 0xFF else 2
+
+
+def _png(data: bytes, turn: int) -> Iterator[bytes]:
+    yield data[:8]
+    at = 8
+    while at + 12 <= len(data):
+        end = at + 12 + int.from_bytes(data[at : at + 4], "big")
+        kind = data[at + 4 : at + 8]
+        if kind not in _TELLING_CHUNKS:
+            yield data[at:end]
+        if kind == b"IHDR" and turn != 1:
+            body = b"eXIf" + _orientation(turn)
+            yield struct.pack(">I", len(body) - 4) + body + struct.pack(">I", zlib.crc32(body))
+        if kind == b"IEND":
+            return
+        at = end
+
+
+def _webp(data: bytes, turn: int) -> bytes:
+    chunks: list[bytes] = []
+    at = 12
+    while at + 8 <= len(data):
+        size = int.from_bytes(data[at + 4 : at + 8], "little")
+        end = at + 8 + size + size % 2
+        kind, body = data[at : at + 4], data[at:end]
+        if kind == b"VP8X":  # Bits 3 and 2 promise EXIF and XMP.
+            flags = (body[8] & ~0b1100) | (0b1000 if turn != 1 else 0)
+            body = body[:8] + bytes([flags]) + body[9:]
+        if kind not in (b"EXIF", b"XMP "):
+            chunks.append(body)
+        at = end
+    if turn != 1:
+        block = _orientation(turn)
+        chunks.append(b"EXIF" + struct.pack("<I", len(block)) + block)
+    content = b"WEBP" + b"".join(chunks)
+    return b"RIFF" + struct.pack("<I", len(content)) + content
+
+
+def _drawn_again(image: Image.Image, data: bytes, turn: int, format_: str) -> Clean:
+    pixels = upright(np.asarray(load_rgb(image, data, image.size)), turn)
+    out = io.BytesIO()
+    again = Image.fromarray(np.ascontiguousarray(pixels))
+    again.save(out, format_, **({"quality": _QUALITY} if format_ == "JPEG" else {"optimize": True}))
+    return Clean(out.getvalue(), MIMES[format_], _SUFFIXES[format_], again.width, again.height)

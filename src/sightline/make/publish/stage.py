@@ -1,0 +1,95 @@
+"""The stage `publish`: a benchmark → a folder that others can load, and the same on the Hugging Face hub."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Callable
+from dataclasses import dataclass, field
+from datetime import UTC, date, datetime
+from pathlib import Path
+
+from sightline.errors import UserError
+from sightline.make import project as files
+from sightline.make.hub import Uploaded, upload
+from sightline.make.project import Project
+from sightline.make.publish.folder import Wish, build
+from sightline.make.publish.manifest import MANIFEST, Manifest, Terms
+from sightline.make.stages import StageResult
+from sightline.make.summary.source import read_source
+from sightline.make.takedown import taken_down
+from sightline.models.asking import Asking
+
+FOLDER = "dataset"
+
+
+@dataclass(frozen=True, slots=True)
+class PublishStage:
+    """Builds the folder, and unless it is a dry run sends it to the hub; asks no model."""
+
+    bench: Path | None = None
+    "A benchmark folder, or one with benchmaker's files; the project's own when not given."
+    terms: Terms = field(default_factory=Terms)
+    repo: str | None = None
+    "Where on the hub; `publish.repo` of the configuration when not given."
+    dry_run: bool = False
+    people_agreed: bool = False
+    private: bool | None = None
+    endpoint: str | None = None
+    released: date | None = None
+    tell: Callable[[str], None] = lambda _: None
+    name: str = "publish"
+    reads: tuple[str, ...] = (files.JUDGMENTS, files.ANNOTATIONS, files.IMAGES)
+    writes: tuple[str, ...] = ()
+
+    def run(self, project: Project, asking: Asking) -> StageResult:
+        """Build, then upload; a dry run builds the very folder that would be sent."""
+        started = time.monotonic()
+        repo = self.repo or project.config.publish.repo
+        if not self.dry_run:
+            self._check(repo, asking)
+        manifest, warnings = self._build(project, repo)
+        folder = dataset_folder(project)
+        sent = None if self.dry_run else self._send(folder, repo, project)
+        counts = dict(manifest.counts) | {"files": len(manifest.files) + 1}
+        if sent is not None:
+            self.tell(f"published at {sent.url}")
+        warnings += tuple(f"{count:,} pictures stay here: {why}" for why, count in manifest.left_out.items())
+        return StageResult(
+            self.name,
+            (folder, folder / MANIFEST),
+            counts,
+            warnings=warnings,
+            seconds=time.monotonic() - started,
+        )
+
+    def _check(self, repo: str | None, asking: Asking) -> None:
+        """What can be told before the work."""
+        if repo is None:
+            raise UserError(
+                "it is not said where to publish.", "add --repo owner/name, or --dry-run to have the folder only"
+            )
+        if asking.local_only:
+            raise UserError("--local-only allows no upload.", "add --dry-run to have the folder only")
+
+    def _build(self, project: Project, repo: str | None) -> tuple[Manifest, tuple[str, ...]]:
+        source = read_source(project, self.bench)
+        audit = source.benchmark.card.get("audit")
+        wish = Wish(
+            self.released or datetime.now(UTC).date(),
+            repo,
+            self.people_agreed,
+            taken_down(project),
+            audit if isinstance(audit, dict) else {},
+        )
+        return build(source, dataset_folder(project), self.terms, project.config, wish), source.warnings
+
+    def _send(self, folder: Path, repo: str | None, project: Project) -> Uploaded:
+        assert repo is not None  # `_check` refused that.
+        settings = project.config.publish
+        private = settings.private if self.private is None else self.private
+        return upload(folder, repo, settings.token, private=private, endpoint=self.endpoint, tell=self.tell)
+
+
+def dataset_folder(project: Project) -> Path:
+    """Where the published folder is: as configured, else inside the project."""
+    return project.config.paths.dataset or project.folder / FOLDER

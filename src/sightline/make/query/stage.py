@@ -1,0 +1,236 @@
+"""The stage `query`: seeds → the words of each query, checked."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
+
+from sightline.config import Config
+from sightline.engine.plan import Plan
+from sightline.errors import StoppedError, UserError
+from sightline.io import read_jsonl, write_jsonl
+from sightline.make import project as files
+from sightline.make.asking import BatchWish, batch_first, free, price
+from sightline.make.files import BY, COST, SCHEMA, read_annotations, read_images, read_seeds
+from sightline.make.plan.pool import SeededQuery
+from sightline.make.project import Project
+from sightline.make.query import templates
+from sightline.make.query.checks import Asked, wrong_with
+from sightline.make.query.templates import Templates
+from sightline.make.query.writing import STAGE, Attempt, Wish, again, request, write_live
+from sightline.make.stages import StageResult
+from sightline.models.asking import Asking
+from sightline.models.photos.annotate import BY as WORDLESS
+from sightline.types import Annotation, ChatReply, Failure, Picture
+
+STYLE, DIFFICULTY = "style", "difficulty"
+
+
+@dataclass(frozen=True, slots=True)
+class QueryStage:
+    """Words each planned query: by a chat model, or by templates where none is configured."""
+
+    model: str | None = None
+    batch: BatchWish | None = None
+    engine: str = "local"
+    name: str = STAGE
+    reads: tuple[str, ...] = (files.PLAN, files.ANNOTATIONS, files.IMAGES)
+    writes: tuple[str, ...] = (files.QUERIES,)
+
+    def run(self, project: Project, asking: Asking) -> StageResult:
+        """Write what is not written yet; a text that fails a check is asked for once more, then set aside."""
+        started, config = time.monotonic(), project.config
+        model = chosen_model(self.model, config)
+        notes = read_annotations(project.existing(files.ANNOTATIONS), config)
+        queries, said = _queries(project)
+        wishes, unknown = make_wishes(queries, notes.annotations, _pictures(project), config)
+        by = model or templates.BY
+        desk = _Desk(project, by, {} if asking.fresh else _kept(project, wishes, by))
+        if asking.plan:
+            return StageResult(self.name, price=self._price(desk.todo(wishes), model, project, asking))
+        stopped: StoppedError | None = None
+        if model is None:
+            desk.by_templates(wishes, Templates(notes.annotations.values(), config.plan.core_facets))
+        else:
+            try:
+                self._ask(desk, wishes, model, asking)
+            except StoppedError as error:
+                stopped = error
+        desk.write(wishes)
+        if stopped is not None:
+            written = f"{len(desk.rows):,} of {len(wishes):,} queries are written, into {project.path(files.QUERIES)}."
+            raise StoppedError(f"{stopped.message} {written}", stopped.fix)
+        kept = len(desk.kept)
+        return StageResult(
+            self.name,
+            (project.path(files.QUERIES), project.failed(files.QUERIES)),
+            {"written": len(desk.rows) - kept, "kept": kept},
+            Counter(failure.kind for failure in desk.failures.values()),
+            (*notes.warnings, *said, *unknown),
+            desk.usd,
+            time.monotonic() - started,
+        )
+
+    def _price(self, todo: Sequence[Wish], model: str | None, project: Project, asking: Asking) -> Plan:
+        if model is not None:
+            requests = [request(wish, model, project.config) for wish in todo]
+            return price(requests, model, project.config, project.workspace, asking, self.name)
+        return free(self.name, templates.BY)
+
+    def _ask(self, desk: _Desk, wishes: Sequence[Wish], model: str, asking: Asking) -> None:
+        project, config = desk.project, desk.project.config
+        by_id = {wish.query.id: wish for wish in desk.todo(wishes)}
+        attempts = [Attempt(id_, request(wish, model, config)) for id_, wish in by_id.items()]
+        if self.batch is not None and attempts:
+            batch_first(
+                lambda: ((f"{STAGE}::{attempt.id}", attempt.request) for attempt in attempts),
+                model,
+                STAGE,
+                config.query,
+                project,
+                asking,
+                self.batch,
+            )
+        for last in (False, True):
+            rejected: list[Attempt] = []
+            for attempt, reply in write_live(attempts, model, config, project.workspace, asking, self.engine):
+                wrong = desk.take(by_id[attempt.id], reply)
+                if wrong is not None and not last and wrong.kind in _MENDABLE:
+                    rejected.append(again(attempt, wrong.message, reply if isinstance(reply, ChatReply) else None))
+                elif wrong is not None:
+                    desk.failures[attempt.id] = wrong
+            attempts = rejected
+
+
+_MENDABLE = frozenset({"empty", "leak", "unanswerable", "duplicate", "wrong-schema"})
+
+
+@dataclass(slots=True)
+class _Desk:
+    """Queries as they come in: those that pass the checks become rows."""
+
+    project: Project
+    by: str
+    kept: Mapping[str, Mapping[str, Any]]
+    rows: dict[str, Mapping[str, Any]] = field(default_factory=dict)
+    failures: dict[str, Failure] = field(default_factory=dict)
+    usd: float | None = 0.0
+    asked: Asked = field(default_factory=Asked)
+
+    def __post_init__(self) -> None:
+        self.rows = dict(self.kept)
+        for id_, row in self.kept.items():
+            self.asked.add(id_, str(row[self.project.config.columns.query]))
+
+    def todo(self, wishes: Iterable[Wish]) -> list[Wish]:
+        return [wish for wish in wishes if wish.query.id not in self.kept]
+
+    def by_templates(self, wishes: Sequence[Wish], written: Templates) -> None:
+        for wish in self.todo(wishes):
+            wrong: Failure | None = Failure("empty", "nothing was said of the seeds that could be asked for")
+            for text in written.versions(wish.notes, wish.style, wish.difficulty):
+                wrong = self.add(wish, text, 0.0)
+                if wrong is None:
+                    break
+            if wrong is not None:
+                self.failures[wish.query.id] = wrong
+
+    def take(self, wish: Wish, reply: ChatReply | Failure) -> Failure | None:
+        """What is wrong with a reply; None when it became a query."""
+        if isinstance(reply, Failure):
+            return reply
+        self.usd = None if self.usd is None or reply.usd is None else self.usd + reply.usd
+        said = reply.parsed
+        text = said.get(self.project.config.columns.query) if isinstance(said, dict) else None
+        return self.add(wish, text.strip() if isinstance(text, str) else "", reply.usd)
+
+    def add(self, wish: Wish, text: str, usd: float | None) -> Failure | None:
+        wrong = wrong_with(text, wish.style, wish.query.seeds, wish.notes, self.asked)
+        if wrong is None:
+            names = self.project.config.columns
+            self.asked.add(wish.query.id, text)
+            self.rows[wish.query.id] = {
+                names.query_id: wish.query.id,
+                names.query: text,
+                STYLE: wish.style,
+                DIFFICULTY: wish.difficulty,
+                names.seeds: list(wish.query.seeds),
+                BY: self.by,
+                COST: usd,
+                SCHEMA: wish.hash(self.by, self.project.config),
+            }
+        return wrong
+
+    def write(self, wishes: Iterable[Wish]) -> None:
+        """Both files, in the order of the plan."""
+        names = self.project.config.columns
+        ids = [wish.query.id for wish in wishes]
+        write_jsonl(self.project.prepare(files.QUERIES), (self.rows[id_] for id_ in ids if id_ in self.rows))
+        failed = (
+            {names.query_id: id_, "custom_id": f"{STAGE}::{id_}", "kind": failure.kind, "error": failure.message}
+            for id_, failure in self.failures.items()
+        )
+        write_jsonl(self.project.failed(files.QUERIES), failed)
+
+
+def chosen_model(given: str | None, config: Config) -> str | None:
+    """Who words queries: as given, else as configured; None for templates, also where the model has no words."""
+    name = given or config.query.model
+    return None if name == WORDLESS else name
+
+
+def make_wishes(
+    queries: Sequence[SeededQuery],
+    notes: Mapping[str, Annotation],
+    pictures: Mapping[str, Picture],
+    config: Config,
+) -> tuple[list[Wish], list[str]]:
+    """How each query is to be worded: styles and difficulties take turns, so that all pairs of them occur."""
+    styles, difficulties = config.query.styles, config.query.difficulties
+    wishes, unknown = [], []
+    for number, query in enumerate(queries):
+        said = tuple(notes[seed] for seed in query.seeds if seed in notes)
+        if not said:
+            unknown.append(query.id)
+            continue
+        style = styles[number % len(styles)]
+        difficulty = difficulties[number // len(styles) % len(difficulties)]
+        shown = tuple(pictures[seed] for seed in query.seeds if seed in pictures)
+        wishes.append(Wish(query, style, difficulty, said, shown))
+    if not wishes:
+        raise UserError("no query has an annotated seed.", "give the plan and the annotations of the same pictures")
+    return wishes, [f"{len(unknown):,} queries have no annotated seed, for example {unknown[0]}"] if unknown else []
+
+
+def _queries(project: Project) -> tuple[tuple[SeededQuery, ...], tuple[str, ...]]:
+    """From the plan, or from the seeds alone: a query's words need no candidates."""
+    plan = project.path(files.PLAN)
+    seeds = project.path(files.SEEDS)
+    path = seeds if not plan.is_file() and seeds.is_file() else project.existing(files.PLAN)
+    queries, said = read_seeds(path, project.config)
+    return tuple(islice(queries, project.limit)), said
+
+
+def _pictures(project: Project) -> Mapping[str, Picture]:
+    path = project.path(files.IMAGES)
+    return read_images(path, project.config)[0] if path.is_file() else {}
+
+
+def _kept(project: Project, wishes: Iterable[Wish], by: str) -> dict[str, Mapping[str, Any]]:
+    """Queries that were written before under the same wish, or by somebody else."""
+    path, names = project.path(files.QUERIES), project.config.columns
+    if not path.is_file():
+        return {}
+    rows = {row[names.query_id]: row for _, row in read_jsonl(path) if isinstance(row, dict) and names.query_id in row}
+    found: dict[str, Mapping[str, Any]] = {}
+    for wish in wishes:
+        row = rows.get(wish.query.id)
+        if row is None or not row.get(names.query):
+            continue
+        if SCHEMA not in row or row[SCHEMA] == wish.hash(by, project.config):
+            found[wish.query.id] = row
+    return found

@@ -1,0 +1,85 @@
+"""The benchmark that a project has come to: an assembled folder, or whatever files there are, also benchmaker's."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sightline import bench
+from sightline.bench import picture_path
+from sightline.bench.files import HEADER
+from sightline.bench.formats.retrieval import picture_uri
+from sightline.corpus.rights import RightsMap
+from sightline.make import project as files
+from sightline.make.assemble.benchmark import assemble
+from sightline.make.assemble.stage import FOLDER
+from sightline.make.project import Project
+from sightline.types import Benchmark, Picture, Rights
+
+
+@dataclass(frozen=True, slots=True)
+class Source:
+    """A benchmark, where relative addresses of its pictures start, and what there is to say about its files."""
+
+    benchmark: Benchmark
+    folder: Path
+    warnings: tuple[str, ...] = ()
+
+
+def read_source(project: Project, given: Path | None = None) -> Source:
+    """The benchmark in the given folder, else the project's own, else one put together from the project's files.
+
+    A folder that is no benchmark may hold files of a project, or benchmaker's.
+    """
+    folder = given or _finished(project)
+    if folder is not None and (folder / HEADER).is_file():
+        return Source(_completed(bench.read(folder), project), folder)
+    here = project if folder is None else replace(project, folder=folder, given={})
+    found = assemble(_judged(here))
+    return Source(_completed(found.benchmark, project), here.folder, found.warnings)
+
+
+def _finished(project: Project) -> Path | None:
+    """The assembled benchmark, unless judgments were given or are newer than it."""
+    if files.JUDGMENTS in project.given:
+        return None
+    folder = next((place for place in (project.folder / FOLDER, project.folder) if (place / HEADER).is_file()), None)
+    judged = project.path(files.JUDGMENTS)
+    if folder is None or (judged.is_file() and judged.stat().st_mtime > (folder / HEADER).stat().st_mtime):
+        return None
+    return folder
+
+
+def _judged(project: Project) -> Project:
+    """Judgments with similarities are judgments too, where there are no others."""
+    scored = project.path(files.SIMILARITY)
+    if project.path(files.JUDGMENTS).is_file() or not scored.is_file():
+        return project
+    return replace(project, given={**project.given, files.JUDGMENTS: scored})
+
+
+def _completed(benchmark: Benchmark, project: Project) -> Benchmark:
+    """With pictures from the configured folder where only their web address is known, and rights from the map."""
+    paths = project.config.paths
+    rights = RightsMap.read(paths.rights) if paths.rights is not None and paths.rights.is_file() else None
+    pictures = {
+        id_: _with_rights(_at_home(picture, paths.pictures), rights)
+        for id_, picture in benchmark.corpus.pictures.items()
+    }
+    return replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures))
+
+
+def _at_home(picture: Picture, root: Path | None) -> Picture:
+    if root is None or picture_path(picture.uri, root) is not None or not (root / picture.id).is_file():
+        return picture
+    return replace(picture, uri=picture_uri(picture.id, root))
+
+
+def _with_rights(picture: Picture, rights: RightsMap | None) -> Picture:
+    if rights is None:
+        return picture
+    said, mapped = picture.rights, rights.of(picture.id)
+    filled = Rights(
+        said.license or mapped.license, said.doi or mapped.doi, said.source or mapped.source, said.attribution
+    )
+    return replace(picture, rights=filled)

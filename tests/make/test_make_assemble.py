@@ -1,0 +1,153 @@
+"""The stage `assemble`: a BENCH folder from our files or benchmaker's, which validates clean and can be scored."""
+
+from __future__ import annotations
+
+import json
+from datetime import UTC, datetime
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from judging_tools import judging, judging_config, ready
+from make_tools import rows, write_rows
+from search_tools import Colours
+from sightline import bench
+from sightline.errors import UserError
+from sightline.make import project as files
+from sightline.make.assemble import AssembleStage
+from sightline.make.assemble.benchmark import assemble
+from sightline.make.judge import JudgeStage
+from sightline.make.project import Project
+from sightline.make.similarity import SimilarityStage
+from sightline.models.asking import Asking
+from sightline.types import Benchmark, Relevance
+
+
+def judged(tmp_path: Path, **judge: Any) -> Project:
+    project = ready(tmp_path, judging_config(**judge))
+    with judging() as server:
+        JudgeStage().run(project, Asking(base_url=server.base_url))
+    return project
+
+
+def built(project: Project) -> Benchmark:
+    AssembleStage().run(project, Asking())
+    return bench.read(project.folder / "benchmark")
+
+
+def test_a_judged_project_becomes_a_benchmark_that_validates_clean(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    SimilarityStage(Colours()).run(project, Asking())
+    done = AssembleStage().run(project, Asking())
+    folder = project.folder / "benchmark"
+    assert bench.validate(folder, check_pictures=True) == ()
+    assert (done.failures, done.counts["queries"], done.counts["pictures"]) == ({}, 4, 16)
+    found = bench.read(folder)
+    assert found.name == "colours"
+    truth = found.truth["q0"]
+    assert isinstance(truth, Relevance)
+    assert next(iter(truth.grades.items())) == ("00_red.png", 1)
+    assert {one.tier for one in found.candidates} == {"seed", "positive", "hard", "easy", "pooled", "random"}
+    assert {one.judge for one in found.judgments} == {"vllm/judge"}
+    assert found.judgments[0].reason
+    assert found.tasks["q0"].labels["style"] == ("keyword",)
+    similarity: Any = found.tasks["q0"].extra["similarity"]
+    assert similarity["scores"]["00_red.png"] > 0.99
+    assert found.annotations[0].tags == ("red", "plain")
+    judging_of: Any = found.card["judging"]
+    assert judging_of["judges"] == ["vllm/judge"]
+    picture = found.corpus.pictures["00_red.png"]
+    assert picture.sha256 is not None
+    assert picture.phash is not None
+    assert "sha256" not in picture.extra
+
+
+def test_only_verdicts_that_count_become_judgments(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    with judging() as server:
+        JudgeStage(("vllm/other",)).run(project, Asking(base_url=server.base_url))
+    assert {one.judge for one in built(project).judgments} == {"vllm/other"}
+
+
+def test_look_alikes_become_groups(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    listed = rows(project.path(files.IMAGES))
+    for row in listed:
+        row.pop("look_alike", None)
+        row["phash"] = f"{0xABCD00000000000F ^ (0xFFFFFF << (8 * int(row['image_id'][:2]) % 40)):016x}"
+    listed[0]["phash"] = "00ff00ff00ff00ff"
+    listed[5]["phash"] = "00ff00ff00ff00fe"
+    write_rows(project.path(files.IMAGES), listed)
+    groups = built(project).corpus.groups_of("duplicate")
+    assert any(set(group.pictures) == {"00_red.png", "05_green.png"} for group in groups)
+
+
+def test_reviews_come_along_and_strange_ones_are_counted(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    now = datetime(2026, 11, 15, tzinfo=UTC).isoformat()
+    line = {"task": "q0", "picture": "00_red.png", "person": "ana", "decision": "relevant", "when": now}
+    write_rows(project.path(files.REVIEWS), [line, {**line, "task": "q77"}, {**line, "picture": "nowhere.png"}])
+    done = AssembleStage().run(project, Asking())
+    assert len(bench.read(project.folder / "benchmark").reviews) == 1
+    assert any("2 reviews are about" in warning for warning in done.warnings)
+
+
+# --- benchmaker's files ------------------------------------------------------------------------------------------
+
+
+def theirs(tmp_path: Path, grades: list[tuple[str, int]], **files_: Any) -> Project:
+    """Judgments as benchmaker writes them, in the order in which its model gave them."""
+    project = ready(tmp_path, judging_config())
+    names = {"license": "CC0", "doi": "10.1/x", "tags": ["t"], "summary": "s", "confidence": {}}
+    lines = [
+        {"query_id": "q0", "query_text": "red", "image_id": picture, "relevance_label": grade, **names}
+        for picture, grade in grades
+    ]
+    write_rows(project.path(files.JUDGMENTS), lines)
+    return project
+
+
+ALL = [("04_green.png", 0), ("00_red.png", 1), ("05_green.png", 0), ("01_red.png", 1)]
+
+
+def test_benchmakers_judgments_enter_as_they_are_and_the_seed_comes_first(tmp_path: Path) -> None:
+    project = theirs(tmp_path, ALL)
+    found = built(project)
+    truth = found.truth["q0"]
+    assert isinstance(truth, Relevance)
+    assert next(iter(truth.grades)) == "00_red.png"
+    assert {one.judge for one in found.judgments} == {"benchmaker"}
+    assert bench.validate(project.folder / "benchmark") == ()
+
+
+@pytest.mark.parametrize(
+    ("grades", "reason"),
+    [
+        ([*ALL, ("09_blue.png", 1)], '"09_blue.png" was judged, but is not in the pool'),
+        (ALL[:-1], '"01_red.png" is in the pool, but was not judged'),
+        ([("00_red.png", 0), *ALL[2:], ALL[0]], 'the seed "00_red.png" was not judged relevant'),
+    ],
+)
+def test_judgments_that_do_not_fit_their_pool_are_left_out(
+    tmp_path: Path, grades: list[tuple[str, int]], reason: str
+) -> None:
+    with pytest.raises(UserError, match=reason.replace("(", r"\(")):
+        assemble(theirs(tmp_path, grades))
+
+
+def test_a_repeated_row_counts_once(tmp_path: Path) -> None:
+    found = assemble(theirs(tmp_path, [*ALL, ALL[0]]))
+    assert len(found.benchmark.judgments) == 4
+    assert any("there twice" in warning for warning in found.warnings)
+
+
+def test_without_judgments_there_is_nothing_to_assemble(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="make it first: sightline make judge"):
+        assemble(ready(tmp_path))
+
+
+def test_the_audit_is_in_the_card(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    project.path(files.AUDIT).write_text(json.dumps({"summary": {"problems": 2}}))
+    assert built(project).card["audit"] == {"problems": 2}
