@@ -17,6 +17,7 @@ __version__ = "0.1.0"
 
 if TYPE_CHECKING:
     from sightline import report, run, score, search
+    from sightline.agent.ask import ask
     from sightline.corpus.scan import scan
     from sightline.embedding import embed
     from sightline.exchange import export_files, import_files, validate
@@ -26,6 +27,7 @@ if TYPE_CHECKING:
 
 __all__ = [
     "__version__",
+    "ask",
     "compare",
     "embed",
     "export_files",
@@ -41,6 +43,7 @@ __all__ = [
 ]
 
 _FUNCTIONS = {
+    "ask": "sightline.agent.ask",
     "compare": "sightline.verbs",
     "embed": "sightline.embedding",
     "export_files": "sightline.exchange",

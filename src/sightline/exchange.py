@@ -107,7 +107,7 @@ def export_files(format_: str, source: _PathLike, out: _PathLike, options: Optio
         content, Benchmark
     ):  # Relative addresses of pictures start at the benchmark's folder.
         options = replace(options, pictures=Path(source).expanduser())
-    known.write(content, Path(out).expanduser(), options)
+    known.write(content, Path(out).expanduser(), replace(options, source=Path(source).expanduser()))
 
 
 def validate(path: _PathLike, *, check_pictures: bool = False) -> tuple[Problem, ...]:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
+from sightline.bench.files import HEADER
 from sightline.io import PathLike
 from sightline.search.index.content import Content
 from sightline.types import Benchmark
@@ -18,4 +19,5 @@ def benchmark_content(benchmark: Benchmark, folder: PathLike | None = None) -> C
         base=None if folder is None else Path(folder).absolute(),
         source=f"benchmark {benchmark.name} {benchmark.version}",
         state=benchmark.checksum,
+        origin=None if folder is None else Path(folder).expanduser().absolute() / HEADER,
     )

@@ -11,7 +11,7 @@ from sightline.errors import UserError
 
 __all__ = ["Complaints", "Content", "Format", "Imported", "Options", "find_format", "format_names"]
 
-# name → the module in this package whose FORMATS holds it
+# name → the module whose FORMATS holds it: in this package, or (with a dot) in a room above, which is only named here
 _BUILT_IN = {
     "trec-qrels": "trec",
     "trec-run": "trec",
@@ -39,6 +39,8 @@ _BUILT_IN = {
     "corpus-jsonl": "corpus",
     "corpus-csv": "corpus",
     "corpus-parquet": "corpus",
+    "atif": "sightline.agent.trajectory_export",
+    "ms-swift": "sightline.agent.trajectory_export",
 }
 
 
@@ -50,7 +52,8 @@ def format_names() -> tuple[str, ...]:
 def find_format(name: str) -> Format:
     """The format of that name."""
     if name in _BUILT_IN:
-        module = import_module(f"sightline.bench.formats.{_BUILT_IN[name]}")
+        place = _BUILT_IN[name]
+        module = import_module(place if "." in place else f"sightline.bench.formats.{place}")
         formats: dict[str, Format] = module.FORMATS
         return formats[name]
     for point in entry_points(group="sightline.formats", name=name):

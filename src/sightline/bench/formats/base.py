@@ -16,7 +16,10 @@ Content: TypeAlias = Benchmark | Run | Corpus
 
 @dataclass(frozen=True, slots=True)
 class Options:
-    """How to read or write: `columns` are the user's `--map field=column`; `benchmark` is what a run was made on."""
+    """How to read or write: `columns` are the user's `--map field=column`; `benchmark` is what a run was made on.
+
+    `source` is the folder that is exported, for formats that need more of it than its content.
+    """
 
     columns: Mapping[str, str] = field(default_factory=dict)
     name: str | None = None
@@ -27,6 +30,7 @@ class Options:
     local_only: bool = False
     pictures: Path | None = None
     benchmark: Benchmark | None = None
+    source: Path | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> str:

@@ -1,0 +1,238 @@
+"""How an agent ends: a structured `Finish` call, or `The final answer is: […].` in words; both are read."""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from typing import Any
+
+import orjson
+
+from sightline.score import parse_choice
+from sightline.types import (
+    Choice,
+    Failure,
+    Json,
+    PictureSet,
+    Prediction,
+    Ranking,
+    Task,
+    TaskKind,
+    Text,
+    ToolSpec,
+    Trace,
+)
+
+FINISH = "Finish"
+_FINDING: frozenset[TaskKind] = frozenset(("rank", "select"))
+_MARK = re.compile(
+    r"final\s+answer(?:\s+is)?\W{0,6}?\s*[:：]|final\s+answer\s+is\b|最终答案\s*(?:是|为)?\s*[:：]?", re.I
+)
+_NOTHING = re.compile(r"\W*(?:none|nothing|no (?:photos?|pictures?|images?)|empty|无|没有)?\W*", re.I)
+_WRAPS = "\"'`*“”‘’「」 \t\r\n"
+_REGION = re.compile(r"#[\d.]+(?:\s*,\s*[\d.]+){3}")
+
+
+@dataclass(frozen=True, slots=True)
+class Final:
+    """An answer that was read; `unknown` are ids that were named and are no picture of the task: left out, and said.
+
+    `evidence` are pictures that the agent named beside a textual answer.
+    """
+
+    prediction: Prediction
+    evidence: tuple[str, ...] = ()
+    unknown: tuple[str, ...] = ()
+    reason: str = ""
+
+
+class Names:
+    """The pictures that an answer may name, found also by their file name, without suffix, or in other letters."""
+
+    def __init__(self, pictures: Collection[str]) -> None:
+        self._pictures = pictures
+        self._others: dict[str, str | None] | None = None
+
+    def find(self, name: str) -> str | None:
+        """The id that is meant; None where there is none, or more than one."""
+        plain = unicodedata.normalize("NFC", name.strip(_WRAPS))
+        for each in (name, plain):
+            if each in self._pictures:
+                return each
+        if self._others is None:
+            self._others = _other_names(self._pictures)
+        return self._others.get(plain.casefold()) if plain else None
+
+
+def _other_names(pictures: Iterable[str]) -> dict[str, str | None]:
+    """Other names of each picture; one that two of them share means neither."""
+    found: dict[str, str | None] = {}
+    for picture in pictures:
+        last = picture.rpartition("/")[2]
+        for name in {picture.casefold(), last.casefold(), picture.rpartition(".")[0].casefold(), _stem(last)} - {""}:
+            found[name] = picture if found.get(name, picture) == picture else None
+    return found
+
+
+def _stem(name: str) -> str:
+    return (name.rpartition(".")[0] or name).casefold()
+
+
+def finish_spec(task: Task) -> ToolSpec:
+    """The tool that ends an attempt at this kind of task."""
+    photos: dict[str, Json] = {"type": "array", "items": {"type": "string"}}
+    fields: dict[str, Json] = {}
+    if task.kind in _FINDING:
+        order = "best first" if task.kind == "rank" else "exactly those that are asked for; an empty list if none is"
+        fields["photos"] = {**photos, "description": f"Ids of the photos, {order}."}
+    else:
+        what = (
+            f"The key of the option: {', '.join(each.key for each in task.options)}." if task.options else "In short."
+        )
+        fields["answer"] = {"type": "string", "description": what}
+        fields["evidence"] = {**photos, "description": "Ids of the photos that show it, if any."}
+    required = next(iter(fields))
+    fields["reason"] = {"type": "string", "description": "Why, in one or two sentences."}
+    schema: dict[str, Json] = {"type": "object", "properties": fields, "required": [required]}
+    return ToolSpec(FINISH, "Give the final answer. This ends the work.", {**schema, "additionalProperties": False})
+
+
+def from_call(task: Task, arguments: Mapping[str, Json], names: Names, thinking: str = "") -> Final | str:
+    """What a `Finish` call says, or what is wrong with it."""
+    reason = str(arguments.get("reason") or "")
+    if task.kind in _FINDING:
+        given = next((arguments[key] for key in ("photos", "pictures", "ids", "answer") if key in arguments), None)
+        listed = _pieces(given) if isinstance(given, str) else given
+        if not isinstance(listed, list) or not all(isinstance(each, str | int) for each in listed):
+            return 'give "photos", a list of photo ids (an empty one if no photo fits)'
+        ids, unknown = _resolved([_REGION.sub("", str(each)) for each in listed], names)
+        return Final(_found(task, ids), unknown=unknown, reason=reason)
+    said = next((arguments[key] for key in ("answer", "option", "text") if key in arguments), None)
+    if isinstance(said, bool) or not isinstance(said, str | int | float) or not str(said).strip():
+        return 'give "answer", a text'
+    evidence = arguments.get("evidence", arguments.get("photos"))
+    listed = [_REGION.sub("", str(each)) for each in evidence] if isinstance(evidence, list) else []
+    ids, unknown = _resolved(listed, names)
+    return Final(_told(task, str(said), thinking), ids, unknown, reason)
+
+
+def from_text(task: Task, text: str, names: Names, thinking: str = "", *, loose: bool = False) -> Final | None:
+    """The answer after the last "final answer"; None where a text gives none.
+
+    `loose` takes what else looks like one: a list of known pictures, an option, or the text itself.
+    """
+    marks = [*_MARK.finditer(text)]
+    after = text[marks[-1].end() :].strip() if marks else None
+    if task.kind in _FINDING:
+        return _pictures(task, text, after, names, loose)
+    if task.kind == "choose":
+        choice = parse_choice(text, task.options)
+        return Final(choice) if choice.option is not None or (loose and text.strip()) else None
+    if after is None:
+        return Final(_told(task, text.strip(), thinking)) if loose and text.strip() else None
+    said = _unwrapped(after)
+    return Final(_told(task, said, thinking), _resolved(_pieces(said), names)[0]) if said else None
+
+
+def _pictures(task: Task, text: str, after: str | None, names: Names, loose: bool) -> Final | None:
+    if after is not None:
+        inside = _bracketed(after, first=True)
+        if inside is None:
+            inside = after.splitlines()[0] if after else ""
+        ids, unknown = _resolved(_pieces(inside), names)
+        if ids or inside.strip() or _bracketed(after, first=True) is not None:
+            return Final(_found(task, ids), unknown=unknown)
+    inside = _bracketed(text, first=False) if loose else None
+    if inside is None:
+        return None
+    ids, unknown = _resolved(_pieces(inside), names)
+    return Final(_found(task, ids), unknown=unknown) if ids else None
+
+
+def _bracketed(text: str, *, first: bool) -> str | None:
+    """What stands in the first or the last pair of square brackets; brackets within it belong to it."""
+    spans: list[tuple[int, int]] = []
+    depth = start = 0
+    for at, letter in enumerate(text):
+        if letter in "[【":
+            start = at + 1 if depth == 0 else start
+            depth += 1
+        elif letter in "]】" and depth:
+            depth -= 1
+            if depth == 0:
+                spans.append((start, at))
+    if not spans:
+        return text[start:] if depth and first else None  # Cut off before its end: what is there counts.
+    begin, end = spans[0 if first else -1]
+    return text[begin:end]
+
+
+def _pieces(text: str) -> list[str]:
+    """Ids in a list that a model wrote: JSON, or names between commas; a region stands for its picture."""
+    text = _REGION.sub("", text)
+    try:
+        read: Any = orjson.loads(text if text.lstrip().startswith("[") else f"[{text}]")
+    except orjson.JSONDecodeError:
+        read = None
+    if isinstance(read, list) and all(isinstance(each, str) for each in read):
+        return read
+    if _NOTHING.fullmatch(text):
+        return []
+    return [piece for part in re.split(r"[,，、;\n]", text) if (piece := part.strip(_WRAPS + "[]").rstrip("."))]
+
+
+def _resolved(pieces: Sequence[str], names: Names) -> tuple[tuple[str, ...], tuple[str, ...]]:
+    """Known ids, each once, and the names that are none; a comma within an id is mended."""
+    ids: dict[str, None] = {}
+    unknown: list[str] = []
+    at = 0
+    while at < len(pieces):
+        for end in range(at + 1, min(len(pieces), at + 4) + 1):
+            found = names.find(", ".join(pieces[at:end])) or names.find(",".join(pieces[at:end]))
+            if found is not None:
+                ids[found] = None
+                at = end
+                break
+        else:
+            unknown.append(pieces[at])
+            at += 1
+    return tuple(ids), tuple(dict.fromkeys(unknown))
+
+
+def _found(task: Task, ids: tuple[str, ...]) -> Prediction:
+    return Ranking(ids) if task.kind == "rank" else PictureSet(ids)
+
+
+def _told(task: Task, said: str, thinking: str) -> Prediction:
+    match task.kind:
+        case "choose":
+            return _chosen(task, said)
+        case "describe":
+            return Trace(thinking, said)
+        case _:
+            return Text(said.strip())
+
+
+def _chosen(task: Task, said: str) -> Choice:
+    exact = next(
+        (each.key for each in task.options if each.key.casefold() == said.strip(_WRAPS + ".()").casefold()), None
+    )
+    return Choice(exact) if exact is not None else parse_choice(said, task.options)
+
+
+def _unwrapped(said: str) -> str:
+    """An answer without quotes, stars and brackets around all of it, and without the full stop of its sentence."""
+    text = said.strip(_WRAPS)
+    if text.endswith((".", "。")) and not re.search(r"\b\w\.$|\.\.$", text):
+        text = text[:-1].rstrip(_WRAPS)
+    if text.startswith("[") and text.endswith("]") and text.count("[") == 1:
+        text = text[1:-1]
+    return text.strip(_WRAPS)
+
+
+def unread(text: str) -> Failure:
+    """The failure of an attempt whose last words hold no answer."""
+    shown = " ".join(text.split())[-200:]
+    return Failure("unparsed", f"no final answer in: {shown}" if shown else "the last reply was empty")

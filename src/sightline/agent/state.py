@@ -1,0 +1,80 @@
+"""What an agent remembers outside its messages: named subsets, what it found and saw, crops with their lineage."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Iterable
+from dataclasses import dataclass, field
+
+from sightline.types import Box, ImagePart, PictureRef, Scope
+
+MOST_SUBSETS = 64
+LONGEST_NAME = 64
+_NAME = re.compile(rf"\w[\w .-]{{0,{LONGEST_NAME - 1}}}")
+
+
+@dataclass(frozen=True, slots=True)
+class View:
+    """A picture that a model is shown, and where it comes from.
+
+    `name` is what the model calls it: a picture's id, `id#left,top,right,bottom` for a region of it (always of the
+    original, whatever was cut from what), or a name of its own (`web-1`, `a.jpg~rotate-90`). `picture` is the picture
+    of the corpus that it was made from, `region` the part of that; `made_by` is the tool that made it.
+    """
+
+    name: str
+    part: ImagePart
+    picture: str | None = None
+    region: Box | None = None
+    made_by: str = ""
+
+
+@dataclass(slots=True)
+class State:
+    """The explicit memory of one attempt at one task; fresh for each.
+
+    `allowed` are the pictures that may be searched and seen (None: all of the corpus), beside the `given` ones of the
+    prompt. Without `subsets_on` nothing is saved, which is what an ablation of named subsets means.
+    """
+
+    scope: Scope = field(default_factory=Scope)
+    allowed: frozenset[str] | None = None
+    given: tuple[PictureRef, ...] = ()
+    subsets_on: bool = True
+    subsets: dict[str, tuple[str, ...]] = field(default_factory=dict)
+    found: dict[str, None] = field(default_factory=dict)
+    """Picture ids that tools named, in order of their first mention."""
+    viewed: dict[str, None] = field(default_factory=dict)
+    """Picture ids that the model was shown, whole or in part."""
+    views: dict[str, View] = field(default_factory=dict)
+    """Everything that was shown or made, by name."""
+
+    def may_see(self, picture: str) -> bool:
+        """Is the picture within the scope, or one of the prompt's own?"""
+        return self.allowed is None or picture in self.allowed or any(ref.id == picture for ref in self.given)
+
+    def save(self, name: str, pictures: Iterable[str]) -> str | None:
+        """Keep a subset under a name, each picture once; what is wrong with the name, or None."""
+        if not self.subsets_on:
+            return "subsets can't be saved in this session"
+        if _NAME.fullmatch(name) is None:
+            return f"a name of a subset is up to {LONGEST_NAME} letters, digits, spaces, dots and dashes"
+        if name not in self.subsets and len(self.subsets) >= MOST_SUBSETS:
+            return f"there are {MOST_SUBSETS} subsets already; save over one of them"
+        self.subsets[name] = tuple(dict.fromkeys(pictures))
+        return None
+
+    def note_found(self, pictures: Iterable[str]) -> None:
+        self.found.update(dict.fromkeys(pictures))
+
+    def note_views(self, views: Iterable[View]) -> None:
+        for view in views:
+            self.views[view.name] = view
+            if view.picture is not None:
+                self.viewed[view.picture] = None
+
+    def summary(self) -> str:
+        """The named subsets with their sizes, as the model is told them; nothing where there is none."""
+        if not self.subsets:
+            return ""
+        return "Named subsets: " + ", ".join(f"{name} ({len(ids)})" for name, ids in self.subsets.items()) + "."

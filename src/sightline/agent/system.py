@@ -1,0 +1,164 @@
+"""`agent`: a model with tools as a system under test, over the benchmark's pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sightline.agent.asked import Question
+from sightline.agent.finish import Names
+from sightline.agent.loop import Agent
+from sightline.agent.questions import Asking
+from sightline.agent.state import State
+from sightline.agent.system_models import Models
+from sightline.agent.system_options import AgentOptions
+from sightline.agent.tools.base import Materials, Tool, ToolKind
+from sightline.agent.toolset import chosen_names, known_tools, made, refuse_missing
+from sightline.agent.trajectory import Recorder
+from sightline.agent.web import Web
+from sightline.agent.webs import find_web
+from sightline.run.systems.base import ALL_KINDS, Kind, Outcome, Setting, System, attempt_number
+from sightline.run.systems.retriever import Retriever
+from sightline.run.systems.retriever_options import HybridOptions, RetrieverOptions
+from sightline.score.scope import Scopes
+from sightline.types import Benchmark, Failure, Json, LedgerEntry, Task, TaskKind
+
+
+@dataclass(slots=True)
+class _Notes:
+    """What a person should know of a run."""
+
+    unknown: int = 0
+    forced: int = 0
+
+    def lines(self) -> tuple[str, ...]:
+        said = []
+        if self.unknown:
+            said.append(f"{self.unknown:,} ids in answers are no pictures of their task, and were left out")
+        if self.forced:
+            said.append(f"{self.forced:,} attempts answered in a last turn, because a limit was reached")
+        return tuple(said)
+
+
+class AgentSystem:
+    """An agent over a benchmark; what it does is in the run's trajectories."""
+
+    kinds = ALL_KINDS
+
+    def __init__(self, options: AgentOptions, setting: Setting, tools: Mapping[str, ToolKind] | None = None) -> None:
+        self._options, self._setting = options, setting
+        self._known = known_tools() if tools is None else tools
+        self._tasks: frozenset[TaskKind] = frozenset(task.kind for task in setting.benchmark.tasks.values())
+        self._names = chosen_names(self._known, options.tools, options.without, self._tasks)
+        self._models = Models(setting, "agent", options.base_url)
+        for name in filter(None, (options.model, options.compressor)):
+            self._models.check(name)
+        self._scopes = Scopes(setting.benchmark.corpus)
+        self._asking = asking_of(options, setting)
+        self._retriever: Retriever | None = None
+        self._web: Web | None = None
+        self._tools: dict[str, Tool] = {}
+        self._noted = _Notes()
+        self.concurrency = options.concurrency
+
+    @property
+    def parameters(self) -> dict[str, Json]:
+        """The tools that are really there, the track, and who embeds; known once prepared."""
+        found: dict[str, Json] = {} if self._retriever is None else self._retriever.parameters
+        found = {("indexed" if name == "pictures" else name): value for name, value in found.items()}
+        return {**found, "offered_tools": list(self._tools), "track": self._options.track}
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        own = () if self._retriever is None else tuple(self._retriever.notes)
+        return (*own, *self._noted.lines())
+
+    def prepare(self) -> Iterable[LedgerEntry]:
+        """Open the web and, where a tool needs it, the index; then make the tools."""
+        options, setting = self._options, self._setting
+        if options.web is not None:
+            self._web = find_web(options.web, setting)
+        entries: Iterable[LedgerEntry] = ()
+        if len(made(self._known, self._names, self._materials())) < len(self._names):
+            self._retriever = self._index()
+            entries = tuple(self._retriever.prepare())
+        self._tools = made(self._known, self._names, self._materials())
+        refuse_missing([name for name in options.tools if name in self._names], self._tools)
+        return entries
+
+    async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
+        """Work on a task until there is an answer."""
+        question = self.question(task, attempt_number())
+        if isinstance(question, Failure):
+            return Outcome(question, usd=0.0)
+        options = self._options
+        compressor = None if options.compressor is None else await self._models.get(options.compressor)
+        model = await self._models.get(options.model)
+        agent = Agent(model, self.tools_for(task), options.settings(), compressor)
+        answered = await agent.attempt(question, Recorder(self._setting.folder))
+        self._noted.unknown += len(answered.end.unknown)
+        self._noted.forced += answered.end.forced is not None
+        return Outcome(answered.end.prediction, usd=0.0, entries=self._models.paid(task.id))
+
+    def question(self, task: Task, attempt: int = 0) -> Question | Failure:
+        """A task as the agent is asked it, with a fresh state."""
+        content = self._asking.content(task)
+        if isinstance(content, Failure):
+            return content
+        allowed = self._scopes.pictures(task.scope)
+        state = State(task.scope, allowed, task.pictures, self._options.subsets)
+        names = Names(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
+        return Question(task, content, state, names, attempt)
+
+    def tools_for(self, task: Task) -> list[Tool]:
+        """The tools that are offered for a task."""
+        named = bool(self._options.tools)
+        return [tool for name, tool in self._tools.items() if named or task.kind in self._known[name].tasks]
+
+    async def close(self) -> None:
+        """Let go of models, index and web."""
+        await self._models.close()
+        if self._retriever is not None:
+            await self._retriever.close()
+        if self._web is not None:
+            await self._web.close()
+
+    def _index(self) -> Retriever:
+        options = self._options
+        given = {"embedder": options.embedder, "backend": options.backend}
+        chosen = HybridOptions(**given) if options.annotations else RetrieverOptions(**given)
+        return Retriever(chosen, self._setting)
+
+    def _materials(self) -> Materials:
+        bench = self._setting.benchmark
+        said = bench.annotations if self._options.annotations else ()
+        return Materials(
+            pictures=bench.corpus.pictures,
+            searcher=None if self._retriever is None else self._retriever.searcher,
+            web=self._web,
+            base=self._setting.base,
+            annotations={annotation.picture_id: annotation for annotation in said},
+        )
+
+
+def asking_of(options: AgentOptions, setting: Setting) -> Asking:
+    """How the tasks of a benchmark are put."""
+    bench = setting.benchmark
+    strangers = dict.fromkeys(ref for task in bench.tasks.values() for ref in task.pictures)
+    return Asking(
+        pictures=bench.corpus.pictures,
+        base=setting.base,
+        language=options.language,
+        no_image=options.no_image,
+        no_options=options.no_options,
+        shuffle_images=options.shuffle_images,
+        seed=setting.seed,
+        strangers=tuple(strangers) if options.shuffle_images else (),
+    )
+
+
+def _open(options: AgentOptions, setting: Setting) -> System:
+    return AgentSystem(options, setting)
+
+
+KINDS = {"agent": Kind("agent", "a model with tools: any model, any tool set", AgentOptions, _open)}

@@ -1,0 +1,119 @@
+"""`chat`: a model that is asked once, with or without the picture, with or without the options."""
+
+from __future__ import annotations
+
+from sightline.agent.asked import Question
+from sightline.agent.finish import Final, Names, from_text, unread
+from sightline.agent.loop import cost_of, digest, prompt_of
+from sightline.agent.questions import Asking
+from sightline.agent.state import State
+from sightline.agent.system_models import Models
+from sightline.agent.system_options import ChatOptions
+from sightline.agent.trajectory import End, Recorder, Start, Turn
+from sightline.bench.formats.replies import to_exact
+from sightline.run.systems.base import Kind, Outcome, Setting, System, attempt_number
+from sightline.types import Benchmark, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Task, TaskKind
+
+_KINDS: frozenset[TaskKind] = frozenset(("answer", "choose", "describe"))
+_FORM: dict[tuple[TaskKind, str], str] = {
+    ("answer", "en"): "End with the line\nThe final answer is: ANSWER.\nKeep the answer short.",
+    ("answer", "zh"): "请以下面这一行结束：\nThe final answer is: 答案。\n答案要简短，并使用提问的语言。",
+    ("choose", "en"): "End with the line\nThe final answer is: X.\nX is the key of one option.",
+    ("choose", "zh"): "请以下面这一行结束：\nThe final answer is: X.\nX 为一个选项的字母。",
+}
+
+
+class Chat:
+    """One question, one reply."""
+
+    kinds = _KINDS
+
+    def __init__(self, options: ChatOptions, setting: Setting) -> None:
+        self._options, self._setting = options, setting
+        self._models = Models(setting, "chat", options.base_url)
+        self._models.check(options.model)
+        bench = setting.benchmark
+        strangers = dict.fromkeys(ref for task in bench.tasks.values() for ref in task.pictures)
+        self._asking = Asking(
+            bench.corpus.pictures,
+            setting.base,
+            options.language,
+            options.no_image,
+            options.no_options,
+            options.shuffle_images,
+            setting.seed,
+            tuple(strangers) if options.shuffle_images else (),
+        )
+        self.concurrency = options.concurrency
+
+    @property
+    def parameters(self) -> dict[str, Json]:
+        """Nothing is prepared, so it is DISBench's Standard track."""
+        return {"track": "Standard"}
+
+    async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
+        """Ask, and read the reply."""
+        content = self._asking.content(task)
+        if isinstance(content, Failure):
+            return Outcome(content, usd=0.0)
+        model = await self._models.get(self._options.model)
+        question = Question(task, content, State(), Names(()), attempt_number())
+        request = self._request(model.name, question)
+        recorder = Recorder(self._setting.folder)
+        recorder.write(_start(question, model.name, recorder))
+        said = await model.reply(request)
+        end = _taken_down(question, request, said, recorder)
+        return Outcome(end.prediction, usd=0.0, entries=self._models.paid(task.id))
+
+    async def close(self) -> None:
+        await self._models.close()
+
+    def _request(self, model: str, question: Question) -> ChatRequest:
+        options = self._options
+        content: list[str | ImagePart] = [part if isinstance(part, str) else part.part for part in question.content]
+        form = _FORM.get((question.task.kind, "zh" if options.language == "zh" else "en"))
+        if form is not None and not (options.no_options and question.task.kind == "choose"):
+            content.append(f"\n\n{form}")
+        return ChatRequest(
+            model=model,
+            messages=(Message("user", tuple(content)),),
+            temperature=options.temperature,
+            max_tokens=options.max_tokens,
+            reasoning_effort=options.reasoning_effort,
+            seed=options.seed,
+            sample=question.attempt,
+        )
+
+
+def _start(question: Question, model: str, recorder: Recorder) -> Start:
+    return Start(
+        task=question.task.id,
+        attempt=question.attempt,
+        kind=question.task.kind,
+        model=model,
+        tools=(),
+        system="",
+        prompt=prompt_of(question, recorder),
+        options={option.key: option.text for option in question.task.options},
+    )
+
+
+def _taken_down(question: Question, request: ChatRequest, said: ChatReply | Failure, recorder: Recorder) -> End:
+    if isinstance(said, Failure):
+        recorder.write(Turn(1, digest(request), failure=said))
+        end = End("failed", to_exact(said), turns=1)
+    else:
+        recorder.write(Turn(1, digest(request), said.thinking or said.text, said.text, cost=cost_of(said)))
+        final = from_text(question.task, said.text, question.names, said.thinking, loose=True)
+        final = final or Final(unread(said.text))
+        tokens = said.usage.input + said.usage.output
+        end = End("text", to_exact(final.prediction), turns=1, tokens=tokens, usd=said.usd, seconds=said.seconds or 0.0)
+    recorder.write(end)
+    return end
+
+
+def _open(options: ChatOptions, setting: Setting) -> System:
+    return Chat(options, setting)
+
+
+KINDS = {"chat": Kind("chat", "a model that is asked once, without tools", ChatOptions, _open)}

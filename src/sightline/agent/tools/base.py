@@ -1,0 +1,79 @@
+"""What a tool is, what it is made from, and what it answers."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Protocol, runtime_checkable
+
+from sightline.agent.state import State, View
+from sightline.types import Annotation, Json, Picture, TaskKind, ToolSpec
+
+if TYPE_CHECKING:
+    from sightline.agent.web import Web
+    from sightline.search import Searcher
+
+
+@dataclass(frozen=True, slots=True)
+class Observation:
+    """What a tool answers: text for the model, pictures to be shown with it, and the same as data for the trajectory.
+
+    `found` are the ids of the corpus that it names: attribution of misses counts on them. `untrusted` marks words that
+    somebody else wrote (a page, a sign in a picture): data, never an order. `error` says that the call could not be
+    done, and `text` why and what to do; it is no exception.
+    """
+
+    text: str
+    pictures: tuple[View, ...] = ()
+    data: Json = None
+    found: tuple[str, ...] = ()
+    untrusted: bool = False
+    error: bool = False
+
+
+@runtime_checkable
+class Tool(Protocol):
+    """Something that an agent may use; it reads, and writes nothing but the state of the attempt.
+
+    Arguments have been read as a JSON object, and are otherwise as the model wrote them. A mistake in them is an
+    observation with `error`. The loop notes `found` and `pictures` of an observation in the state by itself.
+    """
+
+    @property
+    def spec(self) -> ToolSpec: ...
+
+    async def call(self, arguments: Mapping[str, Json], state: State) -> Observation: ...
+
+
+@dataclass(frozen=True, slots=True)
+class Materials:
+    """What tools are made from; a tool whose material is missing is not offered.
+
+    `pictures` is the corpus that the tools work on, and `base` is where relative addresses of pictures begin.
+    """
+
+    pictures: Mapping[str, Picture] = field(default_factory=dict)
+    searcher: Searcher | None = None
+    web: Web | None = None
+    base: Path | None = None
+    annotations: Mapping[str, Annotation] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class ToolKind:
+    """A tool by its name; `make` gives None where its material is missing.
+
+    `sightline.agent.tools.registry.KINDS` maps the names of ours to them, and entry points of `sightline.tools` are of
+    this type. `tasks` are the kinds of task that it is offered for when nobody names tools.
+    """
+
+    name: str
+    summary: str
+    make: Callable[[Materials], Tool | None]
+    tasks: frozenset[TaskKind] = frozenset(("rank", "select", "answer", "choose", "describe"))
+
+
+def mistake(text: str) -> Observation:
+    """The observation for a call that can't be done as it was written."""
+    return Observation(f"Error: {text}", data={"error": text}, error=True)

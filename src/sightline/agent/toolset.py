@@ -1,0 +1,56 @@
+"""Which tools an agent gets: by name, or those that suit the kind of task."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterable, Mapping, Sequence
+from functools import cache
+from importlib.metadata import entry_points
+
+from sightline.agent.tools.base import Materials, Tool, ToolKind
+from sightline.config.suggest import nearest
+from sightline.errors import UserError
+from sightline.types import TaskKind
+
+GROUP = "sightline.tools"
+"""Entry points of this group are a `ToolKind`."""
+
+
+@cache
+def known_tools() -> Mapping[str, ToolKind]:
+    """Every tool by name: ours, and those of other packages."""
+    from sightline.agent.tools.registry import KINDS
+
+    plugged = {point.name: point.load() for point in entry_points(group=GROUP)}
+    wrong = [name for name, kind in plugged.items() if not isinstance(kind, ToolKind)]
+    if wrong:
+        raise UserError(f'the tool "{wrong[0]}" is not a sightline.agent.tools.base.ToolKind.', "mend the package")
+    return {**KINDS, **plugged}
+
+
+def chosen_names(
+    kinds: Mapping[str, ToolKind], wanted: Sequence[str], without: Sequence[str], tasks: Collection[TaskKind]
+) -> tuple[str, ...]:
+    """The tools to offer for these kinds of task; a name that nobody knows is refused with what was probably meant."""
+    for name in (*wanted, *without):
+        if name not in kinds:
+            near = nearest(name, kinds)
+            hint = f'Did you mean "{near}"? ' if near else ""
+            raise UserError(f'there is no tool "{name}".', f"{hint}Tools: {', '.join(kinds)}")
+    offered = wanted or [name for name, kind in kinds.items() if not kind.tasks.isdisjoint(tasks)]
+    return tuple(name for name in dict.fromkeys(offered) if name not in without)
+
+
+def made(kinds: Mapping[str, ToolKind], names: Iterable[str], materials: Materials) -> dict[str, Tool]:
+    """The tools that can be made from what there is."""
+    tools = {name: kinds[name].make(materials) for name in names}
+    return {name: tool for name, tool in tools.items() if tool is not None}
+
+
+def refuse_missing(wanted: Sequence[str], tools: Mapping[str, Tool]) -> None:
+    """A tool that was asked for by name and can't be made is no small matter."""
+    missing = [name for name in wanted if name not in tools]
+    if missing:
+        raise UserError(
+            f"{', '.join(missing)} can't be used here: what it works on is not there.",
+            "a web tool needs web=…, a search tool an index; leave it out otherwise",
+        )

@@ -1,0 +1,218 @@
+"""Trajectories for other tools: ATIF (one JSON file for each attempt), and ms-swift's tool-call training rows.
+
+| here | ATIF | ms-swift |
+|---|---|---|
+| system prompt, question | steps with source `system`, `user` | `system`, `user`, `<image>` in place of a picture |
+| a turn: text, thought | step with source `agent`, `message`, `reasoning_content` | `assistant`, thought in `<think>` |
+| a tool call | `tool_calls` with parsed `arguments` | `tool_call`, JSON of name and arguments |
+| an observation | `observation.results`, pictures as parts | `tool_response` |
+| a memory | step with source `system` | (the conversation goes on; what was compressed stays) |
+| tokens, money | `metrics`, `final_metrics` | |
+
+Pictures are files of the run's `blobs`, by path relative to the run; never base64.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from pathlib import Path
+from typing import Any
+
+import orjson
+
+from sightline import __version__
+from sightline.agent.trajectory import Memory, Sight, Trajectory, Turn, Use, trajectories_of, trajectory_path
+from sightline.bench.formats.base import Content, Format, Options
+from sightline.corpus.pixels import MIMES, identify
+from sightline.errors import UserError
+from sightline.io import whole_folder, write_json, write_jsonl
+from sightline.run.folder import BLOBS, blob_path
+from sightline.types import Failure, Run
+
+ATIF_VERSION = "ATIF-v1.6"
+MARKER = "index.json"
+
+
+def to_atif(trajectory: Trajectory, folder: Path) -> dict[str, Any]:
+    """One attempt as an ATIF trajectory."""
+    start, end = trajectory.start, trajectory.end
+    steps: list[dict[str, Any]] = [
+        *([{"source": "system", "message": start.system}] if start.system else []),
+        {"source": "user", "message": _parts(start.prompt, folder)},
+        *(_step(step, start.model, folder) for step in trajectory.steps),
+    ]
+    costs = [step.cost for step in trajectory.steps]
+    final = {
+        "total_prompt_tokens": sum(cost.input for cost in costs),
+        "total_completion_tokens": sum(cost.output for cost in costs),
+        "total_cached_tokens": sum(cost.cached for cost in costs),
+        "total_cost_usd": None if end is None else end.usd,
+        "total_steps": len(steps),
+    }
+    return {
+        "schema_version": ATIF_VERSION,
+        "session_id": f"{start.task}@{start.attempt}",
+        "agent": {
+            "name": "sightline",
+            "version": __version__,
+            "model_name": start.model,
+            "tool_definitions": [_definition(each.name, each.description, each.parameters) for each in start.tools],
+        },
+        "steps": [{"step_id": number, **step} for number, step in enumerate(steps, 1)],
+        "final_metrics": _without_none(final),
+        "extra": {} if end is None else {"ended": end.ended, "forced": end.forced, "answer": end.answer},
+    }
+
+
+def to_swift(trajectory: Trajectory, folder: Path) -> dict[str, Any]:
+    """One attempt as a row of ms-swift's agent format; `images` are in the order of their `<image>` marks."""
+    start = trajectory.start
+    images: list[str] = []
+    asked = "".join(part if isinstance(part, str) else _mark(part, folder, images) for part in start.prompt)
+    messages = [{"role": "system", "content": start.system}] if start.system else []
+    messages.append({"role": "user", "content": asked})
+    for turn in trajectory.turns:
+        if turn.failure is None:
+            messages += _said(turn, folder, images)
+    tools = [_definition(each.name, each.description, each.parameters) for each in start.tools]
+    return {"messages": messages, "tools": orjson.dumps(tools).decode(), "images": images}
+
+
+def _step(step: Turn | Memory, model: str, folder: Path) -> dict[str, Any]:
+    if isinstance(step, Memory):
+        return {"source": "system", "message": step.text, "extra": {"compressed": step.why, "by": step.made_by}}
+    thought = step.thought if step.thought != step.text else None
+    cost = step.cost
+    metrics = {
+        "prompt_tokens": cost.input,
+        "completion_tokens": cost.output,
+        "cached_tokens": cost.cached,
+        "cost_usd": cost.usd,
+    }
+    found = {
+        "source": "agent",
+        "model_name": model,
+        "message": step.text,
+        "reasoning_content": thought,
+        "tool_calls": [_call(use) for use in step.uses] or None,
+        "observation": {"results": [_result(use, folder) for use in step.uses]} if step.uses else None,
+        "metrics": _without_none(metrics),
+        "extra": {"failure": step.failure.kind} if step.failure else None,
+    }
+    return _without_none(found)
+
+
+def _call(use: Use) -> dict[str, Any]:
+    return {"tool_call_id": use.id, "function_name": use.tool, "arguments": _arguments(use)}
+
+
+def _result(use: Use, folder: Path) -> dict[str, Any]:
+    content = _parts((use.observation, *use.pictures), folder)
+    return {"source_call_id": use.id, "content": content}
+
+
+def _arguments(use: Use) -> dict[str, Any]:
+    """As an object; what the model wrote and is none is kept as text."""
+    try:
+        read = orjson.loads(use.arguments.strip() or "{}")
+    except orjson.JSONDecodeError:
+        read = None
+    return read if isinstance(read, dict) else {"_unreadable": use.arguments}
+
+
+def _parts(parts: Sequence[str | Sight], folder: Path) -> str | list[dict[str, Any]]:
+    """Words alone as a text, else a list of parts; a picture without a blob is named."""
+    if all(isinstance(part, str) for part in parts):
+        return "".join(part for part in parts if isinstance(part, str))
+    found: list[dict[str, Any]] = []
+    for part in parts:
+        if isinstance(part, str):
+            found.append({"type": "text", "text": part})
+            continue
+        blob = _blob(part, folder)
+        found.append({"type": "text", "text": f"photo_id: {part.name}"})
+        if blob is not None:
+            source = {"media_type": _mime(blob), "path": f"{BLOBS}/{part.sha256}"}
+            found.append({"type": "image", "source": source})
+    return found
+
+
+def _said(turn: Turn, folder: Path, images: list[str]) -> Iterator[dict[str, str]]:
+    thought = turn.thought if turn.thought != turn.text else ""
+    text = f"<think>\n{thought}\n</think>\n\n{turn.text}" if thought else turn.text
+    if text:
+        yield {"role": "assistant", "content": text}
+    for use in turn.uses:
+        called = {"name": use.tool, "arguments": _arguments(use)}
+        yield {"role": "tool_call", "content": orjson.dumps(called).decode()}
+    for use in turn.uses:
+        shown = "".join(f"\nphoto_id: {sight.name}\n{_mark(sight, folder, images)}" for sight in use.pictures)
+        yield {"role": "tool_response", "content": _plain(use.observation) + shown}
+
+
+def _mark(sight: Sight, folder: Path, images: list[str]) -> str:
+    blob = _blob(sight, folder)
+    if blob is None:
+        return "(a picture)"
+    images.append(str(blob.resolve()))
+    return "<image>"
+
+
+def _plain(text: str) -> str:
+    """Words that look like a picture's mark would need a picture."""
+    return text.replace("<image>", "< image >")
+
+
+def _blob(sight: Sight, folder: Path) -> Path | None:
+    path = None if sight.sha256 is None else blob_path(folder, sight.sha256)
+    return path if path is not None and path.is_file() else None
+
+
+def _mime(blob: Path) -> str:
+    with blob.open("rb") as file:
+        return MIMES.get(identify(file.read(64)) or "", "application/octet-stream")
+
+
+def _definition(name: str, description: str, parameters: dict[str, Any]) -> dict[str, Any]:
+    return {"type": "function", "function": {"name": name, "description": description, "parameters": parameters}}
+
+
+def _without_none(values: dict[str, Any]) -> dict[str, Any]:
+    return {name: value for name, value in values.items() if value is not None}
+
+
+# --- as formats of `export` ------------------------------------------------------------------------------------
+
+
+def _source(content: Content, options: Options) -> tuple[Path, list[Trajectory]]:
+    folder = options.source
+    assert isinstance(content, Run)
+    found = [] if folder is None else list(trajectories_of(folder))[: options.limit]
+    if folder is None or not found:
+        raise UserError("this run has no trajectories.", "only runs of agents and chat models have; export such a one")
+    return folder, found
+
+
+def _write_atif(content: Content, path: Path, options: Options) -> None:
+    folder, found = _source(content, options)
+    with whole_folder(path, marker=MARKER) as fresh:
+        names = []
+        for each in found:
+            name = trajectory_path(fresh, each.start.task, each.start.attempt).with_suffix(".json").name
+            write_json(fresh / name, to_atif(each, folder))
+            names.append(name)
+        write_json(fresh / MARKER, {"schema_version": ATIF_VERSION, "run": str(folder), "trajectories": names})
+
+
+def _write_swift(content: Content, path: Path, options: Options) -> None:
+    folder, found = _source(content, options)
+    answered = (each for each in found if each.end is not None and not isinstance(each.end.prediction, Failure))
+    write_jsonl(path, (to_swift(each, folder) for each in answered))
+
+
+FORMATS = {
+    "atif": Format("atif", "trajectories of a run as ATIF, a folder of JSON files", write=_write_atif, writes=(Run,)),
+    "ms-swift": Format(
+        "ms-swift", "answered trajectories of a run as tool-call training rows", write=_write_swift, writes=(Run,)
+    ),
+}

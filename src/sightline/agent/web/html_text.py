@@ -1,0 +1,141 @@
+"""HTML → the text that a reader sees: no scripts, no styles, nothing that is hidden."""
+
+from __future__ import annotations
+
+import re
+from urllib.parse import urljoin, urlsplit
+
+from sightline.agent.web.base import WebPage
+from sightline.agent.web.html_tokens import Tag, tokens
+
+MOST_BYTES = 3 << 20
+MOST_TEXT = 200_000
+_LONGEST_URL = 2048
+_DROPPED = frozenset(
+    """script style noscript template svg math iframe object embed canvas audio video button select textarea
+    nav""".split()  # noqa: SIM905
+)
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905
+_BLOCKS = frozenset(
+    """p div section article main header footer aside h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table tr blockquote pre
+    figure figcaption br hr body details summary form""".split()  # noqa: SIM905
+)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])")
+_SPACES = re.compile(r"\s+")
+
+
+def html_text(data: bytes, url: str, charset: str | None = None) -> WebPage:
+    """A page as Markdown-like text; addresses of links and pictures are made absolute."""
+    reader = _Reader(url)
+    for token in tokens(decoded(data[:MOST_BYTES], charset)):
+        reader.take(token)
+    title = " ".join("".join(reader.title).split())[:300]
+    return WebPage(url, title or title_of(url), reader.text())
+
+
+def title_of(url: str) -> str:
+    """What stands for a title where a page has none: the last part of its address."""
+    parts = urlsplit(url)
+    return parts.path.rstrip("/").rpartition("/")[2] or parts.hostname or url
+
+
+def decoded(data: bytes, charset: str | None) -> str:
+    """Text by the character set that the server names, else the page itself, else UTF-8."""
+    found = _META_CHARSET.search(data[:4096])
+    for name in (charset, found[1].decode("ascii") if found else None):
+        try:
+            if name:
+                return data.decode(name, "replace")
+        except (LookupError, UnicodeError, ValueError):  # Python knows character sets that are none of text.
+            continue
+    return data.decode("utf-8", "replace")
+
+
+class _Reader:
+    """Puts a page's text together; `_skipped` are the open elements inside one that is not shown."""
+
+    def __init__(self, url: str) -> None:
+        self._url = url
+        self._parts: list[str] = []
+        self._size = 0
+        self._skipped: list[str] = []
+        self._link: tuple[int, str] | None = None
+        self.title: list[str] = []
+        self._in_title = False
+
+    def text(self) -> str:
+        lines = (" ".join(line.split()) for line in "".join(self._parts).split("\n"))
+        return re.sub(r"\n{3,}", "\n\n", "\n".join(lines)).strip()[:MOST_TEXT]
+
+    def take(self, token: Tag | str) -> None:
+        if isinstance(token, str):
+            self._words(token)
+        elif token.name == "title":
+            self._in_title = not token.closes
+        elif self._skipped:
+            if token.name == self._skipped[-1]:
+                self._skipped.pop() if token.closes else self._skipped.append(token.name)
+        elif token.closes:
+            self._end(token.name)
+        elif token.name in _DROPPED or _is_hidden(token.attributes):
+            if token.name not in _VOID:
+                self._skipped.append(token.name)
+        else:
+            self._begin(token)
+
+    def _words(self, text: str) -> None:
+        if self._in_title:
+            if not self.title:
+                self.title.append(text)
+        elif not self._skipped:
+            # A newline in the source is a space to the reader.
+            self._add(_SPACES.sub(" ", text))
+
+    def _begin(self, tag: Tag) -> None:
+        if tag.name in _BLOCKS:
+            self._add("\n- " if tag.name == "li" else "\n")
+        if tag.name in ("h1", "h2", "h3"):
+            self._add("#" * int(tag.name[1]) + " ")
+        elif tag.name in ("td", "th"):
+            self._add(" | ")
+        elif tag.name == "a":
+            # Links don't nest: one that was not closed is only its words.
+            self._link = len(self._parts), self._absolute(tag.attributes.get("href", ""))
+        elif tag.name == "img":
+            self._picture(tag.attributes)
+
+    def _end(self, name: str) -> None:
+        if name == "a" and self._link is not None:
+            first, address = self._link
+            self._link = None
+            words = "".join(self._parts[first:]).strip()
+            if address and words and "\n" not in words and "[" not in words:
+                self._parts[first:] = [f"[{words}]({address})"]
+        if name in _BLOCKS:
+            self._add("\n")
+
+    def _picture(self, given: dict[str, str]) -> None:
+        address = self._absolute(given.get("src", ""))
+        if address:
+            words = re.sub(r"[\s\[\]]+", " ", given.get("alt", "")).strip()[:300]
+            self._add(f"\n![{words}]({address})\n")
+
+    def _add(self, text: str) -> None:
+        if self._size < 2 * MOST_TEXT:
+            self._parts.append(text)
+            self._size += len(text)
+
+    def _absolute(self, address: str) -> str:
+        try:
+            found = urljoin(self._url, address.strip())
+        except ValueError:
+            return ""
+        fit = found.startswith(("http://", "https://")) and len(found) <= _LONGEST_URL
+        return found if address and fit and not re.search(r"[\s)]", found) else ""
+
+
+def _is_hidden(given: dict[str, str]) -> bool:
+    """What a person does not see is not told either: orders to machines are often written there."""
+    style = given.get("style", "").lower()
+    return "hidden" in given or given.get("aria-hidden") == "true" or _HIDDEN_STYLE.search(style) is not None

@@ -1,0 +1,158 @@
+"""`sightline ask QUESTION [--in DIR]`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.asking import ChatOptions
+from sightline.cli.common import Common, printable
+from sightline.errors import SightlineError, StoppedError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sightline.agent.ask import Asked
+    from sightline.agent.trajectory import Record, Turn, Use
+
+Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
+Positive = Annotated[int, Parameter(validator=Number(gte=1))]
+_WORDS, _ARGUMENTS, _LISTED = 300, 140, 20
+
+
+def ask(
+    question: str,
+    /,
+    *,
+    in_: Annotated[Path | None, Parameter(name="--in")] = None,
+    tool: Several = None,
+    without_tool: Several = None,
+    web: str | None = None,
+    embedder: str | None = None,
+    turns: Positive = 30,
+    chat: ChatOptions = ChatOptions(),
+    common: Common = Common(),
+) -> None:
+    """Ask an agent about your pictures; its steps appear as they happen, the evidence at the end.
+
+    Parameters
+    ----------
+    question:
+        What you want to know, such as "where did we eat on the day of the storm?"
+    in_:
+        The folder to look in, sub-folders included; all that the workspace knows when not given.
+    tool:
+        A tool that may be used; can be repeated. All that suit when not given.
+    without_tool:
+        A tool that may not be used; can be repeated.
+    web:
+        Where web tools look: searxng:URL, serper, brave, mcp:URL; nowhere when not given.
+    embedder:
+        Who compares pictures and words; as for `search`.
+    turns:
+        How many turns the agent has; the last one is for the answer.
+    """
+    from sightline.agent.ask import ask as ask_agent
+    from sightline.agent.asked import AgentSettings
+    from sightline.agent.limits import TaskLimits
+
+    console = common.console
+    asked = ask_agent(
+        question,
+        in_,
+        model=chat.chosen(),
+        tools=tuple(tool or ()),
+        without=tuple(without_tool or ()),
+        web=web,
+        embedder=embedder,
+        settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
+        workspace=common.workspace_path,
+        config=common.settings(),
+        asking=chat.asking(common),
+        watch=None if common.json else lambda record: _show(record, console),
+    )
+    common.note(asked.notes)
+    if common.json:
+        common.print_json(to_json(asked))
+    else:
+        console.print(to_text(asked), markup=False, soft_wrap=True)
+    _end(asked)
+
+
+def _end(asked: Asked) -> None:
+    """The exit code: 1 where no answer came, 3 where a limit was reached before the agent was done."""
+    end = asked.answered.end
+    if asked.failure is not None and end.forced is None:
+        raise SightlineError(f"there is no answer: {asked.failure.message}.", "ask again, or another --model")
+    if end.forced is not None:
+        raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
+
+
+def to_json(asked: Asked) -> dict[str, Any]:
+    """One object: the answer, the evidence, and what it took."""
+    end = asked.answered.end
+    failure = asked.failure
+    return {
+        "question": asked.question,
+        "answer": asked.answer,
+        "pictures": [picture.id for picture in asked.pictures],
+        "reason": end.reason,
+        "unknown": list(end.unknown),
+        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
+        "forced": end.forced,
+        "turns": end.turns,
+        "tokens": end.tokens,
+        "usd": end.usd,
+        "seconds": end.seconds,
+        "trajectory": str(asked.folder),
+    }
+
+
+def to_text(asked: Asked) -> str:
+    """The answer, the pictures that show it, and what it took."""
+    end = asked.answered.end
+    lines = [""] if asked.failure is not None else ["", f"  {printable(asked.answer)}" if asked.answer else ""]
+    if end.reason:
+        lines.append(f"  because {printable(end.reason)}")
+    for picture in asked.pictures[:_LISTED]:
+        when = "" if picture.taken_at is None else f"  {picture.taken_at:%Y-%m-%d %H:%M}"
+        lines.append(f"  · {printable(picture.id)}{when}  {printable(picture.address or '')}".rstrip())
+    if len(asked.pictures) > _LISTED:
+        lines.append(f"  · and {len(asked.pictures) - _LISTED:,} more")
+    cost = "price not known" if end.usd is None else f"${end.usd:.4f}"
+    lines.append(f"  {end.turns} turns, {end.tokens:,} tokens, {cost}, {end.seconds:.1f} s")
+    return "\n".join(lines)
+
+
+def _show(record: Record, console: Console) -> None:
+    """One step, when it is done."""
+    if record.type == "turn":
+        _show_turn(record, console)
+    elif record.type == "memory":
+        console.print(f"  ⋯ memory compressed ({record.why})", markup=False, style="dim")
+
+
+def _show_turn(turn: Turn, console: Console) -> None:
+    thought = " ".join(turn.thought.split())
+    if thought:
+        cut = thought if len(thought) <= _WORDS else f"{thought[: _WORDS - 1]}…"
+        console.print(f"{turn.number:>3} {printable(cut)}", markup=False, soft_wrap=True, style="dim")
+    for use in turn.uses:
+        console.print(f"    → {printable(_line(use))}", markup=False, soft_wrap=True)
+    if turn.failure is not None:
+        console.print(f"    ✗ {printable(turn.failure.message)}", markup=False, soft_wrap=True)
+
+
+def _line(use: Use) -> str:
+    arguments = use.arguments if len(use.arguments) <= _ARGUMENTS else f"{use.arguments[: _ARGUMENTS - 1]}…"
+    if use.error:
+        return f"{use.tool} {arguments}: {' '.join(use.observation.split())[:_ARGUMENTS]}"
+    came = []
+    if use.found:
+        came.append(f"{len(use.found):,} found")
+    if use.pictures:
+        came.append(f"{len(use.pictures):,} looked at")
+    return f"{use.tool} {arguments}{': ' + ', '.join(came) if came else ''}"

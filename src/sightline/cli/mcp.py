@@ -1,0 +1,100 @@
+"""`sightline mcp [--in DIR] [--http PORT]`."""
+
+from __future__ import annotations
+
+import asyncio
+import os
+import sys
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.common import Common
+from sightline.errors import UserError
+
+if TYPE_CHECKING:
+    from collections.abc import Coroutine
+
+    from sightline.agent.web import Web
+
+_TOKEN = "SIGHTLINE_MCP_TOKEN"
+_SHORTEST = 16
+Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
+
+
+def mcp(
+    *,
+    in_: Annotated[Path | None, Parameter(name="--in")] = None,
+    http: Annotated[int, Parameter(validator=Number(gte=0, lte=65535))] | None = None,
+    owner: str | None = None,
+    tool: Several = None,
+    without_tool: Several = None,
+    web: str | None = None,
+    freeze: Path | None = None,
+    embedder: str | None = None,
+    common: Common = Common(),
+) -> None:
+    """Offer the tools over your pictures to any program that speaks the Model Context Protocol.
+
+    Parameters
+    ----------
+    in_:
+        The folder of pictures, which is scanned and indexed first; all that the workspace knows when not given.
+    http:
+        Speak streamable HTTP at this port of 127.0.0.1 (0 for a free one), with a token from $SIGHTLINE_MCP_TOKEN
+        or a new one; over stdin and stdout when not given.
+    owner:
+        Only the pictures of this owner.
+    tool:
+        Offer only this tool; can be repeated.
+    without_tool:
+        Do not offer this tool; can be repeated.
+    web:
+        The web for WebSearch and OpenPage: searxng:URL, serper, brave, mcp:URL or frozen:FILE; none when not given.
+    freeze:
+        Keep what the web answers in this file, and do not ask it again.
+    embedder:
+        Who compares pictures and words; the one of the index when not given.
+    """
+    from sightline.agent.web import open_web
+    from sightline.mcp import build_server, new_token, open_desk, serve_http, serve_stdio
+
+    common.ignores_limit()
+    token = os.environ.get(_TOKEN, "")
+    if http is not None and token and len(token) < _SHORTEST:
+        raise UserError(f"{_TOKEN} has fewer than {_SHORTEST} characters.", "leave it out, and one is made")
+    surfed = None if web is None else open_web(web, freeze=freeze, local_only=common.local_only)
+    with open_desk(
+        in_,
+        workspace=common.workspace_path,
+        owner=owner,
+        tools=tool or (),
+        without=without_tool or (),
+        web=surfed,
+        embedder=embedder,
+        config=common.settings(),
+        local_only=common.local_only,
+    ) as desk:
+        server = build_server(desk)
+
+        def ready(address: str) -> None:
+            told = "the one in $" + _TOKEN if token else chosen
+            sys.stderr.write(f"serving {len(desk.tools)} tools at {address}\ntoken: {told}\n")
+            sys.stderr.flush()
+
+        chosen = token or new_token()
+        work = serve_stdio(server) if http is None else serve_http(server, http, chosen, ready)
+        with suppress(KeyboardInterrupt):
+            asyncio.run(_closing(work, surfed))
+
+
+async def _closing(work: Coroutine[None, None, None], web: Web | None) -> None:
+    """The work, and then the web let go of by the loop that it was used in."""
+    try:
+        await work
+    finally:
+        if web is not None:
+            await web.close()

@@ -1,0 +1,123 @@
+"""A person's question about a folder of pictures: in Python, and on the command line."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+
+import models_server as wire
+import sightline
+from agent_stand_ins import call, calls, says
+from search_tools import Colours, paint
+from sightline.agent.replay_run import replay_task
+from sightline.agent.trajectory import trajectories_of
+from sightline.cli import ask as command
+from sightline.cli.app import main
+from sightline.errors import UserError
+from sightline.models.asking import Asking
+from sightline.types import Failure
+
+
+def curious(received: wire.Received) -> wire.Answer:
+    used = [message for message in received.json["messages"] if message["role"] == "tool"]
+    if not used:
+        return calls(call("ImageSearch", {"text": "red", "top_k": 2}), text="I look for red.")
+    if len(used) == 1:
+        return calls(call("ViewPhotos", {"photos": ["red.png"]}))
+    return calls(call("Finish", {"answer": "One is red.", "evidence": ["red.png", "none.png"], "reason": "I saw it."}))
+
+
+@pytest.fixture
+def pictures(tmp_path: Path) -> Path:
+    for colour in ("red", "yellow", "blue"):
+        paint(tmp_path / "pictures" / f"{colour}.png", colour)
+    return tmp_path / "pictures"
+
+
+@pytest.fixture
+def server() -> Iterator[wire.Server]:
+    with wire.serving_in_thread(curious) as serving:
+        yield serving
+
+
+def asked(pictures: Path, server: wire.Server, question: str = "which is red?", **more: Any) -> Any:
+    return sightline.ask(
+        question,
+        pictures,
+        model="vllm/stub",
+        embedder=Colours(),
+        workspace=pictures.parent / "ws",
+        asking=Asking(base_url=server.base_url),
+        **more,
+    )
+
+
+def test_an_answer_comes_with_its_evidence_and_its_way(pictures: Path, server: wire.Server) -> None:
+    steps: list[str] = []
+    found = asked(pictures, server, watch=lambda record: steps.append(record.type))
+    assert found.answer == "One is red." and [each.id for each in found.pictures] == ["red.png"]
+    assert found.answered.end.unknown == ("none.png",) and found.failure is None
+    assert steps == ["start", "turn", "turn", "turn", "end"]
+    (kept,) = trajectories_of(found.folder)
+    assert next(kept.uses).found[0] == "red.png"
+    assert replay_task(found.folder, kept.start.task).same
+    assert command.to_json(found)["pictures"] == ["red.png"]
+    text = command.to_text(found)
+    assert "One is red." in text and "· red.png" in text and "because I saw it." in text
+
+
+def test_an_empty_question_and_an_empty_folder_are_refused(pictures: Path, server: wire.Server, tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="question is empty"):
+        asked(pictures, server, " ")
+    (tmp_path / "nothing").mkdir()
+    with pytest.raises(UserError):
+        sightline.ask("what?", tmp_path / "nothing", model="vllm/stub", embedder=Colours(), workspace=tmp_path / "w")
+    assert not server.requests
+
+
+def test_a_model_that_fails_is_told(pictures: Path) -> None:
+    with wire.serving_in_thread(lambda _: wire.respond_json({"error": {"message": "no"}}, 400)) as server:
+        found = asked(pictures, server)
+    assert isinstance(found.failure, Failure) and found.answer == "" and found.failure.kind == "bad-request"
+
+
+@pytest.mark.parametrize(("turns", "code"), [("30", 0), ("2", 3)])
+def test_the_command(
+    pictures: Path,
+    server: wire.Server,
+    monkeypatch: pytest.MonkeyPatch,
+    capsys: pytest.CaptureFixture[str],
+    turns: str,
+    code: int,
+) -> None:
+    from sightline.agent import ask as library
+
+    given = library.ask
+
+    def with_colours(*args: Any, **more: Any) -> Any:
+        return given(*args, **{**more, "embedder": Colours()})
+
+    monkeypatch.setattr(library, "ask", with_colours)
+    where = ["--in", str(pictures), "--workspace", str(pictures.parent / "ws"), "--base-url", server.base_url]
+    line = ["ask", "which is red?", *where, "--model", "vllm/stub", "--turns", turns]
+    if code:
+        with pytest.raises(SystemExit) as stopped:
+            main(line)
+        assert stopped.value.code == code and "limit (turns)" in capsys.readouterr().err
+        return
+    main(line)
+    shown = capsys.readouterr().out
+    assert "→ ImageSearch" in shown and "2 found" in shown and "1 looked at" in shown and "One is red." in shown
+    main([*line, "--json"])
+    assert orjson.loads(capsys.readouterr().out)["answer"] == "One is red."
+
+
+def test_says_is_a_plain_answer(pictures: Path) -> None:
+    with wire.serving_in_thread(lambda _: says("The final answer is: three pictures.")) as server:
+        found = asked(pictures, server, without=("ViewPhotos",))
+        offered = [tool["function"]["name"] for tool in server.requests[0].json["tools"]]
+    assert found.answer == "three pictures" and "ViewPhotos" not in offered and "ImageSearch" in offered

@@ -1,0 +1,255 @@
+"""Search engines by their HTTP forms, against stand-ins on this machine; and a web that remembers."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable
+from pathlib import Path
+from typing import Any
+
+import orjson
+import pytest
+from aiohttp import web
+
+from agent_tools import StubWeb
+from sightline.agent.web import FrozenWeb, OfflineWeb, Web, WebHit, WebPage, WebPicture, open_web
+from sightline.agent.web.engines import Brave, SearchedWeb, SearXNG, Serper
+from sightline.config.section import Hidden
+from sightline.errors import UserError
+from sightline.types import Failure
+
+KEY = "k-1234567890-secret"
+LONG = "x" * 5000
+
+
+async def _searxng(request: web.Request) -> web.Response:
+    assert request.method == "GET" and request.query["format"] == "json"
+    if request.query["categories"] == "images":
+        return web.json_response(
+            {"results": [{"img_src": "https://i.test/1.jpg", "url": "https://a.test", "title": "t"}]}
+        )
+    rows = [{"url": "https://a.test/", "title": "A\n title", "content": LONG}, {"url": "javascript:1"}, "rubbish", {}]
+    return web.json_response({"results": rows})
+
+
+async def _serper(request: web.Request) -> web.Response:
+    if request.headers.get("X-API-KEY") != KEY:
+        return web.Response(status=403)
+    asked = await request.json()
+    assert request.method == "POST" and asked["q"] == "dogs & cats" and asked["num"] == 3
+    if request.path.endswith("/images"):
+        return web.json_response(
+            {"images": [{"imageUrl": "https://i.test/1.jpg", "link": "https://a.test", "title": "t"}]}
+        )
+    return web.json_response({"organic": [{"link": "https://a.test/", "title": "A", "snippet": "s"}] * 9})
+
+
+async def _brave(request: web.Request) -> web.Response:
+    if request.headers.get("X-Subscription-Token") != KEY:
+        return web.Response(status=401)
+    assert request.query["q"] == "dogs & cats" and request.query["count"] == "3"
+    if "/images/" in request.path:
+        row = {"title": "t", "url": "https://a.test", "properties": {"url": "https://i.test/1.jpg"}}
+        return web.json_response({"results": [row]})
+    return web.json_response({"web": {"results": [{"url": "https://a.test/", "title": "A", "description": "s"}]}})
+
+
+async def _limited(request: web.Request) -> web.Response:
+    return web.Response(status=429)
+
+
+async def _rubbish(request: web.Request) -> web.Response:
+    return web.Response(text="<html>", content_type="application/json")
+
+
+async def _elsewhere(request: web.Request) -> web.Response:
+    raise web.HTTPFound("http://127.0.0.1:1/")
+
+
+Ask = Callable[[SearchedWeb], Awaitable[Any]]
+
+
+def asked(handler: Any, engine: Callable[[str], Any], ask: Ask) -> Any:
+    """What a web says whose engine is the stand-in."""
+
+    async def run() -> Any:
+        app = web.Application()
+        app.router.add_route("*", "/{tail:.*}", handler)
+        runner = web.AppRunner(app)
+        await runner.setup()
+        await web.TCPSite(runner, "127.0.0.1", 0).start()
+        searched = SearchedWeb(engine(f"http://127.0.0.1:{runner.addresses[0][1]}/"), secrets=[KEY])
+        try:
+            return await ask(searched)
+        finally:
+            await searched.close()
+            await runner.cleanup()
+
+    return asyncio.run(run())
+
+
+ENGINES = [
+    pytest.param(_searxng, SearXNG, id="searxng"),
+    pytest.param(_serper, lambda base: Serper(Hidden(KEY), base), id="serper"),
+    pytest.param(_brave, lambda base: Brave(Hidden(KEY), base), id="brave"),
+]
+
+
+@pytest.mark.parametrize(("handler", "engine"), ENGINES)
+def test_pages_and_pictures_are_read(handler: Any, engine: Any) -> None:
+    hits = asked(handler, engine, lambda web_: web_.search("dogs & cats", 3))
+    assert isinstance(hits[0], WebHit) and hits[0].url == "https://a.test/" and hits[0].title.startswith("A")
+    assert len(hits) <= 3 and len(hits[0].text) <= 1000
+    assert all(hit.url.startswith("https://") for hit in hits)
+    pictures = asked(handler, engine, lambda web_: web_.search_pictures("dogs & cats", 3))
+    assert pictures == [WebPicture("https://i.test/1.jpg", "https://a.test", "t")]
+    likeness = asked(handler, engine, lambda web_: web_.search_pictures(b"...", 3))
+    assert isinstance(likeness, Failure) and likeness.kind == "unsupported"
+
+
+@pytest.mark.parametrize(
+    ("handler", "kind"), [(_limited, "rate-limit"), (_rubbish, "bad-reply"), (_elsewhere, "http-status")]
+)
+def test_what_goes_wrong_has_a_name(handler: Any, kind: str) -> None:
+    found = asked(handler, lambda base: Serper(Hidden(KEY), base), lambda web_: web_.search("x", 3))
+    assert isinstance(found, Failure) and found.kind == kind and KEY not in found.message
+
+
+def test_a_wrong_key_is_told_without_the_key() -> None:
+    found = asked(_serper, lambda base: Serper(Hidden("wrong-key-1"), base), lambda web_: web_.search("x", 3))
+    assert isinstance(found, Failure) and "key" in found.message and "wrong-key-1" not in found.message
+    assert "wrong-key-1" not in repr(vars(Serper(Hidden("wrong-key-1"))))
+
+
+def test_nobody_there_is_a_failure() -> None:
+    async def run() -> Any:
+        searched = SearchedWeb(SearXNG("http://127.0.0.1:1"))
+        try:
+            return await searched.search("x", 3)
+        finally:
+            await searched.close()
+
+    found = asyncio.run(run())
+    assert isinstance(found, Failure) and found.kind == "connection" and found.retryable
+
+
+# --- opening by name ---
+
+
+@pytest.mark.parametrize(
+    "spec", ["bing", "searxng", "searxng:localhost", "serper", "brave", "mcp:", "frozen:/no/file", ""]
+)
+def test_webs_that_cant_be_opened_say_what_to_do(spec: str) -> None:
+    with pytest.raises(UserError) as caught:
+        open_web(spec, environment={})
+    assert caught.value.fix
+
+
+def test_local_only_allows_what_stays_here(tmp_path: Path) -> None:
+    for spec in ("serper", "searxng:http://localhost:8888", "mcp:https://mcp.test/"):
+        with pytest.raises(UserError, match="local-only"):
+            open_web(spec, local_only=True, environment={"SERPER_API_KEY": KEY})
+    asyncio.run(FrozenWeb(tmp_path / "web.sqlite", StubWeb({})).close())
+    assert open_web(f"frozen:{tmp_path / 'web.sqlite'}", local_only=True).name == "frozen"
+
+
+def test_a_key_from_the_environment(tmp_path: Path) -> None:
+    assert open_web("serper", environment={"SERPER_API_KEY": KEY}).name == "serper"
+    frozen = open_web("brave", environment={"BRAVE_API_KEY": KEY}, freeze=tmp_path / "web.sqlite")
+    assert frozen.name == "frozen brave"
+
+
+# --- freezing ---
+
+
+async def _everything(web_: Web) -> list[Any]:
+    return [
+        await web_.search("dog", 5),
+        await web_.open("https://pages.test/dog"),
+        await web_.open("https://pages.test/none"),
+        await web_.search_pictures("dog", 2),
+        await web_.search_pictures(b"bytes", 2),
+        await web_.picture("https://pages.test/dog.png"),
+    ]
+
+
+def test_what_was_seen_is_replayed_offline(tmp_path: Path) -> None:
+    stub = StubWeb({"https://pages.test/dog": "A dog."}, {"https://pages.test/dog.png": b"\x00\xff"})
+    file = tmp_path / "web.sqlite"
+
+    async def record() -> list[Any]:
+        web_ = FrozenWeb(file, stub)
+        first, second = await _everything(web_), await _everything(web_)
+        assert first == second
+        await web_.close()
+        return first
+
+    seen = asyncio.run(record())
+    assert seen == asyncio.run(
+        _everything(StubWeb({"https://pages.test/dog": "A dog."}, {"https://pages.test/dog.png": b"\x00\xff"}))
+    )
+    assert len(stub.asked) == 7, "each once, and closed"
+
+    async def replay() -> list[Any]:
+        web_ = FrozenWeb(file)
+        found = [*await _everything(web_), await web_.search("cat", 5)]
+        await web_.close()
+        return found
+
+    *again, new = asyncio.run(replay())
+    assert again == seen
+    assert isinstance(new, Failure) and new.kind == "not-frozen"
+
+
+def test_a_passing_failure_is_asked_again(tmp_path: Path) -> None:
+    class Shaky(StubWeb):
+        async def open(self, url: str) -> WebPage | Failure:
+            self.asked.append(url)
+            return Failure("timeout", "late") if len(self.asked) == 1 else WebPage(url, "T", "text")
+
+    async def run() -> list[Any]:
+        web_ = FrozenWeb(tmp_path / "web.sqlite", Shaky({}))
+        found = [await web_.open("https://a.test/") for _ in range(3)]
+        await web_.close()
+        return found
+
+    first, second, third = asyncio.run(run())
+    assert isinstance(first, Failure) and second == third == WebPage("https://a.test/", "T", "text")
+
+
+# --- the built-in world's web ---
+
+
+def test_the_worlds_web_fits_the_protocol() -> None:
+    from sightline.world.web import world_web
+
+    pages = world_web(seed=0)
+
+    async def run() -> None:
+        web_ = OfflineWeb(pages, "world")
+        hits = await web_.search("mayor", 3)
+        assert not isinstance(hits, Failure) and len(hits) == 3
+        page = await web_.open(hits[0].url)
+        assert isinstance(page, WebPage) and page.title and page.text.startswith(f"# {page.title}")
+        assert isinstance(await web_.open("https://nowhere.invalid/"), Failure)
+        pictures = await web_.search_pictures("mailbox", 1)
+        assert not isinstance(pictures, Failure)
+        data = await web_.picture(pictures[0].url)
+        assert isinstance(data, bytes) and data.startswith(b"\x89PNG")
+        assert isinstance(await web_.search_pictures(b"no picture", 1), Failure)
+        await web_.close()
+
+    asyncio.run(run())
+
+
+def test_stored_answers_are_json(tmp_path: Path) -> None:
+    import sqlite3
+
+    async def run() -> None:
+        web_ = FrozenWeb(tmp_path / "web.sqlite", StubWeb({"https://pages.test/dog": "A dog."}))
+        await web_.search("dog", 5)
+        await web_.close()
+
+    asyncio.run(run())
+    (row,) = sqlite3.connect(tmp_path / "web.sqlite").execute("SELECT what, asked, answer FROM seen").fetchall()
+    assert row[:2] == ("search", "5 dog") and orjson.loads(row[2])["answer"][0]["url"] == "https://pages.test/dog"
