@@ -242,3 +242,20 @@ def test_mistakes_get_a_fix(cli, tmp_path: Path) -> None:
     assert not (tmp_path / ".sightline").exists()
     made = cli("batch", "make", requests, "--model", "vllm/m", "--base-url", "http://127.0.0.1:9/v1", "--out", "job")
     assert made.returncode == 0
+
+
+def test_a_budget_for_a_job_is_a_promise_or_refused(cli: Any, tmp_path: Path) -> None:
+    rows = [*REQUESTS, {"id": "p", "prompt": "What is it?", "pictures": ["none.jpg"]}]
+    requests = write(tmp_path / "requests.jsonl", rows)
+    make = ("batch", "make", requests, "--model", "openai/gpt-5-mini", "--out", "job")
+    planned = cli(*make, "--plan")
+    assert "5 calls" in planned.stdout and "the most is unknown: set --max-tokens" in planned.stdout
+    assert "1 more will fail and cost nothing: their pictures can't be read" in planned.stdout
+    unlimited = json.loads(cli(*make, "--plan", "--json").stdout)
+    assert unlimited["usd"]["high"] is None and unlimited["stages"][0]["unreadable"] == 1
+    refused = cli(*make, "--budget", "1000usd")
+    assert refused.returncode == 2 and "--max-tokens" in refused.stderr and not (tmp_path / "job").exists()
+    ambiguous = cli(*make, "--budget", "1,000usd", "--max-tokens", 100)
+    assert ambiguous.returncode == 2 and "may mean 1.000 or 1000 dollars" in ambiguous.stderr
+    assert cli(*make, "--budget", "0.0001usd", "--max-tokens", 100).returncode == 3
+    assert cli(*make, "--budget", "1usd", "--max-tokens", 100).returncode == 0

@@ -5,6 +5,8 @@ from __future__ import annotations
 import json
 from pathlib import Path
 
+import pytest
+
 from sightline.engine import Journal
 from sightline.engine.journal import Call
 from sightline.types import ChatReply, Failure, Usage
@@ -60,3 +62,19 @@ def test_no_journal_is_the_users_to_solve(cli, tmp_path: Path) -> None:
     assert done.returncode == 2 and "there is no journal" in done.stderr and not (tmp_path / ".sightline").exists()
     done = cli("ledger", "--by", "picture")
     assert done.returncode == 2 and "picture" in done.stderr
+
+
+@pytest.mark.parametrize("by", [(), ("--by", "stage")])
+def test_no_number_is_cut_in_a_pipe_or_on_a_narrow_screen(cli, tmp_path: Path, by: tuple[str, ...]) -> None:
+    model = "openrouter/a-provider/with-a-very-long-name-of-a-model-and-its-version-2026-11-15"
+    usage = Usage(123_456_789_012, 98_765_432_109, 87_654_321_098, 76_543_210_987, 65_432_109_876)
+    with Journal(tmp_path / "ws") as journal:
+        for number, usd in enumerate((1_234_567.89, None)):
+            call = Call(bytes([number]) * 32, "annotate", model, "e", 1.0, ChatReply("x"), usage=usage, usd=usd)
+            journal.record_all([call])
+    numbers = ("at least $1,234,567.89", "246,913,578,024", "175,308,642,196", "153,086,421,974", "130,864,219,752")
+    piped = cli("ledger", *by, "--workspace", tmp_path / "ws", COLUMNS="80")
+    assert all(number in piped.stdout for number in numbers) and "…" not in piped.stdout
+    narrow = cli("ledger", *by, "--workspace", tmp_path / "ws", COLUMNS="80", FORCE_COLOR="1", TERM="dumb")
+    assert all(number in narrow.stdout for number in numbers) and "…" not in narrow.stdout
+    assert max(map(len, narrow.stdout.splitlines())) <= 90

@@ -201,3 +201,44 @@ def test_a_stop_wakes_those_who_pause() -> None:
         assert now() == start
 
     run_virtual(main())
+
+
+@pytest.mark.parametrize(
+    "kind",
+    ["bad-request", "auth", "unknown-model", "bad-picture", "unsupported", "refused", "content-filter", "rate-limited"],
+)
+def test_whatever_comes_of_a_probe_ends_it(kind: str) -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        for _ in range(10):
+            fail(breaker)
+        assert breaker.is_open
+        assert await breaker.ready()
+        waiting = asyncio.create_task(breaker.ready())
+        await asyncio.sleep(10)
+        assert not waiting.done(), "one probe at a time"
+        fail(breaker, Failure(kind, "HTTP 4xx"), probe=True)
+        is_probe = await asyncio.wait_for(waiting, 60)
+        says_nothing = kind in ("bad-picture", "unsupported", "rate-limited")
+        assert is_probe is breaker.is_open is says_nothing, "what a server answered closes it"
+
+    run_virtual(main())
+
+
+def test_a_server_that_answers_with_errors_is_not_said_to_be_away() -> None:
+    async def main() -> None:
+        for failure, says in (
+            (Failure("server-error", "HTTP 500"), "answers nothing but errors"),
+            (AWAY, "does not an"),
+        ):
+            breaker = Breaker("http://x/v1")
+            for _ in range(10):
+                fail(breaker, failure)
+            with pytest.raises(StoppedError, match=says) as stopped:
+                while True:
+                    await breaker.ready()
+                    fail(breaker, failure, probe=True)
+            assert ("is the server running" in (stopped.value.fix or "")) is (failure is AWAY)
+
+    run_virtual(main())

@@ -15,13 +15,26 @@ from sightline.errors import StoppedError, UserError
 
 
 @pytest.mark.parametrize(
-    ("text", "usd"), [("5usd", 5.0), ("$5", 5.0), ("0.50", 0.5), ("2,5 USD", 2.5), ("3 dollars", 3.0), ("0", 0.0)]
+    ("text", "usd"),
+    [
+        ("5usd", 5.0),
+        ("$5", 5.0),
+        ("0.50", 0.5),
+        ("2,5 USD", 2.5),
+        ("3 dollars", 3.0),
+        ("0", 0.0),
+        ("12,50", 12.5),
+        ("0,125", 0.125),
+        ("1,0000", 1.0),
+        ("1,234.50 usd", 1234.5),
+        ("$1,234,567", 1234567.0),
+    ],
 )
 def test_amounts_are_read(text: str, usd: float) -> None:
     assert Budget.parse(text).cap == usd
 
 
-@pytest.mark.parametrize("text", ["", "five", "5eur", "-1", "1e3", "5 5"])
+@pytest.mark.parametrize("text", ["", "five", "5eur", "-1", "1e3", "5 5", "1.2.3", "1,2,3", "1.000,50"])
 def test_what_is_no_amount_is_refused(text: str) -> None:
     with pytest.raises(UserError, match="is not an amount in dollars"):
         Budget.parse(text)
@@ -93,5 +106,62 @@ def test_a_cancelled_wait_sets_nothing_aside() -> None:
         budget.settle(1.0, 0.2)
         assert budget.reserved == 0 and budget.left == pytest.approx(0.8)
         await budget.reserve(0.8)
+
+    run_virtual(main())
+
+
+def test_a_comma_that_may_mean_two_things_is_refused() -> None:
+    with pytest.raises(UserError, match=r'"1,000usd" may mean 1.000 or 1000 dollars') as refused:
+        Budget.parse("1,000usd")
+    assert refused.value.fix == "write it without the comma: --budget 1000usd, or --budget 1.000usd"
+
+
+def test_what_a_model_really_costs_is_learnt_and_the_first_goes_alone() -> None:
+    """Estimated at 0.1, each costs 1.0: without learning, fifty would go out at once."""
+
+    async def call(budget: Budget) -> None:
+        await budget.reserve(0.1, "m")
+        await asyncio.sleep(1)
+        budget.settle(0.1, 1.0, "m")
+
+    async def main() -> None:
+        budget = Budget.usd(5)
+        done = await asyncio.gather(*(call(budget) for _ in range(50)), return_exceptions=True)
+        assert sum(isinstance(result, StoppedError) for result in done) == 45
+        assert budget.spent == pytest.approx(5.0) and budget.reserved == 0
+
+    run_virtual(main())
+
+
+def test_what_is_in_flight_grows_with_what_was_learnt() -> None:
+    async def main() -> None:
+        budget = Budget.usd(100)
+        await budget.reserve(1.0, "m")
+        budget.settle(1.0, 1.0, "m")
+        for _ in range(3):
+            await budget.reserve(1.0, "m")
+        await budget.reserve(1.0, "other")
+        budget.settle(1.0, 4.0, "m")
+        assert budget.reserved == pytest.approx(2 * 4.0 + 1.0)
+
+    run_virtual(main())
+
+
+def test_an_attempt_of_unknown_cost_counts_with_what_was_set_aside() -> None:
+    async def main() -> None:
+        budget = Budget.usd(10)
+        await budget.reserve(1.0, "m")
+        budget.settle(1.0, 2.0, "m")
+        await budget.reserve(1.0, "m")
+        budget.settle(1.0, None, "m")
+        assert (budget.spent, budget.calls) == (4.0, 2)
+
+    run_virtual(main())
+
+
+def test_what_costs_nothing_is_not_held_back() -> None:
+    async def main() -> None:
+        budget = Budget.usd(0)
+        await asyncio.gather(*(budget.reserve(0.0, "free") for _ in range(100)))
 
     run_virtual(main())

@@ -68,9 +68,14 @@ def test_equal_requests_have_one_key_however_they_were_written() -> None:
 
 def test_the_key_is_known_so_that_it_stays_the_same_in_later_versions() -> None:
     assert canonical(REQUEST, "e") == (
-        b'{"endpoint":"e","messages":[{"content":["What is this?"],"role":"user"}],"model":"openai/gpt-5-mini"}'
+        b'{"endpoint":"e","messages":[{"content":["What is this?"],"role":"user"}],"model":"openai/gpt-5-mini",'
+        b'"v":2,"wire":""}'
     )
     assert request_key(REQUEST, "e") == hashlib.sha256(canonical(REQUEST, "e")).digest()
+
+
+def test_what_else_changes_what_is_sent_changes_the_key() -> None:
+    assert len({request_key(REQUEST, "e", wire) for wire in ("", "a", "b")}) == 3
 
 
 def test_a_picture_counts_by_its_content_and_not_by_its_name(tmp_path: Path) -> None:

@@ -128,7 +128,9 @@ def test_ctrl_c_ends_at_once_with_everything_saved(tmp_path: Path) -> None:
         client.send_signal(signal.SIGINT)
         assert client.wait(20) != 0
         assert time.perf_counter() - started < 10
-        assert query(tmp_path / "other", "SELECT count(*) FROM calls") == [(0,)]
+        broken_off = query(tmp_path / "other", "SELECT count(*), failure, usd, reusable FROM calls GROUP BY failure")
+        assert broken_off == [(AT_ONCE, "cancelled", None, 0)], "they may have been billed"
+        assert query(tmp_path / "other", "SELECT count(*) FROM claims") == [(0,)]
 
 
 def test_ctrl_c_ends_a_map_without_an_event_loop_too(tmp_path: Path) -> None:

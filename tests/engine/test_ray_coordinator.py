@@ -18,7 +18,7 @@ from sightline.engine import Budget, Journal, Limits
 from sightline.engine.journal import Call
 from sightline.engine.spread_coordinator import Coordinator, UnknownWorkerError
 from sightline.engine.spread_link import Link, SharedGate, SharedJournal, SharedPurse
-from sightline.engine.spread_wire import Leave
+from sightline.engine.spread_wire import Leave, Settle
 from sightline.errors import StoppedError, UserError
 from sightline.types import ChatReply, Failure
 
@@ -186,13 +186,15 @@ def test_what_a_dead_worker_had_begun_counts_as_spent(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with two_workers(tmp_path, Budget(1.0)) as (coordinator, a, b):
+            await SharedPurse(b).reserve(0.01)
+            b.send(Settle(1, 0.01))  # What such calls cost is known: more than one may be in flight.
             calls = [asyncio.create_task(begin(a)) for _ in range(3)]
             await asyncio.wait(calls, timeout=0.1)
             waiting = asyncio.create_task(SharedPurse(b).reserve(0.2))
             assert await still_waits(waiting)
             coordinator.bury("a")
             await waiting
-            assert coordinator.spent.usd == pytest.approx(0.6)
+            assert coordinator.spent.usd == pytest.approx(0.61)
             await asyncio.gather(*calls, return_exceptions=True)
 
     run(main)
@@ -355,5 +357,29 @@ def test_a_worker_that_was_given_up_can_ask_nothing_more(tmp_path: Path) -> None
             with pytest.raises(UnknownWorkerError):
                 await coordinator.tell("a", [])
             coordinator.bury("a")
+
+    run(main)
+
+
+def test_a_call_that_was_broken_off_is_written_down_though_nobody_waits(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with two_workers(tmp_path) as (_, a, b):
+            SharedJournal(a).record_later(Call(KEY, "test", "vllm/m", "http://x", 1.0, Failure("cancelled", "", True)))
+            assert await SharedJournal(a).seek(KEY, fresh=False) is None
+            await asyncio.gather(a.close(), b.close())
+
+    run(main)
+    with Journal(tmp_path) as journal:
+        assert journal._reading.execute("SELECT failure, usd FROM calls").fetchall() == [("cancelled", None)]
+
+
+def test_attempts_of_unknown_cost_count_with_what_was_set_aside(tmp_path: Path) -> None:
+    async def main() -> None:
+        async with two_workers(tmp_path, Budget(1.0)) as (coordinator, a, _):
+            purse = SharedPurse(a)
+            await purse.reserve(0.25, "m")
+            purse.settle(0.25, None, "m")
+            await purse.reserve(0.25, "m")
+            assert coordinator.spent == (0.25, 1)
 
     run(main)

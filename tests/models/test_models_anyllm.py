@@ -44,7 +44,7 @@ def send(answer: Answer, request: ChatRequest = HELLO, **settings: Any) -> tuple
             transport = open_transport(
                 NAME,
                 base_url=server.base_url.removesuffix("/v1"),
-                models=MODELS,
+                models=ModelSettings(server_api_key=Hidden(KEY)),
                 settings=WireSettings(**settings),
             )
             assert KEY not in repr(transport)

@@ -16,7 +16,7 @@ from pydantic import BaseModel
 from models_server import FaultServer
 from sightline.config import Config
 from sightline.config.services import Price, PriceSettings
-from sightline.engine import Budget, Journal, Limits, Prices, purpose
+from sightline.engine import Budget, Journal, Limits, Prices, purpose, read_ledger
 from sightline.engine.breaker import Breaker
 from sightline.engine.journal import FILE_NAME
 from sightline.engine.retry import Retry
@@ -24,10 +24,13 @@ from sightline.errors import StoppedError, UserError
 from sightline.models.asking import Asking
 from sightline.models.caller import Caller
 from sightline.models.chat import open_chat
+from sightline.models.failures import failure
 from sightline.models.opening import open_transport
+from sightline.models.picture_limits import PictureLimit
+from sightline.models.protocols import Outcome
 from sightline.models.settings import WireSettings
 from sightline.models.structured import Structured, ask_structured
-from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
+from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, Usage
 
 T = TypeVar("T")
 MODEL = "vllm/m"
@@ -411,5 +414,150 @@ def test_no_price_is_not_a_price_of_zero_for_a_server_that_counts_no_tokens(tmp_
         async with FaultServer(faults) as server, calling(server, tmp_path, prices=prices) as caller:
             reply = await caller.reply(ask("p"))
             assert isinstance(reply, ChatReply) and reply.usd is None and not reply.usage.reported
+
+    run(main())
+
+
+# --- money -------------------------------------------------------------------------------------------------------
+
+DEAR = Prices(PriceSettings(models={MODEL: Price(input=1000.0, output=1000.0)}))
+SPENT = "SELECT failure, usd, at_least, attempts FROM calls ORDER BY id"
+
+
+class Counting:
+    """A transport that answers by a list: a kind of failure, or the tokens of a reply."""
+
+    endpoint = "http://x/v1"
+
+    def __init__(self, *answers: str | int, sent: bool = True) -> None:
+        self._answers, self._sent = iter(answers), sent
+
+    async def send(self, request: ChatRequest) -> Outcome:
+        answer = next(self._answers)
+        if isinstance(answer, str):
+            return Outcome(failure(answer, "x"), sent=self._sent)
+        return Outcome(ChatReply("ok", usage=Usage(input=answer, output=0)))
+
+    async def close(self) -> None:
+        """Nothing is open."""
+
+
+async def count(workspace: Path, budget: Budget, transport: Counting, calls: int = 1) -> list[Any]:
+    with Journal(workspace) as journal:
+        caller = Caller(transport, journal, budget=budget, prices=DEAR, name=MODEL, retry=QUICK)
+        requests = [ask(f"{number}" + "x" * 395, max_tokens=100) for number in range(calls)]
+        return [await caller.reply(request) for request in requests]
+
+
+@pytest.mark.parametrize("kind", ["timeout", "cut-off-body", "connection", "bad-json"])
+def test_what_may_have_been_billed_counts_with_what_was_set_aside(kind: str, tmp_path: Path) -> None:
+    budget = Budget.usd(100)
+    (reply,) = run(count(tmp_path, budget, Counting(kind, kind, 50)))
+    assert isinstance(reply, ChatReply) and reply.usd is None and reply.attempts == 3
+    assert rows(tmp_path, SPENT) == [(None, None, pytest.approx(0.05), 3)]
+    each = (budget.spent - 0.05) / 2
+    assert 0.2 < each < 0.3 and budget.reserved == 0
+
+
+@pytest.mark.parametrize(("kind", "sent"), [("connection", False), ("timeout", False), ("server-error", True)])
+def test_what_was_never_sent_or_refused_costs_nothing(kind: str, sent: bool, tmp_path: Path) -> None:
+    budget = Budget.usd(100)
+    (reply,) = run(count(tmp_path, budget, Counting(kind, kind, 50, sent=sent)))
+    assert isinstance(reply, ChatReply) and reply.usd == pytest.approx(0.05)
+    assert budget.spent == pytest.approx(0.05)
+    assert rows(tmp_path, SPENT) == [(None, pytest.approx(0.05), 0.0, 3)]
+
+
+def test_money_is_set_aside_for_each_attempt(tmp_path: Path) -> None:
+    """Every attempt bills $1.10, which leaves nothing for a second one."""
+    budget = Budget.usd(1.5)
+
+    async def main() -> int:
+        async with FaultServer({"p": ["empty answer"]}) as server:
+            prices = Prices(PriceSettings(models={MODEL: Price(input=1000.0, output=1000.0)}))
+            async with calling(server, tmp_path, prices=prices, budget=budget) as caller:
+                with pytest.raises(StoppedError, match="is used up"):
+                    await caller.reply(ask("p", max_tokens=100))
+            return server.asked["p"]
+
+    assert run(main()) == 1
+    assert budget.spent == pytest.approx(1.1) and budget.reserved == 0
+    assert rows(tmp_path, SPENT) == [("empty", pytest.approx(1.1), 0.0, 1)]
+
+
+def test_a_server_that_counts_more_than_we_do_is_believed(tmp_path: Path) -> None:
+    """Each call is estimated at some $0.24 and billed $5: the second one waits for money that is not there."""
+    budget = Budget.usd(8)
+    with pytest.raises(StoppedError, match=r"\$5\.0000 spent on 1 calls, and the next may cost \$5"):
+        run(count(tmp_path, budget, Counting(5000, 5000, 5000), calls=3))
+    assert budget.spent == pytest.approx(5.0)
+
+
+@pytest.mark.parametrize("when", ["sent", "between"])
+def test_a_cancelled_call_is_written_down_and_counted(when: str, tmp_path: Path) -> None:
+    budget = Budget.usd(100)
+    fault = "never" if when == "sent" else "half-sent"
+    slow = Retry(attempts=3, first_seconds=600.0, longest_seconds=600.0)
+
+    async def main() -> None:
+        async with FaultServer({"p": [fault]}) as server:
+            options = {"prices": DEAR, "budget": budget, "retry": slow}
+            async with calling(server, tmp_path, **options) as caller:
+                with pytest.raises(TimeoutError):
+                    await asyncio.wait_for(caller.reply(ask("p", max_tokens=100)), 0.5)
+                assert budget.reserved == 0 and budget.spent > 0.1
+            assert server.asked["p"] == 1
+
+    run(main())
+    assert rows(tmp_path, SPENT) == [("cancelled", None, 0.0, 1)]
+    assert rows(tmp_path, "SELECT count(*) FROM claims") == [(0,)]
+    assert read_ledger(tmp_path).total.money == "unknown"
+
+
+def test_a_probe_that_the_server_refuses_ends_the_pause(tmp_path: Path) -> None:
+    """Ten dropped connections open the breaker; a 400 to the probe shows that somebody is there."""
+    faults = {f"p{number}": ["dropped", "400" if number == 0 else "ok"] for number in range(12)}
+
+    async def main() -> None:
+        async with FaultServer(faults) as server, calling(server, tmp_path) as caller:
+            await caller.reply(ask("first"))
+            replies = await asyncio.wait_for(asyncio.gather(*(caller.reply(ask(prompt)) for prompt in faults)), 30)
+        kinds = [reply.kind if isinstance(reply, Failure) else "ok" for reply in replies]
+        assert kinds.count("ok") == 11 and kinds.count("bad-request") == 1
+
+    run(main())
+
+
+# --- what is in the key ------------------------------------------------------------------------------------------
+
+
+def test_everything_that_changes_the_wire_is_another_call(tmp_path: Path) -> None:
+    settings = [
+        {},
+        {"extra": {"top_k": 5}},
+        {"headers": {"X-Tier": "flex"}},
+        {"structured": "prompt"},
+        {"max_tokens_field": "max_completion_tokens"},
+        {"picture_limit": PictureLimit(side=512)},
+    ]
+
+    async def main() -> None:
+        async with FaultServer() as server:
+
+            async def once(**fields: Any) -> bool:
+                wire = WireSettings(**fields)
+                asking = Asking(base_url=server.url)
+                async with open_chat(MODEL, workspace=tmp_path, asking=asking, wire=wire) as model:
+                    reply = await model.reply(ask("p"))
+                    assert isinstance(reply, ChatReply)
+                planned = replace(asking, plan=True)
+                async with open_chat(MODEL, workspace=tmp_path, asking=planned, wire=wire) as model:
+                    assert model.plan([ask("p")]).journaled == 1, "a plan knows the same keys"
+                return reply.from_journal
+
+            assert [await once(**fields) for fields in settings] == [False] * len(settings)
+            assert [await once(**fields) for fields in settings] == [True] * len(settings)
+            same = [{"headers": {"Authorization": "Bearer b"}}, {"quiet_seconds": 7.0}, {"max_reply_bytes": 10_000}]
+            assert [await once(**fields) for fields in same] == [True] * 3, "who asks, and how long we wait, is not"
 
     run(main())

@@ -222,8 +222,9 @@ def test_a_missing_key_offers_what_the_verb_can_do_without(tmp_path: Path, monke
 @pytest.mark.parametrize(
     ("fault", "key", "says"),
     [
-        ("401", "sk-wrong-key-1", "the key is refused. openai/m at URL: HTTP 401, error 401; check OPENAI_API_KEY"),
-        ("401", "", "no key was sent: set OPENAI_API_KEY"),
+        ("401", "sk-wrong-key-1", "the key is refused. openai/m at URL: HTTP 401, error 401; no key was sent, for "),
+        ("401", "sk-wrong-key-1", "OPENAI_API_KEY goes only to api.openai.com and to your configured base_url"),
+        ("401", "", "give the key of that server in SIGHTLINE_API_KEY"),
         ("404", "sk-wrong-key-1", 'there is no model "openai/m" at URL'),
         ("402", "sk-wrong-key-1", "add credit to the account"),
     ],

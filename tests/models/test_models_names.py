@@ -186,6 +186,10 @@ def test_the_configuration_reaches_the_wire() -> None:
 
     received, _ = asyncio.run(go(respond_json(chat()), max_tokens_field="max_tokens"))
     assert (received.path, received.json["max_tokens"]) == ("/v1/chat/completions", 9)
+    received, _ = asyncio.run(go(respond_json(chat()), extra={"store": False}, headers={"X-Tier": Hidden("flex")}))
+    assert received.json["store"] is False and received.headers["x-tier"] == "flex"
+    _, outcome = asyncio.run(go(respond_json(chat()), max_reply_bytes=5))
+    assert isinstance(outcome.result, Failure) and outcome.result.kind == "endless"
     received, _ = asyncio.run(go(respond_json(responses(said("hi"))), api="responses"))
     assert received.path == "/v1/responses"
     _, outcome = asyncio.run(go(never(), quiet_seconds=0.05))
@@ -199,7 +203,6 @@ HIDDEN = "kwpz8841-no-known-form"
 
 def test_the_key_is_never_repeated(tmp_path: Path) -> None:
     """A server that echoes the key in its error, its page, its refusal and its broken JSON."""
-    models = ModelSettings(openai_api_key=Hidden(SECRET))
     tail = HIDDEN[:8]
     half = SECRET[:8] + "*" * 8 + SECRET[-4:]
     answers = [
@@ -215,8 +218,7 @@ def test_the_key_is_never_repeated(tmp_path: Path) -> None:
         async with serving(answers) as server:
             transport = open_transport(
                 "openai/m",
-                base_url=server.base_url,
-                models=models,
+                models=ModelSettings(openai_api_key=Hidden(SECRET), base_url=server.base_url),
                 settings=WireSettings(headers={"X-Other": "other-secret", "X-More": HIDDEN}),
             )
             told = [repr(transport), str(transport), transport.endpoint]

@@ -74,8 +74,9 @@ def ask(
 
     async def go() -> tuple[Outcome, Received]:
         async with serving(lambda _: respond_json(ANSWERS[api])) as server:
+            models = ModelSettings(openai_api_key=Hidden(KEY), base_url=server.base_url)
             transport = open_transport(
-                name, base_url=server.base_url, api=api, settings=WireSettings(**settings), models=MODELS
+                name, base_url=server.base_url, api=api, settings=WireSettings(**settings), models=models
             )
             try:
                 return await transport.send(request), server.requests[0]

@@ -20,13 +20,21 @@ def ledger(*, by: Literal["stage", "model"] | None = None, common: Common = Comm
     by:
         Add up by stage or by model alone.
     """
+    from rich.measure import Measurement
+
     from sightline.engine.ledger import read_ledger
 
     found = read_ledger(common.workspace_path, by)
     if common.json:
         common.print_json(found.to_dict())
-    else:
-        common.console.print(to_table(found, by))
+        return
+    table, console = to_table(found, by), common.console
+    width = Measurement.get(console, console.options.update(width=10_000), table).maximum
+    if console.is_terminal and width > console.width:
+        console.print(to_lines(found), markup=False, highlight=False)
+    else:  # In a file a line is as long as it has to be: a number is never cut.
+        console.width = width
+        console.print(table)
 
 
 def to_table(found: Ledger, by: Literal["stage", "model"] | None) -> Table:
@@ -36,17 +44,36 @@ def to_table(found: Ledger, by: Literal["stage", "model"] | None) -> Table:
     table = Table(box=None, pad_edge=False, padding=(0, 2, 0, 0))
     for name in ("stage", "model"):
         if by in (None, name):
-            table.add_column(name, overflow="fold")
-    for name in ("money", "calls", "failed", "reused", "in", "cached", "image", "out", "thinking"):
-        table.add_column(name, justify="right")
-    table.add_column("p50 / p95 / p99 s", justify="right")
+            table.add_column(name, no_wrap=True)
+    for name in ("money", "calls", "failed", "reused", "in", "cached", "image", "out", "thinking", "p50 / p95 / p99 s"):
+        table.add_column(name, justify="right", no_wrap=True)
     names = 2 if by is None else 1
     for row in found.rows:
         table.add_row(*[name for name in (row.stage, row.model) if name is not None], *_cells(row))
     table.add_row(*["total", ""][:names], *_cells(found.total), style="bold")
-    for kind, count in sorted(found.total.failures.items(), key=lambda item: (-item[1], item[0])):
+    for kind, count in _failures(found):
         table.add_row(f"failed: {kind}", *[""] * names, "", f"{count:,}")
     return table
+
+
+def to_lines(found: Ledger) -> str:
+    """The same for a narrow screen: a paragraph for each stage and model."""
+    lines = [_paragraph(" · ".join(name for name in (row.stage, row.model) if name), row) for row in found.rows]
+    failures = [f"failed: {kind}  {count:,}" for kind, count in _failures(found)]
+    return "\n".join([*lines, _paragraph("total", found.total), *failures])
+
+
+def _paragraph(name: str, row: Spent) -> str:
+    money, calls, failed, reused, sent, cached, image, out, thinking, times = _cells(row)
+    return (
+        f"{name}\n  {money} · {calls} calls · {failed} failed · {reused} reused\n"
+        f"  {sent} in ({cached} cached, {image} image)\n  {out} out ({thinking} thinking)\n"
+        f"  {times} s (p50 / p95 / p99)"
+    )
+
+
+def _failures(found: Ledger) -> list[tuple[str, int]]:
+    return sorted(found.total.failures.items(), key=lambda item: (-item[1], item[0]))
 
 
 def _cells(row: Spent) -> list[str]:

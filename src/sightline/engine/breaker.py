@@ -10,6 +10,8 @@ from sightline.types import Failure
 
 _NO_REPLY = frozenset({"connection", "timeout", "server-error", "html", "bad-content-type", "cut-off-body", "bad-json"})
 """Signs that no working server is at the other end."""
+_SILENT = frozenset({"connection", "timeout"})
+"""Of these, where not even a server was heard."""
 _NOT_ASKED = frozenset({"bad-picture", "unsupported"})
 """What may be found out before anything is sent, and so says nothing of the endpoint."""
 _GO_ON = "what was done so far is kept: run the same command again to go on"
@@ -23,9 +25,9 @@ class Breaker:
     """Watches one endpoint for all who ask it.
 
     Ten attempts in a row without a reply open it: then one call at a time is let through as a probe, at growing
-    intervals, and the first reply closes it. When the endpoint stays away for `patience` seconds (5 if it never
-    replied) everybody is stopped. A wrong key, an unknown model and an empty account stop everybody at once; after a
-    reply with the same key and model only if they come three times in a row.
+    intervals, and the first answer closes it, also one that refuses the request. When the endpoint stays away for
+    `patience` seconds (5 if it never replied) everybody is stopped. A wrong key, an unknown model and an empty account
+    stop everybody at once; after a reply with the same key and model only if they come three times in a row.
     """
 
     def __init__(
@@ -92,10 +94,8 @@ class Breaker:
     def replied(self) -> None:
         """The endpoint answered, if only with a refusal of this very request."""
         self._replied = True
-        self._missing = self._fatal = self._bad = 0
-        if self._opened is not None:
-            self._opened, self._probing, self._probe_after = None, False, self._first_probe
-            self._wake_all()
+        self._fatal = self._bad = 0
+        self._came_back()
 
     def failed(
         self, failure: Failure, *, model: str, probe: bool, lowered: bool, retry_after: float | None, now: float
@@ -106,19 +106,23 @@ class Breaker:
             self.stop(_asks_for_long_rest(self.endpoint, retry_after))
         elif kind in ("auth", "unknown-model", "no-credit"):
             self._fatal += 1
+            self._came_back()
             if not self._replied or self._fatal >= _REFUSED_KEYS_IN_A_ROW or kind == "no-credit":
                 self.stop(_refused(self.endpoint, model, failure))
         elif kind == "bad-request":
             self._bad += 1
+            self._came_back()
             if not self._replied and self._bad >= _BAD_REQUESTS_IN_A_ROW:
                 self.stop(_never_accepted(self.endpoint, self._bad, failure))
-        elif kind in _NO_REPLY or (kind in OVERLOADS and lowered):
+        elif kind in _NO_REPLY or (kind in OVERLOADS and (lowered or probe)):
             self._miss(failure, probe, now)
         elif kind not in OVERLOADS and kind not in _NOT_ASKED:
             self.replied()
+        elif probe:
+            self.gave_up()
 
     def gave_up(self) -> None:
-        """A probe was broken off before anything came of it."""
+        """A probe was broken off before anything came of it, or never left this machine: another goes out at once."""
         self._probing = False
         self._wake_all()
 
@@ -126,6 +130,13 @@ class Breaker:
         """Stop everybody who asks this endpoint."""
         self._stop = self._stop or error
         self._wake_all()
+
+    def _came_back(self) -> None:
+        """Somebody is at the other end, whatever the answer was: the breaker closes."""
+        self._missing = 0
+        if self._opened is not None:
+            self._opened, self._probing, self._probe_after = None, False, self._first_probe
+            self._wake_all()
 
     def _miss(self, failure: Failure, probe: bool, now: float) -> None:
         self._missing += 1
@@ -152,8 +163,12 @@ def _wake(change: asyncio.Future[None]) -> None:
 
 
 def _down(endpoint: str, count: int, failure: Failure, replied: bool) -> StoppedError:
-    what = "no longer answers" if replied else "does not answer"
-    fix = _GO_ON if replied else "is the server running, and is the address right (--base-url)? Then run it again"
+    if failure.kind not in _SILENT:
+        what = "now answers nothing but errors" if replied else "answers nothing but errors"
+        fix = _GO_ON if replied else "a server is there, so look into its log, and check the address (--base-url)"
+    else:
+        what = "no longer answers" if replied else "does not answer"
+        fix = _GO_ON if replied else "is the server running, and is the address right (--base-url)? Then run it again"
     return StoppedError(f"{endpoint} {what}: {count:,} attempts in a row failed. The last: {failure.message}", fix)
 
 

@@ -15,6 +15,8 @@ import orjson
 
 from sightline.types import ChatRequest, ImagePart, Message, ToolSpec
 
+_VERSION = 2
+"""Of what is hashed; 1 left out the wire, so its rows can't be told apart by it: they count in the ledger alone."""
 _DEFAULTS = {
     field.name: field.default for field in fields(ChatRequest) if field.name not in ("model", "messages", "extra")
 }
@@ -27,17 +29,20 @@ class UnreadablePictureError(Exception):
     """A picture of a request can't be read; the message says which and why."""
 
 
-def request_key(request: ChatRequest, endpoint: str = "") -> bytes:
+def request_key(request: ChatRequest, endpoint: str = "", wire: str = "") -> bytes:
     """SHA-256 over the canonical JSON of a request and of where it is sent; `sample` tells n wanted answers apart.
 
-    Fields that are at their defaults are left out, so that a field added later changes no key of today.
+    `wire` says what else changes what is sent (`models.settings.WireSettings.fingerprint`). Fields that are at their
+    defaults are left out, so that a field added later changes no key of today.
     """
-    return hashlib.sha256(canonical(request, endpoint)).digest()
+    return hashlib.sha256(canonical(request, endpoint, wire)).digest()
 
 
-def canonical(request: ChatRequest, endpoint: str = "") -> bytes:
+def canonical(request: ChatRequest, endpoint: str = "", wire: str = "") -> bytes:
     """The JSON that is hashed: sorted keys, no defaults, SHA-256 in place of pictures."""
     content: dict[str, Any] = {
+        "v": _VERSION,
+        "wire": wire,
         "endpoint": endpoint,
         "model": request.model,
         "messages": [_message(message) for message in request.messages],

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from sightline.database import open_database
-from sightline.engine.journal import FILE_NAME, MIGRATIONS
+from sightline.engine.journal_schema import FILE_NAME, MIGRATIONS
 from sightline.errors import UserError
 
 By: TypeAlias = Literal["stage", "model"]
 _SUMS = """SELECT stage, model, count(*), total(input), total(cached), total(output), total(reasoning), total(image),
-    total(usd), total(usd IS NULL) FROM calls GROUP BY stage, model"""
+    total(coalesce(usd, at_least)), total(usd IS NULL) FROM calls GROUP BY stage, model"""
 _FAILURES = "SELECT stage, model, failure, count(*) FROM calls WHERE failure IS NOT NULL GROUP BY stage, model, failure"
 _SECONDS = "SELECT stage, model, seconds FROM calls WHERE failure IS NULL AND seconds IS NOT NULL"
 

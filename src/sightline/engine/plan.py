@@ -10,45 +10,26 @@ from typing import Any
 from sightline.engine.journal import Journal
 from sightline.engine.keys import UnreadablePictureError, request_key
 from sightline.engine.ledger import dollars
+from sightline.engine.plan_sizes import Most, Sizes
+from sightline.engine.plan_sizes import Range as Range
 from sightline.engine.prices import Prices, Tariff
-from sightline.engine.tokens import (
-    BYTES_PER_TOKEN,
-    FEWEST_BYTES_PER_TOKEN,
-    MOST_BYTES_PER_TOKEN,
-    TokenEstimate,
-    request_tokens,
-)
+from sightline.engine.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
 from sightline.types import ChatRequest, Usage
 
 FEWEST_PILOT_CALLS = 5
 """Fewer finished calls of a stage than this say too little about the next ones."""
-UNKNOWN_OUTPUT = (50, 300, 1200)
-"""Tokens of a reply when nothing limits it and none was seen: few, likely, many."""
-_95_PERCENT = 1.96
 _NEXT_TO_NOTHING = 0.0001
 """Dollars below which nobody wants to know how many."""
-_PICTURE_DOUBT = 0.2
-"""Providers resize before they count."""
-
-
-@dataclass(frozen=True, slots=True)
-class Range:
-    """What is likely, and between what it will most probably be."""
-
-    likely: float
-    low: float
-    high: float
-
-    def __add__(self, other: Range) -> Range:
-        return Range(self.likely + other.likely, self.low + other.low, self.high + other.high)
-
-    def times(self, factor: float) -> Range:
-        return Range(self.likely * factor, self.low * factor, self.high * factor)
 
 
 @dataclass(frozen=True, slots=True)
 class StagePlan:
-    """What a stage will take; `usd` None means that its price is not known. `basis` says what it was judged from."""
+    """What a stage will take; `usd` None means that its price is not known. `basis` says what it was judged from.
+
+    `most_usd` and `most_batch_usd` are what it can cost at most, live or in a batch, with each call asked once (the
+    high end of its input, all of `max_tokens`); None when that is not known. `unreadable` requests have a picture that
+    can't be read: they will fail, and cost nothing.
+    """
 
     stage: str
     model: str
@@ -59,6 +40,9 @@ class StagePlan:
     usd: Range | None
     batch_usd: float | None
     basis: str
+    most_usd: float | None = None
+    most_batch_usd: float | None = None
+    unreadable: int = 0
 
 
 @dataclass(frozen=True, slots=True)
@@ -81,9 +65,9 @@ class Plan:
         """For JSON."""
         usd = self.usd
         return {
-            "stages": [asdict(stage) for stage in self.stages],
+            "stages": [_finite(asdict(stage)) for stage in self.stages],
             "calls": sum(stage.calls for stage in self.stages),
-            "usd": None if usd is None else asdict(usd),
+            "usd": None if usd is None else _finite(asdict(usd)),
         }
 
     def __str__(self) -> str:
@@ -96,8 +80,10 @@ class Plan:
             lines.append("  the price of a model is not known: say it in sightline.toml, under [prices.models]")
         elif len(self.stages) > 1:
             lines.append(f"  together {_money(usd)}")
-        start = "" if usd is None or usd.high == 0 else f" · start it with --budget {_round_up(usd.high)}usd"
-        return "\n".join([*lines, f"  nothing has been spent{start}"])
+        unreadable = sum(stage.unreadable for stage in self.stages)
+        if unreadable:
+            lines.append(f"  {unreadable:,} more will fail and cost nothing: their pictures can't be read")
+        return "\n".join([*lines, f"  nothing has been spent{_how_to_go_on(usd)}"])
 
 
 def plan_stage(
@@ -107,6 +93,7 @@ def plan_stage(
     prices: Prices,
     journal: Journal | None = None,
     endpoint: str = "",
+    wire: str = "",
     calls: int | None = None,
     fresh: bool = False,
     count: Callable[[ChatRequest], TokenEstimate] = request_tokens,
@@ -117,13 +104,17 @@ def plan_stage(
     and model are there, tokens and money of the rest follow from them; otherwise from the sizes of texts and pictures,
     and from `max_tokens`.
     """
-    sizes = _Sizes(count)
-    seen = journaled = 0
+    live = Most(lambda model: prices.tariff(model, stage))
+    batched = Most(lambda model: prices.tariff(model, stage, batch=True))
+    sizes = Sizes(count, live, batched)
+    seen = journaled = unreadable = 0
     model = ""
     for request in requests:
         seen += 1
         model = request.model
-        if journal is not None and not fresh and _is_known(journal, request, endpoint):
+        if has_unreadable_pictures(request):
+            unreadable += 1
+        elif journal is not None and not fresh and _is_known(journal, request, endpoint, wire):
             journaled += 1
         else:
             sizes.add(request)
@@ -141,60 +132,31 @@ def plan_stage(
         usd = Range(0.0, 0.0, 0.0)  # Also where the price is not known.
     batch = prices.tariff(model, stage, batch=True)
     batch_usd = None if batch is None or left == 0 else left * batch.cost(_mean(sent, came, left))
-    return StagePlan(stage, model, left, round(journaled * scale), sent, came, usd, batch_usd, basis)
+    return StagePlan(
+        stage=stage,
+        model=model,
+        calls=left,
+        journaled=round(journaled * scale),
+        input=sent,
+        output=came,
+        usd=usd,
+        batch_usd=batch_usd,
+        basis=basis,
+        most_usd=live.times(scale),
+        most_batch_usd=batched.times(scale),
+        unreadable=round(unreadable * scale),
+    )
 
 
-def _is_known(journal: Journal, request: ChatRequest, endpoint: str) -> bool:
+def _is_known(journal: Journal, request: ChatRequest, endpoint: str, wire: str) -> bool:
     try:
-        return journal.find(request_key(request, endpoint)) is not None
-    except UnreadablePictureError:  # The call will fail, and cost nothing; it is planned as if it would not.
+        return journal.find(request_key(request, endpoint, wire)) is not None
+    except UnreadablePictureError:  # Gone since we looked; it is planned as if it were there.
         return False
 
 
 def _mean(sent: Range, came: Range, calls: int) -> Usage:
     return Usage(input=round(sent.likely / calls), output=round(came.likely / calls))
-
-
-class _Sizes:
-    """Adds up requests without keeping them: the text, the pictures, and what may come back."""
-
-    def __init__(self, tokens: Callable[[ChatRequest], TokenEstimate]) -> None:
-        self._tokens = tokens
-        self.count = self._text = self._image = 0
-        self._output = [0, 0, 0]
-
-    def add(self, request: ChatRequest) -> None:
-        tokens = self._tokens(request)
-        self.count += 1
-        self._text += tokens.text
-        self._image += tokens.image
-        few, likely, many = UNKNOWN_OUTPUT
-        most = many if request.max_tokens is None else request.max_tokens
-        for place, amount in enumerate((min(few, most), min(likely, most), most)):
-            self._output[place] += amount
-
-    def ranges(self, scale: float, tariff: Tariff | None) -> tuple[Range, Range, Range | None]:
-        """Tokens in, tokens out, and money."""
-        fewest, most = BYTES_PER_TOKEN / MOST_BYTES_PER_TOKEN, BYTES_PER_TOKEN / FEWEST_BYTES_PER_TOKEN
-        sent = Range(
-            self._text + self._image,
-            self._text * fewest + self._image * (1 - _PICTURE_DOUBT),
-            self._text * most + self._image * (1 + _PICTURE_DOUBT),
-        )
-        low, likely, high = self._output
-        came = Range(likely, low, high)
-        usd = None if tariff is None else self._money(tariff, sent, came).times(scale)
-        return sent.times(scale), came.times(scale), usd
-
-    def _money(self, tariff: Tariff, sent: Range, came: Range) -> Range:
-        count = max(1, self.count)
-
-        def cost(tokens_in: float, tokens_out: float) -> float:
-            image = self._image * tokens_in / max(1.0, sent.likely)
-            one = Usage(round(tokens_in / count), image=round(image / count), output=round(tokens_out / count))
-            return self.count * tariff.cost(one)
-
-        return Range(cost(sent.likely, came.likely), cost(sent.low, came.low), cost(sent.high, came.high))
 
 
 def _from_pilot(pilot: Sequence[Usage], calls: int, tariff: Tariff | None) -> tuple[Range, Range, Range | None]:
@@ -208,8 +170,27 @@ def _sum_of(calls: int, sample: Sequence[float]) -> Range:
     """The sum of so many more values like these: a 95 % prediction interval, which the sample's own error widens."""
     mean = sum(sample) / len(sample)
     variance = sum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
-    half = _95_PERCENT * math.sqrt(calls * variance + calls * calls * variance / len(sample))
+    half = _t_95(len(sample) - 1) * math.sqrt(calls * variance + calls * calls * variance / len(sample))
     return Range(calls * mean, max(0.0, calls * mean - half), calls * mean + half)
+
+
+def _t_95(freedom: int) -> float:
+    """Student's t at 97.5 % for four or more degrees of freedom, within 0.001: the expansion around the normal's."""
+    z = 1.959964
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+
+
+def _finite(value: Any) -> Any:
+    """For JSON, which has no infinity: null."""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return None if isinstance(value, float) and math.isinf(value) else value
 
 
 # --- for people ----------------------------------------------------------------------------------------------
@@ -236,8 +217,20 @@ def _align(cell: str, width: int, column: int) -> str:
 def _money(usd: Range) -> str:
     if 0 < usd.high < _NEXT_TO_NOTHING:
         return _about(usd.high)
+    if math.isinf(usd.high):
+        return (
+            f"{dollars(usd.likely)} (from {dollars(usd.low).removeprefix('$')}; the most is unknown: set --max-tokens)"
+        )
     low, high = dollars(usd.low).removeprefix("$"), dollars(usd.high).removeprefix("$")
     return f"{dollars(usd.likely)} ({low}–{high})"
+
+
+def _how_to_go_on(usd: Range | None) -> str:
+    if usd is None or usd.high == 0:
+        return ""
+    if math.isinf(usd.high):
+        return " · what it costs at most is unknown: set --max-tokens"
+    return f" · start it with --budget {_round_up(usd.high)}usd"
 
 
 def _about(usd: float) -> str:

@@ -161,7 +161,7 @@ _Listed = tuple[float, tuple[tuple[int, float], ...]]
 def _listed(model: str, batch: bool) -> dict[str, _Listed]:
     """Prices per million tokens (per thousand requests), each with its steps; empty when the model is not listed."""
     provider, slash, name = model.partition("/")
-    if provider == "builtin" and slash:
+    if provider in ("builtin", "scripted") and slash:
         return {"input": (0.0, ()), "output": (0.0, ())}
     from genai_prices.data_snapshot import get_snapshot
 

@@ -53,7 +53,7 @@ class _Member:
         self.being_told = 0
         self.waiting: set[asyncio.Task[None]] = set()
         self.slots: dict[int, tuple[Limiter, Slot]] = {}
-        self.reserved: dict[int, float] = {}
+        self.reserved: dict[int, Reserve] = {}
         self.begun: set[int] = set()  # What money was set aside for, and may have been asked.
         self.asking: set[bytes] = set()
 
@@ -76,7 +76,6 @@ class Coordinator:
         self._budget = budget
         self._limiters: dict[str, Limiter] = {}
         self._members: dict[str, _Member] = {}
-        self._asking: dict[bytes, asyncio.Future[ChatReply | Failure]] = {}
         self._recording: set[asyncio.Task[None]] = set()
 
     @property
@@ -120,8 +119,8 @@ class Coordinator:
         for limiter, slot in member.slots.values():
             limiter.release(slot, ok=False)
         if self._budget is not None:
-            for number, usd in member.reserved.items():
-                self._budget.settle(usd, usd if number in member.begun else 0.0)
+            for number, asked in member.reserved.items():
+                self._budget.settle(asked.usd, None if number in member.begun else 0.0, asked.about)
         for key in tuple(member.asking):
             self._leave(member, key)
         member.news.set()  # Whoever listens for it learns that it is gone.
@@ -142,16 +141,13 @@ class Coordinator:
     def _take_in(self, member: _Member, message: Message) -> None:
         match message:
             case Seek(number, key, fresh):
-                if key in self._asking:
-                    self._begin(member, number, self._seek_again(member, key, fresh))
-                else:
-                    member.answer(Answer(number, self._seek(member, key, fresh)))
+                self._begin(member, number, self._seek(member, key, fresh))
             case Record(number, call):
                 task = asyncio.get_running_loop().create_task(self._record(member, number, call))
                 self._recording.add(task)
                 task.add_done_callback(self._recording.discard)
-            case Reserve(number, usd):
-                self._begin(member, number, self._reserve(member, number, usd))
+            case Reserve(number):
+                self._begin(member, number, self._reserve(member, message))
             case Acquire(number):
                 self._begin(member, number, self._acquire(member, message))
             case Settle(number, spent):
@@ -175,50 +171,42 @@ class Coordinator:
 
     # --- the journal ---------------------------------------------------------------------------------------------
 
-    def _seek(self, member: _Member, key: bytes, fresh: bool) -> ChatReply | Failure | None:
+    async def _seek(self, member: _Member, key: bytes, fresh: bool) -> ChatReply | Failure | None:
         """What is known; if nothing is, this worker is the one who asks."""
-        if not fresh and (known := self._journal.find(key)) is not None:
-            return known
-        self._asking[key] = asyncio.get_running_loop().create_future()
-        member.asking.add(key)
-        return None
-
-    async def _seek_again(self, member: _Member, key: bytes, fresh: bool) -> ChatReply | Failure | None:
-        """Wait for the worker who asks the same; when nothing comes of that, it is our turn."""
-        while (asked := self._asking.get(key)) is not None:
-            await asyncio.wait((asked,))
-            if not asked.cancelled():
-                return asked.result()
-        return self._seek(member, key, fresh)
+        known = await self._journal.seek(key, fresh=fresh)
+        if known is None:
+            member.asking.add(key)
+        return known
 
     async def _record(self, member: _Member, number: int, call: Call) -> None:
         """Not to be cancelled by the worker's death: what it handed in was paid for."""
         try:
             await self._journal.record(call)
         except SightlineError as error:
-            member.answer(Answer(number, stop=Stop.of(error)))
-            return
-        if call.key in member.asking:
-            self._asking[call.key].set_result(call.result)
+            answer = Answer(number, stop=Stop.of(error))
+        else:
+            answer = Answer(number)
+        if number:
             self._leave(member, call.key)
-        member.answer(Answer(number))
+            member.answer(answer)
 
     def _leave(self, member: _Member, key: bytes) -> None:
         if key in member.asking:
             member.asking.remove(key)
-            self._asking.pop(key).cancel()  # No effect after an answer: then whoever waits has it.
+            self._journal.leave(key)
 
     # --- the budget and the limits -------------------------------------------------------------------------------
 
-    async def _reserve(self, member: _Member, number: int, usd: float) -> None:
+    async def _reserve(self, member: _Member, question: Reserve) -> None:
         if self._budget is not None:
-            await self._budget.reserve(usd)
-            member.reserved[number] = usd
+            await self._budget.reserve(question.usd, question.about)
+            member.reserved[question.number] = question
 
-    def _settle(self, member: _Member, number: int, spent: float) -> None:
+    def _settle(self, member: _Member, number: int, spent: float | None) -> None:
         if self._budget is not None:
             member.begun.discard(number)
-            self._budget.settle(member.reserved.pop(number), spent)
+            asked = member.reserved.pop(number)
+            self._budget.settle(asked.usd, spent, asked.about)
 
     async def _acquire(self, member: _Member, question: Acquire) -> bool:
         limiter = self._limiters.get(question.endpoint)

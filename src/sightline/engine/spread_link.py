@@ -133,7 +133,6 @@ class SharedJournal:
     def __init__(self, link: Link) -> None:
         self._link = link
         self._ours: set[bytes] = set()
-        self.pending: dict[bytes, asyncio.Future[ChatReply | Failure]] = {}
 
     async def seek(self, key: bytes, *, fresh: bool) -> ChatReply | Failure | None:
         """What is known of a request; None when this worker is to ask it, and others wait for it."""
@@ -155,6 +154,10 @@ class SharedJournal:
         await self._link.ask(Record(self._link.new_number(), call))
         self._ours.discard(call.key)
 
+    def record_later(self, call: Call) -> None:
+        """Keep a call that nobody waits for."""
+        self._link.send(Record(0, call))
+
     def count_hit(self, stage: str, model: str, usd: float | None) -> None:
         """A request was answered from the journal."""
         self._link.send(Hit(stage, model, usd))
@@ -166,14 +169,14 @@ class SharedPurse:
     def __init__(self, link: Link) -> None:
         self._link = link
 
-    async def reserve(self, usd: float) -> None:
+    async def reserve(self, usd: float, about: str = "") -> None:
         """Set money aside; raises when the budget is used up."""
         number = self._link.new_number()
-        await self._link.ask(Reserve(number, usd), undo=lambda: Settle(number, 0.0))
+        await self._link.ask(Reserve(number, usd, about), undo=lambda: Settle(number, 0.0))
         _PAID_BY.set(number)
 
-    def settle(self, reserved: float, spent: float) -> None:
-        """The call is over, which this task set money aside for."""
+    def settle(self, usd: float, spent: float | None, about: str = "") -> None:
+        """The attempt is over, which this task set money aside for."""
         self._link.send(Settle(_PAID_BY.get(), spent))
         _PAID_BY.set(0)
 

@@ -25,17 +25,18 @@ class Seek(NamedTuple):
 
 
 class Record(NamedTuple):
-    """Keep this call. Answered when it is on disk."""
+    """Keep this call. Answered when it is on disk; one of number 0 is not answered."""
 
     number: int
     call: Call
 
 
 class Reserve(NamedTuple):
-    """Set money aside. Answered when it is."""
+    """Set money aside for an attempt of this estimate and sort. Answered when it is."""
 
     number: int
     usd: float
+    about: str
 
 
 class Acquire(NamedTuple):
@@ -69,10 +70,10 @@ class Hit(NamedTuple):
 
 
 class Settle(NamedTuple):
-    """What the call cost that money was set aside for (by the number of that question)."""
+    """What the attempt cost that money was set aside for (by the number of that question); None: nobody knows."""
 
     number: int
-    spent: float
+    spent: float | None
 
 
 class Release(NamedTuple):
@@ -92,7 +93,7 @@ class GiveBack(NamedTuple):
     number: int
 
 
-News: TypeAlias = Leave | Hit | Settle | Release | GiveBack
+News: TypeAlias = Record | Leave | Hit | Settle | Release | GiveBack
 Message: TypeAlias = Question | News
 
 

@@ -22,6 +22,8 @@ Rule: TypeAlias = Callable[[int, int, str], int]
 BYTES_PER_TOKEN = 4.0
 FEWEST_BYTES_PER_TOKEN, MOST_BYTES_PER_TOKEN = 3.0, 5.0
 """Of UTF-8 text: English is about 4, and so is Chinese; code and rare words are denser."""
+PICTURE_DOUBT = 0.2
+"""Providers resize before they count."""
 TOKENS_PER_MESSAGE = 4
 USUAL_SIZE = (1024, 1024)
 """What is assumed of a picture whose size can't be seen, such as one on the web."""
@@ -82,6 +84,15 @@ def picture_size(part: ImagePart) -> tuple[int, int] | None:
         return None if path is None else _size_of_file(path, path.stat().st_mtime_ns)
     except (OSError, ValueError):  # Pillow raises nothing else for what is no picture.
         return None
+
+
+def has_unreadable_pictures(request: ChatRequest) -> bool:
+    """Is there a picture at hand, or one that should be, that can't be read?"""
+    return any(
+        isinstance(part, ImagePart) and (part.data is not None or file_of(part) is not None) and not picture_size(part)
+        for message in request.messages
+        for part in message.content
+    )
 
 
 @lru_cache(maxsize=16384)

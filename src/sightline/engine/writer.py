@@ -20,6 +20,10 @@ LINGER_SECONDS = 0.004
 _MOST_ENTRIES = 2000
 
 
+class ClosedError(Exception):
+    """Something was handed in after the end."""
+
+
 class GroupWriter(Generic[Row]):
     """Writes rows in the order in which they come; they are acknowledged only when they are on disk."""
 
@@ -30,11 +34,12 @@ class GroupWriter(Generic[Row]):
         self._queue: queue.SimpleQueue[tuple[Sequence[Row], Waiting] | None] = queue.SimpleQueue()
         self._thread: threading.Thread | None = None
         self._lock = threading.Lock()
+        self.is_closed = False
 
-    async def put(self, row: Row) -> None:
-        """Hand in a row, and wait until it is committed; a cancelled wait does not take the row back."""
+    async def put(self, *rows: Row) -> None:
+        """Hand in rows, and wait until they are committed together; a cancelled wait does not take them back."""
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
-        self._hand_in((row,), written)
+        self._hand_in(rows, written)
         await written
 
     def put_all(self, rows: Sequence[Row]) -> None:
@@ -48,20 +53,22 @@ class GroupWriter(Generic[Row]):
         self._hand_in((row,), None)
 
     def close(self) -> None:
-        """Write what is left, and end the thread."""
+        """Write what is left, and end the thread; what is handed in later is refused. Safe to call twice."""
         with self._lock:
-            if self._thread is not None:
+            first, self.is_closed = not self.is_closed, True
+            if first and self._thread is not None:
                 self._queue.put(None)
-                self._thread.join()
-                self._thread = None
+        if self._thread is not None:
+            self._thread.join()
 
     def _hand_in(self, rows: Sequence[Row], waiting: Waiting) -> None:
-        if self._thread is None:
-            with self._lock:
-                if self._thread is None:
-                    self._thread = threading.Thread(target=self._run, name="group writer", daemon=True)
-                    self._thread.start()
-        self._queue.put((rows, waiting))
+        with self._lock:  # So that nothing is handed in behind the mark that ends the thread: nobody would see it.
+            if self.is_closed:
+                raise ClosedError("nothing can be written any more: the file was closed")
+            if self._thread is None:
+                self._thread = threading.Thread(target=self._run, name="group writer", daemon=True)
+                self._thread.start()
+            self._queue.put((rows, waiting))
 
     def _run(self) -> None:
         database: sqlite3.Connection | None = None

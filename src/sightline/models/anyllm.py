@@ -18,7 +18,8 @@ from sightline.config.suggest import nearest
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.failures import Scrubber, clip, failure
 from sightline.models.http_errors import Told, retry_after, status_failure
-from sightline.models.names import ModelName, missing_key, wire_model
+from sightline.models.keys import missing_key
+from sightline.models.names import ModelName, wire_model
 from sightline.models.openai_chat import as_json, build_chat, read_chat
 from sightline.models.picture_box import PictureBox
 from sightline.models.picture_limits import limit_of
@@ -65,6 +66,7 @@ class AnyLLMTransport:
         self._name = name
         self._settings = settings = settings or WireSettings()
         self._structured = settings.structured or "native"
+        self.wire = settings.fingerprint(name.provider)
         self._scrub = Scrubber([key.get_secret_value()] if key else [])
         self._pictures = PictureBox(
             settings.picture_limit or limit_of(self._provider),
@@ -81,7 +83,7 @@ class AnyLLMTransport:
         """One attempt; what the provider's package raises becomes a named failure."""
         pictures = await self._pictures.prepare(request)
         if isinstance(pictures, Failure):
-            return Outcome(pictures)
+            return Outcome(pictures, sent=False)
         request = replace(request, extra={**self._settings.extra, **request.extra})
         built = build_chat(
             request, self._model(request), pictures, max_tokens_field="max_tokens", structured=self._structured
@@ -89,7 +91,7 @@ class AnyLLMTransport:
         # The package wants plain values, where we have ready-made JSON for pictures.
         encoded = as_json(built)
         if isinstance(encoded, Failure):
-            return Outcome(encoded)
+            return Outcome(encoded, sent=False)
         body: dict[str, Any] = orjson.loads(encoded)
         model, messages = body.pop("model"), body.pop("messages")
         started = time.perf_counter()
@@ -137,9 +139,10 @@ class AnyLLMTransport:
             codes = [getattr(error, field, None) for field in ("code", "error_type")]
             told = Told(words, tuple(code.lower() for code in codes if isinstance(code, str)))
             return Outcome(status_failure(status, told, asked), status, _wait(error))
+        cause = getattr(error, "original_exception", None)
         if kind == "server-error":
-            kind = _network_kind(getattr(error, "original_exception", None))
-        return Outcome(failure(kind, f"{asked}: {words}"), status, _wait(error))
+            kind = _network_kind(cause)
+        return Outcome(failure(kind, f"{asked}: {words}"), status, _wait(error), sent=not _never_connected(cause))
 
     def _asked(self, request: ChatRequest) -> str:
         return f"{clip(request.model, 100)} through any-llm"
@@ -187,6 +190,15 @@ def _unknown(name: ModelName, provider: str, error: Any) -> UserError:
 def _wait(error: Exception) -> float | None:
     value = getattr(error, "retry_after", None)
     return None if value is None else retry_after({"retry-after": str(value)})
+
+
+def _never_connected(cause: BaseException | None) -> bool:
+    """Did the provider's package not even reach a server? Only then it is certain that nothing was billed."""
+    while cause is not None:
+        if type(cause).__name__ in ("ConnectError", "ConnectTimeout", "ClientConnectorError", "ConnectionRefusedError"):
+            return True
+        cause = cause.__cause__ or cause.__context__
+    return False
 
 
 def _network_kind(cause: BaseException | None) -> str:

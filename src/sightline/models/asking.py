@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import TYPE_CHECKING
 
-from sightline.models.names import INSTEAD
+from sightline.models.keys import INSTEAD
 from sightline.models.settings import Api
 
 if TYPE_CHECKING:
@@ -27,5 +27,7 @@ class Asking:
     "Ask also for what the journal answers."
     local_only: bool = False
     "Refuse a model elsewhere."
+    vouched: bool = True
+    "The user named the address, and not a file that may come from anybody: keys of own servers may go there."
     instead: str = INSTEAD
     "What is offered to somebody who has no key."

@@ -5,10 +5,11 @@ from __future__ import annotations
 import asyncio
 import time
 from collections.abc import Iterable
-from dataclasses import dataclass, replace
+from dataclasses import replace
 
 from sightline.engine.breaker import Breaker
 from sightline.engine.budget import Purse
+from sightline.engine.foresight import NOTHING, Estimate, Foresight
 from sightline.engine.journal import Call, CallKeeper, Journal
 from sightline.engine.keys import UnreadablePictureError, has_pictures_on_disk, request_key
 from sightline.engine.limits import Gate, Limiter, Limits, Slot
@@ -16,46 +17,10 @@ from sightline.engine.plan import StagePlan, plan_stage
 from sightline.engine.prices import Prices
 from sightline.engine.purposes import current_task
 from sightline.engine.retry import OVERLOADS, Retry
-from sightline.engine.tokens import request_tokens
 from sightline.errors import SightlineError
-from sightline.models.protocols import Outcome, Transport
-from sightline.types import ChatReply, ChatRequest, Failure, Usage
-
-NOT_BILLED = frozenset(
-    {
-        "rate-limited",
-        "overloaded",
-        "server-error",
-        "connection",
-        "html",
-        "bad-content-type",
-        "auth",
-        "unknown-model",
-        "bad-request",
-        "no-credit",
-        "bad-picture",
-        "unsupported",
-    }
-)
-"""Failures that cost nothing; any other may have been paid for, and its cost is unknown unless the server said it."""
-_NONE = Usage(reported=False)
-USUAL_OUTPUT = 4096
-"""Tokens that are set aside for a reply without `max_tokens`, until a longer one was seen."""
-
-
-@dataclass(slots=True)
-class _Course:
-    """How one call went, over all of its attempts."""
-
-    result: ChatReply | Failure
-    usage: Usage | None = None
-    seconds: float | None = None
-    failed: int = 0
-    refused: int = 0
-
-    @property
-    def attempts(self) -> int:
-        return max(1, self.failed + self.refused + isinstance(self.result, ChatReply))
+from sightline.models.course import BROKEN_OFF, NOT_KNOWN, Course, cost_of
+from sightline.models.protocols import Outcome, Transport, wire_of
+from sightline.types import ChatReply, ChatRequest, Failure
 
 
 class Caller:
@@ -89,7 +54,8 @@ class Caller:
         self._retry = retry or Retry()
         self._breaker = breaker or Breaker(transport.endpoint)
         self._journal_as = transport.endpoint if journal_as is None else journal_as
-        self._longest_output = USUAL_OUTPUT
+        self._wire = wire_of(transport)
+        self._foresight = Foresight()
 
     def for_stage(self, stage: str, *, fresh: bool | None = None) -> Caller:
         """The same endpoint, limits and budget, for other work."""
@@ -116,6 +82,7 @@ class Caller:
             prices=self._prices,
             journal=journal,
             endpoint=self._journal_as,
+            wire=self._wire,
             calls=calls,
             fresh=self._fresh,
         )
@@ -132,26 +99,18 @@ class Caller:
             return Failure("bad-picture", str(error))
         except TypeError as error:  # What JSON can't hold, such as half of a surrogate pair.
             return Failure("bad-request", f"the request can't be written as JSON: {error}")
-        pending = self._journal.pending
-        while (asked := pending.get(key)) is not None:
-            await asyncio.wait((asked,))
-            if not asked.cancelled():
-                return self._from_journal(request, asked.result())
-        asking = pending[key] = asyncio.get_running_loop().create_future()
+        known = await self._journal.seek(key, fresh=self._fresh)
+        if known is not None:
+            return self._from_journal(request, known)
         try:
-            known = await self._journal.seek(key, fresh=self._fresh)
-            result = await self._ask(key, request) if known is None else self._from_journal(request, known)
-            asking.set_result(result)
-            return result
+            return await self._ask(key, request)
         finally:
-            del pending[key]
-            asking.cancel()  # After a fault; whoever waits for this reply asks for it himself.
             self._journal.leave(key)
 
     async def _key(self, request: ChatRequest) -> bytes:
         if has_pictures_on_disk(request):
-            return await asyncio.to_thread(request_key, request, self._journal_as)
-        return request_key(request, self._journal_as)
+            return await asyncio.to_thread(request_key, request, self._journal_as, self._wire)
+        return request_key(request, self._journal_as, self._wire)
 
     def _from_journal(self, request: ChatRequest, result: ChatReply | Failure) -> ChatReply | Failure:
         usd = result.usd if isinstance(result, ChatReply) else None
@@ -161,88 +120,58 @@ class Caller:
         return result
 
     async def _ask(self, key: bytes, request: ChatRequest) -> ChatReply | Failure:
-        tokens, reserved = self._estimate(request)
-        if self._budget is not None:
-            await self._budget.reserve(reserved)
-        charged = 0.0
+        """Ask, and write down what came of it, whatever it was: also what was broken off may have been paid for."""
+        course = Course(self._foresee(request))
         try:
-            course = await self._attempts(request, tokens)
-            usd = self._cost(request.model, course)
-            charged = reserved if usd is None else usd
-        finally:
-            if self._budget is not None:
-                self._budget.settle(reserved, charged)
-        result = course.result
-        if isinstance(result, ChatReply):
-            self._longest_output = max(self._longest_output, result.usage.output)
-            result = replace(result, usd=usd, seconds=course.seconds, attempts=course.attempts)
-        await self._journal.record(
-            Call(
-                key=key,
-                stage=self._stage,
-                task=current_task(),
-                model=request.model,
-                endpoint=self._transport.endpoint,
-                sample=request.sample,
-                at=time.time(),
-                seconds=course.seconds,
-                attempts=course.attempts,
-                usage=course.usage or _NONE,
-                usd=usd,
-                result=result,
-            )
-        )
-        if isinstance(result, Failure):
+            await self._attempts(request, course)
+        except SightlineError:
+            if course.attempts:
+                await self._journal.record(self._call(key, request, course))
+            raise
+        except BaseException:
+            if course.attempts:
+                self._journal.record_later(self._call(key, request, replace(course, result=BROKEN_OFF)))
+            raise
+        if isinstance(course.result, ChatReply):
+            course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
+        await self._journal.record(self._call(key, request, course))
+        if isinstance(course.result, Failure):
             self._breaker.raise_if_stopped()
-        return result
+        return course.result
 
-    def _estimate(self, request: ChatRequest) -> tuple[int, float]:
-        """Tokens and dollars to set aside for a call; nothing is counted that nobody limits."""
+    def _call(self, key: bytes, request: ChatRequest, course: Course) -> Call:
+        return Call(
+            key=key,
+            stage=self._stage,
+            task=current_task(),
+            model=request.model,
+            endpoint=self._transport.endpoint,
+            sample=request.sample,
+            at=time.time(),
+            seconds=course.seconds,
+            attempts=max(1, course.attempts),
+            usage=course.usage or NOT_KNOWN,
+            usd=course.usd,
+            at_least=0.0 if course.usd is not None else course.known_usd,
+            result=course.result,
+        )
+
+    def _foresee(self, request: ChatRequest) -> Estimate:
+        """Tokens and dollars to set aside for an attempt; nothing is counted that nobody limits."""
         if self._budget is None and not self._limiter.counts_tokens:
-            return 0, 0.0
-        sent = request_tokens(request)
-        output = self._longest_output if request.max_tokens is None else request.max_tokens
-        if self._budget is None:
-            return sent.total + output, 0.0
-        tariff = self._prices.needed(request.model, self._stage)
-        return sent.total + output, tariff.cost(Usage(input=sent.total, image=sent.image, output=output))
+            return NOTHING
+        tariff = None if self._budget is None else self._prices.needed(request.model, self._stage)
+        return self._foresight.of(request, tariff)
 
-    def _cost(self, model: str, course: _Course) -> float | None:
-        usage = course.usage
-        if usage is None and isinstance(course.result, Failure) and course.result.kind in NOT_BILLED:
-            return 0.0
-        tariff = self._prices.tariff(model, self._stage)
-        if tariff is None or usage is None:
-            return None
-        return tariff.cost(usage) if usage.reported or tariff.is_free else None
-
-    async def _attempts(self, request: ChatRequest, tokens: int) -> _Course:
-        course = _Course(Failure("down", "not asked"))
+    async def _attempts(self, request: ChatRequest, course: Course) -> None:
         while True:
-            try:
-                outcome, lowered, probe = await self._attempt(request, tokens, course)
-            except SightlineError:
-                if course.failed + course.refused == 0:
-                    raise
-                return course  # Stopped between two attempts: what was tried is written down first.
+            outcome = await self._attempt(request, course)
             if isinstance(outcome.result, ChatReply):
-                self._breaker.replied()
-                return course
+                return
             failure = outcome.result
-            overload = failure.kind in OVERLOADS
-            course.refused += overload
-            course.failed += not overload
-            self._breaker.failed(
-                failure,
-                model=request.model,
-                probe=probe,
-                lowered=lowered,
-                retry_after=outcome.retry_after,
-                now=asyncio.get_running_loop().time(),
-            )
             if self._breaker.is_stopped or not self._retry.again(failure, course.failed, course.refused):
-                return course
-            if not overload:  # After a refusal the limiter lets the whole endpoint rest.
+                return
+            if failure.kind not in OVERLOADS:  # After a refusal the limiter lets the whole endpoint rest.
                 await self._breaker.pause(self._retry.pause(course.failed, outcome.retry_after))
 
     async def _turn(self, tokens: int) -> tuple[Slot, bool]:
@@ -259,40 +188,59 @@ class Caller:
                 return slot, probe
             self._limiter.give_back(slot)
 
-    async def _attempt(self, request: ChatRequest, tokens: int, course: _Course) -> tuple[Outcome, bool, bool]:
-        """One attempt in its turn: what came of it, whether it lowered the limit, and whether it was a probe."""
-        slot, probe = await self._turn(tokens)
-        outcome: Outcome | None = None
+    async def _attempt(self, request: ChatRequest, course: Course) -> Outcome:
+        """One attempt in its turn, with money set aside for it, and settled as soon as it is over."""
+        estimate, about = course.estimate, f"{self._transport.endpoint} {request.model}"
+        if self._budget is not None:
+            await self._budget.reserve(estimate.usd, about)
+        usd: float | None = 0.0
         try:
-            outcome = await self._transport.send(request)
+            slot, probe = await self._turn(estimate.tokens)
+            usd = None  # From here on it may be billed.
+            try:
+                outcome = await self._sent(request, slot, probe)
+                usd = cost_of(outcome, self._prices.tariff(request.model, self._stage))
+            finally:
+                course.charge(usd)
         finally:
-            if outcome is None:
-                self._limiter.give_back(slot)
-                if probe:
-                    self._breaker.gave_up()
-        used = outcome.usage
+            if self._budget is not None:
+                self._budget.settle(estimate.usd, usd, about)
         course.seconds = asyncio.get_running_loop().time() - slot.started
-        course.result = outcome.result
+        self._note(request, course, outcome, slot, probe)
+        return outcome
+
+    async def _sent(self, request: ChatRequest, slot: Slot, probe: bool) -> Outcome:
+        try:
+            return await self._transport.send(request)
+        except BaseException:
+            self._limiter.give_back(slot)
+            if probe:
+                self._breaker.gave_up()
+            raise
+
+    def _note(self, request: ChatRequest, course: Course, outcome: Outcome, slot: Slot, probe: bool) -> None:
+        """What an attempt says of the call, of the endpoint, and of how much may be asked there."""
+        used = outcome.usage
+        failure = outcome.result if isinstance(outcome.result, Failure) else None
+        course.take(outcome.result, used)
         if used is not None:
-            course.usage = used if course.usage is None else _sum(course.usage, used)
+            self._foresight.saw(used)
         lowered = self._limiter.release(
             slot,
-            ok=isinstance(outcome.result, ChatReply),
-            refused=isinstance(outcome.result, Failure) and outcome.result.kind in OVERLOADS,
+            ok=failure is None,
+            refused=failure is not None and failure.kind in OVERLOADS,
             retry_after=outcome.retry_after,
             headers=outcome.headers,
             tokens=None if used is None else used.input + used.output,
         )
-        return outcome, lowered, probe
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        first.input + second.input,
-        first.cached + second.cached,
-        first.output + second.output,
-        first.reasoning + second.reasoning,
-        first.image + second.image,
-        first.cache_written + second.cache_written,
-        first.reported and second.reported,
-    )
+        if failure is None:
+            self._breaker.replied()
+            return
+        self._breaker.failed(
+            failure,
+            model=request.model,
+            probe=probe,
+            lowered=lowered,
+            retry_after=outcome.retry_after,
+            now=asyncio.get_running_loop().time(),
+        )

@@ -16,7 +16,7 @@ from sightline.models.asking import Asking
 from sightline.models.caller import Caller
 from sightline.models.names import leaves_machine, refuse_remote
 from sightline.models.notice import TellingTransport
-from sightline.models.opening import find_endpoint, open_transport
+from sightline.models.opening import find_endpoint, find_wire, open_transport
 from sightline.models.protocols import Outcome, Transport
 from sightline.models.settings import WireSettings
 from sightline.types import ChatRequest
@@ -93,7 +93,7 @@ def _transport(
         endpoint = find_endpoint(name, base_url=asking.base_url, models=config.models)
         if asking.local_only:
             refuse_remote(name, endpoint)
-        return _Unasked(endpoint)
+        return _Unasked(endpoint, find_wire(name, api=asking.api, settings=wire, models=config.models))
     opened = open_transport(
         name,
         base_url=asking.base_url,
@@ -101,6 +101,7 @@ def _transport(
         settings=wire,
         models=config.models,
         local_only=asking.local_only,
+        vouched=asking.vouched,
         instead=asking.instead,
     )
     return TellingTransport(opened, workspace) if leaves_machine(opened.endpoint) else opened
@@ -109,8 +110,8 @@ def _transport(
 class _Unasked:
     """Stands for a model while a plan is made: whoever asks it has made a mistake, and spends nothing."""
 
-    def __init__(self, endpoint: str) -> None:
-        self.endpoint = endpoint
+    def __init__(self, endpoint: str, wire: str) -> None:
+        self.endpoint, self.wire = endpoint, wire
 
     async def send(self, request: ChatRequest) -> Outcome:
         raise SightlineError(f"{request.model} was to be asked while a plan was made; nothing was sent.")

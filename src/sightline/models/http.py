@@ -18,6 +18,7 @@ from sightline.config.section import Hidden
 from sightline.models import openai_chat, openai_responses
 from sightline.models.failures import Scrubber, clip, failure
 from sightline.models.http_errors import body_failure, is_html, read_error, retry_after, status_failure
+from sightline.models.keys import about_key
 from sightline.models.names import ModelName, leaves_machine, wire_model
 from sightline.models.picture_box import PictureBox, Sent
 from sightline.models.picture_limits import limit_of
@@ -48,6 +49,7 @@ class HttpTransport:
         self._name = name
         self._api: Api = api
         self._settings = settings = settings or WireSettings()
+        self.wire = settings.fingerprint(name.provider, api)
         self._structured = settings.structured or "native"
         self._max_tokens = settings.max_tokens_field or name.provider.max_tokens
         self._key = key
@@ -77,7 +79,7 @@ class HttpTransport:
         """One attempt; every fault of the network, the server and the model is a failure in the outcome."""
         body = await self.body(request)
         if isinstance(body, Failure):
-            return Outcome(body)
+            return Outcome(body, sent=False)
         return await self._post(body, request)
 
     async def body(self, request: ChatRequest) -> bytes | Failure:
@@ -152,11 +154,13 @@ class HttpTransport:
                 data = await _read_body(response, self._settings.max_reply_bytes)
                 return self._heard(response, data, request, time.perf_counter() - started)
         except TimeoutError as error:
-            return Outcome(failure("timeout", f"{self._asked(request)}: {self._waited(error, reached)}"))
+            sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
+            return Outcome(failure("timeout", f"{self._asked(request)}: {self._waited(error, reached)}"), sent=sent)
         except aiohttp.ClientPayloadError as error:
             return Outcome(failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({_reason(error)})"))
         except (aiohttp.ClientError, OSError) as error:
-            return Outcome(failure("connection", self._scrub(f"{self._asked(request)}: {_reason(error)}")))
+            sent = not isinstance(error, aiohttp.ClientConnectorError)
+            return Outcome(failure("connection", self._scrub(f"{self._asked(request)}: {_reason(error)}")), sent=sent)
 
     def _heard(
         self, response: aiohttp.ClientResponse, data: bytes | None, request: ChatRequest, seconds: float
@@ -184,8 +188,7 @@ class HttpTransport:
 
     @property
     def _about_key(self) -> str:
-        variables = " or ".join(self._name.provider.keys) or "the key"
-        return f"check {variables}" if self._key is not None else f"no key was sent: set {variables}"
+        return about_key(self._name, self.endpoint, was_sent=self._key is not None)
 
     def _asked(self, request: ChatRequest) -> str:
         return f"{clip(request.model, 100)} at {self.endpoint}"

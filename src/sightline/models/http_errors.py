@@ -18,7 +18,6 @@ from sightline.types import Failure
 _BY_STATUS = {
     401: "auth",
     402: "no-credit",
-    403: "auth",
     404: "unknown-model",
     408: "timeout",
     409: "server-error",
@@ -71,6 +70,13 @@ _BY_WORDS = (
     (re.compile(r"api key not valid|invalid api key|incorrect api key", re.I), "auth"),
     (re.compile(r"model\b.{0,80}\b(?:not found|does not exist|is not available)", re.I | re.S), "unknown-model"),
 )
+# A 403 comes for many reasons: only one that speaks of who asks is about the key.
+_ABOUT_KEY = re.compile(
+    r"\bkey\b|api.?key|\btoken\b|credential|authenticat|authori[sz]|permission|"
+    r"(?:no|not have|denied) access|access denied|account",
+    re.IGNORECASE,
+)
+_MODERATED = re.compile(r"moderat|flagged|content.?(?:filter|policy)|usage polic|safety|harmful", re.IGNORECASE)
 _HINTS = {
     "no-credit": "add credit to the account, or use another model",
     "unknown-model": "check the model's name and the address",
@@ -144,9 +150,18 @@ def _kind(status: int, told: Told) -> str:
         for pattern, kind in _BY_WORDS:
             if pattern.search(told.message):
                 return kind
+    if status == 403:
+        return _forbidden(told)
     if status in _BY_STATUS:
         return _BY_STATUS[status]
     return "server-error" if status >= 500 else "bad-request"
+
+
+def _forbidden(told: Told) -> str:
+    words = " ".join((told.message, *told.codes))
+    if _MODERATED.search(words):
+        return "content-filter"
+    return "auth" if _ABOUT_KEY.search(words) else "bad-request"
 
 
 def body_failure(payload: Any, asked: str) -> Failure | None:

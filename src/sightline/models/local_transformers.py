@@ -51,6 +51,7 @@ class TransformersTransport:
         self.endpoint = f"transformers:{name.model}"
         self._name = name
         self._settings = settings = settings or WireSettings()
+        self.wire = settings.fingerprint(name.provider)
         self._device = device
         self._local_only = local_only
         self._pictures = PictureBox(

@@ -43,6 +43,7 @@ class VllmTransport:
         self.endpoint = f"vllm-local:{name.model}"
         self._name = name
         self._settings = settings = settings or WireSettings()
+        self.wire = settings.fingerprint(name.provider)
         self._pictures = PictureBox(settings.picture_limit or limit_of("vllm-local"), allow_web=False)
         try:
             self._vllm = importlib.import_module("vllm")

@@ -4,12 +4,12 @@ from __future__ import annotations
 
 import ipaddress
 import os
+import re
 from collections.abc import Mapping
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
-from urllib.parse import SplitResult, urlsplit
+from urllib.parse import SplitResult, parse_qsl, urlsplit
 
-from sightline.config.section import Hidden
 from sightline.config.services import ModelSettings
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
@@ -75,9 +75,9 @@ _KNOWN = (
     Provider("builtin", "builtin"),
     Provider("scripted", "scripted"),
 )
+_SECRET = re.compile(r"key|token|secret|passw|pwd|auth|credential|^(sig|signature|code)$", re.IGNORECASE)
+"""Names in the query of an address whose values are not for journals, logs and messages."""
 PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _KNOWN}
-INSTEAD = "use --model ollama/llava (free, on this machine, weaker)"
-"""What is offered to somebody who has no key."""
 HERE = "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…, builtin/world)"
 """What is offered to somebody who wants no call to leave this machine."""
 
@@ -126,6 +126,12 @@ def check_url(url: str) -> SplitResult:
             f"The address of {parts.hostname} holds a name or a password.",
             "take it out, and give the key in the environment",
         )
+    secret = next((name for name, _ in parse_qsl(parts.query, keep_blank_values=True) if _SECRET.search(name)), None)
+    if secret is not None:
+        raise UserError(
+            f'The address of {parts.hostname} holds a secret: "{secret}=…".',
+            'take it out, and give the key in the environment, or as a header: [models.headers] "api-key" = "…"',
+        )
     return parts
 
 
@@ -153,35 +159,3 @@ def refuse_remote(name: str, endpoint: str, instead: str = HERE) -> None:
             f"{name} is asked at {where}, and --local-only allows no call that leaves this machine.",
             f"{instead}, or leave --local-only out",
         )
-
-
-def find_key(
-    name: ModelName,
-    endpoint: str,
-    settings: ModelSettings | None,
-    environment: Mapping[str, str] | None = None,
-    *,
-    required: bool = True,
-    instead: str = INSTEAD,
-) -> Hidden | None:
-    """The provider's key from the configuration or the environment; a server of one's own may do without.
-
-    Not `required`: nothing will be sent, so it may be missing. `instead` is what else could be asked.
-    """
-    environment = os.environ if environment is None else environment
-    configured = getattr(settings, f"{name.provider.name}_api_key", None)
-    if isinstance(configured, Hidden):
-        return configured
-    for variable in name.provider.keys:
-        if environment.get(variable):
-            return Hidden(environment[variable])
-    if required and name.provider.needs_key and endpoint in (name.provider.base_url, name.provider.name):
-        raise missing_key(name, " or ".join(name.provider.keys), instead)
-    return None
-
-
-def missing_key(name: ModelName, variables: str, instead: str = INSTEAD) -> UserError:
-    """What is said where a provider's key is not to be found."""
-    if name.provider.kind == "http":
-        instead += ", or --base-url http://localhost:8000/v1 for your own server"
-    return UserError(f"{variables} is not set, so {name} can't be asked.", f"set it, or {instead}")

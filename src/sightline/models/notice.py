@@ -9,7 +9,7 @@ from urllib.parse import urlsplit
 
 from sightline.database import open_database
 from sightline.models.names import leaves_machine
-from sightline.models.protocols import Outcome, Transport
+from sightline.models.protocols import Outcome, Transport, wire_of
 from sightline.types import ChatRequest, ImagePart
 
 _log = logging.getLogger(__name__)
@@ -28,7 +28,7 @@ def tell_who_sees(workspace: Path | None, endpoint: str, what: str) -> None:
 
 
 def _is_first(workspace: Path, host: str) -> bool:
-    from sightline.engine.journal import FILE_NAME, MIGRATIONS  # Here, because it brings an event loop with it.
+    from sightline.engine.journal_schema import FILE_NAME, MIGRATIONS  # Here, because it brings an event loop with it.
 
     database = open_database(workspace / FILE_NAME, MIGRATIONS)
     try:
@@ -52,7 +52,7 @@ class TellingTransport:
     """A transport to a server elsewhere, which says so before it sends the first private picture."""
 
     def __init__(self, transport: Transport, workspace: Path | None) -> None:
-        self.endpoint = transport.endpoint
+        self.endpoint, self.wire = transport.endpoint, wire_of(transport)
         self._transport, self._workspace = transport, workspace
         self._told = False
 

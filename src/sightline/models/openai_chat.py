@@ -150,13 +150,15 @@ def _words(message: Message) -> str:
 
 
 def _tool_pictures(message: Message, pictures: Sent) -> list[dict[str, Any]]:
-    parts = [part for part in message.content if isinstance(part, ImagePart)]
-    if not parts:
-        return []
-    return [
-        {"type": "text", "text": f"Pictures from tool call {message.tool_call_id}:"},
-        *(_picture(part, pictures) for part in parts),
-    ]
+    """The pictures of a tool's answer, each after the words that stood before it there: mostly its name."""
+    found: list[dict[str, Any]] = []
+    before = ""
+    for number, part in enumerate(message.content):
+        if isinstance(part, ImagePart):
+            found += [{"type": "text", "text": before}] if before else []
+            found.append(_picture(part, pictures))
+        before = part.strip() if isinstance(part, str) and number else ""
+    return [{"type": "text", "text": f"Pictures from tool call {message.tool_call_id}:"}, *found] if found else []
 
 
 # --- replies -----------------------------------------------------------------------------------------------

@@ -8,8 +8,9 @@ from importlib.metadata import entry_points
 from sightline.config.section import Hidden
 from sightline.config.services import ModelSettings
 from sightline.errors import UserError
-from sightline.models.names import INSTEAD, PROVIDERS, ModelName, find_base_url, find_key, parse_name, refuse_remote
-from sightline.models.protocols import Transport
+from sightline.models.keys import ADDRESSED, INSTEAD, WHERE_KEYS_GO, find_key
+from sightline.models.names import PROVIDERS, ModelName, check_url, find_base_url, parse_name, refuse_remote
+from sightline.models.protocols import Transport, wire_of
 from sightline.models.settings import Api, WireSettings
 
 
@@ -22,14 +23,16 @@ def open_transport(
     models: ModelSettings | None = None,
     local_only: bool = False,
     sends: bool = True,
+    vouched: bool = True,
     instead: str = INSTEAD,
 ) -> Transport:
     """What asks this model, one attempt at a time; nothing is sent yet.
 
     Without `sends` nothing will be, so an HTTP model's key may be missing; otherwise `instead` is what is offered in
-    its place. `models` is the `[models]` table of the configuration: keys, and what is not given here. Without it, keys
-    come from the environment. A provider that is not ours may be plugged in by the entry point `sightline.chat`: a
-    function of `(model, *, base_url, settings)` that returns a Transport.
+    its place. Not `vouched`: the address comes from a file, so keys go only where `find_key` says. `models` is the
+    `[models]` table of the configuration: keys, and what is not given here. Without it, keys come from the environment.
+    A provider that is not ours may be plugged in by the entry point `sightline.chat`: a function of `(model, *,
+    base_url, settings)` that returns a Transport.
     """
     settings = settings or (WireSettings() if models is None else WireSettings.of(models))
     plugged = _plugged_in(name, base_url, settings)
@@ -41,7 +44,7 @@ def open_transport(
     match parsed.provider.kind:
         case "http":
             api = api or (models.api if models is not None else "chat")
-            key = _Key(models, required=sends, instead=instead)
+            key = _Key(models, required=sends, instead=instead, vouched=vouched)
             return _open_http(parsed, base_url, api, settings, key, local_only)
         case "any-llm":
             return _open_any_llm(parsed, base_url, api, settings, _Key(models, instead=instead), local_only)
@@ -72,6 +75,24 @@ def find_endpoint(name: str, *, base_url: str | None = None, models: ModelSettin
             return f"{parsed.provider.name}:{parsed.model}"
 
 
+def find_wire(
+    name: str, *, api: Api | None = None, settings: WireSettings | None = None, models: ModelSettings | None = None
+) -> str:
+    """What of the settings is part of this model's keys in the journal; needs neither its key nor its package."""
+    settings = settings or (WireSettings() if models is None else WireSettings.of(models))
+    plugged = _plugged_in(name, None, settings)
+    if plugged is not None:
+        return wire_of(plugged)
+    provider = parse_name(name).provider
+    match provider.kind:
+        case "http":
+            return settings.fingerprint(provider, api or (models.api if models is not None else "chat"))
+        case "any-llm" | "transformers" | "vllm":
+            return settings.fingerprint(provider)
+        case _:
+            return ""
+
+
 @dataclass(frozen=True, slots=True)
 class _Key:
     """Where a key is looked for, and what is said when it is not there."""
@@ -79,9 +100,10 @@ class _Key:
     models: ModelSettings | None
     required: bool = True
     instead: str = INSTEAD
+    vouched: bool = True
 
     def __call__(self, name: ModelName, endpoint: str) -> Hidden | None:
-        return find_key(name, endpoint, self.models, required=self.required, instead=self.instead)
+        return find_key(name, endpoint, self.models, required=self.required, instead=self.instead, vouched=self.vouched)
 
 
 def _plugged_in(name: str, base_url: str | None, settings: WireSettings) -> Transport | None:
@@ -122,10 +144,14 @@ def _open_any_llm(
 
     if api == "responses":
         raise UserError(f"{name} has no {api} API.", "leave it out: only OpenAI-compatible servers have two")
-    endpoint = base_url or name.provider.name
+    endpoint = name.provider.name if base_url is None else check_url(base_url).geturl()
     if local_only:
         refuse_remote(str(name), endpoint)
-    return AnyLLMTransport(name, base_url=base_url, key=key(name, endpoint), settings=settings, local_only=local_only)
+    found = key(name, endpoint)
+    if base_url is not None and found is None and name.provider.name not in ADDRESSED:
+        # The provider's package would send the provider's own key.
+        raise UserError(f"{endpoint} is not {name.provider.name}'s own server.", WHERE_KEYS_GO)
+    return AnyLLMTransport(name, base_url=base_url, key=found, settings=settings, local_only=local_only)
 
 
 def _open_here(name: ModelName, settings: WireSettings, local_only: bool) -> Transport:

@@ -7,6 +7,7 @@ import hashlib
 import os
 import threading
 from collections import OrderedDict
+from collections.abc import Sequence
 from concurrent.futures import ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
@@ -58,16 +59,22 @@ class PictureBox:
         parts = [part for message in request.messages for part in message.content if isinstance(part, ImagePart)]
         if not parts:
             return {}
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "sightline-pictures")
-        loop = asyncio.get_running_loop()
-        done = await asyncio.gather(*(loop.run_in_executor(self._threads, self.prepare_one, part) for part in parts))
+        if all(part.data is None and is_web(part.source) for part in parts):  # Nothing that takes a thread's time.
+            done = [self.prepare_one(part) for part in parts]
+        else:
+            done = await self._in_threads(parts)
         sent: Sent = {}
         for part, prepared in zip(parts, done, strict=True):
             if isinstance(prepared, Failure):
                 return prepared
             sent[id(part)] = prepared
         return sent
+
+    async def _in_threads(self, parts: Sequence[ImagePart]) -> list[Prepared | Failure]:
+        if self._threads is None:
+            self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "sightline-pictures")
+        loop = asyncio.get_running_loop()
+        return await asyncio.gather(*(loop.run_in_executor(self._threads, self.prepare_one, part) for part in parts))
 
     def prepare_one(self, part: ImagePart) -> Prepared | Failure:
         """One picture; called from several threads at once."""

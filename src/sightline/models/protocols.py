@@ -31,6 +31,7 @@ class Outcome:
 
     `retry_after` is in seconds, from the server's own word. `Failure.retryable` says whether another attempt may help.
     `partial` is what a model said although the attempt failed (cut off, refused, wrong schema): it was paid for.
+    `sent` is False when the request certainly did not reach a server: then it cost nothing.
     """
 
     result: ChatReply | Failure
@@ -38,6 +39,7 @@ class Outcome:
     retry_after: float | None = None
     headers: Mapping[str, str] = field(default_factory=dict)
     partial: ChatReply | None = None
+    sent: bool = True
 
     @property
     def usage(self) -> Usage | None:
@@ -47,13 +49,23 @@ class Outcome:
 
 
 class Transport(Protocol):
-    """One attempt at one call, with no retry, no cache and no budget; `endpoint` is what limits are kept for."""
+    """One attempt at one call, with no retry, no cache and no budget; `endpoint` is what limits are kept for.
+
+    What changes a reply beside the request (settings that reach the wire) is told by an attribute `wire`, a string that
+    becomes part of the journal's keys; a transport without it has nothing of the sort.
+    """
 
     endpoint: str
 
     async def send(self, request: ChatRequest) -> Outcome: ...
 
     async def close(self) -> None: ...
+
+
+def wire_of(transport: Transport) -> str:
+    """What of a transport's settings is part of the journal's keys."""
+    found: object = getattr(transport, "wire", "")
+    return found if isinstance(found, str) else ""
 
 
 class Embedder(Protocol):

@@ -2,18 +2,22 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+import orjson
+
 from sightline.config.services import ModelSettings
-from sightline.models.names import MaxTokens
-from sightline.models.picture_limits import PictureLimit
+from sightline.models.names import MaxTokens, Provider
+from sightline.models.picture_limits import PictureLimit, limit_of
 from sightline.types import Json
 
 Api: TypeAlias = Literal["chat", "responses"]
 Structure: TypeAlias = Literal["native", "prompt"]
+_WHO_ASKS = frozenset({"authorization", "proxy-authorization", "api-key", "x-api-key", "cookie", "user-agent"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,4 +53,27 @@ class WireSettings:
             total_seconds=models.total_seconds,
             max_tokens_field=models.max_tokens_field,
             structured=models.structured,
+            max_reply_bytes=models.max_reply_bytes,
+            headers={name: value.get_secret_value() for name, value in models.headers.items()},
+            extra=models.extra,
         )
+
+    def fingerprint(self, provider: Provider, api: Api = "chat") -> str:
+        """What of these changes what is sent to a provider, for the journal's keys; headers by their hash.
+
+        Who asks is no part of it: a new key, or another name of the program, changes no reply.
+        """
+        limit = self.picture_limit or limit_of(provider.name)
+        content = {
+            "api": api,
+            "structured": self.structured or "native",
+            "max_tokens_field": self.max_tokens_field or provider.max_tokens,
+            "pictures": [limit.side, limit.bytes, limit.formats, limit.low_side],
+            "extra": dict(self.extra),
+            "headers": {
+                name.lower(): hashlib.sha256(value.encode()).hexdigest()
+                for name, value in self.headers.items()
+                if name.lower() not in _WHO_ASKS
+            },
+        }
+        return orjson.dumps(content, option=orjson.OPT_SORT_KEYS | orjson.OPT_NON_STR_KEYS).decode()

@@ -15,7 +15,7 @@ import pytest
 
 from batch_server import BatchWorld, Row, answer, batch_world, completion
 from pictures import random_picture
-from sightline.config.services import Price, PriceSettings
+from sightline.config.services import ModelSettings, Price, PriceSettings
 from sightline.engine import Journal, Prices, read_ledger
 from sightline.engine.retry import Retry
 from sightline.errors import StoppedError, UserError
@@ -25,6 +25,7 @@ from sightline.models.batches import (
     ServerError,
     Store,
     adopt_ids,
+    ask_live,
     cancel,
     download,
     finish_live,
@@ -427,8 +428,11 @@ def test_a_wait_has_an_end_and_honours_its_interval(tmp_path: Path) -> None:
                 assert it.parse(job, partial=True).read == 0
                 assert {row["failure"]["kind"] for row in it.results(job).values()} == {"pending"}
                 world.batches.clear()
-                (row,) = await wait(job, it.store, it.server, every=0.01)
-                assert row.status == "gone" and "no longer knows" in row.message
+                now, ticks = 0.0, iter(range(0, 10_000, 300))
+                (row,) = await wait(
+                    job, it.store, it.server, every=30, clock=lambda: now, sleep=sleep, wall=lambda: next(ticks)
+                )
+                assert row.status == "gone" and "no longer knows" in row.message and row.missed == 4
 
     run(main())
 
@@ -638,3 +642,80 @@ def test_two_processes_never_work_on_one_job(tmp_path: Path) -> None:
 def test_models_without_batches_say_so() -> None:
     with pytest.raises(UserError, match="no OpenAI-style batches"):
         open_http("scripted/echo")
+
+
+def test_one_404_loses_no_batch_and_one_that_was_given_up_can_come_back(tmp_path: Path) -> None:
+    async def main() -> None:
+        with batch_world() as world:
+            async with desk(world, tmp_path) as it:
+                job = await it.make(stage(2))
+                await submit(job, it.store, it.server)
+                kept = dict(world.batches)
+                world.batches.clear()
+                for at in (0, 1, 2, 3, 4, 5):
+                    (row,) = await refresh(job, it.store, it.server, clock=lambda at=at: at)
+                    assert row.status != "gone" and "asked again" in row.message, "six 404s within five seconds"
+                world.batches.update(kept)
+                (row,) = await refresh(job, it.store, it.server, clock=lambda: 6)
+                assert (row.missed, row.missed_since, row.message) == (0, None, "")
+                world.batches.clear()
+                for at in (10, 500, 900, 920):
+                    (row,) = await refresh(job, it.store, it.server, clock=lambda at=at: at)
+                assert row.status == "gone" and row.has_ended
+                world.batches.update(kept)
+                assert len(await it.run(job)) == 2 and it.store.row(job, row.shard).status == "completed"
+
+    run(main())
+
+
+def test_a_batch_that_comes_back_after_it_was_read_as_gone_is_read_by_its_id(tmp_path: Path) -> None:
+    async def main() -> None:
+        with batch_world() as world:
+            async with desk(world, tmp_path) as it:
+                job = await it.make(stage(2))
+                await submit(job, it.store, it.server)
+                kept = dict(world.batches)
+                world.batches.clear()
+                for at in (0, 500, 900, 920):
+                    await refresh(job, it.store, it.server, clock=lambda at=at: at)
+                await download(job, it.store, it.server)
+                it.parse(job)
+                assert {row["failure"]["kind"] for row in it.results(job).values()} == {"missing"}
+                world.batches.update(kept)
+                await adopt_ids(job, it.store, it.server, list(kept))
+                results = await it.run(job)
+                assert {row["text"] for row in results.values()} == {"re: question 0", "re: question 1"}
+
+    run(main())
+
+
+def test_settings_that_reach_the_wire_are_in_the_keys_of_a_job(tmp_path: Path) -> None:
+    async def keys(name: str, **fields: Any) -> set[bytes]:
+        transport = open_http(MODEL, base_url="http://localhost:1/v1", models=ModelSettings(**fields))
+        try:
+            job = await make(stage(2), transport, tmp_path / name)
+        finally:
+            await transport.close()
+        assert load_job(job.folder) == job and job.wire == transport.wire
+        return {item.key for item in job.items()}
+
+    plain, other = run(keys("a")), run(keys("b", extra={"top_k": 5}))
+    assert len(plain) == len(other) == 2 and not plain & other
+
+
+def test_a_job_of_the_first_version_is_still_read(tmp_path: Path) -> None:
+    async def main() -> None:
+        with batch_world() as world:
+            async with desk(world, tmp_path) as it:
+                job = await it.make(stage(2))
+                path = job.folder / "batch.json"
+                content = orjson.loads(path.read_bytes())
+                del content["wire"]
+                path.write_bytes(orjson.dumps({**content, "version": 1}))
+                old = load_job(job.folder)
+                assert old.wire is None
+                assert all("text" in row for row in (await it.run(old)).values())
+                with pytest.raises(UserError, match="earlier version"):
+                    await ask_live(old, it.store, it.journal, Caller(it.transport, it.journal))
+
+    run(main())

@@ -14,6 +14,7 @@ from sightline.engine.budget import Budget
 from sightline.engine.journal import FILE_NAME, Journal
 from sightline.engine.plan import Plan
 from sightline.engine.prices import Prices
+from sightline.errors import UserError
 from sightline.models.asking import Asking
 from sightline.models.batches.finishing import finish_live
 from sightline.models.batches.following import EVERY, LONGEST, Tell, cancel, download, refresh, wait
@@ -29,6 +30,7 @@ from sightline.models.chat import open_chat
 from sightline.models.http import HttpTransport
 from sightline.models.names import leaves_machine
 from sightline.models.notice import shows_private_pictures, tell_who_sees
+from sightline.models.opening import find_wire
 from sightline.types import ChatRequest
 
 Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]
@@ -65,12 +67,13 @@ class Desk:
 
     def plan(self, requests: Requests, model: str, making: Making) -> Plan:
         """What a job would take; none is written, and nothing is sent."""
-        endpoint = self._open(model).endpoint
+        transport = self._open(model)
         with Journal(self.workspace) as journal:
             planned = plan_job(
                 requests(),
                 stage=making.stage,
-                endpoint=endpoint,
+                endpoint=transport.endpoint,
+                wire=transport.wire,
                 prices=Prices(self.config.prices),
                 journal=journal,
                 fresh=self.asking.fresh,
@@ -173,7 +176,8 @@ class Desk:
         return BatchServer.open(job.model, job.endpoint, self.config.models, local_only=self.asking.local_only)
 
     async def _finish(self, job: Job, every: float, deadline: float) -> Summary:
-        asking = replace(self.asking, base_url=job.endpoint, api=job.api)
+        asking = replace(self.asking, base_url=job.endpoint, api=job.api, vouched=False)
+        _refuse_other_settings(job, find_wire(job.model, api=job.api, models=self.config.models))
         async with (
             self._server(job) as server,
             open_chat(job.model, self.config, workspace=self.workspace, asking=asking, stage=job.stage) as model,
@@ -197,3 +201,13 @@ class Desk:
             item.request is not None and shows_private_pictures(item.request) for item in job.items()
         ):
             tell_who_sees(self.workspace, job.endpoint, f"the pictures of {job.folder}")
+
+
+def _refuse_other_settings(job: Job, wire: str) -> None:
+    """A live answer must be one to the very request that the batch was asked."""
+    if job.wire is not None and job.wire != wire:
+        raise UserError(
+            f"what is sent with every request has changed since {job.folder} was made, so the rest would not be asked "
+            "in the same way.",
+            "put [models] in sightline.toml back as it was, or make the job anew",
+        )

@@ -20,16 +20,21 @@ LONGEST = 25 * 3600.0
 Tell = Callable[[str], None]
 
 
-async def refresh(job: Job, store: Store, server: BatchServer) -> tuple[Row, ...]:
-    """Ask the server how the batches of a job stand; finds those that another machine submitted."""
+async def refresh(
+    job: Job, store: Store, server: BatchServer, *, clock: Callable[[], float] = time.time
+) -> tuple[Row, ...]:
+    """Ask the server how the batches of a job stand; finds those that another machine submitted.
+
+    What was given up because the server did not know it is looked for again: it may have come back.
+    """
     store.register(job)
     if any(row.batch_id is None and not row.parsed for row in store.rows(job)):
         await adopt(job, store, server)
     for row in store.rows(job):
-        if row.batch_id is not None and not row.has_ended:
+        if row.batch_id is not None and not row.parsed and (not row.has_ended or row.status == GONE):
             remote = await server.get(row.batch_id)
             if remote is None:
-                store.note(job, row.shard, status=GONE, message="the server no longer knows this batch")
+                store.missed(job, row, clock())
             else:
                 store.saw(job, row.shard, remote)
     return store.rows(job)
@@ -45,6 +50,7 @@ async def wait(
     tell: Tell = lambda _: None,
     clock: Callable[[], float] = time.monotonic,
     sleep: Callable[[float], Awaitable[None]] = asyncio.sleep,
+    wall: Callable[[], float] = time.time,
 ) -> tuple[Row, ...]:
     """Wait until all batches have ended, however they did; `StoppedError` when that takes longer than `deadline`."""
     start = clock()
@@ -52,7 +58,7 @@ async def wait(
     rows: tuple[Row, ...] = ()
     while True:
         try:
-            rows = await refresh(job, store, server)
+            rows = await refresh(job, store, server, clock=wall)
         except ServerError as error:
             if not error.failure.retryable or clock() - start >= deadline:
                 raise

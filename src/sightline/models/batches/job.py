@@ -33,7 +33,9 @@ PICTURES = "pictures"
 RESULTS = "results.jsonl"
 DOWNLOADS = "downloads"
 _LOCK = ".lock"
-_VERSION = 1
+_VERSION = 2
+_READ = (1, 2)
+"""Version 1 does not say what of the settings was in the keys."""
 _BEFORE_BODY = b',"method":"POST"'
 
 
@@ -78,6 +80,8 @@ class Job:
     max_requests: int
     max_bytes: int
     price_factor: float | None
+    wire: str | None
+    "What of the settings is in the keys of the requests, and in their bodies; None for a job of an earlier version."
     shards: tuple[Shard, ...]
 
     @property
@@ -160,11 +164,11 @@ def load_job(folder: Path) -> Job:
     if not path.is_file():
         raise UserError(f"{folder} is no batch job: it has no {MANIFEST}.", "make one with `sightline batch make`")
     found = read_json(path)
-    if not isinstance(found, dict) or found.pop("version", None) != _VERSION:
+    if not isinstance(found, dict) or found.pop("version", None) not in _READ:
         raise UserError(f"{path} is of another version.", "pip install --upgrade sightline")
     try:
         shards = tuple(Shard(**shard) for shard in found.pop("shards"))
-        return Job(folder=folder, shards=shards, **found)
+        return Job(folder=folder, shards=shards, **{"wire": None, **found})
     except (TypeError, KeyError) as error:
         raise UserError(f"{path} is not what `batch make` wrote: {error}.", "make the job anew") from error
 
@@ -200,10 +204,10 @@ def _item(row: Mapping[str, Any], pictures: Path) -> Item:
     return Item(row["id"], bytes.fromhex(row["key"]), request, failure)
 
 
-def key_of(request: ChatRequest, endpoint: str) -> bytes | Failure:
+def key_of(request: ChatRequest, endpoint: str, wire: str) -> bytes | Failure:
     """The journal's key of a live call; a failure when the request can't be read or written."""
     try:
-        return request_key(request, endpoint)
+        return request_key(request, endpoint, wire)
     except UnreadablePictureError as error:
         return Failure("bad-picture", str(error))
     except TypeError as error:

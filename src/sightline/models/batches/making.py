@@ -110,6 +110,7 @@ async def make(
             max_requests=max_requests,
             max_bytes=max_bytes,
             price_factor=price_factor,
+            wire=transport.wire,
             shards=tuple(shards),
         )
         job.save(folder)
@@ -137,7 +138,7 @@ class _Making:
     async def _build(self, custom_id: str, request: ChatRequest) -> tuple[bytes, bytes | Failure | None]:
         """The key and the body; None in place of a body that is not needed."""
         self._check(custom_id, request)
-        key = await asyncio.to_thread(key_of, request, self._transport.endpoint)
+        key = await asyncio.to_thread(key_of, request, self._transport.endpoint, self._transport.wire)
         if isinstance(key, Failure):
             return b"", key
         if key in self._keys or (self._journal is not None and self._journal.find(key) is not None):

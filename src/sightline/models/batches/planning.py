@@ -18,6 +18,7 @@ def plan_job(
     *,
     stage: str,
     endpoint: str,
+    wire: str,
     prices: Prices,
     journal: Journal | None = None,
     fresh: bool = False,
@@ -25,10 +26,11 @@ def plan_job(
 ) -> StagePlan:
     """Calls, tokens and money of a job: asked live, and as a batch at the listed price or at a part of the live one."""
     requests = (request for _, request in items)
-    found = plan_stage(stage, requests, prices=prices, journal=journal, endpoint=endpoint, fresh=fresh)
+    found = plan_stage(stage, requests, prices=prices, journal=journal, endpoint=endpoint, wire=wire, fresh=fresh)
     if price_factor is None or found.usd is None:
         return found
-    return replace(found, batch_usd=found.usd.likely * price_factor)
+    most = None if found.most_usd is None else found.most_usd * price_factor
+    return replace(found, batch_usd=found.usd.likely * price_factor, most_batch_usd=most)
 
 
 def refuse_above(cap: float, plan: StagePlan) -> None:
@@ -40,7 +42,12 @@ def refuse_above(cap: float, plan: StagePlan) -> None:
             f"the price of {plan.model} in a batch is not known, so a budget can't be kept.",
             "say it in sightline.toml, under [prices.models], and give --price-factor 0.5 if a batch costs half",
         )
-    most = plan.usd.high * (plan.batch_usd / plan.usd.likely if plan.usd.likely else 0.0)
+    most = plan.most_batch_usd
+    if most is None:
+        raise UserError(
+            "nothing limits how long replies are, so no budget can be promised: a batch can't be stopped half-way.",
+            "set the longest reply with --max-tokens",
+        )
     if most > cap:
         raise StoppedError(
             f"the job of {plan.calls:,} calls may cost up to {dollars(most)}, over the budget of {dollars(cap)}; "

@@ -132,6 +132,11 @@ def _lines(job: Job, shard: Shard) -> Iterator[bytes]:
 
 async def ask_live(job: Job, store: Store, journal: Journal, model: ChatModel, *, concurrency: int = 64) -> int:
     """Ask live for everything that has no answer and may get one; returns how many were asked for."""
+    if job.wire is None:
+        raise UserError(
+            f"{job.folder} was made by an earlier version: live replies would not be found under its keys.",
+            f"sightline batch retry {job.folder}, or make the job anew",
+        )
     wanted = [
         item
         for item, outcome in outcomes(job, store, journal)
@@ -154,7 +159,7 @@ async def ask_live(job: Job, store: Store, journal: Journal, model: ChatModel, *
 
 async def _ask(job: Job, item: Item, model: ChatModel) -> ChatReply | Failure:
     assert item.request is not None
-    key = key_of(item.request, job.endpoint)
+    key = key_of(item.request, job.endpoint, job.wire or "")
     if isinstance(key, Failure):
         return key
     if key != item.key:

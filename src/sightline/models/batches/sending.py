@@ -8,7 +8,7 @@ from collections.abc import Callable, Sequence
 from sightline.errors import UserError
 from sightline.models.batches.job import Job, Shard
 from sightline.models.batches.server import BatchServer, Remote, ServerError
-from sightline.models.batches.store import CREATING, READY, UPLOADING, Row, Store
+from sightline.models.batches.store import CREATING, GONE, READY, UPLOADING, Row, Store
 
 JOB, SHARD = "sightline_job", "sightline_shard"
 """Written into each batch, so that it is found again from any machine."""
@@ -47,22 +47,27 @@ async def adopt(job: Job, store: Store, server: BatchServer) -> int:
 
 
 async def adopt_ids(job: Job, store: Store, server: BatchServer, ids: Sequence[str]) -> None:
-    """Take batches by their ids: to the shard that they name, else to the next that has none."""
+    """Take batches by their ids: to the shard that they name, else to the next that has none.
+
+    One that was given up, and is there again, is read anew.
+    """
     store.register(job)
     for batch_id in ids:
         rows = store.rows(job)
-        if any(row.batch_id == batch_id for row in rows):
+        if any(row.batch_id == batch_id and row.status != GONE for row in rows):
             continue
         remote = await server.get(batch_id)
         if remote is None:
             raise UserError(f"{server.endpoint} knows no batch {batch_id}.", "check the id and the key")
-        unknown = {row.shard: row for row in rows if row.batch_id is None}
+        unknown = {row.shard: row for row in rows if row.batch_id in (None, batch_id) or row.status == GONE}
         if remote.metadata.get(JOB, job.id) != job.id:
             raise UserError(f"the batch {batch_id} belongs to another job.", "give the ids of this one")
-        shard = _shard_of(remote, job, unknown) or next(iter(unknown), None)
+        known = next((row.shard for row in rows if row.batch_id == batch_id), None)
+        shard = known or _shard_of(remote, job, unknown) or next(iter(unknown), None)
         if shard is None:
             raise UserError(f"every file of {job.folder} has its batch already.", f"leave {batch_id} out")
         store.saw(job, shard, remote)
+        store.note(job, shard, downloaded=0, parsed=0)
 
 
 def _shard_of(remote: Remote, job: Job, unknown: dict[str, Row]) -> str | None:

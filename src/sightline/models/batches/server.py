@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import asyncio
+import logging
 import os
 from collections.abc import AsyncIterator, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
+from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
@@ -19,9 +21,11 @@ from sightline.engine.retry import Retry
 from sightline.errors import UserError
 from sightline.models.failures import Scrubber, clip, failure
 from sightline.models.http_errors import read_error, retry_after, status_failure
-from sightline.models.names import find_key, leaves_machine, parse_name, refuse_remote
+from sightline.models.keys import ANYWHERE, find_key
+from sightline.models.names import check_url, leaves_machine, parse_name, refuse_remote
 from sightline.types import Failure
 
+_log = logging.getLogger(__name__)
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _SPELT = {"canceled": "cancelled", "canceling": "cancelling"}
 _PAGE = 100
@@ -78,10 +82,21 @@ class BatchServer:
         local_only: bool = False,
         retry: Retry = RETRY,
     ) -> AsyncIterator[BatchServer]:
-        """The server behind a model, with its key; closed at the end of the block."""
+        """The server behind a model, with its key; closed at the end of the block.
+
+        The endpoint is that of a job's folder, which may come from anybody: no key goes there that is not meant for it.
+        """
+        name = parse_name(model)
+        check_url(endpoint)
         if local_only:
             refuse_remote(model, endpoint)
-        key = find_key(parse_name(model), endpoint, models, instead="make the job anew with --model vllm/MODEL")
+        key = find_key(name, endpoint, models, instead="make the job anew with --model vllm/MODEL", vouched=False)
+        if key is None and any(os.environ.get(variable) for variable in (*name.provider.keys, ANYWHERE)):
+            _log.warning(
+                "no key is sent to %s, which the job's folder names; if that is your server, name its variable in "
+                "sightline.toml, under [models.hosts]",
+                urlsplit(endpoint).netloc,
+            )
         quiet, connect = (300.0, 15.0) if models is None else (models.quiet_seconds, models.connect_seconds)
         async with aiohttp.ClientSession(
             headers=_authorisation(key),

@@ -9,13 +9,16 @@ from pathlib import Path
 from typing import Any
 
 from sightline.database import open_database, transaction
-from sightline.engine.journal import FILE_NAME, MIGRATIONS, Call, write_calls
+from sightline.engine.journal import Call, write_calls
+from sightline.engine.journal_schema import FILE_NAME, MIGRATIONS
 from sightline.models.batches.job import Job
 from sightline.models.batches.server import ENDED, Remote
 from sightline.types import Failure
 
 READY, UPLOADING, CREATING, GONE = "ready", "uploading", "creating", "gone"
 """Our own words beside the server's: not sent; being sent; being made a batch of; no longer known to the server."""
+_FEWEST_MISSES, _SHORTEST_ABSENCE = 4, 900.0
+"""So often, and for so many seconds, a server must not know a batch before it is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,6 +42,8 @@ class Row:
     failed: int
     downloaded: bool
     parsed: bool
+    missed: int
+    missed_since: float | None
 
     @property
     def has_ended(self) -> bool:
@@ -108,7 +113,7 @@ class Store:
         """One shard."""
         return next(row for row in self.rows(job) if row.shard == shard)
 
-    def note(self, job: Job, shard: str, **values: str | int | None) -> None:
+    def note(self, job: Job, shard: str, **values: str | float | None) -> None:
         """Change what is known of a shard; on disk when this returns."""
         names = ", ".join(f"{name} = ?" for name in values)
         self._database.execute(
@@ -129,6 +134,23 @@ class Store:
             error_file_id=remote.error_file_id,
             completed=remote.completed,
             failed=remote.failed,
+            missed=0,
+            missed_since=None,
+        )
+
+    def missed(self, job: Job, row: Row, now: float) -> None:
+        """The server did not know a batch. One such answer proves nothing: only several over some time do."""
+        since = now if row.missed_since is None else row.missed_since
+        times = row.missed + 1
+        is_gone = row.status == GONE or (times >= _FEWEST_MISSES and now - since >= _SHORTEST_ABSENCE)
+        words = "the server no longer knows this batch" if is_gone else "not known to the server just now; asked again"
+        self.note(
+            job,
+            row.shard,
+            status=GONE if is_gone else row.status,
+            message=words,
+            missed=times,
+            missed_since=since,
         )
 
     def results(self, job: Job) -> dict[str, Result]:

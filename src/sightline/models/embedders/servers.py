@@ -14,7 +14,8 @@ from sightline.config import Config
 from sightline.config.services import Price, PriceSettings
 from sightline.models.asking import Asking
 from sightline.models.embedders.options import read_options
-from sightline.models.names import PROVIDERS, ModelName, find_base_url, find_key, refuse_remote
+from sightline.models.keys import find_key
+from sightline.models.names import PROVIDERS, ModelName, find_base_url, refuse_remote
 from sightline.models.protocols import Embedder
 
 if TYPE_CHECKING:
