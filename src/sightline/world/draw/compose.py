@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from functools import lru_cache
 from random import Random
 
+import numpy as np
 from PIL import Image, ImageDraw
 
 from sightline.types import Box, Figure, Relation, SceneGraph, Sign, Thing
@@ -14,7 +15,7 @@ from sightline.world.draw.backdrop import backdrop, front_layer, light_in
 from sightline.world.draw.camera import Camera, View, expose, view
 from sightline.world.draw.carrying import HOLDS
 from sightline.world.draw.figures import Looks
-from sightline.world.draw.layout import CARRYING, MARGIN, Placed, lay_out, same_band
+from sightline.world.draw.layout import CARRYING, MARGIN, Layout, Placed, same_band
 from sightline.world.draw.palette import COLOURS, Light
 from sightline.world.draw.pen import Note, falloff
 from sightline.world.draw.places import PLACES
@@ -30,7 +31,7 @@ SIGN_HIDDEN = 0.15
 """So does a sign of which they would hide more than this, since words must be whole to be read."""
 _TURNS = 5
 _FAINT = [round(value * 0.32) for value in range(256)]
-_OPAQUE = [255 * (value > 127) for value in range(256)]
+_OPAQUE = 127
 
 
 @dataclass(frozen=True, slots=True)
@@ -82,9 +83,10 @@ def stage(plan: ScenePlan) -> Staged:
     """Everything at a spot where it can be seen and wished relations hold: the best of some turns."""
     moved: frozenset[str] = frozenset()
     known: dict[tuple[str, float, int], Stamp] = {}
+    layout = Layout(plan)
     best, least = None, 1 << 30
     for turn in range(_TURNS):
-        staged = _staged(plan, lay_out(plan, moved, turn), known)
+        staged = _staged(plan, layout.turn(turn, moved), known)
         wrong = {name for name in _misplaced(plan, staged) if plan.spot(name) is None}
         if len(wrong) < least:
             best, least = staged, len(wrong)
@@ -130,7 +132,7 @@ def _staged(plan: ScenePlan, items: list[Placed], known: dict[tuple[str, float, 
     outlines = [_outline(item, stamp, plan.size[1]) for item, stamp in zip(items, stamps, strict=True)]
     table_from = next((number for number, item in enumerate(items) if item.habitat == "table"), len(items))
     front = front_layer(plan.place, plan.light, plan.variant, plan.size) if table_from < len(items) else None
-    cover = front.getchannel("A").point(_OPAQUE) if front else None
+    cover = np.asarray(front.getchannel("A")) > _OPAQUE if front else None
     return Staged(items, stamps, outlines, Scene(plan.size, outlines, cover, table_from), table_from)
 
 
@@ -162,7 +164,7 @@ def _outline(item: Placed, stamp: Stamp, unit: int) -> Outline:
     # A person is hung up at the middle line, so that the hand is where the layout thinks; a thing at its middle.
     axis = stamp.axis if item.kind == "person" else stamp.image.width / 2
     left, top = round(item.x * unit - axis), round(item.y * unit) - stamp.image.height
-    return Outline(stamp.mask, (left, top, left + stamp.image.width, top + stamp.image.height), stamp.area)
+    return Outline(stamp.solid, (left, top, left + stamp.image.width, top + stamp.image.height), stamp.area)
 
 
 def paint(canvas: Image.Image, staged: Staged, plan: ScenePlan, light: Light) -> None:
@@ -198,8 +200,13 @@ def _shadow(canvas: Image.Image, item: Placed, light: Light) -> None:
     unit = canvas.height
     share = 0.15 if item.kind == "sign" else 0.95  # only what a sign stands on throws one
     half, low = max(1, round(item.half * share * unit)), max(1, round(0.045 * item.height * unit))
-    mask = _oval(light.name == "day").resize((2 * half, 2 * low), Image.Resampling.BILINEAR)
+    mask = _oval_sized(light.name == "day", half, low)
     canvas.paste((30, 34, 40), (round(item.x * unit) - half, round((item.y - 0.004) * unit) - low), mask)
+
+
+@lru_cache(maxsize=2048)
+def _oval_sized(strong: bool, half: int, low: int) -> Image.Image:
+    return _oval(strong).resize((2 * half, 2 * low), Image.Resampling.BILINEAR)
 
 
 @lru_cache(maxsize=2)

@@ -63,32 +63,54 @@ class Placed:
         return (self.x - self.half, self.y - self.height, self.x + self.half, self.y)
 
 
-def lay_out(plan: ScenePlan, moved: frozenset[str] = frozenset(), turn: int = 0) -> list[Placed]:
-    """A spot for everything, in the order of painting: the farthest first.
+class Layout:
+    """Spots for everything in a plan, found anew in each turn as far as something has to move."""
 
-    Pinned wishes keep their spots. Those in `moved` get others than in an earlier `turn`, where they were hidden.
-    """
-    wide = plan.size[0] / plan.size[1]
-    links = carried_in(plan)
-    items = items_of(plan, links)
-    free = sorted((item for item in items.values() if item.id not in links), key=lambda item: -_bulk(item))
-    done: dict[str, Placed] = {}
-    boxes: list[Corners] = []
-    frame = _frame(plan)
-    for item in free:
-        if item.spot is not None:
-            done[item.id] = _at(item, item.spot, wide)
-        else:
-            rng = Random(f"{plan.seed}/{item.id}/{turn if item.id in moved else 0}")
-            done[item.id] = _best(item, _Surroundings(plan.relations, done, boxes, frame, wide), rng)
-        boxes.append(done[item.id].box())
-    busy = {link.subject for link in links.values() if link.predicate == "holding"}
-    for name, placed in done.items():
-        done[name] = _moved(_turned(placed, wide) if name in busy else placed, plan, wide)
-    for name, link in links.items():
-        done[name] = _carried(items[name], link, done, plan)
-    carriers = {name: done[placed.carrier] if placed.carrier else placed for name, placed in done.items()}
-    return sorted(done.values(), key=lambda it: (it.habitat == "table", carriers[it.id].base, it.carrier is not None))
+    def __init__(self, plan: ScenePlan) -> None:
+        self._plan = plan
+        self._wide = plan.size[0] / plan.size[1]
+        self._links = carried_in(plan)
+        self._items = items_of(plan, self._links)
+        free = (item for item in self._items.values() if item.id not in self._links)
+        self._free = sorted(free, key=lambda item: -_bulk(item))
+        self._frame = _frame(plan)
+        self._spots: dict[str, Placed] = {}
+
+    def turn(self, number: int = 0, moved: frozenset[str] = frozenset()) -> list[Placed]:
+        """A spot for everything, in the order of painting: the farthest first.
+
+        Pinned wishes keep their spots. Those in `moved` get others than in an earlier turn, where they were hidden.
+        """
+        plan, wide, links = self._plan, self._wide, self._links
+        self._spots = self._placed(number, moved)
+        done = dict(self._spots)
+        busy = {link.subject for link in links.values() if link.predicate == "holding"}
+        for name, placed in done.items():
+            done[name] = _moved(_turned(placed, wide) if name in busy else placed, plan, wide)
+        for name, link in links.items():
+            done[name] = _carried(self._items[name], link, done, plan)
+        carriers = {name: done[placed.carrier] if placed.carrier else placed for name, placed in done.items()}
+        return sorted(
+            done.values(), key=lambda it: (it.habitat == "table", carriers[it.id].base, it.carrier is not None)
+        )
+
+    def _placed(self, turn: int, moved: frozenset[str]) -> dict[str, Placed]:
+        """The spots of all that is not carried, the bulkiest first; each is chosen by those before it."""
+        done: dict[str, Placed] = {}
+        boxes: list[Corners] = []
+        around = _Surroundings(self._plan.relations, done, boxes, self._frame, self._wide)
+        same = True  # nobody before has moved since the last turn
+        for item in self._free:
+            same = same and item.id not in moved and item.id in self._spots
+            if same:
+                done[item.id] = self._spots[item.id]
+            elif item.spot is not None:
+                done[item.id] = _at(item, item.spot, self._wide)
+            else:
+                rng = Random(f"{self._plan.seed}/{item.id}/{turn if item.id in moved else 0}")
+                done[item.id] = _best(item, around, rng)
+            boxes.append(done[item.id].box())
+        return done
 
 
 def carried_in(plan: ScenePlan) -> dict[str, Relation]:
@@ -154,7 +176,10 @@ def _best(item: Item, around: _Surroundings, rng: Random) -> Placed:
     for spot in _spots(item, wishes, around.done, rng, around.wide):
         x, y, height, half = _measures(item, spot, around.wide)
         box = (x - half, y - height, x + half, y)
-        cost = 1.5 * (1 - _share(box, around.frame)) + _crowding(box, around.boxes)
+        cost = 1.5 * (1 - _share(box, around.frame))
+        if cost >= least:
+            continue
+        cost += _crowding(box, around.boxes)
         if wishes and cost < least:
             cost += _wishes_broken(_at(item, spot, around.wide), wishes, around)
         if cost < least:
@@ -168,7 +193,11 @@ def _best(item: Item, around: _Surroundings, rng: Random) -> Placed:
 def _crowding(box: Corners, others: Sequence[Corners]) -> float:
     """How much a box and others cover of each other."""
     left, top, right, bottom = box
-    return sum(_overlap(box, o) for o in others if o[0] < right and o[2] > left and o[1] < bottom and o[3] > top)
+    total = 0.0
+    for other in others:
+        if other[0] < right and other[2] > left and other[1] < bottom and other[3] > top:
+            total += _overlap(box, other)
+    return total
 
 
 def _wishes_broken(placed: Placed, wishes: Sequence[Relation], around: _Surroundings) -> float:

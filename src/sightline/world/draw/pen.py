@@ -62,6 +62,11 @@ class Pen:
         """A point in pixels."""
         return (self.origin[0] + point[0] * self.scale, self.origin[1] + point[1] * self.scale)
 
+    def _all(self, points: Sequence[Point]) -> list[Point]:
+        """Points in pixels."""
+        (left, top), scale = self.origin, self.scale
+        return [(left + x * scale, top + y * scale) for x, y in points]
+
     def colour(self, rgb: RGB, depth: float = 0.0, alpha: float = 1.0, lit: bool = False) -> tuple[int, ...]:
         """The colour to paint with; what is lit shines by itself and is not tinted."""
         return (*(rgb if lit else self._ink(rgb, depth)), round(alpha * 255))
@@ -72,7 +77,7 @@ class Pen:
     def poly(
         self, points: Sequence[Point], rgb: RGB, depth: float = 0.0, alpha: float = 1.0, lit: bool = False
     ) -> None:
-        self._on(alpha).polygon([self.at(p) for p in points], fill=self.colour(rgb, depth, alpha, lit))
+        self._on(alpha).polygon(self._all(points), fill=self.colour(rgb, depth, alpha, lit))
 
     def rect(
         self,
@@ -129,7 +134,7 @@ class Pen:
     ) -> None:
         pixels = max(1, round(width * self.scale))
         fill = self.colour(rgb, depth, alpha, lit)
-        self._on(alpha).line([self.at(p) for p in points], fill=fill, width=pixels, joint="curve")
+        self._on(alpha).line(self._all(points), fill=fill, width=pixels, joint="curve")
 
     def limb(self, points: Sequence[Point], width: float, rgb: RGB, depth: float = 0.0) -> None:
         """A line with round ends."""

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
 
+import numpy as np
+from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.world.draw import signs
@@ -24,7 +26,7 @@ PERSON_WIDE = 0.46
 _DEPTHS = 24
 _STEP = 2**0.5
 # Of what is fainter than a quarter nobody would say that it is there.
-_SOLID = [255 * (value >= 64) for value in range(256)]
+_SOLID = 64
 # As much as most kinds in most colours at the sizes of a small picture take.
 _MEMORY = 128 << 20
 
@@ -47,14 +49,19 @@ class Sprite:
 class Stamp:
     """A sprite as it goes into a picture: `axis` is where its middle line is, and its lights are in pixels.
 
-    `mask` is its outline, 0 and 255, and `area` the number of pixels inside.
+    `solid` are the pixels that one sees, and `area` is their number.
     """
 
     image: Image.Image
     axis: float
     glows: tuple[Glow, ...]
-    mask: Image.Image
+    solid: NDArray[np.bool_]
     area: int
+
+    @property
+    def mask(self) -> Image.Image:
+        """What is solid, as a picture of 0 and 255."""
+        return Image.fromarray(self.solid.astype(np.uint8) * 255)
 
 
 def thing(kind: str, colour: str, look: int, height: float, dark: bool, candles: int) -> Stamp:
@@ -80,8 +87,9 @@ def sign(wish: SignWish, look: int, height: float) -> Stamp:
 
 
 def _stamp(image: Image.Image, axis: float, glows: tuple[Glow, ...]) -> Stamp:
-    mask = image.getchannel("A").point(_SOLID)
-    return Stamp(image, axis, glows, mask, mask.histogram()[255])
+    opacity = np.frombuffer(image.tobytes("raw", "A"), np.uint8).reshape(image.height, image.width)
+    solid = opacity >= _SOLID
+    return Stamp(image, axis, glows, solid, int(np.count_nonzero(solid)))
 
 
 def lit(image: Image.Image, light: Light, depth: float) -> Image.Image:

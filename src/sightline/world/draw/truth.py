@@ -30,9 +30,9 @@ COVERED = 0.05
 
 @dataclass(frozen=True, slots=True)
 class Outline:
-    """What something covers of the scene: a mask of 0 and 255, its corners, and the number of its pixels."""
+    """What something covers of the scene: which pixels, its corners, and the number of its pixels."""
 
-    mask: Image.Image
+    mask: NDArray[np.bool_]
     box: tuple[int, int, int, int]
     area: int
 
@@ -49,42 +49,51 @@ class Seen:
 class Scene:
     """A map of the scene that says for each pixel what is foremost there; outlines come the farthest first."""
 
-    def __init__(self, size: tuple[int, int], outlines: Sequence[Outline], cover: Image.Image | None, at: int) -> None:
+    def __init__(
+        self, size: tuple[int, int], outlines: Sequence[Outline], cover: NDArray[np.bool_] | None, at: int
+    ) -> None:
         """`cover` is furniture that stands before all outlines with a number below `at`."""
         self.size = size
         self.outlines = outlines
         self._covered = at if cover is not None else 0
-        self._map = Image.new("L", size)
+        self._map = np.zeros((size[1], size[0]), dtype=np.uint8)
         for number, each in enumerate(outlines):
             if number == at and cover is not None:
-                self._map.paste(0, (0, 0), cover)
-            self._map.paste(number + 1, each.box[:2], each.mask)
+                self._map[cover] = 0
+            part, mask = self._inside(each)
+            np.copyto(part, number + 1, where=mask)
+
+    def _inside(self, each: Outline) -> tuple[NDArray[np.uint8], NDArray[np.bool_]]:
+        """The part of the map where an outline is, and the part of the outline that is in the map."""
+        left, top, right, bottom = each.box
+        x, y = max(0, left), max(0, top)
+        part = self._map[y : max(0, bottom), x : max(0, right)]
+        return part, each.mask[y - top : y - top + part.shape[0], x - left : x - left + part.shape[1]]
 
     def hidden(self) -> list[float]:
         """The share of each that others cover; what is beyond the edge of the scene counts as seen."""
-        seen = np.asarray(self._map)
-        return [self._hidden(number, seen) for number in range(len(self.outlines))]
+        return [self._hidden(number) for number in range(len(self.outlines))]
 
-    def _hidden(self, number: int, seen: NDArray[np.uint8]) -> float:
+    def _hidden(self, number: int) -> float:
         each = self.outlines[number]
-        left, top, right, bottom = each.box
-        later = (other.box for other in self.outlines[number + 1 :])
-        if number >= self._covered and not any(
-            o[0] < right and o[2] > left and o[1] < bottom and o[3] > top for o in later
-        ):
+        later = self.outlines[number + 1 :]
+        if number >= self._covered and not any(_overlap(each, other) for other in later):
             return 0.0
-        wide, high = self.size
-        inside = (max(0, -left), max(0, -top), min(wide, right) - left, min(high, bottom) - top)
-        if inside[2] <= inside[0] or inside[3] <= inside[1]:
-            return 0.0
-        area = each.mask.crop(inside).histogram()[255]
-        part = seen[max(0, top) : bottom, max(0, left) : right]
+        part, mask = self._inside(each)
+        area = np.count_nonzero(mask)
         return 1 - np.count_nonzero(part == number + 1) / area if area else 0.0
 
     def through(self, view: View) -> list[Seen | None]:
         """What the frame shows of each; None for what it does not show."""
-        frame = np.asarray(view.through(self._map, Image.Resampling.NEAREST))
+        frame = self._map
+        if not view.plain:
+            frame = np.asarray(view.through(Image.fromarray(frame), Image.Resampling.NEAREST))
         return [_seen(frame, number + 1, each, view) for number, each in enumerate(self.outlines)]
+
+
+def _overlap(one: Outline, other: Outline) -> bool:
+    a, b = one.box, other.box
+    return a[0] < b[2] and b[0] < a[2] and a[1] < b[3] and b[1] < a[3]
 
 
 def _seen(frame: NDArray[np.uint8], number: int, each: Outline, view: View) -> Seen | None:
@@ -163,6 +172,6 @@ def covered(far: Outline, near: Outline) -> float:
     left, top, right, bottom = max(a[0], b[0]), max(a[1], b[1]), min(a[2], b[2]), min(a[3], b[3])
     if left >= right or top >= bottom or not far.area:
         return 0.0
-    under = np.asarray(far.mask.crop((left - a[0], top - a[1], right - a[0], bottom - a[1])))
-    over = np.asarray(near.mask.crop((left - b[0], top - b[1], right - b[0], bottom - b[1])))
-    return float(np.count_nonzero(under & over)) / far.area
+    under = far.mask[top - a[1] : bottom - a[1], left - a[0] : right - a[0]]
+    over = near.mask[top - b[1] : bottom - b[1], left - b[0] : right - b[0]]
+    return np.count_nonzero(under & over) / far.area
