@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
@@ -19,7 +20,8 @@ from sightline.io import PathLike
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
 from sightline.search.index import DEFAULT, Built, Parts, build_index
-from sightline.search.index.manifest import safe_name
+from sightline.search.index.content import Content
+from sightline.search.index.manifest import index_folder, read_manifest, refuse_takeover, safe_name
 from sightline.types import Annotation
 
 __all__ = ["index", "read_annotations"]
@@ -50,8 +52,8 @@ def index(
     content = None
     if folder is not None and (Path(folder) / HEADER).is_file():
         benchmark = bench.read(folder)
-        name = name or safe_name(benchmark.name)
         content = benchmark_content(benchmark, folder)
+        name = name or _free_name(Path(workspace).expanduser().absolute(), benchmark.name, content)
         if said is not None:
             content = replace(content, annotations=said, state=None)
     elif folder is not None:
@@ -71,6 +73,17 @@ def index(
         local_only=local_only,
         asking=asking,
     )
+
+
+def _free_name(workspace: Path, benchmark: str, content: Content) -> str:
+    """That of the benchmark; where an index of something else has it, or may get it, with a mark of the folder."""
+    name = safe_name(benchmark)
+    mark = hashlib.blake2b(str(content.origin).encode("utf-8", "surrogatepass"), digest_size=4).hexdigest()
+    try:
+        refuse_takeover(read_manifest(index_folder(workspace, name)), content.source, content.origin, "")
+    except UserError:
+        return f"{name[:90]}-{mark}"
+    return f"{name}-{mark}" if name == DEFAULT else name
 
 
 def read_annotations(path: PathLike) -> Iterator[Annotation]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 from datetime import datetime
 from pathlib import Path
 
@@ -184,4 +185,17 @@ def test_a_run_on_something_else_or_without_scores_is_refused(colours: Path, tmp
     with pytest.raises(UserError, match="another benchmark"):
         run(colours, f"cut:run={tmp_path}/source", tmp_path / "cut")
     with pytest.raises(UserError, match="no scores"):
+        run(owned(), f"cut:run={tmp_path}/source,by=score", tmp_path / "cut")
+
+
+def test_scores_that_do_not_fall_are_refused_by_a_cut(tmp_path: Path) -> None:
+    run(owned(), Scripted(lambda task: Ranking((f"{task.id}0", f"{task.id}1"), (0.1, 0.2))), tmp_path / "source")
+    with pytest.raises(UserError, match="do not fall"):
+        run(owned(), f"cut:run={tmp_path}/source,by=score", tmp_path / "cut")
+    path = tmp_path / "source" / "predictions.jsonl"  # As another program writes distances.
+    lines = [json.loads(line) for line in path.read_text().splitlines()]
+    for line in lines:
+        line["ranking"] = [[id_, at] for at, id_ in enumerate(line["ranking"])]
+    path.write_text("".join(json.dumps(line) + "\n" for line in lines))
+    with pytest.raises(UserError, match="distances are no scores"):
         run(owned(), f"cut:run={tmp_path}/source,by=score", tmp_path / "cut")

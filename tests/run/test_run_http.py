@@ -24,7 +24,8 @@ from sightline import bench
 from sightline.errors import SightlineError, UserError
 from sightline.run import read_run
 from sightline.run.runner import run
-from sightline.run.systems.wire import MalformedError, read_hits
+from sightline.run.spec import parse_spec
+from sightline.run.systems.wire import MalformedError, read_hits, status_failure
 from sightline.search.index import Content, build_index
 from sightline.types import Failure, PictureSet, Prediction, Ranking
 from tiny_clip import write_tiny_clip
@@ -118,9 +119,11 @@ def test_the_example_server_as_a_process(colours: Path, tmp_path: Path) -> None:
     assert isinstance(found["red"], Ranking) and set(found["red"].pictures) == {"ana/red.png", "ben/red.png"}
     assert isinstance(found["blue of ben"], Ranking) and found["blue of ben"].pictures == ("ben/blue.png",)
     assert isinstance(found["at the party"], Ranking) and found["at the party"].pictures == ("ana/blue.png",)
-    assert done.run.system == "file names" and not done.failures
+    assert done.run.system == "file names" and done.failures == {"refused": 1}
+    stranger = found["of a stranger"]
+    assert isinstance(stranger, Failure) and "there is no owner" in stranger.message and "404" in stranger.message
     assert done.run.parameters["service"] == {"name": "file names", "version": "1"}
-    assert done.latency.n == 6
+    assert done.latency.n == 5
 
 
 def test_what_is_asked_is_the_query_its_scope_and_its_pictures(
@@ -308,3 +311,27 @@ def test_scores_are_kept_only_where_every_hit_has_one() -> None:
     assert read_hits(b'{"hits": [{"id": "a", "score": 1}, {"id": "b", "score": 0.5}]}', 1).scores == (1.0,)
     with pytest.raises(MalformedError):
         read_hits(b'{"hits": [{"id": "a", "score": true}]}', 5)
+
+
+def test_an_address_with_a_query_is_refused_and_its_token_not_printed() -> None:
+    with pytest.raises(UserError, match="key_env") as refused:
+        parse_spec("http:url=http://127.0.0.1:1/search?token=abc123")
+    assert "abc123" not in str(refused.value)
+
+
+@pytest.mark.parametrize(("status", "again"), [(408, True), (425, True), (429, True), (501, True), (404, False)])
+def test_statuses_after_which_it_is_asked_again(status: int, again: bool) -> None:
+    failed = status_failure(status, b"")
+    assert failed is not None and failed.retryable is again
+
+
+def test_a_picture_of_the_prompt_is_no_answer_unless_it_may_be(
+    serve: Callable[..., Served], colours: Path, tmp_path: Path
+) -> None:
+    served = serve(_reply({"hits": [{"id": "ana/green.png"}, {"id": "ben/green.png"}, {"id": "ana/red.png"}]}))
+    for name, option, wanted in (
+        ("without", "k=1", ("ben/green.png",)),
+        ("with", "k=2,own", ("ana/green.png", "ben/green.png")),
+    ):
+        run(colours, f"{served.spec},{option}", tmp_path / name, workspace=tmp_path / "ws")
+        assert said(tmp_path / name)["like it"] == Ranking(wanted)

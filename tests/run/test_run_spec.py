@@ -112,3 +112,10 @@ def test_another_package_can_bring_a_kind(monkeypatch: pytest.MonkeyPatch) -> No
     spec = parse_spec("mine:depth=5,api_key=abc123")
     assert spec.parameters == {"kind": "mine", "depth": 5, "api_key": "***"}
     assert make_spec(kind, {}).name == "mine"
+
+
+def test_a_file_that_is_called_like_a_kind_is_no_spec(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    Path("blind").write_text('kind = "oracle"')
+    assert parse_spec("blind").kind.name == "blind"
+    assert parse_spec("./blind").kind.name == parse_spec(Path("blind")).kind.name == "oracle"

@@ -36,8 +36,8 @@ def run(
     benchmark:
         The folder of the benchmark.
     system:
-        What is tested: kind:key=value,… or a TOML file. Kinds: retriever, hybrid, http, blind, oracle, cut, and those
-        of other packages.
+        What is tested: kind:key=value,… or a TOML file. Kinds: retriever, hybrid, chat, agent, http, blind,
+        oracle, cut, vote, and those of other packages.
     out:
         The folder of the run, new or begun before.
     repeat:

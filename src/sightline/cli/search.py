@@ -134,7 +134,7 @@ def search(
     if found.left_out:
         listed = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
         common.warn([f"files that could not be read, and are not searched: {listed}"])
-    common.note(found.notes)
+    (common.warn if found.failures else common.note)(found.notes)
     if common.json:
         common.print_json(found.to_json())
     else:

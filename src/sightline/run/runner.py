@@ -19,11 +19,11 @@ from sightline.models.asking import Asking
 from sightline.models.embedders.loop_thread import LoopThread
 from sightline.run.folder import read_run, write_run
 from sightline.run.latency import ATTEMPT
+from sightline.run.predictions import checked, ordered
 from sightline.run.spec import Spec, masked, parse_spec
 from sightline.run.summary import RunSummary, summarise
 from sightline.run.systems.base import (
     Closing,
-    Outcome,
     Preparing,
     Setting,
     System,
@@ -33,7 +33,7 @@ from sightline.run.systems.base import (
     parameters_of,
 )
 from sightline.run.systems.guarded import Guarded, as_system
-from sightline.run.systems.registry import is_built_in
+from sightline.run.systems.registry import is_built_in, sees_truth
 from sightline.run.visible import visible
 from sightline.run.writer import RunWriter
 from sightline.types import Attempt, Benchmark, Failure, LedgerEntry, Run, Task
@@ -67,14 +67,16 @@ def run(
     shown = visible(made_of)
     setting = Setting(
         benchmark=shown,
-        truth=made_of.truth,
         base=base,
         workspace=Path(workspace).expanduser(),
         config=config or Config(),
         asking=replace(asking or Asking(), local_only=local_only or bool(asking and asking.local_only)),
         seed=seed,
+        folder=folder,
     )
     spec = parse_spec(system) if isinstance(system, str | Path) else system
+    if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
+        setting = replace(setting, truth=made_of.truth)
     tested = spec.open(setting) if isinstance(spec, Spec) else as_system(spec)
     if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
         tested = Guarded(tested, None if isinstance(spec, Spec) else type(tested).__name__)
@@ -171,8 +173,8 @@ async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int],
     with purpose(task.id), numbered(number):
         said = await system.attempt(task, benchmark)
     seconds = time.perf_counter() - started
-    outcome = said if isinstance(said, Outcome) else Outcome(said)
-    writer.append(Attempt(task.id, outcome.prediction, number))
+    outcome = checked(said)
+    writer.append(Attempt(task.id, ordered(outcome.prediction), number))
     for entry in outcome.entries:
         writer.entry(entry)
     writer.entry(

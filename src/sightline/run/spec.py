@@ -5,6 +5,7 @@ A comma inside a value is kept where the value itself has options: `retriever:ba
 
 from __future__ import annotations
 
+import os
 import re
 import tomllib
 from collections.abc import Collection, Mapping
@@ -58,7 +59,7 @@ def parse_spec(spec: PathLike) -> Spec:
     """The system that a SPEC declares; a typo is told with the option that was probably meant."""
     text = str(spec).strip()
     path = Path(text).expanduser()
-    if text.endswith(".toml") or path.is_file():
+    if text.endswith(".toml") or ((isinstance(spec, Path) or "/" in text or os.sep in text) and path.is_file()):
         return _from_file(path)
     name, _, rest = text.partition(":")
     if not name.strip():

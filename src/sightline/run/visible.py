@@ -28,5 +28,8 @@ def _shown(task: Task, hidden: set[str], scopes: Scopes) -> Task:
     asked = replace(task, labels={}, extra={})  # What is known of a task may tell its answer.
     if hidden.isdisjoint(task.scope.groups):
         return asked
-    allowed = scopes.pictures(task.scope) or frozenset()
-    return replace(asked, scope=Scope(pictures=tuple(sorted(allowed))))
+    allowed = scopes.pictures(task.scope)
+    if allowed is None:  # It names a group that nobody knows: what can be told of it is the rest.
+        known = tuple(group for group in task.scope.groups if group not in hidden)
+        return replace(asked, scope=replace(task.scope, groups=known))
+    return replace(asked, scope=Scope(pictures=tuple(sorted(allowed)), nowhere=not allowed))

@@ -23,13 +23,17 @@ class Scopes:
         return self._known[scope]
 
     def _resolve(self, scope: Scope) -> frozenset[str] | None:
+        if scope.nowhere:
+            return frozenset()
         if any(group not in self._groups for group in scope.groups):
             return None
-        named = frozenset(scope.pictures).union(*(self._groups[group] for group in scope.groups))
+        named: frozenset[str] | None = None
+        if scope.groups or scope.pictures:  # A group may be empty, which is not the same as no group.
+            named = frozenset(scope.pictures).union(*(self._groups[group] for group in scope.groups))
         owned = self._owners.get(scope.owner) if scope.owner is not None else None
-        if owned is None:
-            return named or None
-        return owned & named if named else owned
+        if owned is None or named is None:
+            return named if owned is None else owned
+        return owned & named
 
 
 def targets(benchmark: Benchmark, task: Task) -> frozenset[str]:

@@ -19,9 +19,10 @@ from sightline.models.embedders.session import Session
 from sightline.models.protocols import Embedder
 from sightline.search.filters import parse_filter
 from sightline.search.index.build import Built, Parts, Update
-from sightline.search.index.content import WORKSPACE, corpus_state, require_corpus, workspace_content
+from sightline.search.index.content import corpus_state, require_corpus, workspace_content
 from sightline.search.index.manifest import (
     DEFAULT,
+    WORKSPACE,
     Manifest,
     find_manifest,
     index_folder,
@@ -29,11 +30,13 @@ from sightline.search.index.manifest import (
     read_manifest,
     safe_name,
 )
-from sightline.search.methods import check_query
+from sightline.search.methods import check_method, check_query
 from sightline.search.query import parse_cue
 from sightline.search.results import Results
 from sightline.search.searcher import Searcher
 from sightline.types import Method, PictureRef, Scope, SearchQuery
+
+_BUSY = 'another process is bringing the index "{}" up to date; this is what was found in it so far'
 
 
 def search(
@@ -66,6 +69,7 @@ def search(
     asked = _query(query, k, where, owner, groups)
     cues = (like,) if isinstance(like, str) else tuple(like)
     check_query(replace(asked, files=(*asked.files, *cues)))
+    check_method(method)
     if asked.where is not None:
         parse_filter(asked.where)  # A slip in it is said now, not after an hour of embedding.
     place = _checked_workspace(folder, Path(workspace))
@@ -128,7 +132,7 @@ class _Finder:
             return self._found(query, cues, session)
 
     def _found(self, query: SearchQuery, cues: tuple[str, ...], session: Session | None) -> Results:
-        built, refused = self._brought_up_to_date(session)
+        built, refused, busy = self._brought_up_to_date(session)
         folder, manifest = index_folder(self.place, self.name), find_manifest(self.place, self.name)
         with Searcher(
             folder, manifest, session=session, backend=self.backend, config=self.config, asking=self.asking
@@ -138,24 +142,28 @@ class _Finder:
             results,
             embedded=0 if built is None else built.embedded.made,
             left_out=refused if built is None else {**built.left_out, **refused},
-            notes=(*_said(built, self.name), *results.notes),
+            notes=(*busy, *_said(built, self.name), *_outdated(manifest), *results.notes),
         )
 
-    def _brought_up_to_date(self, session: Session | None) -> tuple[Built | None, dict[str, int]]:
-        """What was done to the index, None for nothing; and the files that a scan could not take in."""
+    def _brought_up_to_date(self, session: Session | None) -> tuple[Built | None, dict[str, int], tuple[str, ...]]:
+        """What was done to the index, None for nothing; the files that a scan could not take in; what else to say."""
         before = read_manifest(index_folder(self.place, self.name))
         self._refuse_other(before, session)
         if before is not None and before.source != WORKSPACE:
-            return None, {}  # Made of other pictures; whoever made it brings it up to date.
+            return None, {}, ()  # Made of other pictures; whoever made it brings it up to date.
         if self.folder is not None:
             scan(self.folder, workspace=self.place, config=self.config, limit=self.limit)
         require_corpus(self.place)
         with Store(self.place) as store:
             refused = _refused(store, self.folder)
             if before is not None and _is_current(before, corpus_state(store), session):
-                return None, refused
+                return None, refused, ()
             update = Update(self.place, self.name, self.config, session, self.embedder, self.backend)
-            return update.run(workspace_content(store), Parts(vectors=session is not None)), refused
+            content, parts = workspace_content(store), Parts(vectors=session is not None)
+            if before is None:
+                return update.run(content, parts), refused, ()
+            built = update.run_unless_busy(content, parts)
+            return built, refused, () if built is not None else (_BUSY.format(self.name),)
 
     def _refuse_other(self, before: Manifest | None, session: Session | None) -> None:
         """Another embedder than the one that built it means to embed everything again."""
@@ -222,6 +230,13 @@ def _refused(store: Store, folder: PathLike | None) -> dict[str, int]:
         if below is None or (root.rstrip(b"/") + b"/" + path).startswith(below):
             counts[reason] = counts.get(reason, 0) + 1
     return counts
+
+
+def _outdated(manifest: Manifest) -> tuple[str, ...]:
+    if not manifest.has_outdated_origin or manifest.origin is None:
+        return ()
+    again = f"sightline index {Path(manifest.origin).parent} --name {manifest.name}"
+    return (f'{manifest.source} has changed since the index "{manifest.name}" was built; bring it up to date: {again}',)
 
 
 def _said(built: Built | None, name: str) -> tuple[str, ...]:

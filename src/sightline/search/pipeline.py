@@ -8,6 +8,7 @@ from typing import TYPE_CHECKING
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import StoppedError
 from sightline.search.backends import Rows
 from sightline.search.cues import query_vector
 from sightline.search.diversity import spread_out
@@ -35,6 +36,7 @@ class Pipeline:
         self.threshold: float | None = None
         self.below = 0
         self.failures = 0
+        self.stopped: StoppedError | None = None
         self.notes: list[str] = []
 
     def run(self) -> Ranked:
@@ -144,10 +146,12 @@ class Pipeline:
         places = [at for at, row in enumerate(rows) if row in pictures]
         reranker = Reranker(model, searcher.workspace, searcher.config, searcher.asking)
         graded = reranker.grade(self._text, [pictures[rows[at]] for at in places])
-        self.failures = graded.failures
+        self.failures, self.stopped = graded.failures, graded.stopped
         if graded.why is not None:
             calls = f"{graded.failures} call{'s' * (graded.failures > 1)} of the re-ranker failed"
             self.notes.append(f"{calls}, so those pictures kept their places: {graded.why}")
+        if graded.unseen:
+            self.notes.append(f"pictures that the re-ranker can't see, and that kept their places: {graded.unseen:,}")
         grades = {places[at]: grade for at, grade in graded.grades.items()}
         by_row = {rows[at]: grade for at, grade in grades.items()}
         return found.adding("rerank", by_row).taking(new_order(len(rows), grades))

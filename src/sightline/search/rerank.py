@@ -1,13 +1,15 @@
 """Re-ranking by a chat model: it looks at the best pictures in small groups, and grades each against the query.
 
-A group whose call fails keeps its places; the graded pictures are sorted among the other places, best grade first and
-equal grades as before. Calls go through the journal, so that the same question is paid for once.
+A group whose call fails keeps its places, and so does a picture that can't be seen; the graded ones are sorted among
+the other places, best grade first and equal grades as before. Calls go through the journal, so that the same question
+is paid for once.
 """
 
 from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
+from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Annotated, NamedTuple
@@ -20,12 +22,16 @@ from sightline.models.asking import Asking
 from sightline.models.chat import open_chat
 from sightline.models.embedders.loop_thread import LoopThread
 from sightline.models.failures import failure
+from sightline.models.pictures import MAX_PIXELS, is_web, read_source
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import ask_structured
+from sightline.search.pixels import decode
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture
 
 GROUP = 8
 """Pictures that are looked at in one call."""
+_GLANCE = 64
+"""Of the shorter side, when it is only asked whether a picture can be seen."""
 _BEST = 10
 _INSTEAD = "use --rerank ollama/llava (free, on this machine, weaker)"
 _SYSTEM = (
@@ -47,11 +53,16 @@ class _Grades(BaseModel):
 
 
 class Graded(NamedTuple):
-    """Grades by place, for those that got one; how many calls failed, and what the first failure said."""
+    """Grades by place, for those that got one; how many calls failed, and what the first failure said.
+
+    `unseen` counts pictures that nobody could look at; `stopped` is the budget or the limit that ended it, if one did.
+    """
 
     grades: Mapping[int, float]
     failures: int = 0
     why: str | None = None
+    unseen: int = 0
+    stopped: StoppedError | None = None
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,36 +82,66 @@ class Reranker:
         finally:
             loop.close()
 
+    def check(self) -> None:
+        """Refuse a model that nobody knows, or whose key is missing, before there is anything to grade."""
+        loop = LoopThread()
+        try:
+            loop.call(self._check())
+        finally:
+            loop.close()
+
     async def _grade(self, query: str, pictures: Sequence[Picture]) -> Graded:
-        asking = replace(self.asking or Asking(), instead=_INSTEAD)
-        async with open_chat(self.model, self.config, workspace=self.workspace, asking=asking, stage="rerank") as model:
+        async with self._open() as model:
             return await grade_with(model, self.model, query, pictures)
+
+    async def _check(self) -> None:
+        async with self._open():
+            return
+
+    def _open(self) -> AbstractAsyncContextManager[ChatModel]:
+        asking = replace(self.asking or Asking(), instead=_INSTEAD)
+        return open_chat(self.model, self.config, workspace=self.workspace, asking=asking, stage="rerank")
 
 
 async def grade_with(model: ChatModel, name: str, query: str, pictures: Sequence[Picture]) -> Graded:
     """Grades of pictures by a model that is open already."""
-    starts = range(0, len(pictures), GROUP)
+    seen = await asyncio.to_thread(_seen, pictures)
+    groups = [seen[start : start + GROUP] for start in range(0, len(seen), GROUP)]
     replies = await asyncio.gather(
-        *(_ask(model, name, query, pictures[start : start + GROUP]) for start in starts), return_exceptions=True
+        *(_ask(model, name, query, [pictures[at] for at in group]) for group in groups), return_exceptions=True
     )
     grades: dict[int, float] = {}
     failed: list[str] = []
-    for start, reply in zip(starts, replies, strict=True):
+    stopped: StoppedError | None = None
+    for group, reply in zip(groups, replies, strict=True):
         if isinstance(reply, StoppedError):
+            stopped = stopped or reply
             failed.append(reply.message)
         elif isinstance(reply, BaseException):
             raise reply
         elif isinstance(reply, Failure):
             failed.append(f"{reply.kind}: {reply.message}")
         else:
-            grades |= {start + at: grade for at, grade in enumerate(reply)}
-    return Graded(grades, len(failed), failed[0] if failed else None)
+            grades |= dict(zip(group, reply, strict=True))
+    return Graded(grades, len(failed), failed[0] if failed else None, len(pictures) - len(seen), stopped)
 
 
 def new_order(count: int, grades: Mapping[int, float]) -> list[int]:
     """Places in their new order: graded ones sorted among themselves, ungraded ones where they were."""
     ranked = iter(sorted(grades, key=lambda place: (-grades[place], place)))
     return [next(ranked) if place in grades else place for place in range(count)]
+
+
+def _seen(pictures: Sequence[Picture]) -> list[int]:
+    """The places of pictures that can be shown: one bad file must not fail the others of its group."""
+    return [at for at, picture in enumerate(pictures) if _can_be_seen(picture.uri)]
+
+
+def _can_be_seen(uri: str) -> bool:
+    if is_web(uri):
+        return True  # The provider fetches it by itself.
+    data = read_source(ImagePart(uri))
+    return not isinstance(data, Failure) and not isinstance(decode(data, _GLANCE, MAX_PIXELS), Failure)
 
 
 async def _ask(model: ChatModel, name: str, query: str, pictures: Sequence[Picture]) -> list[float] | Failure:

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import asdict, dataclass, field
 from typing import TYPE_CHECKING, Any
 
-from sightline.errors import MissingExtraError
+from sightline.errors import MissingExtraError, StoppedError
 from sightline.types import Method, Picture
 
 if TYPE_CHECKING:
@@ -51,7 +51,8 @@ class Results:
     After re-ranking or with diversity the order is that of the list, not of the scores. `searched` pictures were within
     scope and filter, of which `embedded` had no vector before this search; those in `left_out`, by reason, could not be
     read. `threshold` is what a picture must reach (a cosine; calibrated, a corrected one); `below` counts what did not.
-    `failures` counts calls of the re-ranker that gave nothing. `notes` is what a person should know.
+    `failures` counts calls of the re-ranker that gave nothing, and `stopped` is the budget that ended them, if one did.
+    `notes` is what a person should know.
     """
 
     query: str
@@ -70,6 +71,7 @@ class Results:
     threshold: float | None = None
     below: int = 0
     failures: int = 0
+    stopped: StoppedError | None = None
     notes: tuple[str, ...] = ()
 
     @property

@@ -42,10 +42,10 @@ class Selector:
         notes: tuple[str, ...] = ()
         if scope.owner is not None:
             mask &= self._owned(scope.owner)
-        if scope.groups:
-            mask &= self._grouped(scope.groups)
-        if scope.pictures:
-            mask &= self._named(scope.pictures)
+        if scope.nowhere:
+            mask[:] = False
+        if scope.groups or scope.pictures:  # They add up, as in scoring (score/scope.py).
+            mask &= self._grouped(scope.groups) | self._named(scope.pictures)
         if where is not None:
             filter_ = parse_filter(where)
             mask &= compile_filter(filter_, self._columns)

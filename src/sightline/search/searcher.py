@@ -141,11 +141,12 @@ class Searcher:
             seconds=time.monotonic() - started,
             index=self.manifest.name,
             backend=self.manifest.backend,
-            exact=not method.vectors or self.pictures is None or self.pictures.index.exact,
+            exact=self._is_exact(selection.rows, method),
             method=method,
             threshold=pipeline.threshold,
             below=pipeline.below,
             failures=pipeline.failures,
+            stopped=pipeline.stopped,
             notes=(*selection.notes, *pipeline.notes),
         )
 
@@ -243,6 +244,13 @@ class Searcher:
 
     # --- inside -----------------------------------------------------------------------------------------------
 
+    def _is_exact(self, rows: Rows | None, method: Method) -> bool:
+        """Was every vector compared? What is limited to some rows is so by any back-end."""
+        if rows is not None or not method.vectors or self.all_rows is not None:
+            return True
+        parts = (self.pictures, self.captions if method.captions else None)
+        return all(part.index.exact for part in parts if part is not None)
+
     def _count(self, rows: Rows | None, method: Method) -> int:
         if not method.vectors or self.pictures is None:
             return len(self._living) if rows is None else len(rows)
@@ -265,5 +273,6 @@ class Searcher:
             if picture is None:  # Removed since the index was opened.
                 continue
             parts = {name: scores[row] for name, scores in found.parts.items() if row in scores}
-            hits.append(Hit(picture, score, parts, tags[row], picture.address or places[row]))
+            said = tuple(dict.fromkeys(tags[row]))  # A file and an annotation may say the same.
+            hits.append(Hit(picture, score, parts, said, picture.address or places[row]))
         return tuple(hits)

@@ -12,6 +12,8 @@ threshold is their median + z · 1.4826 · the median distance of those below it
 from __future__ import annotations
 
 import io
+import zipfile
+import zlib
 from collections.abc import Callable
 from dataclasses import dataclass
 from functools import cache
@@ -66,14 +68,17 @@ class Threshold:
 
 
 def load_threshold(folder: Path, stamp: str) -> Threshold | None:
-    """The one of these vectors; None where there is none, or one of others."""
+    """The one of these vectors; None where there is none, one of others, or one that is damaged."""
     path = folder / FILE_NAME
     if not path.is_file():
         return None
-    with np.load(path, allow_pickle=False) as file:
-        if str(file["stamp"]) != stamp:
-            return None
-        return Threshold(stamp, file["mean"], file["hubs"], float(file["value"]))
+    try:
+        with np.load(path, allow_pickle=False) as file:
+            if str(file["stamp"]) != stamp:
+                return None
+            return Threshold(stamp, file["mean"], file["hubs"], float(file["value"]))
+    except (OSError, ValueError, KeyError, EOFError, zipfile.BadZipFile, zlib.error):
+        return None  # A damaged one is calibrated anew.
 
 
 def calibrate(index: VectorIndex, texts: Callable[[list[str]], Vectors], stamp: str) -> Threshold:

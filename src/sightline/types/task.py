@@ -27,11 +27,16 @@ class Option:
 
 @dataclass(frozen=True, slots=True)
 class Scope:
-    """The part of the corpus that may be searched; all three empty means the whole of it."""
+    """The part of the corpus that may be searched; all three empty means the whole of it.
+
+    Groups and pictures add up; an owner narrows them to what is theirs. `nowhere` means no picture at all: what is left
+    of a scope when nothing of it may be told.
+    """
 
     owner: str | None = None
     groups: tuple[str, ...] = ()
     pictures: tuple[str, ...] = ()
+    nowhere: bool = False
 
 
 @dataclass(frozen=True, slots=True)

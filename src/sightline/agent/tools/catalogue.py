@@ -78,9 +78,10 @@ def scope_of(state: State, within: str | None) -> Scope | None:
         return Scope(pictures=tuple(sorted(state.allowed)))
     subset = subset_of(state, within)
     pictures = tuple(id_ for id_ in subset if state.allowed is None or id_ in state.allowed)
-    if state.scope.pictures:
+    if state.scope.pictures and not state.scope.groups:
         pictures = tuple(id_ for id_ in pictures if id_ in set(state.scope.pictures))
-    return Scope(state.scope.owner, state.scope.groups, pictures) if pictures else None
+    # Groups are left out: they would add to the subset, which was found within them.
+    return Scope(state.scope.owner, (), pictures) if pictures else None
 
 
 def subset_of(state: State, name: str) -> tuple[str, ...]:

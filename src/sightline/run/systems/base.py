@@ -72,8 +72,8 @@ class Options(Section):
 class Setting:
     """What a system is opened with.
 
-    `benchmark` is what it may see; `truth` is for those alone that are fitted on other tasks, and for the oracle.
-    `base` is where relative addresses of pictures begin.
+    `benchmark` is what it may see; `truth` is empty but for the oracle and for ours that are fitted on other tasks.
+    `base` is where relative addresses of pictures begin, `folder` the run's own, for trajectories and blobs.
     """
 
     benchmark: Benchmark
@@ -83,6 +83,7 @@ class Setting:
     config: Config = field(default_factory=Config)
     asking: Asking = field(default_factory=Asking)
     seed: int = 0
+    folder: Path | None = None
 
     @property
     def local_only(self) -> bool:

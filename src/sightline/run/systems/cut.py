@@ -9,6 +9,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
+from itertools import pairwise
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -98,6 +99,8 @@ class Cut:
         cut = self.cuts.get(task.id)
         if cut is None:
             return Outcome(Failure("no-cut", "no task of another owner or fold has a truth to go by"), usd=0.0)
+        if self._options.by == "score":
+            _refuse_unordered(task.id, said)
         one = Ranked(task.id, said.pictures, said.scores, frozenset())
         kept = int(one.keeps(np.array([cut]), self._options.by)[0])
         return Outcome(PictureSet(said.pictures[:kept]), usd=0.0)
@@ -143,10 +146,23 @@ def _ranked(attempts: Sequence[Attempt], truth: Mapping[str, Truth], by: str) ->
         said, true = attempt.prediction, truth.get(attempt.task_id)
         if attempt.number or not isinstance(said, Ranking) or not isinstance(true, PictureSet):
             continue
-        if by == "score" and said.scores is None:
-            raise UserError(f'the ranking of task "{attempt.task_id}" has no scores.', "cut by k: cut:run=…,by=k")
+        if by == "score":
+            _refuse_unordered(attempt.task_id, said)
         found.append(Ranked(attempt.task_id, said.pictures, said.scores, frozenset(true.pictures)))
     return found
+
+
+def _refuse_unordered(task: str, said: Ranking) -> None:
+    """Below a score is after a place only where scores fall; those of distances rise."""
+    if said.scores is None:
+        raise UserError(
+            f'the ranking of task "{task}" has no scores, or had some that do not fall.', "cut by k: cut:run=…,by=k"
+        )
+    if any(after > before for before, after in pairwise(said.scores)):
+        raise UserError(
+            f'the scores of task "{task}" do not fall from place to place; distances are no scores.',
+            "cut by k: cut:run=…,by=k",
+        )
 
 
 def _checked(run: Run, benchmark: Benchmark, folder: Path) -> Run:

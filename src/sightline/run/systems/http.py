@@ -37,6 +37,8 @@ def _address(url: str) -> str:
         raise ValueError("an address begins with http:// or https://")
     if "@" in url.partition("://")[2].partition("/")[0]:
         raise ValueError("an address must not hold a name or a password; use key_env")
+    if "?" in url or "#" in url:
+        raise ValueError("an address must not hold a query (?…) or a fragment (#…); a key goes into key_env")
     return url.rstrip("/")
 
 
@@ -44,7 +46,8 @@ class HttpOptions(Options):
     """Where the service is, and how it is asked.
 
     `key_env` names the variable of the environment that holds a key, sent as `Authorization: Bearer …`; the key itself
-    is kept nowhere. `pictures` of a prompt are sent as ids, or with their `bytes` (base64).
+    is kept nowhere. `pictures` of a prompt are sent as ids, or with their `bytes` (base64). `own` lets a picture of the
+    prompt be among the answers.
     """
 
     url: Annotated[str, AfterValidator(_address)]
@@ -54,6 +57,7 @@ class HttpOptions(Options):
     retries: Annotated[int, Field(ge=0, le=10)] = 2
     concurrency: Annotated[int, Field(ge=1, le=256)] = 4
     pictures: Literal["ids", "bytes"] = "ids"
+    own: bool = False
     key_env: str | None = None
     language: str | None = None
 
@@ -113,7 +117,9 @@ class HttpSystem:
         return ()
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
-        """What the service returns; asked again where that may help."""
+        """What the service returns; asked again where that may help. Where nothing may be found it is not asked."""
+        if task.scope.nowhere:
+            return Outcome(as_prediction(task, (), self._options.select), usd=0.0)
         body = self._body(task)
         if isinstance(body, Failure):
             return Outcome(body, usd=self._usd)
@@ -164,7 +170,7 @@ class HttpSystem:
                 "query": words or None,
                 "pictures": pictures,
                 "scope": {"owner": scope.owner, "groups": scope.groups, "pictures": scope.pictures},
-                "k": self._options.k,
+                "k": self._options.k + len(self._left_out(task)),
             }
         )
 
@@ -235,7 +241,7 @@ class HttpSystem:
 
     def _read(self, task: Task, body: bytes) -> Prediction:
         try:
-            hits = read_hits(body, self._options.k)
+            hits = read_hits(body, self._options.k, self._left_out(task))
         except MalformedError as error:
             return Failure("malformed", str(error))
         self._odd["duplicates"] += hits.duplicates
@@ -243,6 +249,10 @@ class HttpSystem:
         scored = hits.scores is not None
         found = list(zip(hits.pictures, hits.scores or (0.0,) * len(hits.pictures), strict=True))
         return as_prediction(task, found, self._options.select, scored)
+
+    def _left_out(self, task: Task) -> frozenset[str]:
+        """The pictures of the prompt, which are no answers unless they may be."""
+        return frozenset() if self._options.own else frozenset(ref.id for ref in task.pictures)
 
     def _watch(self, failure: Failure | None) -> None:
         """Stop where the service is gone for good, rather than fail on every task that is left."""

@@ -7,24 +7,34 @@ from importlib.metadata import entry_points
 
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
-from sightline.run.systems.base import Kind
+from sightline.run.systems.base import Kind, Options
 
 GROUP = "sightline.systems"
 """Entry points of this group are a `Kind`."""
-# name → the module in this package whose KINDS holds it
+# name → the module whose KINDS holds it; agents live in a room above this one, which is why they are only named here
 _BUILT_IN = {
-    "retriever": "retriever",
-    "hybrid": "retriever",
-    "http": "http",
-    "blind": "blind",
-    "oracle": "oracle",
-    "cut": "cut",
+    "retriever": "sightline.run.systems.retriever",
+    "hybrid": "sightline.run.systems.retriever",
+    "http": "sightline.run.systems.http",
+    "blind": "sightline.run.systems.blind",
+    "oracle": "sightline.run.systems.oracle",
+    "cut": "sightline.run.systems.cut",
+    "chat": "sightline.agent.system_chat",
+    "agent": "sightline.agent.system",
+    "vote": "sightline.agent.system_vote",
 }
 
 
 def kind_names() -> tuple[str, ...]:
     """Every kind that a SPEC can name."""
     return (*_BUILT_IN, *(point.name for point in entry_points(group=GROUP)))
+
+
+def sees_truth(kind: Kind, options: Options) -> bool:
+    """Is it the oracle, or fitted on other tasks? Only ours may be: nothing from elsewhere ever gets the truth."""
+    if not is_built_in(kind.name) or find_kind(kind.name) is not kind:
+        return False
+    return kind.name in ("oracle", "cut") or (kind.name == "blind" and getattr(options, "by", None) == "majority")
 
 
 def is_built_in(name: str) -> bool:
@@ -35,8 +45,7 @@ def is_built_in(name: str) -> bool:
 def find_kind(name: str) -> Kind:
     """The kind of that name."""
     if name in _BUILT_IN:
-        module = import_module(f"sightline.run.systems.{_BUILT_IN[name]}")
-        kinds: dict[str, Kind] = module.KINDS
+        kinds: dict[str, Kind] = import_module(_BUILT_IN[name]).KINDS
         return kinds[name]
     for point in entry_points(group=GROUP, name=name):
         loaded = point.load()

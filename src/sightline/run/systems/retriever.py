@@ -30,6 +30,8 @@ from sightline.search.backends.base import BackendGoneError
 from sightline.search.index import Content, Parts, build_index
 from sightline.search.index.build import Built
 from sightline.search.index.manifest import safe_name
+from sightline.search.methods import check_method
+from sightline.search.rerank import Reranker
 from sightline.search.searcher import Searcher
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Method, SearchQuery, Task
 
@@ -67,15 +69,25 @@ class Retriever:
             "pictures": manifest.pictures,
         }
 
+    @property
+    def searcher(self) -> Searcher | None:
+        """The open index; None before `prepare`."""
+        return self._searcher
+
     def prepare(self) -> Iterable[LedgerEntry]:
-        """Build the index, or bring it up to date, and open all of it so that the first task waits for nothing."""
+        """Build the index, or bring it up to date, and open all of it so that the first task waits for nothing.
+
+        What can't work (a method, a re-ranker without a key) is refused before anything is embedded.
+        """
         setting, options = self._setting, self._options
+        check_method(self._method)
+        if self._method.rerank is not None:
+            Reranker(self._method.rerank, setting.workspace, setting.config, setting.asking).check()
+            self._paid = PaidCalls(setting.workspace)
         if self._embedder is None and self._method.vectors:
             self._embedder = find_embedder(
                 options.embedder, workspace=setting.workspace, config=setting.config, asking=setting.asking
             )
-        if self._method.rerank is not None:
-            self._paid = PaidCalls(setting.workspace)
         is_first = self._has_no_vectors()
         built = self._build()
         self._look_at(built)
@@ -223,10 +235,14 @@ class Retriever:
         except SightlineError as error:
             return Outcome(Failure("search", error.message, retryable=True), usd=self._usd)
         seconds = time.perf_counter() - started
+        if found.stopped is not None:  # The rest of the run would only fail: it goes on with another budget.
+            raise found.stopped
+        calls = () if self._paid is None else self._paid.of(task.id)
+        if found.failures:  # A ranking that was only partly re-ranked is no answer of this system.
+            return Outcome(Failure("rerank", "; ".join(found.notes), retryable=True), seconds, self._usd, calls)
         left_out = frozenset() if self._options.own else frozenset(ref.id for ref in task.pictures)
         kept = [(hit.picture.id, hit.score) for hit in found.hits if hit.picture.id not in left_out]
         prediction = as_prediction(task, kept[: self._options.k], self._options.select, self._is_ordered)
-        calls = () if self._paid is None else self._paid.of(task.id)
         return Outcome(prediction, seconds, self._usd, calls)
 
     def _embeds_anew(self, query: SearchQuery) -> bool:

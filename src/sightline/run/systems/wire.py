@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Collection
 from dataclasses import dataclass
 from typing import Any
 
@@ -13,7 +14,8 @@ from sightline.types import Failure
 
 LARGEST = 16 << 20
 """Bytes of a reply that are read."""
-_TRY_AGAIN = frozenset((408, 425, 429, 500, 502, 503, 504))
+_TRY_AGAIN = frozenset((408, 425, 429))
+"""Statuses below 500 after which another try may help; from 500 on it always may."""
 
 
 class MalformedError(Exception):
@@ -29,8 +31,8 @@ class Hits:
     duplicates: int = 0
 
 
-def read_hits(body: bytes, k: int) -> Hits:
-    """The first `k` hits of a reply; of an id that comes twice the first one counts."""
+def read_hits(body: bytes, k: int, left_out: Collection[str] = ()) -> Hits:
+    """The first `k` hits of a reply without those `left_out`; of an id that comes twice the first one counts."""
     try:
         content = orjson.loads(body)
     except orjson.JSONDecodeError as error:
@@ -42,7 +44,7 @@ def read_hits(body: bytes, k: int) -> Hits:
     for place, hit in enumerate(listed):
         id_, score = _hit(hit, place)
         found.setdefault(id_, score)
-    first = list(found.items())[:k]
+    first = [(id_, score) for id_, score in found.items() if id_ not in left_out][:k]
     scores = tuple(score for _, score in first if score is not None)
     pictures = tuple(id_ for id_, _ in first)
     return Hits(pictures, scores if len(scores) == len(pictures) else None, len(listed) - len(found))
@@ -88,7 +90,7 @@ def status_failure(status: int, body: bytes) -> Failure | None:
     message = f"the service answered {status}{f': {said}' if said else ''}"
     if status == 429:
         return Failure("rate-limit", message, retryable=True)
-    again = status in _TRY_AGAIN
+    again = status in _TRY_AGAIN or status >= 500
     return Failure("server-error" if status >= 500 else "refused", message, retryable=again)
 
 

@@ -8,11 +8,15 @@ from typing import NamedTuple, Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, UserError
 from sightline.models.protocols import Vectors
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of pictures in an index, from 0 on."""
+
+
+class DamagedError(UserError):
+    """The files of a back-end are not what was written to them; they can be made anew from the workspace's vectors."""
 
 
 class BackendGoneError(SightlineError):

@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sightline.database import open_database, transaction
 from sightline.errors import UserError
 from sightline.models.protocols import Vectors
-from sightline.search.backends.base import Rows
+from sightline.search.backends.base import DamagedError, Rows
 
 FILE_NAME = "slots.sqlite"
 _VERSION_1 = """
@@ -37,6 +37,7 @@ _PAGE = 8192
 _FEW = 4096
 """Dead slots that are not worth the work."""
 _TRIES = 5
+_FIX = "bring the index up to date: sightline index makes it anew, from vectors that the workspace has"
 
 
 class Slots:
@@ -51,11 +52,18 @@ class Slots:
         self._dead: NDArray[np.intp] | None
         if not create and not (folder / FILE_NAME).is_file():
             raise UserError(f"{folder} holds no vectors.", "build the index first: sightline index")
-        self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True)
-        self._version = -1
-        self._begin()
-        self._forget_all()
-        self.refresh()
+        try:
+            self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True)
+            self._version = -1
+            self._begin()
+            self._forget_all()
+            self.refresh()
+        except (sqlite3.DatabaseError, UserError) as error:
+            cause = error.__context__ if isinstance(error, UserError) else error
+            # A lock, a full disk or another width is no damage.
+            if not isinstance(cause, sqlite3.DatabaseError) or isinstance(cause, sqlite3.OperationalError):
+                raise
+            raise DamagedError(f"{folder / FILE_NAME} is damaged: {cause}.", _FIX) from error
 
     # --- what is there ----------------------------------------------------------------------------------------
 
@@ -159,9 +167,7 @@ class Slots:
                 self._forget_all()
             except ValueError:
                 break
-        raise UserError(
-            f"{self._file()} is shorter than what was written to it.", "copy it again, or build the index again"
-        )
+        raise DamagedError(f"{self._file()} is shorter than what was written to it.", _FIX)
 
     def _learn(self) -> None:
         with _reading(self.database):

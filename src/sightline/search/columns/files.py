@@ -21,7 +21,7 @@ FILE_NAME = "columns.bin"
 _MAGIC = b"SIGHTCOL"
 _SCHEMA = 1
 _ALIGNMENT = 64
-_FIX = "build the index again"
+_FIX = "build the index again: sightline index makes this file anew"
 _Arrays: TypeAlias = Sequence[NDArray[Any]]
 
 
@@ -43,13 +43,26 @@ def save_columns(columns: Columns, folder: Path) -> None:
     write_whole(folder / FILE_NAME, _content(header, arrays))
 
 
+def columns_are_whole(folder: Path) -> bool:
+    """Is `columns.bin` there, as long as it says, and of this version?"""
+    try:
+        load_columns(folder)
+    except UserError:
+        return False
+    return True
+
+
 def load_columns(folder: Path) -> Columns:
     """The columns of a folder; their arrays stay on disk until they are used."""
     path = folder / FILE_NAME
     try:
         data = np.memmap(path, np.uint8, "r")
-    except (OSError, ValueError) as error:
+        return _read(data, path)
+    except (OSError, ValueError, KeyError, TypeError, IndexError, StopIteration) as error:
         raise UserError(f"{path} can't be read: {error}.", _FIX) from error
+
+
+def _read(data: NDArray[np.uint8], path: Path) -> Columns:
     header, at = _header(data, path)
     arrays = _mapped(data, at, header["arrays"], path)
     present = next(arrays)

@@ -31,11 +31,20 @@ from sightline.search.backends import DEFAULT as DEFAULT_BACKEND
 from sightline.search.backends import open_backend, public_spec
 from sightline.search.backends.served import FILE_NAME as SERVED
 from sightline.search.columns import PlaceNamer, build_columns, save_columns
-from sightline.search.columns.files import FILE_NAME as COLUMNS
+from sightline.search.columns.files import columns_are_whole
 from sightline.search.index.built import Built, Parts
 from sightline.search.index.content import Content, require_corpus, workspace_content
+from sightline.search.index.lock import locked
 from sightline.search.index.looking import Looking
-from sightline.search.index.manifest import DEFAULT, EmbedderMark, Manifest, index_folder, read_manifest
+from sightline.search.index.manifest import (
+    DEFAULT,
+    EmbedderMark,
+    Manifest,
+    digest_of,
+    index_folder,
+    read_manifest,
+    refuse_takeover,
+)
 from sightline.search.index.plan import COLUMNS_DUE, Changes, take_in
 from sightline.search.index.table import Table
 from sightline.search.index.vectors import Embedded, VectorStep, vectors_folder
@@ -101,13 +110,37 @@ class Update:
         self.folder = index_folder(workspace, name)
         self._name, self._config, self._session = name, config, session
         self._spec = spec if isinstance(spec, str) else spec.name
+        self._given_backend = backend
+        self._look_back()
+
+    def _look_back(self) -> None:
         self._before = read_manifest(self.folder)
-        self._backend = backend or (self._before.backend if self._before else DEFAULT_BACKEND)
+        self._backend = self._given_backend or (self._before.backend if self._before else DEFAULT_BACKEND)
 
     def run(self, content: Content, parts: Parts) -> Built:
-        """Bring the index to what `content` says; then raise what stopped the embedder, if anything did."""
+        """Bring the index to what `content` says; then raise what stopped the embedder, if anything did.
+
+        Where another process is at it, this one waits, and does what is left then.
+        """
+        built = self.run_unless_busy(content, parts)
+        if built is not None:
+            return built
+        _log.warning('another process is building the index "%s"; waiting for it', self._name)
+        with locked(self.folder, wait=True):
+            return self._run(content, parts)
+
+    def run_unless_busy(self, content: Content, parts: Parts) -> Built | None:
+        """The same; None, and nothing done, where another process is at it."""
+        with locked(self.folder, wait=False) as is_ours:
+            return self._run(content, parts) if is_ours else None
+
+    def _run(self, content: Content, parts: Parts) -> Built:
         started = time.monotonic()
+        self._look_back()
         before = self._before
+        refuse_takeover(before, content.source, content.origin, "give the new one a name of its own: --name NAME")
+        # Taken before the pictures are: what changes while they are read is noticed the next time.
+        origin = None if content.origin is None else digest_of(content.origin)
         parts = Parts(
             parts.vectors,
             parts.captions or bool(before and before.captions),
@@ -128,6 +161,9 @@ class Update:
                 if tokens is not None:
                     tokens_made = looking.make_tokens(self._session.embedder, tokens)
             manifest = self._manifest(table, content, changes, parts, step, embedded)
+            manifest = manifest.model_copy(
+                update={"origin": None if content.origin is None else str(content.origin), "origin_digest": origin}
+            )
             self._save_columns(table)
         finally:
             table.close()
@@ -180,7 +216,7 @@ class Update:
         )
 
     def _save_columns(self, table: Table) -> None:
-        if table.note(COLUMNS_DUE) != "no" or not (self.folder / COLUMNS).is_file():
+        if table.note(COLUMNS_DUE) != "no" or not columns_are_whole(self.folder):
             save_columns(build_columns(table.records(), _place_namer()), self.folder)
             table.set_note(COLUMNS_DUE, "no")
 

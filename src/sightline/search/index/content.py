@@ -13,9 +13,9 @@ from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.store import LIVING, Store
 from sightline.corpus.view import StoredGroups, StoredPictures
 from sightline.errors import UserError
+from sightline.search.index.manifest import WORKSPACE
 from sightline.types import Annotation, Group, Picture
 
-WORKSPACE = "workspace"
 _STATE = f"SELECT p.*, f.path, f.root {LIVING} ORDER BY p.id"
 _GROUPS = """SELECT group_id, kind, hidden, picture FROM members JOIN groups ON id = group_id
     ORDER BY group_id, position"""
@@ -26,7 +26,8 @@ class Content:
     """Pictures (each id counts once), their groups and what was said of them; all are read once, as streams.
 
     `annotations` None keeps those that the index has. `base` is where relative addresses of pictures begin. `state`
-    changes with whatever changes the index; None: it is found out by reading.
+    changes with whatever changes the index; None: it is found out by reading. `origin` is a file that changes with
+    the pictures, where there is one, such as the header of a benchmark.
     """
 
     pictures: Iterable[Picture]
@@ -35,6 +36,7 @@ class Content:
     base: Path | None = None
     source: str = "pictures"
     state: str | None = None
+    origin: Path | None = None
 
 
 def workspace_content(store: Store, annotations: Iterable[Annotation] | None = None) -> Content:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 import re
 from pathlib import Path
 from typing import Literal
@@ -16,6 +17,8 @@ from sightline.io import read_json, write_json
 FILE_NAME = "manifest.json"
 FOLDER = "indexes"
 DEFAULT = "default"
+WORKSPACE = "workspace"
+"""The source of an index of all that a workspace knows."""
 _NAME = re.compile(r"[\w][\w.+@-]{0,99}")
 
 
@@ -35,6 +38,7 @@ class Manifest(Section):
     """An index that is complete as far as its states say.
 
     `state` is that of the corpus whose pictures and words are in; `vectors_state` that of the corpus whose vectors are.
+    `origin` is a file that changes with its pictures, and `origin_digest` what it was when they were taken in.
     `backend` is without passwords. `tag` tells the vectors of this embedder and back-end from those of others.
     """
 
@@ -42,6 +46,8 @@ class Manifest(Section):
     name: str
     source: str
     state: str
+    origin: str | None = None
+    origin_digest: str | None = None
     vectors_state: str | None = None
     pictures: int
     embedder: EmbedderMark | None = None
@@ -51,6 +57,13 @@ class Manifest(Section):
     tokens: bool = False
     left_out: dict[str, int] = Field({}, description="Pictures without a vector, by reason.")
     seconds: float = 0.0
+
+    @property
+    def has_outdated_origin(self) -> bool:
+        """Did the benchmark change since its pictures were taken in? One that is not there did not."""
+        if self.origin is None or self.origin_digest is None:
+            return False
+        return digest_of(Path(self.origin)) not in (None, self.origin_digest)
 
     def write(self, folder: Path) -> None:
         """Whole or not at all."""
@@ -71,6 +84,26 @@ def read_manifest(folder: Path) -> Manifest | None:
             f"{path} can't be used: {where}: {what['msg'].lower()}.",
             "it is of another version of Sightline or damaged: remove its folder, and build the index again",
         ) from error
+
+
+def digest_of(file: Path) -> str | None:
+    """A hash of a small file; None where it can't be read."""
+    try:
+        return hashlib.blake2b(file.read_bytes(), digest_size=16).hexdigest()
+    except OSError:
+        return None
+
+
+def refuse_takeover(before: Manifest | None, source: str, origin: Path | None, fix: str) -> None:
+    """An index of other pictures is not made over: whoever built it wants it back."""
+    if before is None:
+        return
+    moved = before.origin is None or not Path(before.origin).is_file()
+    other = (before.source == WORKSPACE) != (source == WORKSPACE)
+    if other or (origin is not None and not moved and str(origin) != before.origin):
+        of = "this workspace's pictures" if before.source == WORKSPACE else before.source
+        where = f" in {Path(before.origin).parent}" if before.origin is not None else ""
+        raise UserError(f'the index "{before.name}" is of {of}{where}, not of {source}.', fix)
 
 
 def index_folder(workspace: Path, name: str) -> Path:

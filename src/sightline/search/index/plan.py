@@ -119,7 +119,7 @@ def _key(picture: Picture) -> bytes | None:
 
 
 def _source(picture: Picture) -> bytes:
-    """What changes with the content of a picture: its hash, else size and time of its file."""
+    """What changes with the content of a picture: its hash, else the file, its size and its time."""
     key = _key(picture)
     if key is not None:
         return key
@@ -128,4 +128,8 @@ def _source(picture: Picture) -> bytes:
         status = os.stat(path) if path is not None else None  # noqa: PTH116 (bytes, which pathlib does not take)
     except OSError:
         status = None
-    return b"nowhere" if status is None else np.array([status.st_size, status.st_mtime_ns], "<i8").tobytes()
+    if path is None or status is None:
+        return b"nowhere"
+    # Size and time alone are shared by files that were unpacked together.
+    name = hashlib.blake2b(path, digest_size=16).digest()
+    return name + np.array([status.st_size, status.st_mtime_ns], "<i8").tobytes()

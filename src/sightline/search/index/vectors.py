@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
+import shutil
 from array import array
 from collections import Counter
 from collections.abc import Callable, Iterator, Sequence
@@ -21,9 +23,11 @@ from sightline.models.embedders.session import Session
 from sightline.models.embedders.stream import NOT_EMBEDDED, embed_files, embed_new_texts
 from sightline.models.protocols import Vectors
 from sightline.search.backends import Rows, VectorIndex, open_backend, public_spec
+from sightline.search.backends.base import DamagedError
 from sightline.search.index.content import local_path
 from sightline.search.index.table import Table, ToEmbed
 
+_log = logging.getLogger(__name__)
 _TAG = "vectors of"
 _ROOT = Path("/")  # Paths in the listing are absolute.
 
@@ -122,13 +126,21 @@ class VectorStep:
         if dim is None:
             self._count_left_out()
             return
-        backend = open_backend(self._backend, vectors_folder(self._folder, self.tag, what), dim, create=True)
+        backend = self._opened(vectors_folder(self._folder, self.tag, what), dim)
         try:
             self._reconcile(backend, column)
             put(backend)
             backend.flush()
         finally:
             backend.close()
+
+    def _opened(self, folder: Path, dim: int) -> VectorIndex:
+        try:
+            return open_backend(self._backend, folder, dim, create=True)
+        except DamagedError as error:
+            _log.warning("%s It is made anew.", error.message)
+            shutil.rmtree(folder)
+            return open_backend(self._backend, folder, dim, create=True)
 
     def _reconcile(self, backend: VectorIndex, column: str) -> None:
         """What the back-end lost is put again, and what it should not hold leaves."""
