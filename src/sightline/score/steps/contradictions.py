@@ -33,6 +33,7 @@ _OPPOSITE_WORDS = """
     多 少 | 长 短 | 轻 重 | 远 近 | 开 关 | 增 减
 """
 _OPPOSITES = tuple(tuple(pair.split()) for line in _OPPOSITE_WORDS.strip().splitlines() for pair in line.split("|"))
+_BOTH_WAYS = (*_OPPOSITES, *(pair[::-1] for pair in _OPPOSITES))
 _NEGATIONS = frozenset(
     {"not", "no", "never", "without", "neither", "nor", "none", "cannot", "不", "没", "无", "未", "非"}
 )
@@ -77,8 +78,9 @@ def find_contradictions(reference: str, predicted: str) -> tuple[Contradiction, 
         *_conflicts("number", [*_numbers(first)], [*_numbers(second)]),
         *_conflicts("colour", [*_colours(first)], [*_colours(second)]),
         *_opposites(first, second),
-        *_denials(reference, predicted),
     ]
+    if not _NEGATIONS.isdisjoint(first) or not _NEGATIONS.isdisjoint(second):
+        found += _denials(reference, predicted)
     return tuple(found)
 
 
@@ -147,9 +149,10 @@ def _conflicts(
 
 
 def _opposites(first: Sequence[str], second: Sequence[str]) -> Iterator[Contradiction]:
-    shared = {token for token in first if _is_content(token)} & set(second)
-    for one, other in (*_OPPOSITES, *(pair[::-1] for pair in _OPPOSITES)):
-        replaced = one in first and other in second and one not in second and other not in first
+    words, others = set(first), set(second)
+    shared = {token for token in words if _is_content(token)} & others
+    for one, other in _BOTH_WAYS:
+        replaced = one in words and other in others and one not in others and other not in words
         if replaced and shared and not _turned_round(first, one, second, other):
             yield Contradiction("opposite", one, other)
 
@@ -169,11 +172,16 @@ def _around(tokens: Sequence[str], word: str) -> tuple[set[str], set[str]]:
 
 def _denials(reference: str, predicted: str) -> Iterator[Contradiction]:
     """Two sentences of the same words, one of them denied."""
+    said = [(other, *_asserted(other)) for other in sentences(predicted)]
     for one in sentences(reference):
-        for other in sentences(predicted):
-            first, second = _tokens(one), _tokens(other)
-            words, others = ({token for token in tokens if _is_content(token)} for tokens in (first, second))
-            denied, also = (bool(_NEGATIONS & set(tokens)) for tokens in (first, second))
+        words, denied = _asserted(one)
+        for other, others, also in said:
             if denied != also and len(words & others) >= _SAME_SENTENCE * len(words | others) > 0:
                 yield Contradiction("negation", one, other)
                 break
+
+
+def _asserted(sentence: str) -> tuple[set[str], bool]:
+    """The words of a sentence that matter, and whether it denies something."""
+    tokens = _tokens(sentence)
+    return {token for token in tokens if _is_content(token)}, not _NEGATIONS.isdisjoint(tokens)

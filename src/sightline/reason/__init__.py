@@ -1,0 +1,1 @@
+"""Traces of reasoning, their steps and difficulty, and what they teach."""

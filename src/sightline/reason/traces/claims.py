@@ -1,0 +1,111 @@
+"""What a trace claims, sentence by sentence, and whether two traces claim the same or the opposite."""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Sequence
+from dataclasses import dataclass
+
+from sightline.score.answers.reply import plain, sentences
+from sightline.score.steps.contradictions import find_contradictions
+from sightline.score.text.porter import stem
+from sightline.score.text.tokens import word_tokens
+
+MOST_CLAIMS = 40
+VERIFIED_EACH = 12
+"""Claims of one trace that are verified: those of its answer, from the first on."""
+_STOP_WORDS = (
+    "a an the of in on at to for with by from and or but is are was were be been being it its this that these those "
+    "as there here has have had which who what also very quite some more one can may might could would seem seems "
+    "appear appears likely possibly probably image picture photo photograph shows show shown see seen visible depicts "
+    "的 了 是 在 有 和 与 也 就 都 而 及 着 图 片"
+)
+_STOPS = frozenset(_STOP_WORDS.split())
+_NO_CLAIM = re.compile(
+    r"^(?:let(?:'s| me| us)|i(?:'ll| will| should| need| want)|now\b|okay|ok\b|so,? let|(?:first|next),? (?:i|let)"
+    r"|wait\b|hmm|step \d+|overall,? (?:i|let)|in (?:summary|conclusion)[:,]?$|got it)",
+    re.IGNORECASE,
+)
+_BULLET = re.compile(r"^(?:[-*•–]|\(?\d{1,2}[.)])\s+")
+_FEWEST_WORDS = 2
+_SAME = 0.5
+_ALIKE = 0.34
+
+
+@dataclass(frozen=True, slots=True)
+class Claim:
+    """A sentence that says something of the picture, and the stems of its words that matter."""
+
+    text: str
+    words: frozenset[str]
+
+
+@dataclass(frozen=True, slots=True)
+class Conflict:
+    """Two claims of two traces that can't both be true: the kind, and the words on either side."""
+
+    kind: str
+    one: str
+    other: str
+
+
+@dataclass(frozen=True, slots=True)
+class Agreement:
+    """`share` = 2 · claims that have a partner / all claims of both; None where one of them claims nothing."""
+
+    share: float | None
+    conflicts: tuple[Conflict, ...]
+
+
+def content_words(text: str) -> frozenset[str]:
+    """The stems of the words that matter."""
+    return frozenset(stem(word) for word in word_tokens(text) if word not in _STOPS)
+
+
+def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[Claim, ...]:
+    """The declarative sentences of a text, each once; questions, headings and talk about the task are left out."""
+    found: dict[str, Claim] = {}
+    for sentence in sentences(plain(text)):
+        sentence = _BULLET.sub("", sentence).strip()
+        if sentence.endswith(("?", "？", ":", "：")) or _NO_CLAIM.match(sentence):
+            continue
+        words = content_words(sentence)
+        if len(words) >= _FEWEST_WORDS and sentence not in found:
+            found[sentence] = Claim(sentence, words)
+            if len(found) == most:
+                break
+    return tuple(found.values())
+
+
+def compare_claims(first: Sequence[Claim], second: Sequence[Claim]) -> Agreement:
+    """Claims paired one to one, most similar first; pairs that speak of the same are searched for contradictions."""
+    if not first or not second:
+        return Agreement(None, ())
+    pairs = sorted(
+        (
+            (similarity, row, column)
+            for row, one in enumerate(first)
+            for column, other in enumerate(second)
+            if (similarity := _similarity(one.words, other.words)) >= _ALIKE
+        ),
+        key=lambda pair: (-pair[0], pair[1], pair[2]),
+    )
+    rows: set[int] = set()
+    columns: set[int] = set()
+    same = 0
+    conflicts: dict[Conflict, None] = {}
+    for similarity, row, column in pairs:
+        if row in rows or column in columns:
+            continue
+        rows.add(row)
+        columns.add(column)
+        one, other = first[row].text, second[column].text
+        against = find_contradictions(one, other) if one != other else ()
+        conflicts.update({Conflict(found.kind, found.reference, found.predicted): None for found in against})
+        same += similarity >= _SAME and not against
+    return Agreement(2 * same / (len(first) + len(second)), tuple(conflicts))
+
+
+def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
+    """2 · common words / words of both."""
+    return 2 * len(one & other) / (len(one) + len(other))

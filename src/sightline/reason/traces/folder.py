@@ -1,0 +1,122 @@
+"""A folder of traces: its settings, which may not change between two runs, and one writer at a time."""
+
+from __future__ import annotations
+
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import asdict
+from importlib.util import find_spec
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from sightline.errors import MissingExtraError, UserError
+from sightline.io import is_leftover, read_json, remove_leftovers, write_json
+from sightline.reason.traces.asking import Settings
+
+try:
+    import fcntl
+except ImportError:  # Windows has no flock; there the user sees to it that one process writes.
+    fcntl = None  # type: ignore[assignment]
+
+HEADER = "traces.json"
+DATA = "data"
+REJECTED = "rejected"
+CARD = "README.md"
+SCHEMA = 1
+_PATIENCE = 5.0
+
+Format: TypeAlias = Literal["parquet", "jsonl"]
+
+
+def describe(settings: Settings, source: str, format_: Format) -> dict[str, Any]:
+    """The header: all that a row depends on. Addresses of servers are left out: they change, and may be private."""
+    prompts, verifier = settings.prompts, settings.verifier
+    return {
+        "schema": SCHEMA,
+        "source": source,
+        "format": format_,
+        "teachers": [teacher.name for teacher in settings.teachers],
+        "verifier": None if verifier is None else verifier.name,
+        "prompts": [template.text for template in prompts.templates],
+        "prompts_each": prompts.each,
+        "seed": prompts.seed,
+        "rules": asdict(settings.rules),
+        "parameters": {name: value for name, value in settings.parameters.items() if value is not None},
+    }
+
+
+def choose_format(folder: Path, wanted: Format | None) -> Format:
+    """What was asked for, else what the folder has, else Parquet where it can be written."""
+    begun = folder / HEADER
+    if wanted is None and begun.is_file():
+        found: Format = read_json(begun).get("format", "jsonl")
+        return found
+    has_parquet = find_spec("pyarrow") is not None
+    if wanted == "parquet" and not has_parquet:
+        raise MissingExtraError("writing Parquet", "parquet")
+    return wanted or ("parquet" if has_parquet else "jsonl")
+
+
+def prepare(folder: Path, header: dict[str, Any]) -> None:
+    """Begin a folder, or go on with one that was made with the same settings."""
+    if folder.exists() and not folder.is_dir():
+        raise UserError(f"{folder} is a file; a folder is to be written there.", "choose another place")
+    begun = folder / HEADER
+    if begun.is_file():
+        _compare(begun, read_json(begun), header)
+    elif folder.is_dir() and any(not is_leftover(entry.name) for entry in folder.iterdir()):
+        raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
+    for place in (folder, folder / DATA, folder / REJECTED):
+        place.mkdir(parents=True, exist_ok=True)
+    if not begun.is_file():
+        write_json(begun, header)
+
+
+def read_header(folder: Path) -> dict[str, Any]:
+    """The settings of a folder of traces."""
+    path = folder / HEADER
+    if not path.is_file():
+        raise UserError(
+            f"{folder} holds no traces.", "make some with: sightline think DIR --teacher MODEL --out FOLDER"
+        )
+    found = read_json(path)
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise UserError(f"{path} is of another version of Sightline.", "pip install --upgrade sightline")
+    return found
+
+
+def _compare(path: Path, before: Any, now: dict[str, Any]) -> None:
+    changed = [name for name, value in now.items() if not isinstance(before, dict) or before.get(name) != value]
+    if changed:
+        raise UserError(
+            f"{path} was made with other settings: {', '.join(changed)}.",
+            "say the same as before to go on with it, or choose another --out",
+        )
+
+
+@contextmanager
+def only_writer(folder: Path) -> Iterator[tuple[int, ...]]:
+    """Refuses a second process that would write to the same folder; gives the open files that hold it for a child."""
+    with (folder / HEADER).open("rb") as file:
+        held = () if fcntl is None else (file.fileno(),)
+        for descriptor in held:
+            _lock(descriptor, folder)
+        for place in (folder, folder / DATA, folder / REJECTED):
+            remove_leftovers(place)
+        yield held
+
+
+def _lock(file: int, folder: Path) -> None:
+    """What a killed process had begun to write may take a moment to end."""
+    until = time.monotonic() + _PATIENCE
+    while True:
+        try:
+            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
+            return
+        except BlockingIOError:
+            if time.monotonic() > until:
+                raise UserError(
+                    f"another process is writing to {folder}.", "wait until it ends, or choose another --out"
+                ) from None
+            time.sleep(0.05)

@@ -1,0 +1,149 @@
+"""What is done in a folder of traces: rows, outcomes, prints; all of a shard is in it, or nothing."""
+
+from __future__ import annotations
+
+import sqlite3
+import struct
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass
+from pathlib import Path
+from types import TracebackType
+from typing import Self
+
+from sightline.database import open_database, transaction
+from sightline.reason.traces.nouns import NO_USAGE, Row, Verified
+from sightline.reason.traces.prints import SIZE, bands_of, likeness
+from sightline.types import Failure
+
+FILE_NAME = "index.sqlite"
+NEARLY_EQUAL = 0.85
+"""Likeness of prints from which on a trace is a copy of an earlier one."""
+_PRINT = struct.Struct(f"<{SIZE}I")
+_SCHEMA = """
+CREATE TABLE shards (number INTEGER PRIMARY KEY, file TEXT NOT NULL, rows INTEGER NOT NULL);
+CREATE TABLE rows (id TEXT PRIMARY KEY, shard INTEGER NOT NULL, kept INTEGER NOT NULL, retryable INTEGER NOT NULL,
+    agreement REAL, conflicts INTEGER NOT NULL, verifier TEXT, verifier_usd REAL) WITHOUT ROWID;
+CREATE TABLE outcomes (row TEXT NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, answered INTEGER NOT NULL, usd REAL,
+    quality REAL, PRIMARY KEY (row, place)) WITHOUT ROWID;
+CREATE TABLE prints (id INTEGER PRIMARY KEY, trace TEXT NOT NULL, value BLOB NOT NULL);
+CREATE TABLE bands (band INTEGER NOT NULL, print INTEGER NOT NULL, PRIMARY KEY (band, print)) WITHOUT ROWID
+"""
+
+
+@dataclass(frozen=True, slots=True)
+class Copied:
+    """The earlier trace that a text nearly equals."""
+
+    trace: str
+    likeness: float
+
+
+class Index:
+    """`index.sqlite` of a folder of traces; one writer, and `Done` for the thread that draws items."""
+
+    def __init__(self, folder: Path) -> None:
+        self.path = folder / FILE_NAME
+        self.database = open_database(self.path, [_SCHEMA])
+
+    def __enter__(self) -> Self:
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        # Nothing beside the file is left over: the folder may be uploaded as it is.
+        self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        self.database.close()
+
+    @contextmanager
+    def shard(self) -> Iterator[int]:
+        """The number of the next shard; what is written in the block counts when it ends well."""
+        with transaction(self.database):
+            yield self.database.execute("SELECT coalesce(max(number) + 1, 0) FROM shards").fetchone()[0]
+
+    def add_shard(self, number: int, file: str, rows: Sequence[Row], in_file: int) -> None:
+        """What became of the rows of a shard."""
+        self.database.execute("INSERT INTO shards VALUES (?, ?, ?)", (number, file, in_file))
+        self.database.executemany(
+            "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (_row_values(number, row) for row in rows)
+        )
+        self.database.executemany(
+            "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
+            (values for row in rows for values in _outcome_values(row)),
+        )
+
+    def copied(self, trace: str, print_: tuple[int, ...]) -> Copied | None:
+        """The earlier trace that this one nearly equals; without one, it is remembered."""
+        if not print_:
+            return None
+        bands = bands_of(print_)
+        query = f"""SELECT DISTINCT p.trace, p.value FROM bands AS b JOIN prints AS p ON p.id = b.print
+            WHERE b.band IN ({",".join("?" * len(bands))}) ORDER BY p.id"""
+        for earlier, value in self.database.execute(query, bands):
+            alike = likeness(print_, _PRINT.unpack(value))
+            if alike >= NEARLY_EQUAL:
+                return Copied(earlier, round(alike, 3))
+        added = self.database.execute(
+            "INSERT INTO prints (trace, value) VALUES (?, ?)", (trace, _PRINT.pack(*print_))
+        ).lastrowid
+        self.database.executemany("INSERT OR IGNORE INTO bands VALUES (?, ?)", [(band, added) for band in bands])
+        return None
+
+    def forget_failed(self) -> int:
+        """Questions that brought nothing, for what another try may mend, count as never asked."""
+        with transaction(self.database):
+            self.database.execute(
+                "DELETE FROM outcomes WHERE row IN (SELECT id FROM rows WHERE kept = 0 AND retryable = 1)"
+            )
+            return self.database.execute("DELETE FROM rows WHERE kept = 0 AND retryable = 1").rowcount
+
+    def count(self) -> int:
+        """Questions that are done."""
+        found: int = self.database.execute("SELECT count(*) FROM rows").fetchone()[0]
+        return found
+
+
+class Done:
+    """Is a question done? Opened by the thread that asks, beside the one that writes."""
+
+    def __init__(self, path: Path) -> None:
+        self._database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=60)
+
+    def __contains__(self, id_: object) -> bool:
+        return self._database.execute("SELECT 1 FROM rows WHERE id = ?", (id_,)).fetchone() is not None
+
+    def close(self) -> None:
+        self._database.close()
+
+
+def _row_values(number: int, row: Row) -> tuple[object, ...]:
+    verified = row.asked.verified
+    state = None if verified is None else verified.kind if isinstance(verified, Failure) else "done"
+    return (
+        row.question.id,
+        number,
+        sum(trace.state == "kept" for trace in row.found.traces),
+        any(trace.failure is not None and trace.failure.retryable for trace in row.found.traces),
+        row.found.agreement,
+        len(row.found.conflicts),
+        state,
+        verified.usd if isinstance(verified, Verified) else None,
+    )
+
+
+def _outcome_values(row: Row) -> Iterator[tuple[object, ...]]:
+    for place, trace in enumerate(row.found.traces):
+        said = row.said(place)
+        usage = NO_USAGE if said is None else said.usage
+        yield (
+            row.question.id,
+            place,
+            trace.state,
+            trace.reasons[0] if trace.reasons else None,
+            usage.input,
+            usage.output,
+            usage.reasoning,
+            said is not None,
+            None if said is None else said.usd,
+            trace.quality,
+        )

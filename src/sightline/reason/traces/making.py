@@ -1,0 +1,153 @@
+"""From pictures to a folder of traces: asked, judged, written; killed at any moment, the next run goes on."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Iterator
+from dataclasses import dataclass, field
+from itertools import islice
+from pathlib import Path
+
+from sightline.config import Config
+from sightline.engine.budget import Budget
+from sightline.engine.plan import Plan
+from sightline.engine.spreading import run_spread
+from sightline.errors import SightlineError
+from sightline.models.asking import Asking
+from sightline.reason.traces.asking import Settings, price, spec_of
+from sightline.reason.traces.card import write_card
+from sightline.reason.traces.folder import Format, choose_format, describe, only_writer, prepare
+from sightline.reason.traces.index import Done, Index
+from sightline.reason.traces.judging import Job
+from sightline.reason.traces.nouns import Asked, Question
+from sightline.reason.traces.scribe import Place, write_elsewhere, write_here
+from sightline.reason.traces.shards import SHARD_ROWS
+from sightline.reason.traces.sources import Source
+from sightline.reason.traces.summary import Summary, summarise
+from sightline.types import Failure
+
+_FEW = 256
+"""Below so many questions, starting processes takes longer than the work."""
+_AT_ONCE = 512
+
+
+@dataclass(frozen=True, slots=True)
+class Work:
+    """What is to be done, and where what is needed for it lies."""
+
+    source: Source
+    settings: Settings
+    workspace: Path
+    config: Config = field(default_factory=Config)
+    asking: Asking = field(default_factory=Asking)
+    limit: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Questions, if every picture has all of its prompts."""
+        pictures = self.source.count if self.limit is None else min(self.limit, self.source.count)
+        return pictures * self.settings.prompts.each
+
+    def questions(self, counts: Counter[str] | None = None) -> Iterator[Question]:
+        """All questions, in order; pictures for which no prompt fits are counted."""
+        for subject in islice(self.source.subjects(), self.limit):
+            asked = 0
+            for question in self.settings.prompts.questions(subject):
+                asked += 1
+                yield question
+            if not asked and counts is not None:
+                counts["without prompt"] += 1
+
+    def price(self) -> Plan:
+        """What it would cost; nobody is asked."""
+        return price(self.questions, self.most, self.settings, self.workspace, self.config, self.asking)
+
+
+def make_traces(
+    work: Work,
+    out: Path,
+    *,
+    engine: str = "local",
+    format_: Format | None = None,
+    shard_rows: int = SHARD_ROWS,
+    retry_failed: bool = False,
+) -> Summary:
+    """Ask for what is not done yet, and write it to `out`; a stop (budget, server down) leaves whole shards and a card.
+
+    With `retry_failed`, questions that brought nothing for a reason that may pass are asked again.
+    """
+    started, settings = time.monotonic(), work.settings
+    header = describe(settings, work.source.name, choose_format(out, format_))
+    models = [teacher.name for teacher in settings.teachers]
+    prepare(out, header)
+    with only_writer(out) as held:
+        with Index(out) as index:
+            if retry_failed:
+                index.forget_failed()
+            before = index.count()
+        asking = _Asking(work, index.path, engine)
+        place = Place(out, tuple(models), header["format"], shard_rows)
+        if work.most - before < _FEW:
+            write_here(asking, place)
+        else:
+            write_elsewhere(asking, place, held)
+        with Index(out) as index:
+            summary = summarise(
+                out,
+                index,
+                models,
+                asked=index.count() - before,
+                without_prompt=asking.counts["without prompt"],
+                seconds=time.monotonic() - started,
+            )
+        write_card(out, header, summary)
+    if asking.stopped is not None:
+        raise asking.stopped
+    return summary
+
+
+class _Asking:
+    """Iterate it for the jobs of the judges; a stop ends it, and is kept until all that came before it is written."""
+
+    def __init__(self, work: Work, index: Path, engine: str) -> None:
+        self._work, self._index, self._engine = work, index, engine
+        self.counts: Counter[str] = Counter()
+        self.stopped: SightlineError | None = None
+
+    def __iter__(self) -> Iterator[Job]:
+        work, settings = self._work, self._work.settings
+        budget = work.asking.budget if isinstance(work.asking.budget, Budget) else None
+        results = run_spread(
+            self._left(),
+            spec_of(settings, work.config, work.asking),
+            work.workspace,
+            engine=self._engine,
+            budget=budget,
+            concurrency=_concurrency(work),
+            total=work.most,
+        )
+        try:
+            for question, asked in results:
+                yield Job(question, asked if isinstance(asked, Asked) else _nothing(asked, settings), settings.rules)
+        except SightlineError as stopped:
+            self.stopped = stopped
+
+    def _left(self) -> Iterator[Question]:
+        """Opened by the thread that draws the items."""
+        done = Done(self._index)
+        try:
+            yield from (question for question in self._work.questions(self.counts) if question.id not in done)
+        finally:
+            done.close()
+
+
+def _concurrency(work: Work) -> int:
+    """Questions at once: enough for every call that is allowed, and some whose replies are being written down."""
+    limits = work.asking.limits
+    calls = _AT_ONCE if limits is None else limits.most
+    return max(16, calls * 5 // 4 // len(work.settings.teachers))
+
+
+def _nothing(failure: Failure, settings: Settings) -> Asked:
+    return Asked((failure,) * len(settings.teachers))

@@ -1,0 +1,148 @@
+"""What flows through the making of traces: a picture with what is known of it, what was said, what came of it."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sightline.errors import UserError
+from sightline.types import Failure, Json, Usage
+
+NO_USAGE = Usage(reported=False)
+State: TypeAlias = Literal["kept", "rejected", "failed"]
+Verdict: TypeAlias = Literal["supported", "contradicted", "unclear"]
+
+
+@dataclass(frozen=True, slots=True)
+class Teacher:
+    """A model that is asked, at its usual address or another; `sample` tells apart one that is asked several times."""
+
+    name: str
+    base_url: str | None = None
+    sample: int = 0
+
+    @classmethod
+    def parse(cls, text: str) -> Teacher:
+        """`provider/model`, or `provider/model@http://host:port/v1`."""
+        name, at, url = text.strip().partition("@http")
+        if not name:
+            raise UserError(f'"{text}" names no model.', "for example --teacher vllm/glm@http://localhost:8000/v1")
+        return cls(name, f"http{url}" if at else None)
+
+
+def numbered(teachers: tuple[Teacher, ...]) -> tuple[Teacher, ...]:
+    """The same, with sample numbers that tell equal teachers apart."""
+    found: list[Teacher] = []
+    for teacher in teachers:
+        before = sum((one.name, one.base_url) == (teacher.name, teacher.base_url) for one in found)
+        found.append(Teacher(teacher.name, teacher.base_url, before))
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class Known:
+    """What is known of a picture beforehand: names of its class (any of them is right), a caption, exact facts."""
+
+    labels: tuple[str, ...] = ()
+    caption: str | None = None
+    facts: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Subject:
+    """A picture that is to be spoken of."""
+
+    picture: str
+    uri: str
+    known: Known = Known()
+    synset: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """One prompt about one picture: a row of the data set. `told` names what the prompt gave away."""
+
+    id: str
+    subject: Subject
+    prompt: str
+    told: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One teacher's reply, thinking apart from the answer."""
+
+    thinking: str
+    answer: str
+    finish: str = "stop"
+    usage: Usage = NO_USAGE
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Verified:
+    """What a verifier who looked at the picture said of claims, and what that cost."""
+
+    verdicts: Mapping[str, Verdict]
+    usd: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """All replies to one question, in the order of the teachers; `verified` is None where nobody was to verify."""
+
+    replies: tuple[Said | Failure, ...]
+    verified: Verified | Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Rules:
+    """What a trace must be like to be kept."""
+
+    language: str | None = "en"
+    least_words: int = 8
+    most_words: int = 3_000
+    most_repeated: float = 0.3
+    least_quality: float = 0.0
+    least_grounded: float = 0.5
+    needs_thinking: bool = False
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A reply after all checks: its text (cut where it ran away), why it is not kept, the parts of its quality."""
+
+    state: State
+    thinking: str = ""
+    answer: str = ""
+    reasons: tuple[str, ...] = ()
+    quality: float | None = None
+    parts: Mapping[str, float] | None = None
+    notes: Mapping[str, Json] | None = None
+    print: tuple[int, ...] = ()
+    failure: Failure | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Findings:
+    """What became of each teacher's reply, and of all of them together."""
+
+    traces: tuple[Judged, ...]
+    agreement: float | None = None
+    conflicts: tuple[tuple[str, str, str], ...] = ()
+    """Kind of the contradiction, and the words on either side."""
+
+
+@dataclass(frozen=True, slots=True)
+class Row:
+    """A question, what was said to it, and what became of that."""
+
+    question: Question
+    asked: Asked
+    found: Findings
+
+    def said(self, place: int) -> Said | None:
+        """A teacher's reply, if there was one."""
+        reply = self.asked.replies[place]
+        return reply if isinstance(reply, Said) else None

@@ -1,0 +1,160 @@
+"""Rows → finished shards: the traces that are kept, and beside them what was not and why."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+from sightline.bench.formats.parquet import as_json, write_file
+from sightline.io import write_jsonl
+from sightline.reason.traces.folder import DATA, REJECTED, Format
+from sightline.reason.traces.index import Index
+from sightline.reason.traces.judging import reject
+from sightline.reason.traces.nouns import Judged, Row, Verified
+from sightline.types import Failure
+
+SHARD_ROWS = 1_000
+_MOST_CHARACTERS = 32 << 20
+_COUNTED = ("input", "cached", "output", "reasoning", "image", "reported")
+_USAGE = {
+    "model": "string",
+    "finish": "string",
+    **dict.fromkeys(_COUNTED, "int64"),
+    "reported": "bool",
+    "usd": "float64",
+}
+
+
+class Shards:
+    """Gathers rows and writes them as shards; a shard is in the index as soon as all of it is on disk."""
+
+    def __init__(
+        self, folder: Path, index: Index, models: Sequence[str], format_: Format, shard_rows: int = SHARD_ROWS
+    ) -> None:
+        self._folder, self._index, self._models = folder, index, tuple(models)
+        self._format, self._shard_rows = format_, shard_rows
+        self._rows: list[Row] = []
+        self._characters = 0
+
+    def add(self, row: Row) -> None:
+        """One more row; the shard is written when it is full."""
+        self._rows.append(row)
+        self._characters += sum(len(trace.thinking) + len(trace.answer) for trace in row.found.traces)
+        if len(self._rows) >= self._shard_rows or self._characters >= _MOST_CHARACTERS:
+            self.flush()
+
+    def flush(self) -> None:
+        """Write what was gathered."""
+        if not self._rows:
+            return
+        with self._index.shard() as number:
+            rows = [self._without_copies(row) for row in self._rows]
+            kept = [row for row in rows if any(trace.state == "kept" for trace in row.found.traces)]
+            file = f"{DATA}/train-{number:05d}.{self._format}"
+            # A shard that was written when the process was killed, before it was counted, is written over.
+            self._write(self._folder / file, kept)
+            self._write_rejected(self._folder / REJECTED / f"rejected-{number:05d}.jsonl.gz", rows)
+            self._index.add_shard(number, file, rows, len(kept))
+        self._rows, self._characters = [], 0
+
+    def _without_copies(self, row: Row) -> Row:
+        traces = tuple(self._unless_copied(row, place, trace) for place, trace in enumerate(row.found.traces))
+        return replace(row, found=replace(row.found, traces=traces))
+
+    def _unless_copied(self, row: Row, place: int, trace: Judged) -> Judged:
+        if trace.state != "kept":
+            return trace
+        copied = self._index.copied(f"{row.question.id}:{place + 1}", trace.print)
+        return trace if copied is None else reject(trace, "duplicate", copy_of=copied.trace, likeness=copied.likeness)
+
+    def _write(self, path: Path, rows: Sequence[Row]) -> None:
+        if not rows:  # All of them were rejected: nothing to read, and a reader expects rows.
+            path.unlink(missing_ok=True)
+        elif self._format == "parquet":
+            cells = ({**record, "checks": as_json(record["checks"])} for record in map(self.record, rows))
+            write_file(path, self._columns(), cells)
+        else:
+            write_jsonl(path, map(self.record, rows))
+
+    def _write_rejected(self, path: Path, rows: Sequence[Row]) -> None:
+        records = [record for row in rows for record in self._rejected(row)]
+        if records:
+            write_jsonl(path, records)
+        else:
+            path.unlink(missing_ok=True)
+
+    def record(self, row: Row) -> dict[str, Any]:
+        """A row of the data set; a reply that is not kept leaves its columns empty."""
+        question, subject = row.question, row.question.subject
+        record: dict[str, Any] = {
+            "id": question.id,
+            "picture": subject.picture,
+            "image": subject.picture,
+            "prompt": question.prompt,
+            "labels": list(subject.known.labels),
+            "synset": subject.synset,
+        }
+        for number, (model, trace) in enumerate(zip(self._models, row.found.traces, strict=True), 1):
+            kept = trace.state == "kept"
+            record |= {
+                f"model_{number}": model if kept else None,
+                f"think_{number}": trace.thinking if kept else None,
+                f"answer_{number}": trace.answer if kept else None,
+                f"quality_{number}": trace.quality if kept else None,
+            }
+        return {**record, "usage": [*self._usage(row)], "checks": _checks(row)}
+
+    def _usage(self, row: Row) -> Iterator[dict[str, Any]]:
+        for place, model in enumerate(self._models):
+            said = row.said(place)
+            if said is not None:
+                counts = {name: getattr(said.usage, name) for name in _COUNTED}
+                yield {"model": model, "finish": said.finish, **counts, "usd": said.usd}
+
+    def _rejected(self, row: Row) -> Iterator[dict[str, Any]]:
+        for number, (model, trace) in enumerate(zip(self._models, row.found.traces, strict=True), 1):
+            if trace.state == "kept":
+                continue
+            record = {
+                "id": row.question.id,
+                "picture": row.question.subject.picture,
+                "n": number,
+                "model": model,
+                **_check(number, trace),
+            }
+            if trace.state == "rejected":
+                record |= {"prompt": row.question.prompt, "think": trace.thinking, "answer": trace.answer}
+            yield record
+
+    def _columns(self) -> dict[str, Any]:
+        columns: dict[str, Any] = dict.fromkeys(("id", "picture", "image", "prompt"), "string")
+        columns |= {"labels": ["string"], "synset": "string"}
+        for number in range(1, len(self._models) + 1):
+            columns |= dict.fromkeys((f"model_{number}", f"think_{number}", f"answer_{number}"), "string")
+            columns[f"quality_{number}"] = "float64"
+        return {**columns, "usage": [_USAGE], "checks": "json"}
+
+
+def _checks(row: Row) -> dict[str, Any]:
+    verified = row.asked.verified
+    checks: dict[str, Any] = {} if row.found.agreement is None else {"agreement": row.found.agreement}
+    checks |= {
+        "conflicts": [{"kind": kind, "one": one, "other": other} for kind, one, other in row.found.conflicts],
+        "traces": [_check(number, trace) for number, trace in enumerate(row.found.traces, 1)],
+    }
+    if isinstance(verified, Failure):
+        checks["verifier"] = {"failure": verified.kind, "message": verified.message}
+    elif isinstance(verified, Verified):
+        checks["verifier"] = {"claims": len(verified.verdicts), "usd": verified.usd}
+    return checks
+
+
+def _check(number: int, trace: Judged) -> dict[str, Any]:
+    found: dict[str, Any] = {"n": number, "state": trace.state, "reasons": list(trace.reasons)}
+    if trace.failure is not None:
+        found |= {"failure": trace.failure.kind, "message": trace.failure.message}
+    if trace.quality is not None:
+        found |= {"quality": trace.quality, "parts": dict(trace.parts or {})}
+    return {**found, **(trace.notes or {})}

@@ -1,0 +1,110 @@
+"""Claims, agreement, and a trace beside what is known of its picture."""
+
+from __future__ import annotations
+
+import random
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.reason.traces.claims import compare_claims, split_claims
+from sightline.reason.traces.prints import SIZE, bands_of, likeness, print_of
+from sightline.reason.traces.quality import WEIGHTS, quality_of
+from sightline.reason.traces.truths import cover_caption, cover_facts, find_label
+
+WORDS = st.lists(st.sampled_from([f"w{number}" for number in range(40)]), min_size=12, max_size=80)
+
+
+def test_claims_are_declarative_sentences() -> None:
+    text = "Let me look. **A dog** runs on sand.\n- Two people walk.\nIs it a wolf? Colours:\nA dog runs on sand."
+    assert [claim.text for claim in split_claims(text)] == ["A dog runs on sand.", "Two people walk."]
+
+
+def test_agreement_and_contradiction() -> None:
+    first = split_claims("The red car stands in a street. Two people walk beside it. The sky is cloudy today.")
+    second = split_claims("The blue car stands in a street. Three people walk beside it. The sky is cloudy today.")
+    found = compare_claims(first, second)
+    assert found.share == pytest.approx(1 / 3)
+    assert {(one.kind, one.one, one.other) for one in found.conflicts} == {
+        ("colour", "red car", "blue car"),
+        ("number", "2 people", "3 people"),
+    }
+    same = compare_claims(first, first)
+    assert same.share == 1.0 and same.conflicts == ()
+    assert compare_claims(first, ()).share is None
+
+
+@given(st.lists(WORDS, max_size=6), st.lists(WORDS, max_size=6))
+@settings(max_examples=50, deadline=None)
+def test_agreement_is_symmetric_and_bounded(first: list[list[str]], second: list[list[str]]) -> None:
+    one, other = (split_claims(". ".join(map(" ".join, lists)) + ".") for lists in (first, second))
+    there, back = compare_claims(one, other).share, compare_claims(other, one).share
+    assert (there is None) == (back is None)
+    if there is not None and back is not None:
+        assert 0 <= there <= 1 and 0 <= back <= 1
+
+
+@pytest.mark.parametrize(
+    ("labels", "thinking", "answer", "state"),
+    [
+        (("tench", "Tinca tinca"), "", "The fish is a tench.", "answer"),
+        (("tench", "Tinca tinca"), "", "It is known as tinca TINCA.", "answer"),
+        (("dog",), "", "Two dogs play.", "answer"),
+        (("great white shark",), "", "A shark swims.", "partly"),
+        (("tench",), "It may be a tench.", "A fish.", "thinking"),
+        (("tench",), "", "This is not a tench.", "denied"),
+        (("tench",), "", "It is a cat.", "missing"),
+        (("cat",), "", "A category of its own.", "missing"),
+    ],
+)
+def test_labels(labels: tuple[str, ...], thinking: str, answer: str, state: str) -> None:
+    assert find_label(labels, thinking, answer) == state
+
+
+def test_caption_and_facts() -> None:
+    answer = "A red car stands in the street. Two people wait."
+    claims = split_claims(answer)
+    assert cover_caption("a red car in a street", claims, answer).score == 1.0
+    against = cover_caption("a blue car stands in a street", claims, answer)
+    assert against.score < 0.5 and against.against == ("blue car ≠ red car",)
+    facts = cover_facts(("a red car in the street", "a tree"), claims)
+    assert facts.score == 0.5 and facts.against == ()
+    assert cover_facts(("three people wait",), claims).score == 0.0
+
+
+@given(WORDS, st.integers(0, 10**6))
+@settings(max_examples=60, deadline=None)
+def test_likeness_estimates_the_share_of_common_shingles(words: list[str], seed: int) -> None:
+    rng = random.Random(seed)
+    other = [word if rng.random() > 0.1 else f"x{rng.randrange(99)}" for word in words]
+    sets = [{tuple(text[place : place + 3]) for place in range(len(text) - 2)} for text in (words, other)]
+    truth = len(sets[0] & sets[1]) / len(sets[0] | sets[1])
+    one, two = print_of(" ".join(words)), print_of(" ".join(other))
+    assert len(one) == SIZE and abs(likeness(one, two) - truth) < 0.5
+    assert likeness(one, one) == 1.0
+
+
+def test_likeness_is_right_in_the_mean_and_copies_share_a_band() -> None:
+    rng = random.Random(3)
+    errors, found, many = [], 0, 200
+    for _ in range(many):
+        words = [f"w{rng.randrange(500)}" for _ in range(120)]
+        other = [*words]
+        other[rng.randrange(120)] = "changed"
+        sets = [{tuple(text[place : place + 3]) for place in range(118)} for text in (words, other)]
+        one, two = print_of(" ".join(words)), print_of(" ".join(other))
+        errors.append(likeness(one, two) - len(sets[0] & sets[1]) / len(sets[0] | sets[1]))
+        found += not set(bands_of(one)).isdisjoint(bands_of(two))
+    assert abs(sum(errors) / many) < 0.02
+    assert found > 0.95 * many
+
+
+def test_a_short_text_has_no_print() -> None:
+    assert print_of("too short to say") == ()
+
+
+@given(st.dictionaries(st.sampled_from(sorted(WEIGHTS)), st.floats(0, 1), min_size=1))
+@settings(max_examples=50, deadline=None)
+def test_quality_lies_between_its_parts(parts: dict[str, float]) -> None:
+    assert min(parts.values()) - 1e-9 <= quality_of(parts) <= max(parts.values()) + 1e-9

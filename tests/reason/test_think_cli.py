@@ -1,0 +1,94 @@
+"""`sightline think`, as a user types it."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from think_tools import ONE, script
+
+from pictures import random_picture
+from sightline.cli.app import main
+from sightline.io import write_jsonl
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    """Three pictures named by synset, their classes' names, and teachers."""
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIGHTLINE_WORKSPACE", str(tmp_path / "ws"))
+    (tmp_path / "pics").mkdir()
+    for number in range(3):
+        random_picture(number).save(tmp_path / "pics" / f"n0144076{number}_n0144076{number}_7.JPEG")
+    (tmp_path / "names.txt").write_text(
+        "n01440760 tench, Tinca tinca\nn01440761 goldfish\nn01440762 great white shark\n"
+    )
+    for place, name in enumerate(("a", "b")):
+        things = (("tench", "a tench"), ("goldfish", "a goldfish"), ("shark", "a shark"))
+        rest = ("It swims from left to right.", "Bubbles rise in the dark water.")[place]
+        lines = [{"match": word, "text": f"{ONE.format(said)} {rest * 2}"} for word, said in things]
+        script(tmp_path / f"{name}.jsonl", lines)
+    return tmp_path
+
+
+ASKED = ("--teacher", "scripted/a.jsonl", "--teacher", "scripted/b.jsonl", "--prompt", "Is it a {label}?")
+
+
+def test_a_folder_becomes_traces_and_a_benchmark(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyarrow")
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--json"])
+    said = json.loads(capsys.readouterr().out)
+    assert said["rows"] == 3 and said["kept"] == 6 and said["folder"] == "out" and said["usd"] == 0.0
+    main(["import", "imagenet-think", "out", "--out", "bench", "--pictures", "pics", "--json"])
+    read = json.loads(capsys.readouterr().out)
+    assert read["tasks"] == 3 and read["labels"]["synset"] == {f"n0144076{number}": 1 for number in range(3)}
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out"])
+    assert "3 of them from before" in capsys.readouterr().out
+    main(["think", "bench", *ASKED, "--labels", "names.txt", "--limit", "2", "--out", "of bench", "--json"])
+    assert json.loads(capsys.readouterr().out)["kept"] == 4
+
+
+def test_a_workspace_with_captions(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    names = enumerate(("tench", "goldfish"))
+    rows = [{"id": f"n0144076{n}_n0144076{n}_7.JPEG", "caption": f"a {name} in water"} for n, name in names]
+    write_jsonl(folder / "captions.jsonl", rows)
+    main(["scan", "pics", "--metadata", "captions.jsonl"])
+    capsys.readouterr()
+    arguments = ["--teacher", "scripted/a.jsonl", "--samples", "1", "--prompt", "Is it {caption}?", "--json"]
+    main(["think", *arguments, "--out", "out", "--format", "jsonl"])
+    done = capsys.readouterr()
+    assert json.loads(done.out)["kept"] == 2 and json.loads(done.out)["without_prompt"] == 1
+    assert "no prompt fits" in done.err
+
+
+def test_a_plan_spends_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["think", "pics", "--teacher", "openai/gpt-5-mini", "--plan", "--json"])
+    plan = json.loads(capsys.readouterr().out)
+    assert plan["calls"] == 6 and plan["usd"]["high"] > 0 and not (folder / "out").exists()
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("--out", "out"), "nobody is asked"),
+        (("--teacher", "scripted/a.jsonl"), "--out"),
+        (("--teacher", "@http://x", "--out", "out"), "names no model"),
+        (("--teacher", "scripted/a.jsonl", "--out", "out", "--prompt", "{title}"), "slots are"),
+        (("--teacher", "scripted/a.jsonl", "--out", "out", "--prompts-each", "3"), "3 prompts"),
+        (("--teacher", "openai/gpt-5", "--out", "out", "--local-only"), "--local-only"),
+        (("--teacher", "scripted/a.jsonl", "--out", "out", "--engine", "spark"), "no engine"),
+    ],
+)
+def test_a_mistake_ends_with_its_fix(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["think", "pics", *arguments])
+    assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_a_place_that_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["think", "nowhere", *ASKED, "--out", "out"])
+    assert ended.value.code == 2 and "there is no folder nowhere" in capsys.readouterr().err
