@@ -159,7 +159,7 @@ def work(name: str, url: str, traces: int, folder: Path) -> None:
 
 
 def run_one(name: str, url: str, traces: int, folder: Path) -> None:
-    """Measure one client, warmed up (imports, first connections); Sightline starts its other processes while measured."""
+    """Measure one client, warmed up; that Sightline starts its other processes is part of what is measured."""
     _allow_many_files()
     work(name, url, 2 * IN_FLIGHT // 10, folder / "warm-up")
     started, before = time.perf_counter(), time.process_time()
