@@ -27,10 +27,10 @@ _COLUMNS = """\
 
 def write_card(folder: Path, header: Mapping[str, Any], summary: Summary) -> None:
     """Write README.md."""
-    write_whole(folder / CARD, "\n".join(_lines(folder, header, summary)).encode())
+    write_whole(folder / CARD, "\n".join(_lines(header, summary)).encode())
 
 
-def _lines(folder: Path, header: Mapping[str, Any], summary: Summary) -> Iterator[str]:
+def _lines(header: Mapping[str, Any], summary: Summary) -> Iterator[str]:
     yield "---"
     yield "task_categories: [image-text-to-text]"
     yield f"configs: [{{config_name: default, data_files: [{{split: train, path: {DATA}/*.{header['format']}}}]}}]"

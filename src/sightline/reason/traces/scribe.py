@@ -8,6 +8,7 @@ import subprocess
 import sys
 import traceback
 from collections.abc import Iterable, Iterator, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
@@ -52,14 +53,12 @@ def write_elsewhere(jobs: Iterable[Job], place: Place, held: Sequence[int] = ())
     with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=tuple(held)) as scribe:
         assert scribe.stdin is not None and scribe.stdout is not None
         to, back = cast("BinaryIO", scribe.stdin), cast("BinaryIO", scribe.stdout)
-        try:
+        with suppress(BrokenPipeError):  # Then its last word says why.
             send(to, place)
             waiting = iter(jobs)
             while batch := list(islice(waiting, _CHUNK)):
                 send(to, batch)
             send(to, _END)
-        except BrokenPipeError:  # It has said why.
-            pass
         error = _last_word(back)
     if error is not None:
         raise error
