@@ -26,7 +26,7 @@ test: $(STAMP)  ## all tests but the slow ones
 	@echo "== tests (make test-all adds the slow ones)"
 	$(BIN)/python -m pytest -n auto
 
-test-all: $(STAMP) test-interop test-backends  ## every test, the slow ones too
+test-all: $(STAMP) test-interop  ## every test, the slow ones too
 	@echo "== every test, the slow ones too"
 	$(BIN)/python -m pytest -n auto -m ''
 
