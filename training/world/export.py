@@ -114,7 +114,7 @@ def main() -> None:
     signs = load(SignReader(), chosen.weights / "signs.pt")
     n = {0: "n"}
     export(
-        signs, {"cuts": torch.rand(2, 1, 32, 160)}, ["letters"], {"cuts": n, "letters": n}, chosen.out / "signs.onnx"
+        signs, {"cuts": torch.rand(2, 1, 96, 160)}, ["letters"], {"cuts": n, "letters": n}, chosen.out / "signs.onnx"
     )
     relations = load(Relations(), chosen.weights / "relations.pt")
     two = {"subjects": torch.rand(3, DETECTION), "objects": torch.rand(3, DETECTION)}

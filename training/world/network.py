@@ -80,35 +80,37 @@ class Reader(nn.Module):
 
 
 class SignReader(nn.Module):
-    """A sign cut out of a picture (n, 1, 32, 160; 0 to 1) → letters' logits, 40 steps from left to right."""
+    """A sign cut out of a picture (n, 1, 96, 160; 0 to 1) → letters' logits, 40 steps along each of two lines."""
 
     def __init__(self) -> None:
         super().__init__()
         self.layers = nn.Sequential(
-            _conv(1, 32, 3),
+            _conv(1, 32, 3, 2),
             _conv(32, 64, 3, 2),
             Block(64),
-            _conv(64, 112, 3, 2),
-            Block(112),
-            Block(112),
-            nn.Conv2d(112, 160, (8, 1), bias=False),
-            nn.BatchNorm2d(160),
+            Block(64),
+            nn.Conv2d(64, 112, 3, (2, 1), 1, bias=False),
+            nn.BatchNorm2d(112),
             nn.ReLU(inplace=True),
+            *(Block(112) for _ in range(3)),
         )
+        # Where a line lies differs from sign to sign, so each of the two looks at the whole height.
+        self.lines = nn.Sequential(nn.Conv2d(112, 320, (12, 1), bias=False), nn.BatchNorm2d(320), nn.ReLU(inplace=True))
         self.along = nn.Sequential(nn.Conv1d(160, 160, 5, padding=2), nn.ReLU(), nn.Conv1d(160, 160, 5, padding=2))
         self.out = nn.Conv1d(160, len(LETTERS) + 1, 1)
 
     def forward(self, x: Tensor) -> Tensor:
-        steps = self.layers((x - 0.5) * 4.0).squeeze(2)
-        return self.out(steps + self.along(steps)).transpose(1, 2)
+        first, second = self.lines(self.layers((x - 0.5) * 4.0)).squeeze(2).chunk(2, 1)
+        steps = torch.cat([line + self.along(line) for line in (first, second)], 2)
+        return self.out(steps).transpose(1, 2)
 
 
 class Attention(nn.Module):
     """A transformer layer (norm first), written out so that it exports plainly; `keep` is 1 for what is there."""
 
-    def __init__(self, width: int, heads: int) -> None:
+    def __init__(self, width: int, heads: int, drop: float) -> None:
         super().__init__()
-        self.heads = heads
+        self.heads, self.drop = heads, nn.Dropout(drop)
         self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
         self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
         self.up, self.down = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
@@ -118,8 +120,8 @@ class Attention(nn.Module):
         q, k, v = self.qkv(self.norm1(x)).view(n, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
         scores = q @ k.transpose(-1, -2) * (width // self.heads) ** -0.5 + (keep[:, None, None, :] - 1.0) * 1e4
         mixed = (scores.softmax(-1) @ v).transpose(1, 2).reshape(n, length, width)
-        x = x + self.out(mixed)
-        return x + self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh"))
+        x = x + self.drop(self.out(mixed))
+        return x + self.drop(self.down(F.gelu(self.up(self.norm2(x)), approximate="tanh")))
 
 
 @dataclass(frozen=True)
@@ -128,7 +130,8 @@ class Sizes:
     heads: int = 6
     scene_layers: int = 3
     text_layers: int = 4
-    dim: int = 256
+    dim: int = 512
+    drop: float = 0.1
     words: int = 4096
     grams: int = 2048
     longest: int = 32
@@ -162,8 +165,9 @@ class SceneEncoder(nn.Module):
         self.thing = nn.Sequential(nn.Linear(DETECTION, sizes.width), nn.GELU(), nn.Linear(sizes.width, sizes.width))
         self.whole = nn.Linear(PLACES + LIGHTS, sizes.width)
         self.sign = nn.Linear(sizes.width, sizes.width)
-        self.layers = nn.ModuleList(Attention(sizes.width, sizes.heads) for _ in range(sizes.scene_layers))
+        self.layers = nn.ModuleList(Attention(sizes.width, sizes.heads, sizes.drop) for _ in range(sizes.scene_layers))
         self.norm, self.out = nn.LayerNorm(sizes.width), nn.Linear(sizes.width, sizes.dim)
+        self.each = nn.Linear(sizes.width, sizes.dim, bias=False)
 
     def forward(self, things: Tensor, whole: Tensor, words: Tensor, grams: Tensor) -> Tensor:
         first = self.whole(whole)[:, None]
@@ -173,7 +177,9 @@ class SceneEncoder(nn.Module):
         keep = torch.cat([torch.ones_like(seen[:, :1]), seen, read], 1)
         for layer in self.layers:
             x = layer(x, keep)
-        return F.normalize(self.out(self.norm(x[:, 0])), dim=-1)
+        x = self.norm(x)
+        # Each thing adds its own share, so that what is asked for is found beside whatever else there is.
+        return F.normalize(self.out(x[:, 0]) + (self.each(x) * keep[..., None]).sum(1), dim=-1)
 
 
 class TextEncoder(nn.Module):
@@ -183,7 +189,7 @@ class TextEncoder(nn.Module):
         super().__init__()
         self.words = words
         self.place = nn.Parameter(torch.randn(sizes.longest, sizes.width) * 0.02)
-        self.layers = nn.ModuleList(Attention(sizes.width, sizes.heads) for _ in range(sizes.text_layers))
+        self.layers = nn.ModuleList(Attention(sizes.width, sizes.heads, sizes.drop) for _ in range(sizes.text_layers))
         self.norm, self.out = nn.LayerNorm(sizes.width), nn.Linear(sizes.width, sizes.dim)
 
     def forward(self, words: Tensor, grams: Tensor) -> Tensor:

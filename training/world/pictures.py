@@ -4,7 +4,7 @@ Run: PYTHONPATH=src python training/world/pictures.py [--pictures N]      (numpy
 Each set of pictures is a folder:
   pictures.u8   count × height × width × 3
   truth.npz     things (count × 24 × 11), whole (count × 2: place, light), words and grams of captions, words of signs
-Beside them lies signs.npz: sign cut-outs (32 × 160, grey) and the words on them.
+Beside them lies signs.npz: sign cut-outs (96 × 160, grey) and the words on them; the first `held` are not trained on.
 """
 
 from __future__ import annotations
@@ -24,7 +24,7 @@ from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageFilter
 
 from sightline.errors import UserError
 from sightline.types import (
@@ -38,29 +38,31 @@ from sightline.types import (
     Box,
     SceneGraph,
 )
-from sightline.world.captions import caption
+from sightline.world.captions import READABLE_PX, caption
 from sightline.world.draw import draw, pin
 from sightline.world.draw.plan import ScenePlan, SignWish
+from sightline.world.draw.signs import paint
 from sightline.world.scenes import random_plan, sign_styles
 from sightline.world.varying import variable, vary
 
 
-def _tokens() -> ModuleType:
-    """Sightline's own tokeniser, by its file: a training machine need not have what the rest of `models` imports."""
-    file = Path(__file__).parents[2] / "src/sightline/models/builtin/tokens.py"
-    spec = importlib.util.spec_from_file_location("world_tokens", file)
+def _part_of_package(name: str) -> ModuleType:
+    """One of Sightline's own files: a training machine need not have what the rest of `models` imports."""
+    file = Path(__file__).parents[2] / f"src/sightline/models/builtin/{name}.py"
+    spec = importlib.util.spec_from_file_location(f"world_{name}", file)
     assert spec is not None and spec.loader is not None
     module = importlib.util.module_from_spec(spec)
     spec.loader.exec_module(module)
     return module
 
 
-encode = _tokens().encode
-THINGS, RELATIONS, CAPTIONS, WORDS, SIGN_WORDS = 24, 96, 6, 16, 4
+encode = _part_of_package("tokens").encode
+cut_sign = _part_of_package("cutting").cut_sign
+THINGS, RELATIONS, CAPTIONS, WORDS, SIGN_WORDS = 24, 96, 16, 16, 4
 PREDICATES = ("left of", "behind", "on", "holding")
 PERSON, SIGN = len(SCENE_KINDS), len(SCENE_KINDS) + 1
 NONE = -1.0
-_PART = 512
+_PART = 192  # A multiple of three, so that a twin has its original in the same part.
 
 
 def plans(first: int, count: int, seed: str, size: tuple[int, int]) -> list[ScenePlan]:
@@ -133,9 +135,9 @@ def _part(job: tuple[str, int, int, str, tuple[int, int]]) -> dict[str, NDArray[
         related.append(relations_of(graph))
         whole.append((SCENE_PLACES.index(graph.place), SCENE_LIGHTS.index(graph.light)))
         rng = Random(f"{plan.seed}/words")
-        levels = ["short"] * (CAPTIONS - 1) + ["sentence"]
+        levels = ["short"] * (CAPTIONS - 2) + ["sentence"] * 2
         texts += [caption(graph, level, rng, "training") for level in levels]  # type: ignore[arg-type]
-        signs.append(" ".join(sign.words for sign in graph.signs if sign.letter_px >= 7))
+        signs.append(" ".join(sign.words for sign in graph.signs if sign.letter_px >= READABLE_PX))
     words, grams = encode(texts, WORDS)
     sign_words, sign_grams = encode(signs, SIGN_WORDS)
     return {
@@ -178,16 +180,8 @@ def _random_words(rng: Random) -> str:
     return word() if rng.random() < 0.7 else f"{word()} {word()}"
 
 
-def cut_sign(image: Image.Image, box: Box, margin: float = 0.05) -> NDArray[np.uint8]:
-    """The sign, grey, stretched to 160 × 32."""
-    wide, high = image.size
-    dx, dy = margin * (box.right - box.left), margin * (box.bottom - box.top)
-    cut = ((box.left - dx) * wide, (box.top - dy) * high, (box.right + dx) * wide, (box.bottom + dy) * high)
-    inside = (max(0.0, cut[0]), max(0.0, cut[1]), min(wide, cut[2]), min(high, cut[3]))
-    return np.asarray(image.convert("L").resize((160, 32), Image.Resampling.BILINEAR, box=inside))
-
-
 def _signs(job: tuple[int, int, str]) -> tuple[list[NDArray[np.uint8]], list[str]]:
+    """Signs as they stand in whole pictures."""
     first, count, seed = job
     cuts, words = [], []
     for number in range(first, first + count):
@@ -202,17 +196,43 @@ def _signs(job: tuple[int, int, str]) -> tuple[list[NDArray[np.uint8]], list[str
         image, graph = shot(replace(plan, signs=wishes, size=(width, width * 3 // 4)))
         for sign in graph.signs:
             if sign.hidden <= 0.05 and sign.letter_px >= 6:
-                cuts.append(cut_sign(image, sign.box, rng.uniform(-0.02, 0.12)))
+                cuts.append(cut_sign(np.asarray(image), sign.box, rng.uniform(0.0, 0.12)))
                 words.append(sign.words)
     return cuts, words
 
 
+def _boards(job: tuple[int, int, str]) -> tuple[list[NDArray[np.uint8]], list[str]]:
+    """Signs alone before a plain background: far quicker to draw than a scene."""
+    first, count, seed = job
+    cuts, words = [], []
+    for number in range(first, first + count):
+        rng = Random(f"{seed}/board/{number}")
+        text, style = _random_words(rng), rng.choice(("post", "shop", "banner", "frame"))
+        letters = 6 * 5 ** rng.random()
+        board = paint(text, style, rng.choice(SCENE_SIZES), rng.random() < 0.5, rng.randrange(16), letters)
+        wide, high = board.size
+        margin = round(0.15 * max(wide, high))
+        image = Image.new("RGB", (wide + 2 * margin, high + 2 * margin), tuple(rng.randrange(256) for _ in range(3)))
+        image.paste(board, (margin, margin), board)
+        image = image.rotate(rng.gauss(0, 1.5), Image.Resampling.BILINEAR, fillcolor=image.getpixel((0, 0)))
+        image = image.filter(ImageFilter.GaussianBlur(rng.choice((0.0, 0.3, 0.6, 0.9)) * letters / 9))
+        buffer = io.BytesIO()
+        image.save(buffer, "JPEG", quality=rng.randint(50, 95))
+        pixels = np.asarray(Image.open(buffer).convert("RGB"))
+        x, y = margin / image.width, margin / image.height
+        cuts.append(cut_sign(pixels, Box(x, y, 1 - x, 1 - y), rng.uniform(0.0, 0.12)))
+        words.append(text)
+    return cuts, words
+
+
 def draw_signs(pool: Pool, file: Path, count: int, seed: str) -> None:
-    """Signs in `count` pictures of several sizes."""
+    """Signs in `count` pictures of several sizes, and ten times as many alone; some of the former are held out."""
     jobs = [(at, min(64, count - at), seed) for at in range(0, count, 64)]
-    parts = list(pool.imap_unordered(_signs, jobs))
-    cuts = [cut for part in parts for cut in part[0]]
-    np.savez(file, cuts=np.stack(cuts), words=np.array([word for part in parts for word in part[1]]))
+    parts = list(pool.imap(_signs, jobs))
+    scenes = sum(len(words) for _, words in parts)
+    parts += pool.imap_unordered(_boards, [(at, min(256, 10 * count - at), seed) for at in range(0, 10 * count, 256)])
+    cuts = np.concatenate([np.stack(cuts) for cuts, words in parts if words])
+    np.savez(file, cuts=cuts, words=np.array([word for _, words in parts for word in words]), held=scenes // 20)
 
 
 def main() -> None:
@@ -232,7 +252,8 @@ def main() -> None:
         for name, count, size, seed in jobs:
             draw_pictures(pool, chosen.cache / name, count, seed, size)
             print(f"drew {count} pictures ({name}), {time.monotonic() - started:.0f} s so far", flush=True)
-        draw_signs(pool, chosen.cache / "signs.npz", chosen.sign_pictures, "train")
+        if chosen.sign_pictures:
+            draw_signs(pool, chosen.cache / "signs.npz", chosen.sign_pictures, "train")
     print(f"drew signs in {chosen.sign_pictures} pictures, {time.monotonic() - started:.0f} s so far", flush=True)
 
 

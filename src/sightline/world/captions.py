@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
-from sightline.types import Box, Figure, SceneGraph, Thing
+from sightline.types import Box, Figure, SceneGraph, Sign, Thing
 from sightline.types.words import (
     HEADGEAR_WORDS,
     LIGHT_PHRASES,
@@ -24,8 +24,10 @@ Phrasing: TypeAlias = Literal["plain", "training", "held-out"]
 
 SHORT = 12
 """Words that a short caption has at most."""
-SEEN = 0.6
-"""What is hidden by more than this is not spoken of."""
+SEEN, SEEN_AREA = 0.6, 0.0015
+"""What is hidden by more than this, or has a smaller share of the picture, is not spoken of."""
+READABLE_PX, READABLE_HIDDEN = 7.0, 0.05
+"""Words in smaller letters, or partly hidden, are not quoted."""
 
 _PLAIN = ("{a} and {b} {place} {light}", "{a} {place} {light}", "{place} {light}")
 _TRAINING = (
@@ -140,9 +142,10 @@ class _Speaker:
                 return None
             values["relation"] = relation
         if needed & {"sign", "words"}:
-            if not self._graph.signs:
+            readable = [sign for sign in self._graph.signs if _readable(sign)]
+            if not readable:
                 return None
-            words = self._rng.choice(self._graph.signs).words.lower()
+            words = self._rng.choice(readable).words.lower()
             values |= {"words": words, "sign": f"a sign that says {words}"}
         return template.format(place=self._place(), light=self._light(), **values)
 
@@ -185,7 +188,7 @@ def _full(graph: SceneGraph) -> str:
         if relation.subject in ids and relation.object in ids:
             subject, thing = (_phrase(_one(ids[name])) for name in (relation.subject, relation.object))
             said.append(f"{subject[0].upper()}{subject[1:]} is {relation.predicate} {thing}.")
-    said += [f'A sign says "{sign.words}".' for sign in graph.signs]
+    said += [f'A sign says "{sign.words}".' for sign in graph.signs if _readable(sign)]
     return " ".join(said)
 
 
@@ -211,12 +214,21 @@ def _one(item: Thing | Figure) -> _Group:
 
 
 def _items(graph: SceneGraph) -> dict[str, Thing | Figure]:
-    return {**{thing.id: thing for thing in graph.things}, **{figure.id: figure for figure in graph.figures}}
+    """What can be seen well enough to be spoken of."""
+    return {item.id: item for item in (*graph.things, *graph.figures) if _seen(item)}
+
+
+def _seen(item: Thing | Figure) -> bool:
+    return item.hidden <= SEEN and _area(item.box) >= SEEN_AREA
+
+
+def _readable(sign: Sign) -> bool:
+    return sign.letter_px >= READABLE_PX and sign.hidden <= READABLE_HIDDEN
 
 
 def _groups(graph: SceneGraph, *, sized: bool = False) -> list[_Group]:
     """Equal things together, the largest first; one person alone is told by looks."""
-    singles = [_one(item) for item in _items(graph).values() if item.hidden <= SEEN]
+    singles = [_one(item) for item in _items(graph).values()]
     counts: Counter[tuple[str, str, str | None]] = Counter()
     areas: dict[tuple[str, str, str | None], float] = {}
     for single in singles:

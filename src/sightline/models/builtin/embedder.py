@@ -5,7 +5,9 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 import numpy as np
+from pydantic import Field
 
+from sightline.config.section import Section
 from sightline.models.builtin.looking import DETECTION, KINDS, SEEN, Glance, look
 from sightline.models.builtin.networks import network
 from sightline.models.builtin.signs import read_signs
@@ -18,11 +20,17 @@ _SIGN_WORDS = 4
 _SIGN = KINDS.index("sign")
 
 
+class WorldOptions(Section):
+    """Options of the embedder `world`."""
+
+    threads: int | None = Field(None, ge=1, description="Pictures at a time; one per core when not set.")
+
+
 class World:
     """Looks at pixels with the built-in reader; made for the world's pictures, and of little use for photographs."""
 
     name = "world"
-    dim = 256
+    dim = 512
     batch = 64
     text_batch = 256
 

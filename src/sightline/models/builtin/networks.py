@@ -9,7 +9,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError
+from sightline.errors import MissingExtraError, UserError
 
 FEATURE = "the built-in models"
 _ERRORS_ONLY = 3
@@ -26,13 +26,21 @@ class Network:
         options = onnxruntime.SessionOptions()
         options.intra_op_num_threads = options.inter_op_num_threads = 1
         options.log_severity_level = _ERRORS_ONLY
-        weights = (files("sightline.models.builtin") / "weights" / f"{name}.onnx").read_bytes()
-        self._session = onnxruntime.InferenceSession(weights, options, providers=["CPUExecutionProvider"])
+        self._session = onnxruntime.InferenceSession(_weights(name), options, providers=["CPUExecutionProvider"])
 
     def __call__(self, **inputs: NDArray[Any]) -> list[NDArray[np.float32]]:
         """The outputs, in order."""
         found: list[NDArray[np.float32]] = self._session.run(None, inputs)
         return found
+
+
+def _weights(name: str) -> bytes:
+    file = files("sightline.models.builtin") / "weights" / f"{name}.onnx"
+    try:
+        return file.read_bytes()
+    except FileNotFoundError:
+        message = f"the built-in network {file} is missing."
+        raise UserError(message, "install Sightline again: its package brings these files") from None
 
 
 @cache

@@ -1,4 +1,4 @@
-"""Embedders by name: `photos`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:URL#MODEL`."""
+"""Embedders by name: `photos`, `world`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:…`."""
 
 from __future__ import annotations
 
@@ -63,7 +63,7 @@ def embedder_names() -> list[str]:
     """Every name, and every form of a name, that `find_embedder` understands."""
     plugged = [point.name for point in entry_points(group=GROUP)]
     servers = [f"{name}/MODEL" for name, provider in PROVIDERS.items() if provider.kind == "http"]
-    return [DEFAULT, *KNOWN, *plugged, "onnx:FOLDER", "transformers:NAME", *servers, "http:URL#MODEL"]
+    return [DEFAULT, "world", *KNOWN, *plugged, "onnx:FOLDER", "transformers:NAME", *servers, "http:URL#MODEL"]
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -89,6 +89,13 @@ def _photos(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder
 
     chosen = read_options(PhotosOptions, {**options_in(rest), **options}, DEFAULT)
     return Photos(**chosen.model_dump(), local_only=setting.local_only)
+
+
+def _world(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+    from sightline.models.builtin.embedder import World, WorldOptions
+
+    chosen = read_options(WorldOptions, {**options_in(rest), **options}, "world")
+    return World(**chosen.model_dump())
 
 
 def _known(model: KnownModel, setting: Setting, options: Mapping[str, Any]) -> Embedder:
@@ -149,6 +156,7 @@ def _plugged(point: EntryPoint, rest: str, setting: Setting, options: Mapping[st
 _Builder = Callable[[str, Setting, Mapping[str, Any]], Embedder]
 _BUILDERS: Mapping[str, _Builder] = {
     "photos": _photos,
+    "world": _world,
     "onnx": _onnx,
     "transformers": _transformers,
     "http": _address,
