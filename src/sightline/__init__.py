@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Any
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sightline import report, run, score, search
+    from sightline import make, report, run, score, search
     from sightline.agent.ask import ask
     from sightline.corpus.scan import scan
     from sightline.embedding import embed
@@ -34,6 +34,7 @@ __all__ = [
     "import_files",
     "index",
     "load",
+    "make",
     "report",
     "run",
     "scan",
@@ -53,7 +54,7 @@ _FUNCTIONS = {
     "scan": "sightline.corpus.scan",
     "validate": "sightline.exchange",
 }
-_CALLABLE_PACKAGES = {"report", "run", "score", "search"}
+_CALLABLE_PACKAGES = {"make", "report", "run", "score", "search"}
 
 
 def __getattr__(name: str) -> Any:

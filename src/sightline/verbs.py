@@ -5,15 +5,15 @@ from __future__ import annotations
 import csv
 import io
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from importlib import import_module
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
 import numpy as np
 
 from sightline import bench
+from sightline.agent.attribution import attribute_folder
 from sightline.errors import UserError
 from sightline.io import PathLike, write_whole
 from sightline.report.boards import write_leaderboard
@@ -32,10 +32,11 @@ from sightline.search.find import search as search
 from sightline.types import Benchmark, Estimate, Run
 
 if TYPE_CHECKING:
+    from sightline.make.making import make as make
     from sightline.run.runner import run as run
 
 # Loaded when first used: whoever only scores needs no search engine.
-_LATER = {"run": "sightline.run.runner"}
+_LATER = {"make": "sightline.make.making", "run": "sightline.run.runner"}
 
 
 def __getattr__(name: str) -> Any:
@@ -57,15 +58,15 @@ def score(
 ) -> Scores:
     """Score a run on its benchmark; a run given as a folder gets its `scores.json` and `per_task.csv`.
 
-    What is written always holds the benchmark's own metrics too. With `limit` only the first tasks are scored, and
-    nothing is written.
+    An agent's run also gets `attribution.json`: why each picture was missed, and which error each attempt made.
+
+    What is written always holds the benchmark's own metrics too. A run that was limited to some tasks is scored on
+    those alone. With `limit` only the first tasks are scored, and nothing is written.
     """
     made_of = benchmark if isinstance(benchmark, Benchmark) else bench.read(benchmark)
     keep = not isinstance(run, Run) and limit is None
     if keep and metrics is not None:
         metrics = tuple(dict.fromkeys((*metrics, *metric_names(made_of))))
-    if limit is not None:
-        made_of = replace(made_of, tasks=dict(islice(made_of.tasks.items(), limit)))
     attempts = run if isinstance(run, Run) else read_run(run)
     scores = evaluate(
         made_of,
@@ -75,9 +76,11 @@ def score(
         seed=seed,
         cluster_by=cluster_by,
         allow_other_version=allow_other_version,
+        limit=limit,
     )
     if keep and not isinstance(run, Run):
         write_scores(scores, run)
+        attribute_folder(run, made_of)
     return scores
 
 

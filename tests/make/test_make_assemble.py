@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+import csv
 import json
+from dataclasses import replace
 from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
@@ -18,10 +20,12 @@ from sightline.make import project as files
 from sightline.make.assemble import AssembleStage
 from sightline.make.assemble.benchmark import assemble
 from sightline.make.judge import JudgeStage
+from sightline.make.pictures import PicturesStage
 from sightline.make.project import Project
+from sightline.make.publish.stage import PublishStage
 from sightline.make.similarity import SimilarityStage
 from sightline.models.asking import Asking
-from sightline.types import Benchmark, Relevance
+from sightline.types import Benchmark, Relevance, Rights
 
 
 def judged(tmp_path: Path, **judge: Any) -> Project:
@@ -134,6 +138,66 @@ def test_judgments_that_do_not_fit_their_pool_are_left_out(
 ) -> None:
     with pytest.raises(UserError, match=reason.replace("(", r"\(")):
         assemble(theirs(tmp_path, grades))
+
+
+def test_given_seeds_come_first_where_there_is_no_plan(tmp_path: Path) -> None:
+    project = theirs(tmp_path, ALL)
+    project.path(files.PLAN).unlink()
+    write_rows(project.path(files.SEEDS), [{"query_id": "q0", "seed_image_ids": ["01_red.png"]}])
+    found = assemble(project).benchmark
+    truth = found.truth["q0"]
+    assert isinstance(truth, Relevance)
+    assert next(iter(truth.grades)) == "01_red.png"
+    assert found.tasks["q0"].extra["seeds"] == ["01_red.png"]
+    write_rows(project.path(files.SEEDS), [{"query_id": "q0", "seed_image_ids": ["04_green.png"]}])
+    with pytest.raises(UserError, match=r'the seed "04_green\.png" was not judged relevant'):
+        assemble(project)
+
+
+RIGHTS = {
+    "default": {"license": "CC-BY-4.0", "doi": "UNKNOWN", "dataset_name": "Mine"},
+    "files": {"00_red.png": {"license": "CC0-1.0", "creator": "Ada Byron"}},
+    "prefixes": [{"prefix": "01", "license": "MIT", "dataset_name": "Theirs"}],
+}
+
+
+def test_pictures_are_taken_from_the_folder_and_rights_from_the_map(tmp_path: Path) -> None:
+    project = theirs(tmp_path, ALL)
+    ids = [row["image_id"] for row in rows(project.path(files.IMAGES))]
+    write_rows(project.path(files.IMAGES), [{"image_id": id_, "image_url": f"https://x.org/{id_}"} for id_ in ids])
+    (tmp_path / "rights_map.json").write_text(json.dumps(RIGHTS))
+    paths = {"pictures": tmp_path / "pictures", "rights": tmp_path / "rights_map.json"}
+    config = project.config.model_copy(update={"paths": project.config.paths.model_copy(update=paths)})
+    pictures = built(replace(project, config=config)).corpus.pictures
+    assert pictures["00_red.png"].uri == (tmp_path / "pictures" / "00_red.png").as_uri()
+    assert pictures["00_red.png"].rights == Rights("CC0-1.0", None, "Mine", "Ada Byron")
+    assert (pictures["01_red.png"].rights.license, pictures["01_red.png"].rights.source) == ("MIT", "Theirs")
+    assert pictures["12_yellow.png"].rights.license == "CC-BY-4.0"
+
+
+def test_a_rights_map_that_is_gone_is_said(tmp_path: Path) -> None:
+    project = theirs(tmp_path, ALL)
+    paths = project.config.paths.model_copy(update={"rights": tmp_path / "gone.json"})
+    found = assemble(replace(project, config=project.config.model_copy(update={"paths": paths})))
+    assert any("gone.json is not there" in warning for warning in found.warnings)
+
+
+def test_licence_and_creator_go_from_the_map_to_the_published_record(tmp_path: Path) -> None:
+    """Through the list of pictures, the benchmark and the data set, as a user goes."""
+    project = ready(tmp_path)
+    (tmp_path / "rights_map.json").write_text(json.dumps(RIGHTS))
+    paths = project.config.paths.model_copy(update={"rights": tmp_path / "rights_map.json"})
+    project = replace(project, config=project.config.model_copy(update={"paths": paths}))
+    PicturesStage(tmp_path / "pictures").run(project, Asking())
+    assert rows(project.path(files.IMAGES))[0]["attribution"] == "Ada Byron"
+    with judging() as server:
+        JudgeStage().run(project, Asking(base_url=server.base_url))
+    AssembleStage().run(project, Asking())
+    PublishStage(dry_run=True, people_agreed=True).run(project, Asking())
+    (table,) = (project.folder / "dataset").rglob("rights.csv")
+    records = {row["picture"]: row for row in csv.DictReader(table.read_text().splitlines())}
+    assert (records["00_red.png"]["license"], records["00_red.png"]["attribution"]) == ("CC0-1.0", "Ada Byron")
+    assert records["12_yellow.png"]["attribution"] == ""
 
 
 def test_a_repeated_row_counts_once(tmp_path: Path) -> None:

@@ -84,6 +84,25 @@ def test_the_whole_second_half_runs_on_this_machine(project: Project) -> None:
     assert scores["q0", "chelsea.png"] == max(score for (query, _), score in scores.items() if query == "q0")
 
 
+def test_colours_and_light_are_measured_because_words_for_them_mean_little_to_it(project: Project) -> None:
+    # rocket.jpg is mostly blue, and coffee.png mostly red.
+    words = {"q0": "Which photos are mostly blue?", "q1": "A photo of a cup of coffee, mostly red.", "q2": "a cat"}
+    write_rows(project.path(files.QUERIES), [{"query_id": id_, "query_text": text} for id_, text in words.items()])
+    plans = rows(project.path(files.PLAN))
+    everything = [*QUERIES, *OTHERS]
+    for plan, seed in zip(plans, ("rocket.jpg", "coffee.png", "chelsea.png"), strict=True):
+        plan |= {"seed_image_ids": [seed], "candidate_image_ids": [seed, *(id_ for id_ in everything if id_ != seed)]}
+    write_rows(project.path(files.PLAN), plans)
+    JudgeStage().run(project, Asking(local_only=True))
+    said = {(row["task"], row["picture"]): row for row in rows(project.path(files.VERDICTS))}
+    blue = {picture for (task, picture), row in said.items() if task == "q0" and row["grade"]}
+    assert blue == {"rocket.jpg"}
+    assert "measured" in said["q0", "rocket.jpg"]["reason"]
+    assert said["q1", "coffee.png"]["grade"] == 1
+    assert said["q1", "rocket.jpg"]["grade"] == 0
+    assert "by vectors alone" in said["q2", "chelsea.png"]["reason"]
+
+
 def test_it_has_no_batches(project: Project) -> None:
     with pytest.raises(UserError, match="has no batches"):
         JudgeStage(batch=BatchWish()).run(project, Asking())

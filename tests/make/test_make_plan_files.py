@@ -170,15 +170,25 @@ def test_some_seeds_that_are_not_annotated_are_said_and_counted(cli: Any, tmp_pa
     assert "nobody.jpg" in done.stderr
 
 
-def test_pictures_that_are_all_the_same_make_one_query_and_no_negatives(cli: Any, tmp_path: Path) -> None:
+def test_pictures_that_are_all_the_same_are_refused_with_the_fix(cli: Any, tmp_path: Path) -> None:
     same = [{"image_id": f"{at}.jpg", "tags": ["dog"], "sha256": "a" * 64} for at in range(10)]
     write_rows(tmp_path / "A.jsonl", same)
     done = cli("make", "plan", "--annotations", "A.jsonl", "--out", "P.jsonl")
+    assert done.returncode == 2
+    assert "all 10 pictures of A.jsonl look the same" in done.stderr
+    assert "add other pictures" in done.stderr
+
+
+def test_two_looks_are_enough_for_a_plan_and_copies_of_the_seed_are_no_negatives(cli: Any, tmp_path: Path) -> None:
+    same = [{"image_id": f"{at}.jpg", "tags": ["dog"], "sha256": "a" * 64} for at in range(10)]
+    write_rows(tmp_path / "A.jsonl", [*same, {"image_id": "z.jpg", "tags": ["cat"], "sha256": "b" * 64}])
+    done = cli("make", "plan", "--annotations", "A.jsonl", "--out", "P.jsonl")
     assert done.returncode == 0, done.stderr
-    assert "1 seeds instead of plan.seeds = 100" in done.stderr
-    (row,) = rows(tmp_path / "P.jsonl")
-    assert {candidate["tier"] for candidate in row["candidates"]} == {"seed", "positive"}
-    assert row["short"]["hard"] == 10
+    assert "2 seeds instead of plan.seeds = 100" in done.stderr
+    of_dogs = next(row for row in rows(tmp_path / "P.jsonl") if row["seed_image_ids"] != ["z.jpg"])
+    tiers = {one["image_id"]: one["tier"] for one in of_dogs["candidates"]}
+    assert {tier for id_, tier in tiers.items() if id_ != "z.jpg"} == {"seed", "positive"}
+    assert of_dogs["short"]["hard"] == 10
 
 
 def test_annotations_of_a_benchmark_folder_can_be_planned(cli: Any, tmp_path: Path) -> None:

@@ -234,3 +234,28 @@ def test_a_price_is_said_and_nothing_is_asked_or_written(tmp_path: Path) -> None
     assert free.usd is not None
     assert free.usd.high == 0
     assert not project.path(QUERIES).exists()
+
+
+def test_failures_are_counted_by_kind_in_the_json(tmp_path: Path) -> None:
+    same = [Annotation(f"{at}.jpg", None, {}, {}, ("dog",)) for at in range(3)]
+    project = planned(tmp_path, same, 3, styles=["keyword"])
+    done = QueryStage().run(project, Asking())
+    assert done.to_json()["failures"] == {"duplicate": 2}
+
+
+def test_a_half_written_file_is_taken_up_where_it_ends(tmp_path: Path) -> None:
+    project = planned(tmp_path, notes(40), 4)
+    QueryStage().run(project, Asking())
+    whole = project.path(QUERIES).read_bytes()
+    project.path(QUERIES).write_bytes(whole[:-30])
+    done = QueryStage().run(project, Asking())
+    assert done.counts == {"written": 1, "kept": 3}
+    assert project.path(QUERIES).read_bytes() == whole
+
+
+def test_a_half_written_plan_names_the_line_and_the_fix(tmp_path: Path) -> None:
+    project = planned(tmp_path, notes(40), 4)
+    project.path(SEEDS).write_bytes(project.path(SEEDS).read_bytes()[:-10])
+    with pytest.raises(UserError, match="line 4: the file ends in the middle of a line") as error:
+        QueryStage().run(project, Asking())
+    assert "run the stage again that writes the file" in str(error.value.fix)

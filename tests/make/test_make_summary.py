@@ -275,7 +275,7 @@ DRAWINGS = (
 
 @pytest.mark.parametrize("drawing", DRAWINGS, ids=lambda drawing: drawing.name)
 def test_drawings_are_png_files_too_and_always_the_same(drawing: Bars) -> None:
-    pytest.importorskip("matplotlib")
+    pytest.importorskip("matplotlib", reason="PNG charts need the extra sightline[charts]")
     first = to_png(drawing)
     assert Image.open(io.BytesIO(first)).size[0] > 600
     assert first == to_png(drawing)

@@ -7,8 +7,7 @@ from pathlib import Path
 from cyclopts import App
 
 from sightline.cli.asking import ChatOptions
-from sightline.cli.common import Common, EngineOption
-from sightline.cli.make_common import Batching, Places, run_stage, show
+from sightline.cli.make_common import AskingJob, Job, show
 
 app = App(name="make", help="Make a benchmark of a folder of pictures, all of it or one stage.")
 
@@ -19,11 +18,7 @@ def make(
     /,
     *,
     vectors: Path | None = None,
-    engine: EngineOption = "local",
-    places: Places = Places(),
-    batching: Batching = Batching(),
-    asking: ChatOptions = ChatOptions(),
-    common: Common = Common(),
+    job: AskingJob = AskingJob(),
 ) -> None:
     """Run the stages one after the other. Run it again to go on after a stop: what is done is not done twice.
 
@@ -34,24 +29,31 @@ def make(
     vectors:
         What `sightline embed pictures` wrote, to plan by.
     """
-    from sightline.make.pipeline import all_stages, run_stages
+    from sightline.make.making import make as make_all
 
-    stages = all_stages(directory, model=asking.model, batch=batching.wish(), engine=engine, vectors=vectors)
-    if asking.plan:  # What later stages cost depends on what earlier ones find.
-        stages = stages[:2]
-    results = []
-    for result in run_stages(stages, lambda: places.project(common), asking.asking(common)):
-        results.append(result)
-        if not common.json or result.price is not None:
-            show(result, common)
+    opening, asking, common = job.opening, job.asking.asking(job.common), job.common
+    made = make_all(
+        directory,
+        out=opening.out,
+        given=opening.given,
+        model=job.asking.model,
+        vectors=vectors,
+        batch=job.batching.wish(),
+        engine=job.engine,
+        seed=opening.seed,
+        limit=opening.limit,
+        workspace=opening.workspace,
+        config=opening.config,
+        asking=asking,
+        watch=None if common.json and not asking.plan else lambda result: show(result, common),
+    )
     if common.json and not asking.plan:
-        for result in results:
-            common.warn(result.warnings)
-        common.print_json({"stages": [result.to_json() for result in results]})
+        common.warn(made.warnings)
+        common.print_json(made.to_json())
 
 
 @app.command(sort_key=1)
-def pictures(directory: Path | None = None, /, *, places: Places = Places(), common: Common = Common()) -> None:
+def pictures(directory: Path | None = None, /, *, job: Job = Job()) -> None:
     """List the pictures of a folder, with rights, hashes and metadata, into images.jsonl.
 
     Parameters
@@ -60,31 +62,20 @@ def pictures(directory: Path | None = None, /, *, places: Places = Places(), com
         The folder with the pictures; paths.pictures of the configuration when not given. Nothing is written to it.
     """
     from sightline.make.pictures import PicturesStage
-    from sightline.make.project import IMAGES
-    from sightline.models.asking import Asking
 
-    run_stage(PicturesStage(directory), places.project(common, IMAGES), Asking(), common)
+    job.run(PicturesStage(directory))
 
 
 @app.command(sort_key=2)
-def taxonomy(*, places: Places = Places(), asking: ChatOptions = ChatOptions(), common: Common = Common()) -> None:
+def taxonomy(*, job: Job = Job(), asking: ChatOptions = ChatOptions()) -> None:
     """Propose facets, flags and a vocabulary from a sample of the pictures, into the configuration file."""
     from sightline.make.annotate.stage import TaxonomyStage
 
-    run_stage(TaxonomyStage(asking.model), places.project(common), asking.asking(common), common)
+    job.run(TaxonomyStage(asking.model), asking.asking(job.common))
 
 
 @app.command(sort_key=3)
-def annotate(
-    directory: Path | None = None,
-    /,
-    *,
-    engine: EngineOption = "local",
-    places: Places = Places(),
-    batching: Batching = Batching(),
-    asking: ChatOptions = ChatOptions(),
-    common: Common = Common(),
-) -> None:
+def annotate(directory: Path | None = None, /, *, job: AskingJob = AskingJob()) -> None:
     """Say what is in each picture, by the questions of [annotate], into annotations.jsonl.
 
     Pictures that are annotated already, under the same questions, are not asked about again.
@@ -95,18 +86,19 @@ def annotate(
         A folder whose pictures are listed first, as by `make pictures`.
     """
     from sightline.make.annotate.stage import AnnotateStage
+    from sightline.make.clean import run_noted
     from sightline.make.pictures import PicturesStage
-    from sightline.make.project import ANNOTATIONS
     from sightline.models.asking import Asking
 
-    project, wish = places.project(common, ANNOTATIONS), batching.wish()
+    stage = AnnotateStage(job.asking.model, job.batching.wish(), job.engine)
     if directory is not None:
-        common.warn(PicturesStage(directory).run(project, Asking()).warnings)
-    run_stage(AnnotateStage(asking.model, wish, engine), project, asking.asking(common), common)
+        listed = run_noted(PicturesStage(directory), job.project(stage.name), Asking())
+        job.common.warn(listed.warnings)
+    job.ask(stage)
 
 
 @app.command(sort_key=4)
-def plan(*, vectors: Path | None = None, places: Places = Places(), common: Common = Common()) -> None:
+def plan(*, vectors: Path | None = None, job: Job = Job()) -> None:
     """Choose seeds, and the pool of candidates that is judged for each, into query_plan.jsonl. Asks nobody.
 
     Parameters
@@ -115,27 +107,16 @@ def plan(*, vectors: Path | None = None, places: Places = Places(), common: Comm
         What `sightline embed pictures` wrote: similarity is then that of vectors too.
     """
     from sightline.make.plan.stage import PlanStage
-    from sightline.make.project import PLAN
-    from sightline.models.asking import Asking
 
-    run_stage(PlanStage(vectors), places.project(common, PLAN), Asking(local_only=common.local_only), common)
+    job.run(PlanStage(vectors))
 
 
 @app.command(sort_key=5)
-def query(
-    *,
-    engine: EngineOption = "local",
-    places: Places = Places(),
-    batching: Batching = Batching(),
-    asking: ChatOptions = ChatOptions(),
-    common: Common = Common(),
-) -> None:
+def query(*, job: AskingJob = AskingJob()) -> None:
     """Word each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
-    from sightline.make.project import QUERIES
     from sightline.make.query.stage import QueryStage
 
-    stage = QueryStage(asking.model, batching.wish(), engine)
-    run_stage(stage, places.project(common, QUERIES), asking.asking(common), common)
+    job.ask(QueryStage(job.asking.model, job.batching.wish(), job.engine))
 
 
 for _order, (_name, _line) in enumerate(

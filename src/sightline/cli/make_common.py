@@ -3,23 +3,24 @@
 from __future__ import annotations
 
 import sys
+from collections.abc import Mapping
 from dataclasses import dataclass
+from functools import cached_property
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
 
-from sightline.cli.asking import show_plan
-from sightline.cli.common import Common, Switch, seconds_of
+from sightline.cli.asking import ChatOptions, show_plan
+from sightline.cli.common import Common, EngineOption, Switch, seconds_of
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.make.asking import BatchWish
+    from sightline.make.opening import Opening
     from sightline.make.project import Project
     from sightline.make.stages import Stage, StageResult
     from sightline.models.asking import Asking
-
-_LINES = (".jsonl", ".jsonl.gz")
 
 
 @Parameter(name="*", group="Files")
@@ -40,19 +41,8 @@ class Places:
     queries: Path | None = None
     "The words of the queries, as queries.jsonl."
 
-    def project(self, common: Common, writes: str | None = None) -> Project:
-        """The project that a command works on; `writes` names the file that `--out` may stand for."""
-        from sightline.make.project import Project, project_folder
-
-        overrides = {} if common.seed is None else {"plan.random_seed": common.seed}
-        config = common.settings(overrides)
-        folder = project_folder(common.workspace_path, config)
-        if self.out is not None and not self.out.name.endswith(_LINES):
-            folder = self.out
-        config_path = common.load(overrides).path
-        return Project(folder, config, common.workspace_path, self._given(writes), config_path, common.limit)
-
-    def _given(self, writes: str | None) -> dict[str, Path]:
+    def given(self) -> dict[str, Path]:
+        """Files that lie elsewhere, by their names in a project."""
         from sightline.make import project as files
 
         named = {
@@ -62,18 +52,22 @@ class Places:
             files.PLAN: self.query_plan,
             files.QUERIES: self.queries,
         }
-        given = {name: path for name, path in named.items() if path is not None}
-        if self.out is not None and self.out.name.endswith(_LINES):
-            if writes is None:
-                raise UserError(f"--out {self.out} is a file; this takes a folder.", "name a folder")
-            given[writes] = self.out
-        if self.seeds is not None and not self.seeds.is_file():
-            raise UserError(f"there is no file of seeds {self.seeds}.", "leave --seeds out to have them chosen")
-        # Files that belong together lie together: a list of pictures beside its annotations, seeds beside their plan.
-        for name, beside in ((files.IMAGES, files.ANNOTATIONS), (files.SEEDS, files.PLAN)):
-            if beside in given:
-                given.setdefault(name, given[beside].with_name(files.FILES[name]))
-        return given
+        return {name: path for name, path in named.items() if path is not None}
+
+
+@Parameter(name="*", group="Files")
+@dataclass(frozen=True, kw_only=True)
+class JudgedPlaces(Places):
+    """The same for stages that begin with judgments."""
+
+    qrels: Path | None = None
+    "The judgments, ours or benchmaker's qrels.jsonl."
+
+    def given(self) -> dict[str, Path]:
+        """Files that lie elsewhere, by their names in a project."""
+        from sightline.make.project import JUDGMENTS
+
+        return super().given() | ({} if self.qrels is None else {JUDGMENTS: self.qrels})
 
 
 @Parameter(name="*", group="Batches")
@@ -99,14 +93,62 @@ class Batching:
                 raise UserError("--no-wait says how a batch is followed, and none is asked for.", "add --batch")
             return None
         every, deadline = seconds_of(self.every, "--every", least=0.001), seconds_of(self.deadline, "--deadline")
-        return BatchWish(not self.no_wait, every, deadline, _tell)
+        return BatchWish(not self.no_wait, every, deadline, tell)
 
 
-def run_stage(stage: Stage, project: Project, asking: Asking, common: Common) -> None:
-    """Run one stage, show what it did, and note what it wrote, for `make clean`."""
-    from sightline.make.clean import run_noted
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class Job:
+    """What every stage takes."""
 
-    show(run_noted(stage, project, asking), common)
+    places: Places = Places()
+    common: Common = Common()
+
+    @cached_property
+    def opening(self) -> Opening:
+        """What is said of the project; what there is to say about the configuration goes to stderr, once."""
+        from sightline.make.opening import Opening
+
+        common, places = self.common, self.places
+        common.settings()
+        return Opening(common.workspace_path, common.config, places.out, places.given(), common.seed, common.limit)
+
+    def project(self, stage: str | None = None) -> Project:
+        """The project that a command works on."""
+        return self.opening.project(stage)
+
+    def result(self, stage: Stage, asking: Asking | None = None) -> StageResult:
+        """Run one stage, and note what it wrote, for `make clean`."""
+        from sightline.make.clean import run_noted
+        from sightline.models.asking import Asking
+
+        return run_noted(stage, self.project(stage.name), asking or Asking(local_only=self.common.local_only))
+
+    def run(self, stage: Stage, asking: Asking | None = None) -> None:
+        """The same, and show what it did."""
+        show(self.result(stage, asking), self.common)
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class JudgedJob(Job):
+    """What every stage takes that begins with judgments."""
+
+    places: JudgedPlaces = JudgedPlaces()
+
+
+@Parameter(name="*")
+@dataclass(frozen=True, kw_only=True)
+class AskingJob(Job):
+    """What every stage takes that asks a chat model."""
+
+    engine: EngineOption = "local"
+    batching: Batching = Batching()
+    asking: ChatOptions = ChatOptions()
+
+    def ask(self, stage: Stage) -> None:
+        """Run one stage, and show what it did or would cost."""
+        self.run(stage, self.asking.asking(self.common))
 
 
 def show(result: StageResult, common: Common) -> None:
@@ -122,18 +164,20 @@ def show(result: StageResult, common: Common) -> None:
 
 def to_text(result: StageResult) -> str:
     """What was counted, what failed, what it cost and where it is."""
-    counts = ", ".join(f"{count:,} {name}" for name, count in result.counts.items())
-    lines = [f"  {result.stage}: {counts} in {result.seconds:.1f} s"]
+    lines = [f"  {result.stage}: {_listed(result.counts)} in {result.seconds:.1f} s"]
     if result.failures:
         lines.append(f"  {sum(result.failures.values()):,} failed: {_listed(result.failures)}")
     if result.usd:
         lines.append(f"  cost ${result.usd:.4f}")
+    if result.stage == "summary":  # A page, with tables and charts beside it.
+        return "\n".join([*lines, f"  → {result.wrote[0]}", f"    and {len(result.wrote) - 1:,} files beside it"])
     return "\n".join([*lines, *(f"  → {path}" for path in result.wrote)])
 
 
-def _listed(counts: Any) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
-
-
-def _tell(line: str) -> None:
+def tell(line: str) -> None:
+    """News of what takes long."""
     sys.stderr.write(f"{line}\n")
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{count:,} {name}" for name, count in counts.items())

@@ -11,16 +11,14 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.common import Common, Switch
-from sightline.cli.make_common import Places, run_stage, show
+from sightline.cli.make_common import Job, JudgedJob, tell
 from sightline.errors import FoundError, UserError
 
 if TYPE_CHECKING:
     from sightline.make.clean import Litter
-    from sightline.make.project import Project
     from sightline.make.publish.manifest import Terms
     from sightline.make.status import Status
 
-Judged = Annotated[Path | None, Parameter(help="The judgments, ours or benchmaker's qrels.jsonl.", group="Files")]
 _MOST_SHOWN = 20
 
 
@@ -28,10 +26,8 @@ def summary(
     bench: Path | None = None,
     /,
     *,
-    qrels: Judged = None,
     png: bool = True,
-    places: Places = Places(),
-    common: Common = Common(),
+    job: JudgedJob = JudgedJob(),
 ) -> None:
     """Count and draw what the benchmark holds: one self-contained page, with CSV and PNG files beside it.
 
@@ -42,18 +38,9 @@ def summary(
     png:
         Draw PNG files too, which needs matplotlib.
     """
-    from sightline.make.clean import run_noted
     from sightline.make.summary.stage import SummaryStage
-    from sightline.models.asking import Asking
 
-    project = _with_judgments(places.project(common), qrels)
-    result = run_noted(SummaryStage(bench, png), project, Asking())
-    page, beside = result.wrote[0], len(result.wrote) - 1
-    if common.json:
-        show(result, common)
-        return
-    show(replace(result, wrote=(page,)), common)
-    common.console.print(f"    and {beside:,} files beside it", markup=False)
+    job.run(SummaryStage(bench, png))
 
 
 def publish(
@@ -70,9 +57,7 @@ def publish(
     public: Switch = False,
     yes: Switch = False,
     endpoint: str | None = None,
-    qrels: Judged = None,
-    places: Places = Places(),
-    common: Common = Common(),
+    job: JudgedJob = JudgedJob(),
 ) -> None:
     """Build the data set as others get it, and put it on the Hugging Face hub.
 
@@ -106,26 +91,23 @@ def publish(
     """
     from sightline.make.publish.folder import PeopleError
     from sightline.make.publish.stage import PublishStage
-    from sightline.models.asking import Asking
 
     stage = PublishStage(
         bench,
-        _terms(layout, splits, together, allow_licenses, keep_metadata, common),
+        _terms(layout, splits, together, allow_licenses, keep_metadata, job.common),
         repo,
         dry_run,
         yes,
         False if public else None,
         endpoint,
-        tell=_tell,
+        tell=tell,
     )
-    project = _with_judgments(places.project(common), qrels)
-    asking = Asking(local_only=common.local_only)
     try:
-        run_stage(stage, project, asking, common)
+        job.run(stage)
     except PeopleError as people:
         if not _agreed(f"{people.message} Publish them?"):
             raise
-        run_stage(replace(stage, people_agreed=True), project, asking, common)
+        job.run(replace(stage, people_agreed=True))
 
 
 def takedown(
@@ -137,8 +119,7 @@ def takedown(
     reason: str | None = None,
     upload: Switch = False,
     endpoint: str | None = None,
-    places: Places = Places(),
-    common: Common = Common(),
+    job: Job = Job(),
 ) -> None:
     """Build the published folder again without a picture, and name the tasks and scores that it touches.
 
@@ -164,7 +145,7 @@ def takedown(
     from sightline.make.summary.source import read_source
     from sightline.make.takedown import take_down
 
-    project = places.project(common)
+    project, common = job.project(), job.common
     folder = dataset_folder(project)
     found = take_down(hash_, read_source(project, bench), folder, project, runs=tuple(runs or ()), reason=reason)
     if upload:
@@ -174,7 +155,7 @@ def takedown(
             raise UserError("it is not known where it was published.", "publish it: sightline make publish --repo …")
         settings = project.config.publish
         send(folder, found.manifest.repo, settings.token, private=settings.private, endpoint=endpoint, squash=True,
-             tell=_tell)  # fmt: skip
+             tell=tell)  # fmt: skip
     if common.json:
         common.print_json(found.to_json())
         return
@@ -187,12 +168,13 @@ def takedown(
     common.console.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
-def status(*, places: Places = Places(), common: Common = Common()) -> None:
+def status(*, job: Job = Job()) -> None:
     """Say which stages are done, what failed, what is older than what it was made of, and what comes next."""
     from sightline.make.status import read_status
 
+    common = job.common
     common.ignores_limit()
-    found = read_status(places.project(common))
+    found = read_status(job.project())
     if common.json:
         common.print_json(found.to_json())
     else:
@@ -204,8 +186,7 @@ def check_urls(
     max_workers: Annotated[int, Parameter(validator=Number(gte=1, lte=256))] = 10,
     timeout: Annotated[float, Parameter(validator=Number(gt=0))] = 10.0,
     allow_private: Switch = False,
-    places: Places = Places(),
-    common: Common = Common(),
+    job: Job = Job(),
 ) -> None:
     """Ask for every picture at its web address; exit code 4 if some are not there.
 
@@ -222,9 +203,10 @@ def check_urls(
     """
     from sightline.make import urls
 
+    common = job.common
     if common.local_only:
         raise UserError("--local-only allows no call that leaves this machine.", "leave it out to check addresses")
-    wanted = urls.addresses(places.project(common))
+    wanted = urls.addresses(job.project())
     checked = urls.check_urls(wanted, at_once=max_workers, timeout=timeout, allow_private=allow_private)
     bad = [one for one in checked if one.problem is not None]
     if common.json:
@@ -237,7 +219,7 @@ def check_urls(
         raise FoundError(f"{len(bad):,} of {len(checked):,} addresses give no picture.", "--json lists all of them")
 
 
-def read_batch(outputs: list[Path], /, *, places: Places = Places(), common: Common = Common()) -> None:
+def read_batch(outputs: list[Path], /, *, job: Job = Job()) -> None:
     """Take in what a batch answered to benchmaker, into annotations.jsonl and qrels.jsonl. Asks nobody.
 
     Parameters
@@ -246,9 +228,8 @@ def read_batch(outputs: list[Path], /, *, places: Places = Places(), common: Com
         Output files of batches, with custom_id vision::… or judge::….
     """
     from sightline.make.benchmaker_batch import BatchOutputStage
-    from sightline.models.asking import Asking
 
-    run_stage(BatchOutputStage(tuple(outputs)), places.project(common), Asking(), common)
+    job.run(BatchOutputStage(tuple(outputs)))
 
 
 def add_metadata(
@@ -256,8 +237,7 @@ def add_metadata(
     columns: str | None = None,
     metadata: Path | None = None,
     replace_: Annotated[bool, Parameter(name="--replace", negative="", show_default=False)] = False,
-    places: Places = Places(),
-    common: Common = Common(),
+    job: Job = Job(),
 ) -> None:
     """Copy what is known of the pictures into annotations and judgments.
 
@@ -271,16 +251,11 @@ def add_metadata(
         Values that rows have already give way.
     """
     from sightline.make.metadata import MetadataStage
-    from sightline.models.asking import Asking
 
-    wanted = tuple(name.strip() for name in (columns or "").split(",") if name.strip())
-    run_stage(MetadataStage(wanted, metadata, replace_), places.project(common), Asking(), common)
+    job.run(MetadataStage(_words(columns or ""), metadata, replace_))
 
 
-def clean(
-    *, finals: Switch = False, dry_run: Switch = False, yes: Switch = False, places: Places = Places(),
-    common: Common = Common(),
-) -> None:  # fmt: skip
+def clean(*, finals: Switch = False, dry_run: Switch = False, yes: Switch = False, job: Job = Job()) -> None:
     """Take away files that stages wrote into the project's folder, if nobody changed them since; nothing else.
 
     Parameters
@@ -294,14 +269,14 @@ def clean(
     """
     from sightline.make import clean as cleaning
 
-    project = places.project(common)
+    project = job.project()
     found = cleaning.litter(project, finals=finals)
     gone = 0
     if found.remove and not dry_run:
         if not yes and not _agreed(f"Take away {len(found.remove):,} files of {project.folder}?"):
             raise UserError(f"{len(found.remove):,} files would go; nothing was taken away.", "say --yes, or --dry-run")
         gone = cleaning.clean(project, found)
-    _show_clean(found, gone, common)
+    _show_clean(found, gone, job.common)
 
 
 def _show_clean(found: Litter, gone: int, common: Common) -> None:
@@ -333,12 +308,6 @@ def _words(text: str) -> tuple[str, ...]:
     return tuple(word.strip() for word in text.split(",") if word.strip())
 
 
-def _with_judgments(project: Project, qrels: Path | None) -> Project:
-    from sightline.make.project import JUDGMENTS
-
-    return project if qrels is None else replace(project, given={**project.given, JUDGMENTS: qrels})
-
-
 def _status_text(found: Status) -> str:
     lines = [f"  {found.folder}"]
     for stage in found.stages:
@@ -362,7 +331,3 @@ def _agreed(question: str) -> bool:
 
 def _some(names: tuple[str, ...]) -> str:
     return f" ({', '.join(names[:3])}{', …' if len(names) > 3 else ''})" if names else ""
-
-
-def _tell(line: str) -> None:
-    sys.stderr.write(f"{line}\n")

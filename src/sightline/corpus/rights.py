@@ -8,7 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 
 import orjson
-from pydantic import BaseModel, ConfigDict, ValidationError
+from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
 from sightline.config.suggest import nearest
@@ -28,6 +28,7 @@ class _Entry(BaseModel):
     license: str | None = None
     doi: str | None = None
     dataset_name: str | None = None
+    attribution: str | None = Field(None, validation_alias=AliasChoices("attribution", "creator"))
 
 
 class _Prefix(_Entry):
@@ -89,6 +90,7 @@ class RightsMap:
             license=_first(entries, "license"),
             doi=_first(entries, "doi"),
             source=_first(entries, "dataset_name") or (folder if slash and folder else None),
+            attribution=_first(entries, "attribution"),
         )
 
     def _levels(self, picture_id: str) -> Iterator[_Entry]:
@@ -98,6 +100,16 @@ class RightsMap:
             if (prefix := picture_id[:length]) in group:
                 yield group[prefix]
         yield self.default
+
+
+def filled(said: Rights, mapped: Rights) -> Rights:
+    """What is said of a picture, and where that leaves something open, what a map says."""
+    return Rights(
+        said.license or mapped.license,
+        said.doi or mapped.doi,
+        said.source or mapped.source,
+        said.attribution or mapped.attribution,
+    )
 
 
 def _first(entries: tuple[_Entry, ...], name: str) -> str | None:

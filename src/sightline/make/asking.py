@@ -10,9 +10,10 @@ from pathlib import Path
 
 from sightline.config import Config
 from sightline.config.making import AskingSettings
+from sightline.engine import EngineChoice
 from sightline.engine.budget import Budget
 from sightline.engine.plan import Plan, Range, StagePlan
-from sightline.errors import StoppedError
+from sightline.errors import StoppedError, UserError
 from sightline.make.project import Project
 from sightline.models.asking import Asking
 from sightline.models.batches.desk import Desk, Making, Requests
@@ -57,6 +58,17 @@ def free(stage: str, who: str) -> Plan:
     """The price of what asks no server."""
     nothing = Range(0.0, 0.0, 0.0)
     return Plan((StagePlan(stage, who, 0, 0, nothing, nothing, nothing, None, "done on this machine"),))
+
+
+def refuse_elsewhere(model: str, batch: BatchWish | None, engine: str) -> None:
+    """For a model that is no chat model: it looks at pictures in this process, and nowhere else."""
+    if batch is not None:
+        raise UserError(f"{model} works on this machine, and has no batches.", "leave --batch out")
+    if EngineChoice.parse(engine).kind != "local":
+        raise UserError(
+            f"{model} works on this machine, in this process: there is nothing for --engine {engine} to spread.",
+            "leave --engine out, or ask a chat model: --model …",
+        )
 
 
 def batch_first(

@@ -12,6 +12,7 @@ from pydantic import ValidationError
 from sightline.bench.formats.base import Complaints, Options
 from sightline.bench.formats.benchmaker_columns import Columns
 from sightline.bench.formats.benchmaker_read import Pictures, read_plans
+from sightline.bench.problems import Problem, ProblemsError
 from sightline.bench.records import AnnotationRecord
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings
@@ -25,6 +26,19 @@ BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE = "by", "cost_usd", "sha256", "phash
 """Columns that benchmaker does not have: who said it, what it cost, of which bytes, under which questions."""
 OURS = (BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE)
 _DEFAULTS = ColumnSettings()
+
+
+class Strict(Complaints):
+    """The first wrong line of a project's file ends the reading: a stage works on all of it, or not at all."""
+
+    def __init__(self) -> None:
+        super().__init__(Options())
+
+    def add(self, file: str | Path, line: int | None, field_: str | None, message: str) -> None:
+        raise ProblemsError(
+            [Problem(str(file), line, field_, message)],
+            "mend the line, or run the stage again that writes the file: what was paid for is in the journal",
+        )
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,13 +177,13 @@ def read_images(path: Path, config: Config) -> tuple[dict[str, Picture], tuple[s
     """The pictures of `images.jsonl`, and what there is to say about repeated rows; other columns are in `extra`."""
     # A list that a scan made has addresses of its own; only bare ids are looked for in the configured folder.
     pictures = Pictures(None, config.paths.pictures or path.parent, None, Columns(config.columns))
-    warnings = pictures.read_list(path, Complaints(Options()))
+    warnings = pictures.read_list(path, Strict())
     return pictures.found, tuple(warnings)
 
 
 def read_seeds(path: Path, config: Config) -> tuple[tuple[SeededQuery, ...], tuple[str, ...]]:
     """Queries and their seeds, from `seeds.jsonl` or from a plan."""
-    found = read_plans(path, Columns(config.columns), Complaints(Options()))
+    found = read_plans(path, Columns(config.columns), Strict())
     queries = tuple(SeededQuery(query, plan.seeds) for query, plan in found.values.items())
     return queries, tuple(found.warnings())
 
@@ -182,7 +196,7 @@ def write_seeds(path: Path, queries: Iterable[SeededQuery], config: Config) -> N
 
 def read_plan(path: Path, config: Config) -> dict[str, PlannedQuery]:
     """Planned queries by id, ours or benchmaker's; a candidate of which no tier is told is `pooled`."""
-    found = read_plans(path, Columns(config.columns), Complaints(Options()))
+    found = read_plans(path, Columns(config.columns), Strict())
     return {
         query: PlannedQuery(
             query,

@@ -8,13 +8,13 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.bench.formats.base import Complaints, Options
 from sightline.bench.formats.rows import read_rows
 from sightline.config.suggest import nearest
 from sightline.corpus.merge import read_metadata_rows
 from sightline.errors import UserError
 from sightline.io import LineError, read_jsonl, write_jsonl
 from sightline.make import project as files
+from sightline.make.files import Strict
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
@@ -66,7 +66,7 @@ class MetadataStage:
         """What is known of each picture, from the list of pictures and then from the file of metadata."""
         known: dict[str, dict[str, Any]] = {}
         listed, table = project.path(files.IMAGES), self.metadata or project.config.paths.metadata
-        for row in read_rows(listed, Complaints(Options())) if listed.is_file() else ():
+        for row in read_rows(listed, Strict()) if listed.is_file() else ():
             column = project.config.columns.image_id
             known[row.id(column if column in row.values else "image_id")] = dict(row.values)
         for id_, values in () if table is None else read_metadata_rows(table):

@@ -9,7 +9,11 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+import numpy as np
+
+from sightline.bench.formats.benchmaker_read import ATTRIBUTION
 from sightline.config import Config
+from sightline.corpus.duplicates import connected
 from sightline.corpus.names import path_of
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.corpus.view import open_corpus
@@ -38,7 +42,11 @@ class PicturesStage:
         started, paths = time.monotonic(), project.config.paths
         folder = self.folder or paths.pictures
         if folder is None:
-            raise UserError("there is no folder to take pictures from.", "name it: sightline make pictures DIR")
+            # `make pictures` is this stage; who has a folder of that name may have meant all stages of it.
+            all_of_it = f", or for all stages of it: sightline make ./{self.name}" if Path(self.name).is_dir() else ""
+            raise UserError(
+                "there is no folder to take pictures from.", f"name it: sightline make pictures DIR{all_of_it}"
+            )
         scanned = scan(
             folder, workspace=project.workspace, rights=paths.rights, metadata=paths.metadata, config=project.config
         )
@@ -51,7 +59,7 @@ class PicturesStage:
         return StageResult(
             self.name,
             (project.path(files.IMAGES),),
-            {"pictures": len(rows), "look alike": sum(LOOK_ALIKE in row for row in rows)},
+            {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)},
             dict(scanned.skipped),
             tuple(_warnings(scanned, rows, project)),
             seconds=time.monotonic() - started,
@@ -60,16 +68,27 @@ class PicturesStage:
 
 def _rows(corpus: Corpus, folder: Path, config: Config) -> Iterator[dict[str, Any]]:
     below = Path(os.path.normpath(folder.expanduser().absolute()))
-    alike = {
-        picture: group.id for kind in ("duplicate", "burst") for group in corpus.groups if group.kind == kind
-        for picture in group.pictures
-    }  # fmt: skip
+    alike = _look_alikes(corpus)
     for picture in corpus.pictures.values():
         if below in path_of(picture.uri).parents:
-            yield image_row(picture, alike.get(picture.id), config)
+            yield image_row(picture, alike.get(picture.id, ""), config)
 
 
-def image_row(picture: Picture, look_alike: str | None, config: Config) -> dict[str, Any]:
+def _look_alikes(corpus: Corpus) -> dict[str, str]:
+    """The group of each picture that looks like another; a burst and the copies of its frames are one."""
+    ids = list(corpus.pictures)
+    place = {id_: at for at, id_ in enumerate(ids)}
+    pairs = [
+        (place[group.pictures[0]], place[other])
+        for group in corpus.groups
+        if group.kind in ("duplicate", "burst")
+        for other in group.pictures[1:]
+    ]
+    found = connected(len(ids), np.array(pairs, dtype=np.intp).reshape(-1, 2))
+    return {ids[at]: f"like-{ids[rows[0]]}" for rows in found for at in rows.tolist()}
+
+
+def image_row(picture: Picture, look_alike: str, config: Config) -> dict[str, Any]:
     """A line of `images.jsonl`: benchmaker's columns, and what tells that two pictures are the same."""
     names, rights = config.columns, picture.rights
     row: dict[str, Any] = {
@@ -79,6 +98,7 @@ def image_row(picture: Picture, look_alike: str | None, config: Config) -> dict[
         names.license: rights.license,
         names.doi: rights.doi,
         names.dataset: rights.source,
+        ATTRIBUTION: rights.attribution,
         SHA256: picture.sha256,
         PHASH: None if picture.phash is None else f"{picture.phash:016x}",
         LOOK_ALIKE: look_alike,

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Protocol
 
@@ -33,9 +33,16 @@ class StageResult:
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
-        found = asdict(self) | {"wrote": [str(path) for path in self.wrote]}
-        found["price"] = None if self.price is None else self.price.to_dict()
-        return found
+        return {
+            "stage": self.stage,
+            "wrote": [str(path) for path in self.wrote],
+            "counts": dict(self.counts),
+            "failures": dict(self.failures),
+            "warnings": list(self.warnings),
+            "usd": self.usd,
+            "seconds": self.seconds,
+            "price": None if self.price is None else self.price.to_dict(),
+        }
 
 
 class Stage(Protocol):

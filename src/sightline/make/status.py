@@ -26,7 +26,7 @@ _MADE_FROM: Mapping[str, tuple[str, ...]] = {
     "judge": ("plan", "query"),
     "similarity": ("judge",),
     "audit": ("judge",),
-    "assemble": ("judge", "similarity", "audit"),
+    "assemble": ("pictures", "judge", "similarity", "audit"),
     "summary": ("judge", "similarity"),
     "publish": ("judge", "assemble"),
 }

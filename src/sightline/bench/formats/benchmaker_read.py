@@ -12,9 +12,11 @@ from sightline.bench.formats.base import Complaints
 from sightline.bench.formats.benchmaker_columns import Columns
 from sightline.bench.formats.retrieval import counted, picture_uri
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
-from sightline.corpus.rights import RightsMap
+from sightline.corpus.rights import RightsMap, filled
 from sightline.types import Annotation, Candidate, Json, Picture, Rights, Tier
 
+ATTRIBUTION = "attribution"
+"""Whom to name: a column that benchmaker does not have."""
 _UNKNOWN = ("", "UNKNOWN")
 V = TypeVar("V")
 
@@ -110,7 +112,8 @@ class Pictures:
         license_, doi, dataset = of(row, "license"), of(row, "doi"), of(row, "dataset")
         name = row.id(id_)
         address = row.maybe_text(url)
-        extra = {key: value for key, value in row.rest(id_, mime, license_, doi, dataset).items() if value is not None}
+        others = row.rest(id_, mime, license_, doi, dataset, ATTRIBUTION)
+        extra = {key: value for key, value in others.items() if value is not None}
         if url in extra:
             extra["image_url"] = extra.pop(url)
         rights = self._filled(name, replace(self._of_row(row), source=_known(row.maybe_text(dataset))))
@@ -118,14 +121,17 @@ class Pictures:
 
     def _of_row(self, row: Row) -> Rights:
         license_, doi = self._columns.of(row, "license"), self._columns.of(row, "doi")
-        return Rights(_known(row.maybe_text(license_)), _known(row.maybe_text(doi)))
+        return Rights(
+            _known(row.maybe_text(license_)),
+            _known(row.maybe_text(doi)),
+            attribution=_known(row.maybe_text(ATTRIBUTION)),
+        )
 
     def _filled(self, name: str, rights: Rights) -> Rights:
         """What the row leaves open, from the rights map."""
         if self._rights is None:
             return rights
-        mapped = self._rights.of(name)
-        return Rights(rights.license or mapped.license, rights.doi or mapped.doi, rights.source or mapped.source)
+        return filled(rights, self._rights.of(name))
 
     def _uri(self, name: str, address: str | None) -> str:
         """A file under the pictures' folder if that is known, else the address, else a file beside the others."""

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from sightline.bench.formats.benchmaker_read import ATTRIBUTION
 from sightline.config import Config
 from sightline.config.making import AnnotateSettings
 from sightline.config.suggest import nearest
@@ -139,6 +140,7 @@ def metadata_of(picture: Picture, config: Config) -> dict[str, Json]:
         names.license: picture.rights.license,
         names.doi: picture.rights.doi,
         names.dataset: picture.rights.source,
+        ATTRIBUTION: picture.rights.attribution,
     }
     return {**known, **picture.extra}
 

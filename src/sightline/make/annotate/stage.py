@@ -19,11 +19,12 @@ from sightline.make.annotate.config_file import write_taxonomy
 from sightline.make.annotate.questions import Questions, metadata_of
 from sightline.make.annotate.store import AnnotationStore
 from sightline.make.annotate.taxonomy import SHOWN, STAGE, Taxonomy, propose, request
-from sightline.make.asking import BatchWish, batch_first, free, price
+from sightline.make.asking import BatchWish, batch_first, free, price, refuse_elsewhere
 from sightline.make.files import AnnotationLines, read_images
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
+from sightline.models.builtin.chat.opening import NAME as WORLD
 from sightline.types import Annotation, Failure, Picture
 
 log = logging.getLogger(__name__)
@@ -46,7 +47,8 @@ class TaxonomyStage:
         if has_taxonomy(project.config):
             raise UserError("the configuration has a taxonomy already.", "take it out to have one proposed")
         if asking.plan:
-            planned = free(self.name, model) if model == photos.NAME else self._price(pictures, model, project, asking)
+            own = model in (photos.NAME, WORLD)
+            planned = free(self.name, model) if own else self._price(pictures, model, project, asking)
             return StageResult(self.name, price=planned)
         taxonomy, path = _proposed(project, pictures, model, asking)
         counts = {"facets": len(taxonomy.facets), "flags": len(taxonomy.flags), "words": len(taxonomy.vocabulary)}
@@ -73,6 +75,8 @@ class AnnotateStage:
         started = time.monotonic()
         pictures, warnings = _pictures(project)
         model = chosen_model(self.model, project.config)
+        if model == photos.NAME:
+            refuse_elsewhere(model, self.batch, self.engine)
         config = project.config
         if not has_taxonomy(config) and not asking.plan and not _is_annotated(project, pictures):
             taxonomy, path = _proposed(project, pictures, model, asking)
@@ -90,7 +94,6 @@ class AnnotateStage:
         if asking.plan:
             return StageResult(self.name, price=_price(todo, questions, project, asking), warnings=warnings)
         if self.batch is not None and todo:
-            _refuse_batch(model)
             asked = live.requests(todo, questions)
             batch_first(asked, model, self.name, questions.settings, project, asking, self.batch)
         failures, usd = self._annotate(todo, questions, store, project, asking)
@@ -177,8 +180,3 @@ def _price(todo: Sequence[Picture], questions: Questions, project: Project, aski
         return free(live.STAGE, questions.model)
     requests = map(questions.request, todo)
     return price(requests, questions.model, questions.config, project.workspace, asking, live.STAGE)
-
-
-def _refuse_batch(model: str) -> None:
-    if model == photos.NAME:
-        raise UserError(f"{model} works on this machine, and has no batches.", "leave --batch out")

@@ -9,7 +9,6 @@ from pathlib import Path
 from typing import Any
 
 from sightline.bench.files import REVIEWS
-from sightline.bench.formats.base import Complaints, Options
 from sightline.bench.formats.benchmaker_columns import JUDGE, Columns
 from sightline.bench.formats.benchmaker_read import Asked, Pictures, Similarities, WordedJudgments
 from sightline.bench.formats.rows import checked, read_rows
@@ -19,12 +18,12 @@ from sightline.bench.table import Source
 from sightline.errors import UserError
 from sightline.io import read_json
 from sightline.make import project as files
-from sightline.make.assemble.pictures import look_alikes, restored
-from sightline.make.files import read_annotations, read_plan
+from sightline.make.assemble.pictures import completed, look_alikes, restored
+from sightline.make.files import Strict, read_annotations, read_plan, read_seeds
 from sightline.make.judge.deciding import SetAside
 from sightline.make.judge.verdicts import Verdict, read_verdicts
 from sightline.make.judge.wordings import Wording, read_wordings
-from sightline.make.plan.pool import PlannedQuery, pool_problems
+from sightline.make.plan.pool import PlannedQuery, pool_problems, seed_problems
 from sightline.make.project import Project
 from sightline.score.evaluate import DEFAULT_METRICS
 from sightline.types import (
@@ -79,6 +78,7 @@ class _Reading:
         self._pictures = self._listed()
         self.asked = self._judged()
         self._pools = self._planned()
+        self._given = self._given_seeds()
         self._wordings = self._worded()
         self.verdicts = self._said()
         judging = self._there(files.JUDGING)
@@ -93,7 +93,8 @@ class _Reading:
                 f"no query of {self._project.path(files.JUDGMENTS)} can be used{self._why()}.",
                 "judge again: sightline make judge",
             )
-        pictures = {id_: restored(picture) for id_, picture in self._pictures.found.items()}
+        listed = completed(self._pictures.found, config)
+        pictures = {id_: restored(picture) for id_, picture in listed.items()}
         groups = look_alikes(self._pictures.found, config.duplicates.bits)
         similar = self._similarities()
         name = config.benchmark.name or self._project.folder.absolute().name
@@ -110,6 +111,11 @@ class _Reading:
             reviews=tuple(self._reviews(asked, pictures)),
         )
 
+    def _lost_map(self) -> Iterator[str]:
+        path = self._project.config.paths.rights
+        if path is not None and not path.is_file():
+            yield f"the rights map {path} is not there: licences are those of the files alone"
+
     # --- files ------------------------------------------------------------------------------------------------
 
     def _there(self, name: str) -> Path | None:
@@ -122,16 +128,16 @@ class _Reading:
         pictures = Pictures(None, config.paths.pictures or judged.parent, None, self._columns)
         listed = self._there(files.IMAGES)
         if listed is not None:
-            self.warnings += pictures.read_list(listed, Complaints(Options()))
+            self.warnings += pictures.read_list(listed, Strict())
         return pictures
 
     def _judged(self) -> dict[str, Asked]:
-        path, complaints = self._project.existing(files.JUDGMENTS), Complaints(Options())
+        path, complaints = self._project.existing(files.JUDGMENTS), Strict()
         judgments = WordedJudgments(path, self._columns)
         for row in read_rows(path, complaints):
             with checked(row, complaints):
                 judgments.add(row, self._pictures)
-        self.warnings += (*judgments.warnings(), *self._pictures.warnings())
+        self.warnings += (*judgments.warnings(), *self._pictures.warnings(), *self._lost_map())
         self._flat_notes: Mapping[str, Annotation] = judgments.annotations.values
         return judgments.asked()
 
@@ -139,6 +145,15 @@ class _Reading:
         """The pools that were judged; the plan alone where there are none."""
         path = self._there(files.POOL) or self._there(files.PLAN)
         return {} if path is None else read_plan(path, self._project.config)
+
+    def _given_seeds(self) -> dict[str, tuple[str, ...]]:
+        """Seeds that were given, for queries that no plan speaks of."""
+        path = self._there(files.SEEDS)
+        if path is None:
+            return {}
+        queries, said = read_seeds(path, self._project.config)
+        self.warnings += said
+        return {query.id: query.seeds for query in queries}
 
     def _worded(self) -> dict[str, Wording]:
         path = self._there(files.QUERIES)
@@ -157,7 +172,7 @@ class _Reading:
         return self._flat_notes if path is None else read_annotations(path, self._project.config).annotations
 
     def _similarities(self) -> Similarities:
-        found, complaints = Similarities(self._columns), Complaints(Options())
+        found, complaints = Similarities(self._columns), Strict()
         path = self._there(files.SIMILARITY)
         if path is not None:
             for row in read_rows(path, complaints):
@@ -184,7 +199,10 @@ class _Reading:
         for id_, asked in self.asked.items():
             planned = self._pools.get(id_)
             relevant = [picture for picture, grade in asked.grades.items() if grade > 0]
-            wrong = [] if planned is None else pool_problems(planned, asked.grades, relevant)
+            if planned is None:  # Of a pool that nobody noted it is only known who its seeds are.
+                wrong = seed_problems(self._seeds(id_), relevant)
+            else:
+                wrong = pool_problems(planned, asked.grades, relevant)
             if not wrong:
                 yield id_, asked
             else:
@@ -195,7 +213,7 @@ class _Reading:
         return f": {self.set_aside[0].query}: {self.set_aside[0].detail}" if self.set_aside else ", because it has none"
 
     def _seeds(self, id_: str) -> tuple[str, ...]:
-        return self._pools[id_].seeds if id_ in self._pools else ()
+        return self._pools[id_].seeds if id_ in self._pools else self._given.get(id_, ())
 
     def _seed_first(self, id_: str, grades: Mapping[str, int]) -> dict[str, int]:
         seeds = {seed: grades[seed] for seed in self._seeds(id_) if seed in grades}

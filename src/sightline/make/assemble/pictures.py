@@ -6,7 +6,12 @@ from collections import defaultdict
 from collections.abc import Iterable, Mapping
 from dataclasses import replace
 from datetime import datetime
+from pathlib import Path
 
+from sightline.bench import picture_path
+from sightline.bench.formats.retrieval import picture_uri
+from sightline.config import Config
+from sightline.corpus.rights import RightsMap, filled
 from sightline.make.files import LOOK_ALIKE, PHASH, SHA256, look_of
 from sightline.make.plan.table import Look, Table
 from sightline.types import Annotation, Group, Json, Picture
@@ -30,6 +35,21 @@ def restored(picture: Picture) -> Picture:
     )
 
 
+def completed(pictures: Mapping[str, Picture], config: Config) -> dict[str, Picture]:
+    """From the configured folder where only a web address is known, and with rights from the configured map."""
+    root, mapped = config.paths.pictures, rights_of(config)
+    found = {id_: _at_home(picture, root) for id_, picture in pictures.items()}
+    if mapped is None:
+        return found
+    return {id_: replace(picture, rights=filled(picture.rights, mapped.of(id_))) for id_, picture in found.items()}
+
+
+def rights_of(config: Config) -> RightsMap | None:
+    """The configured rights map, ours or benchmaker's, if it is there."""
+    path = config.paths.rights
+    return RightsMap.read(path) if path is not None and path.is_file() else None
+
+
 def look_alikes(pictures: Mapping[str, Picture], bits: int) -> tuple[Group, ...]:
     """Groups of pictures that are the same, or nearly: by their bytes, their looks, or a group that a scan found."""
     looks = {id_: _look(picture) for id_, picture in pictures.items()}
@@ -44,6 +64,12 @@ def look_alikes(pictures: Mapping[str, Picture], bits: int) -> tuple[Group, ...]
 def twins_of(groups: Iterable[Group]) -> dict[str, str]:
     """The group of each picture that looks like another one."""
     return {picture: group.id for group in groups for picture in group.pictures}
+
+
+def _at_home(picture: Picture, root: Path | None) -> Picture:
+    if root is None or picture_path(picture.uri, root) is not None or not (root / picture.id).is_file():
+        return picture
+    return replace(picture, uri=picture_uri(picture.id, root))
 
 
 def _look(picture: Picture) -> Look:

@@ -31,6 +31,7 @@ class AssembleStage:
         files.IMAGES,
         files.ANNOTATIONS,
         files.POOL,
+        files.SEEDS,
         files.QUERIES,
         files.VERDICTS,
         files.SIMILARITY,

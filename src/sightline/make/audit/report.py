@@ -6,6 +6,7 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sightline.bench.formats.retrieval import counted
 from sightline.make.audit.blind import SHORTCUTS, Baseline
 from sightline.make.audit.drift import Drift
 from sightline.make.audit.pools import Queries, Twins
@@ -44,20 +45,36 @@ class Audit:
                     f"{_some(baseline.solved)}"
                 )
         queries, twins = self.queries, self.twins
-        for ids, what in (
-            (queries.none, "have no relevant picture"),
-            (queries.only_seed, "have no relevant picture but their seed"),
-            (queries.many, "have more relevant pictures in their pool than others"),
-            (tuple(f"{one} and {other}" for one, other in queries.equal), "pairs of queries have the same words"),
+        for ids, one, several in (
+            (queries.none, "query has no relevant picture", "queries have no relevant picture"),
+            (
+                queries.only_seed,
+                "query has no relevant picture but its seed",
+                "queries have no relevant picture but their seed",
+            ),
+            (
+                queries.many,
+                "query has more relevant pictures in its pool than others",
+                "queries have more relevant pictures in their pool than others",
+            ),
+            (
+                tuple(" and ".join(pair) for pair in queries.equal),
+                "pair of queries has the same words",
+                "pairs of queries have the same words",
+            ),
+            (
+                tuple(f"{one} and {other} for {task}" for task, one, other in twins.disagree),
+                "pair of look-alikes is judged differently for the same query",
+                "pairs of look-alikes are judged differently for the same query",
+            ),
+            (
+                tuple(f"{picture} for {task}" for task, picture in twins.seed_twins),
+                "picture looks like the seed but is judged not relevant",
+                "pictures look like the seed but are judged not relevant",
+            ),
         ):
             if ids:
-                yield f"{len(ids):,} {'' if what.startswith('pairs') else 'queries '}{what}: {_some(ids)}"
-        if twins.disagree:
-            shown = _some([f"{one} and {other} for {task}" for task, one, other in twins.disagree])
-            yield f"{len(twins.disagree):,} pairs of look-alikes are judged differently for the same query: {shown}"
-        if twins.seed_twins:
-            shown = _some([f"{picture} for {task}" for task, picture in twins.seed_twins])
-            yield f"{len(twins.seed_twins):,} pictures look like the seed but are judged not relevant: {shown}"
+                yield f"{counted(len(ids), one, several)}: {_some(ids)}"
         if twins.across_splits:
             yield f"{len(twins.across_splits):,} groups of look-alikes lie across splits: {_some(twins.across_splits)}"
         yield from self._about_judges()

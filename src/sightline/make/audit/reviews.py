@@ -17,6 +17,8 @@ _YES = frozenset({"relevant", "yes", "fits", "true"})
 _NO = frozenset({"not relevant", "irrelevant", "no", "does not fit", "false"})
 _AGREE = frozenset({"accept", "accepted", "agree", "keep", "right", "correct", "ok"})
 _DISAGREE = frozenset({"reject", "rejected", "disagree", "drop", "wrong", "incorrect"})
+WITHDRAW = "withdraw"
+"""A decision that takes back the same person's last one on the same; lines are never deleted."""
 _UNKNOWN_TIER = "unknown"
 _RESAMPLES = 2000
 _LEVEL = 0.95
@@ -57,6 +59,20 @@ def decision_of(text: str, is_relevant: bool) -> bool | None:
     return None
 
 
+def standing(reviews: Iterable[Review]) -> tuple[Review, ...]:
+    """The decisions that were not taken back, in the order in which they were made."""
+    kept: list[Review] = []
+    for review in sorted(reviews, key=lambda review: review.when.timestamp()):
+        if review.decision.strip().lower() != WITHDRAW:
+            kept.append(review)
+            continue
+        same = review.person, review.task, review.picture
+        last = next((one for one in reversed(kept) if (one.person, one.task, one.picture) == same), None)
+        if last is not None:
+            kept.remove(last)
+    return tuple(kept)
+
+
 def label_quality(benchmark: Benchmark, *, seed: int = 0) -> LabelQuality | None:
     """From the reviews of a benchmark; None where nobody checked a label."""
     labels = {
@@ -65,7 +81,7 @@ def label_quality(benchmark: Benchmark, *, seed: int = 0) -> LabelQuality | None
         if isinstance(truth, Relevance)
         for picture, grade in truth.grades.items()
     }
-    said, unread = _decisions(benchmark.reviews, labels)
+    said, unread = _decisions(standing(benchmark.reviews), labels)
     if not said:
         return None
     tiers = {(one.task, one.picture): str(one.tier) for one in benchmark.candidates}
@@ -139,7 +155,7 @@ def _decisions(
     """For each checked label what each person found; of several decisions of one person the last counts."""
     said: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
     unread: Counter[str] = Counter()
-    for review in sorted(reviews, key=lambda review: review.when.timestamp()):
+    for review in reviews:
         if review.picture is None or (review.task, review.picture) not in labels:
             continue
         pair = review.task, review.picture

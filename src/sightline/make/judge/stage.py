@@ -13,7 +13,7 @@ from sightline.bench.formats.retrieval import counted
 from sightline.engine.plan import Plan, StagePlan
 from sightline.errors import StoppedError, UserError
 from sightline.make import project as files
-from sightline.make.asking import BatchWish, batch_first, free, price
+from sightline.make.asking import BatchWish, batch_first, free, price, refuse_elsewhere
 from sightline.make.judge import photos
 from sightline.make.judge.docket import Docket
 from sightline.make.judge.figures import Figures
@@ -84,8 +84,8 @@ class JudgeStage:
     def _panel(self, project: Project) -> tuple[Questions, ...]:
         settings = project.config.judge
         names = self.judges or settings.panel or (settings.model or photos.NAME,)
-        if self.batch is not None and photos.NAME in names:
-            raise UserError(f"{photos.NAME} works on this machine, and has no batches.", "leave --batch out")
+        if photos.NAME in names:
+            refuse_elsewhere(photos.NAME, self.batch, self.engine)
         return tuple(Questions(name, project.config) for name in dict.fromkeys(names))
 
     def _judge(self, docket: Docket, asking: Asking) -> None:

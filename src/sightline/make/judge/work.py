@@ -13,6 +13,7 @@ from sightline.make.files import read_annotations, read_images, read_plan
 from sightline.make.judge.pool import Pool, Retrievers, make_pool
 from sightline.make.judge.wordings import Wording, read_wordings
 from sightline.make.plan.pool import PlannedQuery
+from sightline.make.plan.vectors import own_embedder
 from sightline.make.project import Project
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
@@ -52,6 +53,8 @@ class Work:
     def deepen(self, asking: Asking, embedder: str | Embedder | None = None) -> None:
         """Add to each pool what the searches find, and a draw from outside; the pools are written down."""
         project = self.project
+        if embedder is None and project.config.models.embedder is None:
+            embedder = own_embedder(self.notes.values())
         retrievers = Retrievers(project, self.pictures, self.notes, asking, embedder)
         found = retrievers.search([self.wordings[query.id] for query in self.planned])
         self.warnings += retrievers.warnings

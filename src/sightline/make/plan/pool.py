@@ -49,5 +49,9 @@ def pool_problems(planned: PlannedQuery, judged: Collection[str], relevant: Coll
     pool = dict.fromkeys(planned.pictures)
     found = [f'"{picture}" was judged, but is not in the pool' for picture in judged if picture not in pool]
     found += [f'"{picture}" is in the pool, but was not judged' for picture in pool if picture not in judged]
-    found += [f'the seed "{seed}" was not judged relevant' for seed in planned.seeds if seed not in relevant]
-    return found
+    return found + seed_problems(planned.seeds, relevant)
+
+
+def seed_problems(seeds: Collection[str], relevant: Collection[str]) -> list[str]:
+    """Seeds that do not fit the query that was made from them."""
+    return [f'the seed "{seed}" was not judged relevant' for seed in seeds if seed not in relevant]

@@ -11,6 +11,8 @@ from sightline.make.plan.pool import SeededQuery
 from sightline.make.plan.table import Table
 
 Seeding: TypeAlias = Literal["diverse", "even", "random"]
+_ANY = frozenset({"other", "others"})
+"""Values that say only what a picture is not: there is nothing to cover."""
 _AGAIN = 0.5
 """What a value or a tag is worth when it is covered once more, against the time before."""
 
@@ -75,7 +77,8 @@ class _Coverage:
     def __init__(self, table: Table, rng: np.random.Generator) -> None:
         self._lists = [table.tags.pictures(tag) for tag in range(len(table.tags))]
         for facet in table.facets.values():
-            self._lists += [np.flatnonzero(facet.codes == code) for code in range(len(facet.values))]
+            told = (code for code, value in enumerate(facet.values) if value not in _ANY)
+            self._lists += [np.flatnonzero(facet.codes == code) for code in told]
         self._worth = np.array([float(len(rows) > 1) for rows in self._lists])
         self._of: list[list[int]] = [[] for _ in table.ids]
         for number, rows in enumerate(self._lists):

@@ -8,6 +8,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
+from sightline.bench.formats.retrieval import counted
 from sightline.config.making import PlanSettings
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
@@ -92,7 +93,7 @@ def read_table(project: Project, notes: Notes, vectors: Path | None, asking: Ask
     path = project.path(files.IMAGES)
     pictures = read_images(path, project.config)[0] if path.is_file() else {}
     listed = {id_: look_of(picture.extra) for id_, picture in pictures.items()}
-    return Table(
+    table = Table(
         notes.annotations.values(),
         looks={**listed, **{id_: look for id_, look in notes.looks().items() if look != Look()}},
         vectors=embedded(project, notes, pictures, asking)
@@ -100,6 +101,13 @@ def read_table(project: Project, notes: Notes, vectors: Path | None, asking: Ask
         else read_vectors_of(vectors, notes.annotations),
         same_bits=project.config.duplicates.bits,
     )
+    if not table.differ:
+        raise UserError(
+            f"all {len(table):,} pictures of {project.path(files.ANNOTATIONS)} look the same: "
+            "there is nothing that a query could tell apart.",
+            "add other pictures, and run `sightline make pictures DIR` again",
+        )
+    return table
 
 
 def check_facets(table: Table, settings: PlanSettings) -> list[str]:
@@ -115,17 +123,22 @@ def check_facets(table: Table, settings: PlanSettings) -> list[str]:
     stray = [name for name in settings.off_facets if name not in settings.core_facets]
     if stray:
         found.append(f"plan.off_facets: {', '.join(stray)} is no core facet, so it can't be the one that is off")
-    if not (settings.positives or settings.neutrals or settings.hard or settings.near or settings.easy):
-        raise UserError(
-            "plan.positives, neutrals, hard, near and easy are all 0: a pool would hold nothing but chance.",
-            "set at least one of them in [plan]",
-        )
+    check_quotas(settings)
     if not settings.core_facets and not len(table.tags) and table.vectors is None:
         raise UserError(
             "the annotations have no tags, no core facets are set and there are no vectors: nothing can be compared.",
             "set plan.core_facets, or give --vectors F.npz (sightline embed pictures DIR --out F.npz)",
         )
     return found
+
+
+def check_quotas(settings: PlanSettings) -> None:
+    """Refuse quotas that no plan can come of."""
+    if not (settings.positives or settings.neutrals or settings.hard or settings.near or settings.easy):
+        raise UserError(
+            "plan.positives, neutrals, hard, near and easy are all 0: a pool would hold nothing but chance.",
+            "set at least one of them in [plan]",
+        )
 
 
 def annotated_seeds(table: Table, queries: Sequence[SeededQuery]) -> tuple[list[SeededQuery], list[str]]:
@@ -156,7 +169,8 @@ def shortages(planned: Iterable[PlannedQuery]) -> list[str]:
         for tier in query.short:
             short.setdefault(tier, []).append(query)
     return [
-        f"{len(queries):,} queries are short of {tier} candidates, {queries[0].id} of {queries[0].short[tier]:,}: "
+        f"{counted(len(queries), 'query is', 'queries are')} short of {tier} candidates, "
+        f"{queries[0].id} of {queries[0].short[tier]:,}: "
         f"{_MENDS.get(tier, 'add pictures, or lower the quota in [plan]')}"
         for tier, queries in short.items()
     ]
@@ -174,7 +188,7 @@ def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:
     if found >= wanted:
         return []
     why = "all the pictures there are" if found == pictures else "the others look the same as one of them"
-    return [f"{found:,} seeds instead of plan.seeds = {wanted:,}: {why}"]
+    return [f"{counted(found, 'seed')} instead of plan.seeds = {wanted:,}: {why}"]
 
 
 def _by_tier(planned: Iterable[PlannedQuery]) -> dict[str, int]:

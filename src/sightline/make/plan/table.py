@@ -36,6 +36,7 @@ class Look:
     sha256: str | None = None
     phash: int | None = None
     group: str | None = None
+    "Empty where a scan, which compares colours too, found it to look like no other."
 
 
 class Table:
@@ -73,6 +74,11 @@ class Table:
         groups = {int(self.twins[row]) for row in rows} - {-1}
         found = [row for group in sorted(groups) for row in self._members[group]]
         return np.setdiff1d(np.array(found, dtype=np.intp), rows)
+
+    @property
+    def differ(self) -> bool:
+        """Are there two pictures that do not look the same?"""
+        return bool((self.twins < 0).any()) or len(np.unique(self.twins)) > 1
 
     @cached_property
     def _members(self) -> Mapping[int, list[int]]:
@@ -131,13 +137,14 @@ def _stacked(ids: Sequence[str], vectors: Mapping[str, NDArray[np.float32]]) -> 
 
 def _twins(ids: Sequence[str], looks: Mapping[str, Look], bits: int) -> Codes:
     """A number for each set of pictures that look the same; -1 for one that looks like no other."""
-    pairs = [near_pairs(np.array([looks.get(id_, Look()).phash or 0 for id_ in ids], dtype=np.uint64), bits)]
+    known = [looks.get(id_, Look()) for id_ in ids]
+    near = near_pairs(np.array([look.phash or 0 for look in known], dtype=np.uint64), bits)
+    scanned = np.array([look.group is not None for look in known], dtype=np.bool_)
+    pairs = [near[~scanned[near].all(axis=1)]]
     for shared in ("sha256", "group"):
         first: dict[str, int] = {}
         same = [
-            (first.setdefault(value, row), row)
-            for row, id_ in enumerate(ids)
-            if (value := getattr(looks.get(id_, Look()), shared)) is not None
+            (first.setdefault(value, row), row) for row, look in enumerate(known) if (value := getattr(look, shared))
         ]
         pairs.append(np.array([pair for pair in same if pair[0] != pair[1]], dtype=np.intp).reshape(-1, 2))
     groups = np.full(len(ids), -1, dtype=np.int32)

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import replace
 from pathlib import Path
 
@@ -14,9 +14,10 @@ from sightline.errors import UserError
 from sightline.make.files import Notes
 from sightline.make.project import Project
 from sightline.models.asking import Asking
-from sightline.types import Picture
+from sightline.types import Annotation, Picture
 
-_PHOTOS, _BY_PHOTOS = "photos", "builtin/photos"
+_PHOTOS = "photos"
+_OWN = {"builtin/photos": _PHOTOS, "builtin/world": "world"}
 
 
 def read_vectors_of(path: Path, wanted: Collection[str]) -> dict[str, NDArray[np.float32]]:
@@ -47,7 +48,7 @@ def embedded(
             f"plan.embedder is {name}, but no annotated picture is listed.",
             "list them with sightline make pictures DIR, or give --vectors F.npz",
         )
-    from sightline.make.similarity.vectors import embed_listed
+    from sightline.models.embedders.listed import embed_listed
     from sightline.models.embedders.session import Session
 
     asking = replace(asking, base_url=None, api=None)  # Those of a chat model are not the embedder's.
@@ -66,5 +67,10 @@ def chosen_embedder(config: Config, notes: Notes) -> str | None:
     """As configured; else the one behind `builtin/photos`, which is sure of few tags, where all is said by it."""
     if config.plan.embedder is not None:
         return config.plan.embedder
-    is_photos = all(note.by == _BY_PHOTOS for note in notes.annotations.values())
-    return _PHOTOS if is_photos else None
+    return _PHOTOS if own_embedder(notes.annotations.values()) == _PHOTOS else None
+
+
+def own_embedder(notes: Iterable[Annotation]) -> str | None:
+    """The embedder that sees as the built-in model does that all of it was said by."""
+    said_by = {note.by for note in notes}
+    return next((_OWN[by] for by in said_by if by in _OWN), None) if len(said_by) == 1 else None

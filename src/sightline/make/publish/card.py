@@ -7,6 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sightline import __version__
+from sightline.make.audit.reviews import standing
 from sightline.make.publish.citation import bibtex
 from sightline.make.publish.facts import Facts, size_category
 from sightline.make.publish.layout import Config
@@ -110,9 +111,10 @@ def _labels(facts: Facts) -> str:
         f"{facts.judged_pairs:,} pairs of query and picture were judged"
         + (f" by {', '.join(map(_md, judges))}." if judges else ".")
     ]
-    checked = {review.person for review in facts.benchmark.reviews}
+    reviews = standing(facts.benchmark.reviews)
+    checked = {review.person for review in reviews}
     said.append(
-        f"{len(facts.benchmark.reviews):,} judgments were checked by {len(checked):,} people."
+        f"{len(reviews):,} judgments were checked by {len(checked):,} people."
         if checked
         else "No person has checked them; treat differences of a few percent with care."
     )

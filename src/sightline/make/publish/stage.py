@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from sightline.bench.formats.retrieval import counted
 from sightline.errors import UserError
 from sightline.make import project as files
 from sightline.make.hub import Uploaded, upload
@@ -53,7 +54,8 @@ class PublishStage:
         counts = dict(manifest.counts) | {"files": len(manifest.files) + 1}
         if sent is not None:
             self.tell(f"published at {sent.url}")
-        warnings += tuple(f"{count:,} pictures stay here: {why}" for why, count in manifest.left_out.items())
+        left_out = manifest.left_out.items()
+        warnings += tuple(f"{counted(n, 'picture stays', 'pictures stay')} here: {why}" for why, n in left_out)
         return StageResult(
             self.name,
             (folder, folder / MANIFEST),

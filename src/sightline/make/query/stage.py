@@ -2,17 +2,19 @@
 
 from __future__ import annotations
 
+import logging
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
+from pathlib import Path
 from typing import Any
 
 from sightline.config import Config
 from sightline.engine.plan import Plan
 from sightline.errors import StoppedError, UserError
-from sightline.io import read_jsonl, write_jsonl
+from sightline.io import CutOffError, read_jsonl, write_jsonl
 from sightline.make import project as files
 from sightline.make.asking import BatchWish, batch_first, free, price
 from sightline.make.files import BY, COST, SCHEMA, read_annotations, read_images, read_seeds
@@ -24,8 +26,11 @@ from sightline.make.query.templates import Templates
 from sightline.make.query.writing import STAGE, Attempt, Wish, again, request, write_live
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
-from sightline.models.photos.annotate import BY as WORDLESS
+from sightline.models.builtin.chat.opening import NAME as WORLD
+from sightline.models.photos.annotate import BY as PHOTOS
 from sightline.types import Annotation, ChatReply, Failure, Picture
+
+log = logging.getLogger(__name__)
 
 STYLE, DIFFICULTY = "style", "difficulty"
 
@@ -178,9 +183,12 @@ class _Desk:
 
 
 def chosen_model(given: str | None, config: Config) -> str | None:
-    """Who words queries: as given, else as configured; None for templates, also where the model has no words."""
+    """Who words queries: as given, else as configured; None for templates, also for models that can't word them.
+
+    `builtin/photos` has no words, and `builtin/world` words all queries alike, whatever style is asked for.
+    """
     name = given or config.query.model
-    return None if name == WORDLESS else name
+    return None if name in (PHOTOS, WORLD) else name
 
 
 def make_wishes(
@@ -225,7 +233,7 @@ def _kept(project: Project, wishes: Iterable[Wish], by: str) -> dict[str, Mappin
     path, names = project.path(files.QUERIES), project.config.columns
     if not path.is_file():
         return {}
-    rows = {row[names.query_id]: row for _, row in read_jsonl(path) if isinstance(row, dict) and names.query_id in row}
+    rows = {row[names.query_id]: row for row in _whole_rows(path) if isinstance(row, dict) and names.query_id in row}
     found: dict[str, Mapping[str, Any]] = {}
     for wish in wishes:
         row = rows.get(wish.query.id)
@@ -234,3 +242,12 @@ def _kept(project: Project, wishes: Iterable[Wish], by: str) -> dict[str, Mappin
         if SCHEMA not in row or row[SCHEMA] == wish.hash(by, project.config):
             found[wish.query.id] = row
     return found
+
+
+def _whole_rows(path: Path) -> Iterator[Any]:
+    """Lines of an earlier run; one that is cut off, by a copy that was not finished, is written again."""
+    try:
+        for _, row in read_jsonl(path):
+            yield row
+    except CutOffError:
+        log.warning("%s ends in the middle of a line, which is written again", path)

@@ -16,12 +16,13 @@ from sightline.engine.plan import Plan, Range, StagePlan
 from sightline.errors import StoppedError, UserError
 from sightline.io import write_jsonl
 from sightline.make import project as files
-from sightline.make.files import read_images
+from sightline.make.files import read_annotations, read_images
+from sightline.make.plan.vectors import own_embedder
 from sightline.make.project import Project
 from sightline.make.similarity.rows import JudgedRows
-from sightline.make.similarity.vectors import Embedding, embed_listed, embed_words, todo_files
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
+from sightline.models.embedders.listed import Embedding, embed_listed, embed_words, todo_files
 from sightline.models.embedders.session import Session
 from sightline.models.protocols import Embedder
 from sightline.types import Failure, Picture
@@ -84,6 +85,9 @@ class SimilarityStage:
     def _session(self, project: Project, asking: Asking) -> Session:
         settings = project.config.similarity
         chosen = self.embedder if self.embedder is not None else settings.model
+        annotated = project.path(files.ANNOTATIONS)
+        if chosen is None and project.config.models.embedder is None and annotated.is_file():
+            chosen = own_embedder(read_annotations(annotated, project.config).annotations.values())
         # `builtin/photos` is how a chat stage calls what embedders know as `photos`.
         if isinstance(chosen, str):
             chosen = chosen.removeprefix("builtin/")

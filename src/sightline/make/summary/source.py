@@ -6,15 +6,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline import bench
-from sightline.bench import picture_path
 from sightline.bench.files import HEADER
-from sightline.bench.formats.retrieval import picture_uri
-from sightline.corpus.rights import RightsMap
 from sightline.make import project as files
 from sightline.make.assemble.benchmark import assemble
+from sightline.make.assemble.pictures import completed
 from sightline.make.assemble.stage import FOLDER
 from sightline.make.project import Project
-from sightline.types import Benchmark, Picture, Rights
+from sightline.types import Benchmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +34,7 @@ def read_source(project: Project, given: Path | None = None) -> Source:
         return Source(_completed(bench.read(folder), project), folder)
     here = project if folder is None else replace(project, folder=folder, given={})
     found = assemble(_judged(here))
-    return Source(_completed(found.benchmark, project), here.folder, found.warnings)
+    return Source(found.benchmark, here.folder, found.warnings)
 
 
 def _finished(project: Project) -> Path | None:
@@ -59,27 +57,6 @@ def _judged(project: Project) -> Project:
 
 
 def _completed(benchmark: Benchmark, project: Project) -> Benchmark:
-    """With pictures from the configured folder where only their web address is known, and rights from the map."""
-    paths = project.config.paths
-    rights = RightsMap.read(paths.rights) if paths.rights is not None and paths.rights.is_file() else None
-    pictures = {
-        id_: _with_rights(_at_home(picture, paths.pictures), rights)
-        for id_, picture in benchmark.corpus.pictures.items()
-    }
+    """With pictures and rights as the configuration knows them, for a benchmark that was put together without it."""
+    pictures = completed(benchmark.corpus.pictures, project.config)
     return replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures))
-
-
-def _at_home(picture: Picture, root: Path | None) -> Picture:
-    if root is None or picture_path(picture.uri, root) is not None or not (root / picture.id).is_file():
-        return picture
-    return replace(picture, uri=picture_uri(picture.id, root))
-
-
-def _with_rights(picture: Picture, rights: RightsMap | None) -> Picture:
-    if rights is None:
-        return picture
-    said, mapped = picture.rights, rights.of(picture.id)
-    filled = Rights(
-        said.license or mapped.license, said.doi or mapped.doi, said.source or mapped.source, said.attribution
-    )
-    return replace(picture, rights=filled)

@@ -29,7 +29,7 @@ from sightline.types.picture import Json
 BY = "builtin/photos"
 UNKNOWN = "unknown"
 THRESHOLD = 0.5
-_COLOUR_SHARE = 0.15
+COLOUR_SHARE = 0.15
 """A colour is named when it covers this much of the picture."""
 _FLAG_SURE = 0.75
 """A yes or no that is less sure than this is neither."""
@@ -135,7 +135,7 @@ def _as_text(name: str) -> str:
 
 
 def _looks(look: Look) -> dict[str, Json]:
-    colours: list[Json] = [name for name, share in look.colours.items() if share >= _COLOUR_SHARE]
+    colours: list[Json] = [name for name, share in look.colours.items() if share >= COLOUR_SHARE]
     sharp = look.sharp
     word = UNKNOWN if max(sharp, 1 - sharp) < _SHARP_SURE else "sharp" if sharp > 0.5 else "blurred"
     return {

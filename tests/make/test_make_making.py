@@ -1,0 +1,187 @@
+"""`sightline.make(…)`: all stages or one by one call, the same as the command."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sightline
+from judging_tools import grades_for, judgments
+from make_tools import COLOURS, colour_config, colour_of, describing, draw, flat, notes, picture_in, rows, write_rows
+from make_tools import seeing as serving
+from models_server import Received
+from search_tools import Colours
+from sightline.cli.app import main
+from sightline.config import Config
+from sightline.errors import UserError
+from sightline.make.asking import BatchWish
+from sightline.make.plan.stage import PlanStage
+from sightline.make.stages import StageResult
+from sightline.models.asking import Asking
+
+ALL = ("pictures", "annotate", "plan", "query", "judge", "similarity", "audit", "assemble")
+
+
+def everything(request: Received) -> Any:
+    """One model for all: it annotates, words queries and judges by the colours that it sees."""
+    match request.json["response_format"]["json_schema"]["name"]:
+        case "sightline_annotation":
+            data = picture_in(request)
+            assert data is not None
+            return describing(colour_of(data))
+        case "sightline_query":
+            data = picture_in(request)
+            assert data is not None
+            return {"query_text": f"{colour_of(data)} plain field"}
+        case _:
+            return judgments(grades_for(request))
+
+
+def config(**table: Any) -> Config:
+    base = colour_config().model_dump(exclude_unset=True)
+    tables = {"plan": {"seeds": 3}, "judge": {"retrievers": ("words",), "depth": 2, "outside": 1}, **table}
+    return Config.model_validate({**base, **tables})
+
+
+def test_a_folder_becomes_a_benchmark_by_one_call(tmp_path: Path) -> None:
+    folder = draw(tmp_path / "pictures", *COLOURS, *COLOURS)
+    told: list[StageResult] = []
+    with serving(everything) as server:
+        made = sightline.make(
+            folder,
+            model="vllm/seer",
+            embedder=Colours(),
+            workspace=tmp_path / "ws",
+            config=config(query={"styles": ["keyword"]}),
+            asking=Asking(base_url=server.base_url),
+            watch=told.append,
+        )
+        asked = len(server.requests)
+        again = sightline.make(
+            folder,
+            model="vllm/seer",
+            embedder=Colours(),
+            workspace=tmp_path / "ws",
+            config=config(query={"styles": ["keyword"]}),
+            asking=Asking(base_url=server.base_url),
+        )
+        assert len(server.requests) == asked, "nothing is paid for twice"
+    assert tuple(told) == made.stages
+    assert [stage.stage for stage in made.stages] == [*ALL, "summary"]
+    assert made.bench == made.folder / "benchmark"
+    benchmark = made.benchmark()
+    assert len(benchmark.tasks) == 3
+    assert {judgment.judge for judgment in benchmark.judgments} == {"vllm/seer"}
+    assert again.benchmark().truth == benchmark.truth
+    assert made.to_json()["stages"][2]["stage"] == "plan"
+    assert any("nobody has checked any label" in warning for warning in made.warnings)
+
+
+def test_a_stage_by_its_name_on_files_alone(tmp_path: Path) -> None:
+    write_rows(tmp_path / "A.jsonl", [flat(note) for note in notes(60)])
+    found = sightline.make(
+        stage="plan",
+        given={"annotations": tmp_path / "A.jsonl"},
+        out=tmp_path / "P.jsonl",
+        workspace=tmp_path / "ws",
+        config=config(),
+        seed=5,
+    )
+    (stage,) = found.stages
+    assert (stage.stage, stage.counts["queries"]) == ("plan", 3)
+    assert len(rows(tmp_path / "P.jsonl")) == 3
+    assert (found.usd, found.bench) == (0.0, None)
+    with pytest.raises(UserError, match="has no benchmark yet"):
+        found.benchmark()
+    again = sightline.make(
+        stage=PlanStage(),
+        given={"annotations": tmp_path / "A.jsonl", "plan": tmp_path / "Q.jsonl", "seeds": tmp_path / "seeds.jsonl"},
+        workspace=tmp_path / "ws",
+        config=config(),
+        seed=5,
+    )
+    assert again.stages[0].counts == stage.counts
+    assert rows(tmp_path / "Q.jsonl") == rows(tmp_path / "P.jsonl")
+
+
+@pytest.mark.parametrize(
+    ("options", "said", "fix"),
+    [
+        ({"stage": "anotate"}, 'no stage "anotate"', "annotate"),
+        ({"stage": "plan"}, "plan takes no folder", 'stage="pictures"'),
+        ({"given": {"annotation": "A.jsonl"}}, 'no file called "annotation"', "annotations"),
+        ({"out": "P.jsonl"}, "is a file; this takes a folder", "name a folder"),
+    ],
+)
+def test_what_is_misspelt_is_named(tmp_path: Path, options: dict[str, Any], said: str, fix: str) -> None:
+    with pytest.raises(UserError, match=said) as error:
+        sightline.make(tmp_path, workspace=tmp_path / "ws", config=config(), **options)
+    assert fix in str(error.value.fix)
+
+
+@pytest.mark.parametrize(
+    ("plan", "said"),
+    [
+        ({"positives": 0, "neutrals": 0, "hard": 0, "near": 0, "easy": 0}, "are all 0"),
+        ({"core_facets": ["color"]}, 'plan.core_facets names "color"'),
+    ],
+)
+def test_settings_that_no_plan_can_come_of_are_refused_before_anything_is_paid_for(
+    tmp_path: Path, plan: dict[str, Any], said: str
+) -> None:
+    folder = draw(tmp_path / "pictures", *COLOURS)
+    with serving(everything) as server, pytest.raises(UserError, match=said):
+        sightline.make(
+            folder, workspace=tmp_path / "ws", config=config(plan=plan), asking=Asking(base_url=server.base_url)
+        )
+    assert server.requests == []
+
+
+def test_what_there_is_to_say_about_the_configuration_is_said_once(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw(tmp_path / "pictures", *COLOURS)
+    quotas = "query_plan_neg_total = 9\nquery_plan_neg_hard = 1\nquery_plan_neg_nearmiss = 1\nquery_plan_neg_easy = 1\n"
+    (tmp_path / "config.toml").write_text(f"{quotas}[columns_taxonomy]\ncolour = {json.dumps(list(COLOURS))}\n")
+    main(["make", "./pictures", "--plan", "--config", "config.toml", "--model", "vllm/seer"])
+    said = capsys.readouterr().err
+    assert said.count("query_plan_neg_total is 9") == 1
+
+
+def test_a_folder_that_is_called_like_a_stage_is_told_apart(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw(tmp_path / "pictures", *COLOURS)
+    with pytest.raises(SystemExit) as stopped:
+        main(["make", "pictures"])
+    assert stopped.value.code == 2
+    assert "sightline make ./pictures" in capsys.readouterr().err
+
+
+def test_builtin_photos_has_no_batches_and_is_not_spread(tmp_path: Path) -> None:
+    folder = draw(tmp_path / "pictures", *COLOURS)
+    for options, said in (({"batch": BatchWish()}, "has no batches"), ({"engine": "ray"}, "nothing for --engine ray")):
+        with pytest.raises(UserError, match=said):
+            sightline.make(folder, workspace=tmp_path / "ws", config=Config(), **options)
+
+
+@pytest.mark.slow
+def test_annotating_on_ray_says_the_same_as_here(tmp_path: Path) -> None:
+    pytest.importorskip("ray")
+    folder = draw(tmp_path / "pictures", *COLOURS, *COLOURS)
+    said = []
+    with serving(everything) as server:
+        for engine in ("local", "ray"):
+            workspace, asking = tmp_path / engine, Asking(base_url=server.base_url)
+            found = sightline.make(
+                folder, "annotate", workspace=workspace, engine=engine, config=config(), asking=asking
+            )
+            assert found.stages[1].counts == {"annotated": 8, "kept": 0}
+            said.append(rows(found.folder / "annotations.jsonl"))
+        assert len(server.requests) == 16
+    assert said[0] == said[1]
