@@ -1,0 +1,19 @@
+"""A photo history → questions that need its context, with the graph that they come from. Docs: docs/mine.md."""
+
+from sightline.mine.asking import Desk
+from sightline.mine.graph import MemoryGraph, read_graph
+from sightline.mine.pipeline import STAGES, Done, Mining
+from sightline.mine.settings import DISBENCH, GENTLE, OwnerRules, Settings
+
+__all__ = [
+    "DISBENCH",
+    "GENTLE",
+    "STAGES",
+    "Desk",
+    "Done",
+    "MemoryGraph",
+    "Mining",
+    "OwnerRules",
+    "Settings",
+    "read_graph",
+]

@@ -1,0 +1,149 @@
+"""Kept requests as a benchmark of select tasks, with where each came from and what people should look at."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from itertools import chain, zip_longest
+from pathlib import Path
+
+from sightline.bench import write
+from sightline.bench.files import HEADER
+from sightline.errors import UserError
+from sightline.mine.graph import MemoryGraph
+from sightline.mine.history import EVERYONE, History
+from sightline.mine.nouns import Reading, Verdict
+from sightline.types import (
+    Annotation,
+    Benchmark,
+    Candidate,
+    Corpus,
+    Group,
+    Json,
+    Picture,
+    PictureSet,
+    Scope,
+    Task,
+)
+
+_NOTHING, _NOTHING_SHARE = "no-answer", 0.1
+_HOPS = {"same-event": "1", "same-place": "2", "other-events": "2", "next-event": "2", "previous-event": "2"}
+
+
+def check_place(out: Path) -> None:
+    """Refuse a place that holds other things before anything is asked."""
+    if out.exists() and not (out / HEADER).is_file() and (out.is_file() or any(out.iterdir())):
+        raise UserError(f"{out} holds other things; it is left as it is.", "choose a new or an empty folder")
+
+
+def choose(verdicts: Iterable[Verdict], most: int) -> list[Verdict]:
+    """So many of those that passed: one in ten has no answer, the others in turn from each owner and of each type."""
+    passed: dict[tuple[str, str], list[Verdict]] = {}
+    for verdict in verdicts:
+        if verdict.kept:
+            passed.setdefault((type_of(verdict), verdict.draft.owner), []).append(verdict)
+    nothing = _in_turn([each for (kind, _), each in passed.items() if kind == _NOTHING])[: round(most * _NOTHING_SHARE)]
+    something = _in_turn([each for (kind, _), each in passed.items() if kind != _NOTHING])
+    return [*something[: most - len(nothing)], *nothing]
+
+
+def type_of(verdict: Verdict) -> str:
+    """intra-event, inter-event, or no-answer."""
+    return verdict.draft.logic.event_type if verdict.draft.targets else _NOTHING
+
+
+def _in_turn(lists: Sequence[Sequence[Verdict]]) -> list[Verdict]:
+    rows = chain.from_iterable(zip_longest(*lists))
+    return [verdict for verdict in rows if verdict is not None]
+
+
+def write_benchmark(
+    out: Path,
+    chosen: Sequence[Verdict],
+    histories: Sequence[History],
+    graph: MemoryGraph,
+    readings: Mapping[str, Reading],
+    card: Mapping[str, Json],
+) -> Benchmark:
+    """Write BENCH: histories as the corpus (events hidden), requests as tasks, what was read as annotations."""
+    used = {verdict.draft.owner for verdict in chosen}
+    kept = [history for history in histories if history.owner in used]
+    benchmark = Benchmark(
+        name=out.resolve().name,
+        corpus=_corpus(out.resolve().name, kept),
+        tasks={verdict.draft.id: _task(verdict, graph) for verdict in chosen},
+        truth={verdict.draft.id: PictureSet(verdict.draft.targets) for verdict in chosen},
+        card=card,
+        annotations=tuple(_annotations(kept, readings)),
+        candidates=tuple(candidate for verdict in chosen for candidate in _candidates(verdict)),
+    )
+    return write(benchmark, out)
+
+
+def _corpus(name: str, histories: Iterable[History]) -> Corpus:
+    pictures: dict[str, Picture] = {}
+    groups: list[Group] = []
+    for history in histories:
+        own = {picture.id: picture for picture in history}
+        pictures |= own
+        if history.owner != EVERYONE:
+            groups.append(Group(history.owner, "owner", tuple(own)))
+        for event in history.events:
+            groups.append(Group(event.id, "event", tuple(each.id for each in event.pictures), hidden=True))
+    return Corpus(name, pictures, tuple(groups))
+
+
+def _task(verdict: Verdict, graph: MemoryGraph) -> Task:
+    draft = verdict.draft
+    labels = {
+        "event_type": (draft.logic.event_type,),
+        "targets": ("some" if draft.targets else "none",),
+        "relation": (draft.logic.relation,),
+        "hops": (_HOPS.get(draft.logic.relation, "unknown"),),
+        "writer": (draft.by,),
+    }
+    scope = Scope() if draft.owner == EVERYONE else Scope(owner=draft.owner)
+    return Task(draft.id, "select", (draft.query,), scope=scope, labels=labels, extra=_provenance(verdict, graph))
+
+
+def _provenance(verdict: Verdict, graph: MemoryGraph) -> dict[str, Json]:
+    """Where a request came from, what the checks found, and that nobody has looked at it yet."""
+    draft, logic = verdict.draft, verdict.draft.logic
+    clues: list[Json] = [
+        {"id": id_, "picture": graph.clues[id_].picture, "text": graph.clues[id_].text} for id_ in draft.clues
+    ]
+    return {
+        "mined": {
+            "by": draft.by,
+            "seed_photo": draft.seed_photo,
+            "photos": list(draft.photos),
+            "clues": clues,
+            "logic": {
+                "relation": logic.relation,
+                "anchor": list(logic.anchor),
+                "link": logic.link,
+                "target": list(logic.target),
+            },
+            "why": draft.why,
+            "retrieval_f1": verdict.retrieval,
+            "metadata_f1": verdict.metadata,
+        },
+        "review": "waiting",
+    }
+
+
+def _candidates(verdict: Verdict) -> Iterator[Candidate]:
+    """The pool for whoever reviews it: the targets, and what comes nearest."""
+    task = verdict.draft.id
+    for picture in verdict.draft.targets:
+        yield Candidate(task, picture, "positive")
+    for picture, score in verdict.pool:
+        yield Candidate(task, picture, "hard", score)
+
+
+def _annotations(histories: Iterable[History], readings: Mapping[str, Reading]) -> Iterator[Annotation]:
+    for history in histories:
+        for picture in history:
+            reading = readings.get(picture.id)
+            if reading is not None:
+                tags = tuple(clue.look for clue in reading.clues)
+                yield Annotation(picture.id, reading.summary, tags=tags, by=reading.by, cost_usd=reading.usd)

@@ -1,0 +1,196 @@
+"""What the graph knows of one owner's history: which photos surely show something, and which perhaps do."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from functools import reduce
+from statistics import median
+
+import numpy as np
+
+from sightline.mine.graph import MemoryGraph, Photo
+from sightline.mine.nouns import SAME_THING, Clue
+from sightline.search.filters.geo import kilometres
+
+NEAR_KM, FAR_KM = 10.0, 40.0
+"""Events up to so far apart are at one place; from so far on they are not; between them it is in doubt."""
+_RARE, _COMMON = 2, 3
+"""A look in so few photos is rare; one in so many times as many is common beside it."""
+_MISREAD = 2
+
+
+@dataclass(frozen=True, slots=True)
+class Sight:
+    """Photos that surely show something, and others that perhaps do."""
+
+    sure: frozenset[str] = frozenset()
+    doubt: frozenset[str] = frozenset()
+
+    @property
+    def at_all(self) -> frozenset[str]:
+        return self.sure | self.doubt
+
+    def __and__(self, other: Sight) -> Sight:
+        sure = self.sure & other.sure
+        return Sight(sure, (self.at_all & other.at_all) - sure)
+
+
+class Knowledge:
+    """One owner's part of a graph.
+
+    A clue below `sure` is a doubt, for every look of its noun: who is not sure of a thing is not sure of its colour.
+    What one frame of a burst, or one copy, surely shows is in doubt in the others where it was not seen. An accepted
+    association to the very same thing counts as seen; a refused one of a photo that shows an equal look is a doubt.
+    A photo that could not be read may show anything.
+    A look that is seen once or twice and nearly equals a common one may be that one misread: both are in doubt there.
+    """
+
+    def __init__(self, graph: MemoryGraph, owner: str, sure: float, *, misread: bool = True) -> None:
+        """`misread` False: the graph is made of the truth, in which a rare look is just rare."""
+        self.graph, self.owner, self._least = graph, owner, sure
+        self.photos = {id_: photo for id_, photo in graph.photos.items() if photo.owner == owner}
+        events = (event for event in graph.events.values() if event.owner == owner)
+        self.events = tuple(sorted(events, key=lambda event: (self.moment(event.photos[0]), event.id)))
+        self._alike = _grouped(self.photos.values())
+        self._unread = {id_ for id_, photo in self.photos.items() if not photo.read}
+        self.clues: dict[str, Clue] = {}
+        "By key: one clue that stands for all of equal look."
+        self._sights = self._seen(misread)
+        self._joined: dict[tuple[str, ...], Sight] = {}
+
+    def moment(self, photo: str) -> datetime:
+        """When a photo was taken, comparable with others."""
+        taken = datetime.fromisoformat(self.photos[photo].taken_at)
+        return taken.replace(tzinfo=UTC) if taken.tzinfo is None else taken
+
+    def sight(self, keys: Iterable[str]) -> Sight:
+        """Photos that show all of these."""
+        wanted = tuple(keys)
+        if wanted not in self._joined:
+            each = (self._sights.get(key, Sight()) for key in wanted)
+            self._joined[wanted] = reduce(Sight.__and__, each, Sight(frozenset(self.photos)))
+        return self._joined[wanted]
+
+    def times(self, keys: Iterable[str]) -> int:
+        """In how many photos all of these surely are; frames of a burst and copies count once."""
+        return self._count(self.sight(keys).sure)
+
+    def events_of(self, photos: Iterable[str]) -> frozenset[str]:
+        """The events that photos belong to."""
+        return frozenset(self.photos[photo].event for photo in photos)
+
+    def looks(self, noun: str, event: str) -> frozenset[str]:
+        """Keys of all clues of a noun that an event shows, surely or not."""
+        return frozenset(
+            key
+            for key, clue in self.clues.items()
+            if clue.noun == noun and event in self.events_of(self._sights[key].at_all)
+        )
+
+    def copies_outside(self, photos: Iterable[str]) -> tuple[str, ...]:
+        """Copies, and frames of the same burst, of photos of a set that are not in it."""
+        chosen = set(photos)
+        groups = {self.photos[photo].alike for photo in chosen} - {None}
+        return tuple(id_ for group in sorted(map(str, groups)) for id_ in self._alike[group] if id_ not in chosen)
+
+    def distance(self, event: str, other: str) -> float | None:
+        """Kilometres between two events; None where one of them tells no place."""
+        a, b = self._centre(event), self._centre(other)
+        if a is None or b is None:
+            return None
+        return float(kilometres(np.array([a[0]]), np.array([a[1]]), *b)[0])
+
+    def _centre(self, event: str) -> tuple[float, float] | None:
+        placed = [self.photos[photo] for photo in self.graph.events[event].photos]
+        lats = [photo.lat for photo in placed if photo.lat is not None]
+        lons = [photo.lon for photo in placed if photo.lon is not None]
+        return (median(lats), median(lons)) if lats and lons else None
+
+    # --- sights ------------------------------------------------------------------------------------------------
+
+    def _seen(self, misread: bool) -> dict[str, Sight]:
+        sure: dict[str, set[str]] = {}
+        doubt: dict[str, set[str]] = {}
+        unsure: dict[str, set[str]] = {}
+        for clue in self.graph.clues.values():
+            if clue.picture not in self.photos:
+                continue
+            self.clues.setdefault(clue.key, clue)
+            found = sure if clue.confidence >= self._least else doubt
+            found.setdefault(clue.key, set()).add(clue.picture)
+            if found is doubt:
+                unsure.setdefault(clue.noun, set()).add(clue.picture)
+        self._add_associations(sure, doubt)
+        if misread:
+            self._doubt_rare_looks(sure, doubt)
+        return {
+            key: self._weighed(sure.get(key, set()), doubt.get(key, set()) | unsure.get(clue.noun, set()))
+            for key, clue in self.clues.items()
+        }
+
+    def _add_associations(self, sure: dict[str, set[str]], doubt: dict[str, set[str]]) -> None:
+        for edge in self.graph.edges:
+            if edge.kind == "association" and edge.target.id in self.photos:
+                same = edge.rule in SAME_THING and edge.confidence >= self._least
+                key = self.graph.clues[edge.source.id].key
+                (sure if same else doubt).setdefault(key, set()).add(edge.target.id)
+        for clue, photo in self.graph.refused:
+            key = self.graph.clues[clue].key
+            if photo in sure.get(key, ()):
+                sure[key].discard(photo)
+                doubt.setdefault(key, set()).add(photo)
+
+    def _doubt_rare_looks(self, sure: dict[str, set[str]], doubt: dict[str, set[str]]) -> None:
+        counts = {key: self._count(photos) for key, photos in sure.items()}
+        for key, clue in self.clues.items():
+            if not 0 < counts.get(key, 0) <= _RARE:
+                continue
+            common = [
+                other
+                for other, count in counts.items()
+                if count >= _COMMON * counts[key] and nearly_equal(clue, self.clues[other])
+            ]
+            for other in common:
+                doubt.setdefault(other, set()).update(sure[key] - sure[other])
+            if common:
+                doubt.setdefault(key, set()).update(sure.pop(key))
+
+    def _count(self, photos: Iterable[str]) -> int:
+        return len({self.photos[photo].alike or photo for photo in photos})
+
+    def _weighed(self, sure: set[str], doubt: set[str]) -> Sight:
+        groups = {self.photos[photo].alike for photo in sure} - {None}
+        alike = {photo for group in groups for photo in self._alike[str(group)]}
+        return Sight(frozenset(sure), frozenset((doubt | alike | self._unread) - sure))
+
+
+def nearly_equal(one: Clue, other: Clue) -> bool:
+    """Looks of one noun that differ in a single word; words on signs that differ in up to two letters."""
+    if one.key == other.key or one.kind != other.kind or one.noun != other.noun:
+        return False
+    if one.kind == "text":
+        return _letters_apart(one.look, other.look) <= _MISREAD
+    a, b = one.look.split(), other.look.split()
+    return len(a) == len(b) and sum(x != y for x, y in zip(a, b, strict=True)) == 1
+
+
+def _letters_apart(a: str, b: str) -> int:
+    """The edit distance of two short texts."""
+    if abs(len(a) - len(b)) > _MISREAD:
+        return _MISREAD + 1
+    row = list(range(len(b) + 1))
+    for i, x in enumerate(a, 1):
+        before, row[0] = row[0], i
+        for j, y in enumerate(b, 1):
+            before, row[j] = row[j], min(row[j] + 1, row[j - 1] + 1, before + (x != y))
+    return row[-1]
+
+
+def _grouped(photos: Iterable[Photo]) -> dict[str, list[str]]:
+    found: dict[str, list[str]] = {}
+    for photo in photos:
+        if photo.alike is not None:
+            found.setdefault(photo.alike, []).append(photo.id)
+    return found

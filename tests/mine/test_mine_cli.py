@@ -1,0 +1,82 @@
+"""`sightline mine` on a drawn life by the built-in models, end to end."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from sightline import bench
+from sightline.cli.app import main
+from sightline.types import PictureSet
+from sightline.world.lives import write_life
+
+MODEL = ("--model", "builtin/world", "--queries", "12", "--seed", "1", "--clues", "1")
+
+
+@pytest.fixture(scope="module")
+def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """A scanned life, with what all stages wrote."""
+    folder = tmp_path_factory.mktemp("mined")
+    write_life(folder / "life", seed=8, pictures=54, size=(240, 180))
+    (folder / "sightline.toml").write_text('[scan]\nowner_pattern = "{owner}/*"\n')
+    places = ["--workspace", str(folder / "ws"), "--config", str(folder / "sightline.toml")]
+    main(["scan", str(folder / "life" / "pictures"), "--metadata", str(folder / "life" / "addresses.jsonl"), *places])
+    main(["mine", str(folder / "ws"), "--out", str(folder / "bench"), *MODEL])
+    return folder / "ws"
+
+
+def test_the_benchmark_is_valid_and_goes_to_disbench_and_back(workspace: Path, tmp_path: Path) -> None:
+    made = bench.read(workspace.parent / "bench")
+    assert not bench.validate(workspace.parent / "bench") and made.tasks
+    assert {task.kind for task in made.tasks.values()} == {"select"}
+    main(["export", "disbench", str(workspace.parent / "bench"), "--out", str(tmp_path / "dis")])
+    main(["import", "disbench", str(tmp_path / "dis"), "--out", str(tmp_path / "back")])
+    back = bench.read(tmp_path / "back")
+    for id_, truth in made.truth.items():
+        other = back.truth[id_]
+        assert isinstance(truth, PictureSet) and isinstance(other, PictureSet)
+        assert len(other.pictures) == len(truth.pictures)
+        assert back.tasks[id_].text == made.tasks[id_].text
+        assert back.tasks[id_].labels["event_type"] == made.tasks[id_].labels["event_type"]
+
+
+def test_each_stage_can_be_run_alone_and_gives_the_same(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    kept = {path.name: path.read_bytes() for path in (workspace / "mine").glob("*.jsonl")}
+    capsys.readouterr()
+    for stage in ("parse", "associate", "graph", "queries", "check"):
+        main(["mine", stage, str(workspace), *MODEL, "--json"])
+        assert json.loads(capsys.readouterr().out)["stage"] == stage
+    assert {path.name: path.read_bytes() for path in (workspace / "mine").glob("*.jsonl")} == kept
+
+
+def test_a_plan_spends_nothing(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    main(["mine", str(workspace), "--model", "openai/gpt-5-mini", "--plan", "--json"])
+    plan = json.loads(capsys.readouterr().out)
+    assert [stage["stage"] for stage in plan["stages"]] == [
+        "mine-parse",
+        "mine-associate",
+        "mine-queries",
+        "mine-check",
+    ]
+    assert plan["calls"] > 50 and plan["stages"][0]["usd"]["high"] > plan["stages"][0]["usd"]["low"] > 0
+
+
+@pytest.mark.parametrize(
+    ("arguments", "said"),
+    [
+        (["--model", "builtin/world"], "--out BENCH"),
+        (["--out", "b"], "nobody is asked"),
+        (["--model", "builtin/world", "--out", "b", "--owners", "nobody"], 'no owner "nobody"'),
+        (["--model", "builtin/world", "--out", "b", "--preset", "disbench"], "fewer than 2,000"),
+    ],
+)
+def test_mistakes_end_with_the_fix(
+    workspace: Path, tmp_path: Path, arguments: list[str], said: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    placed = [str(tmp_path / part) if part == "b" else part for part in arguments]
+    with pytest.raises(SystemExit) as ended:
+        main(["mine", str(workspace), *placed])
+    assert ended.value.code == 2 and said in capsys.readouterr().err
