@@ -33,6 +33,7 @@ _PURPOSES = {
     "qdrant": "vectors in Qdrant",
     "milvus": "vectors in Milvus",
     "weaviate": "vectors in Weaviate",
+    "view": "the app in your browser",
     "mcp": "the tools for other agents, and other servers' tools",
 }
 _STATES: Mapping[str, Callable[[], State]] = {"photos": photos_state, "ocr": words_state}

@@ -48,6 +48,11 @@ def to_html(page: Page) -> str:
     return f"<!doctype html>\n{document}\n"
 
 
+def to_fragment(blocks: Iterable[Block]) -> Markup:
+    """Blocks alone, for a page that is made elsewhere."""
+    return lines(map(_block, blocks))
+
+
 def _contents(chapters: Iterable[Chapter]) -> Markup:
     items = (tag("li", tag("a", chapter.title, href=f"#{chapter.id}")) for chapter in chapters)
     return tag("nav", tag("ul", *items), aria_label="Contents")

@@ -1,0 +1,1 @@
+"""The local app: pictures, search, benchmarks, review and runs in a browser."""

@@ -1,0 +1,95 @@
+"""The app: which address leads to which page, and what is said when something goes wrong."""
+
+from __future__ import annotations
+
+import re
+
+from starlette.applications import Starlette
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response
+from starlette.routing import Route
+from starlette.types import ASGIApp
+
+from sightline.errors import SightlineError
+from sightline.web.addresses import harmless
+from sightline.web.desk import Desk, missing, posting, style_of
+from sightline.web.pages import bench, comparing, corpus, map, replaying, review, runs, search  # noqa: A004
+from sightline.web.security import Gate
+
+_STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
+
+
+def build(desk: Desk) -> ASGIApp:
+    """The whole app, behind its gate."""
+    app = Starlette(
+        routes=[
+            Route("/", corpus.home),
+            Route("/static/{name}", static),
+            Route("/thumb/{key}", corpus.thumb),
+            Route("/corpus", corpus.grid),
+            Route("/api/pictures", corpus.window),
+            Route("/timeline", corpus.timeline),
+            Route("/map", map.world),
+            Route("/groups", corpus.groups),
+            Route("/problems", corpus.problems),
+            Route("/picture", corpus.picture),
+            Route("/graph/{name}", corpus.graph),
+            Route("/search", search.search),
+            Route("/api/count", search.count),
+            Route("/api/upload", search.upload, methods=["POST"]),
+            Route("/ask", search.ask),
+            Route("/ask", posting(search.start), methods=["POST"]),
+            Route("/ask/{job}", search.watch),
+            Route("/ask/{job}/events", search.events),
+            Route("/bench", bench.listing),
+            Route("/bench/{name}", bench.overview),
+            Route("/bench/{name}/audit", bench.audit),
+            Route("/bench/{name}/task", bench.task),
+            Route("/review", review.choose),
+            Route("/review", posting(review.introduce), methods=["POST"]),
+            Route("/review/{name}", review.queue),
+            Route("/review/{name}", posting(review.decide), methods=["POST"]),
+            Route("/review/{name}/undo", posting(review.undo), methods=["POST"]),
+            Route("/review/{name}/people", review.people),
+            Route("/runs", runs.boards),
+            Route("/runs/{name}", runs.one_run),
+            Route("/runs/{name}/replay", replaying.replay),
+            Route("/compare", comparing.compare),
+            Route("/traces/{name}", replaying.traces),
+        ],
+        exception_handlers={HTTPException: _told, SightlineError: _told, Exception: _fault},
+    )
+    app.state.desk = desk
+    return Gate(app, desk.guard)
+
+
+def static(request: Request) -> Response:
+    """A style sheet, a script or a drawing that is part of the app."""
+    name = request.path_params["name"]
+    kind = _STATIC.get(name.rpartition(".")[2])
+    if kind is None or not re.fullmatch(r"[a-z]+\.[a-z]+", name):
+        raise missing("such file")
+    try:
+        text = style_of(name, "sightline.report" if name == "page.css" else "sightline.web.static")
+    except FileNotFoundError:
+        raise missing("such file") from None
+    return Response(text, media_type=kind, headers={"cache-control": "private, max-age=60"})
+
+
+def _told(request: Request, error: Exception) -> Response:
+    """What was wrong, in words; paths of this machine are not among them."""
+    status = error.status_code if isinstance(error, HTTPException) else 400
+    said = error.detail if isinstance(error, HTTPException) else str(error)
+    return _page(request, status, harmless(said, Desk.of(request).library.places.roots))
+
+
+def _fault(request: Request, error: Exception) -> Response:
+    """Our own fault: what it was is in the terminal."""
+    return _page(request, 500, "Something went wrong in the app itself. The terminal it runs in says more.")
+
+
+def _page(request: Request, status: int, message: str) -> Response:
+    if request.url.path.startswith("/api/"):
+        return JSONResponse({"error": message}, status)
+    return Desk.of(request).show(request, "error.html", status=status, code=status, message=message)

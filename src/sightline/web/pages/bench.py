@@ -1,0 +1,227 @@
+"""Benchmarks: queries with their judged pools, what the audit noticed, how good the labels are, slices."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping
+from dataclasses import dataclass, replace
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.make.audit.pools import find_twins, look_at_queries
+from sightline.make.audit.reviews import standing
+from sightline.make.audit.stage import audit_benchmark
+from sightline.report.facts import facts_of
+from sightline.types import (
+    Answer,
+    Benchmark,
+    Candidate,
+    Choice,
+    Judgment,
+    PictureRef,
+    PictureSet,
+    Relevance,
+    Review,
+    Task,
+    Traces,
+)
+from sightline.web.contradicting import side_by_side
+from sightline.web.corpus import Tile
+from sightline.web.desk import Desk, missing, number
+from sightline.web.library import Fresh, Shelf
+from sightline.web.regions import Region, region_of
+from sightline.web.reviewing import Book, quality
+
+_TASKS = 100
+_POOL = 400
+_TIERS = ("seed", "positive", "neutral", "near", "hard", "easy", "random", "pooled", "")
+_BOOK = Book()
+_AUDITS: Fresh[Any] = Fresh()
+
+
+@dataclass(frozen=True, slots=True)
+class Judged:
+    """A picture of a task's pool, with its grade and what was said of it."""
+
+    tile: Tile
+    grade: int | None
+    candidate: Candidate | None
+    judgments: tuple[Judgment, ...]
+    reviews: tuple[Review, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class PromptPart:
+    """A piece of a prompt: words, or a picture with the part of it that is meant, in percent."""
+
+    text: str = ""
+    tile: Tile | None = None
+    region: Region | None = None
+
+
+def listing(request: Request) -> Response:
+    """All benchmarks that were found."""
+    desk = Desk.of(request)
+    desk.library.refresh()
+    rows = [(shelf, facts_of(shelf.benchmark)) for shelf in desk.library.shelves()]
+    return desk.show(request, "benchmarks.html", rows=rows)
+
+
+def overview(request: Request) -> Response:
+    """One benchmark: counts, label quality, slices, and its tasks."""
+    desk, shelf = of(request)
+    benchmark, query = shelf.benchmark, request.query_params
+    flags = flags_of(benchmark)
+    tasks = [task for task in benchmark.tasks.values() if _fits(task, query, flags)]
+    offset = number(request, "offset")
+    return desk.show(
+        request,
+        "benchmark.html",
+        shelf=shelf,
+        facts=facts_of(benchmark),
+        found=quality(shelf, _BOOK.read(shelf.folder)),
+        flags=flags,
+        flag_counts=Counter(flag for held in flags.values() for flag in held),
+        tasks=tasks[offset : offset + _TASKS],
+        count=len(tasks),
+        offset=offset,
+        step=_TASKS,
+        relevant={task: _relevant(benchmark, task) for task in benchmark.tasks},
+        query=query,
+    )
+
+
+def audit(request: Request) -> Response:
+    """Everything that the audit finds: baselines that never look, twins, lopsided queries, label quality."""
+    desk, shelf = of(request)
+    reviews = _BOOK.read(shelf.folder)
+    ranks = _rank_tasks(replace(shelf.benchmark, reviews=reviews))
+    found = None
+    if ranks.tasks:
+        judging = shelf.benchmark.card.get("judging")
+        found = _AUDITS.get(
+            shelf.name,
+            (id(shelf), len(reviews)),
+            lambda: audit_benchmark(ranks, judging=judging if isinstance(judging, dict) else None),
+        )
+    return desk.show(request, "audit.html", shelf=shelf, audit=found)
+
+
+def task(request: Request) -> Response:
+    """One task with its truth and its pool."""
+    desk, shelf = of(request)
+    asked = shelf.benchmark.tasks.get(request.query_params.get("id", ""))
+    if asked is None:
+        raise missing("such task")
+    truth = shelf.benchmark.truth.get(asked.id)
+    reviews = [review for review in standing(_BOOK.read(shelf.folder)) if review.task == asked.id]
+    return desk.show(
+        request,
+        "task.html",
+        shelf=shelf,
+        task=asked,
+        prompt=parts_of(desk, shelf, asked),
+        options=[(one.key, [_part(desk, shelf, part) for part in one.content]) for one in asked.options],
+        pools=pools_of(desk, shelf, asked.id, reviews),
+        truth=truth if isinstance(truth, Answer | Choice) else None,
+        traces=side_by_side(truth.references) if isinstance(truth, Traces) else None,
+        flags=flags_of(shelf.benchmark).get(asked.id, ()),
+        about=[review for review in reviews if review.picture is None],
+    )
+
+
+def of(request: Request) -> tuple[Desk, Shelf]:
+    """The benchmark that an address names."""
+    desk = Desk.of(request)
+    shelf = desk.library.shelf(request.path_params["name"])
+    if shelf is None:
+        raise missing("such benchmark")
+    return desk, shelf
+
+
+def pools_of(desk: Desk, shelf: Shelf, task: str, reviews: list[Review]) -> list[tuple[str, list[Judged]]]:
+    """The judged pictures by tier; each with the highest grades first."""
+    truth = shelf.benchmark.truth.get(task)
+    grades = truth.grades if isinstance(truth, Relevance) else {}
+    if isinstance(truth, PictureSet):
+        grades = dict.fromkeys(truth.pictures, 1)
+    candidates = {one.picture: one for one in shelf.candidates.get(task, ())}
+    judgments: dict[str, list[Judgment]] = defaultdict(list)
+    for one in shelf.judgments.get(task, ()):
+        judgments[one.picture].append(one)
+    said: dict[str, list[Review]] = defaultdict(list)
+    for review in reviews:
+        if review.picture is not None:
+            said[review.picture].append(review)
+    pools: dict[str, list[Judged]] = defaultdict(list)
+    for id_ in list(dict.fromkeys((*grades, *candidates, *said)))[:_POOL]:
+        candidate = candidates.get(id_)
+        tile = Tile(desk.library.key(id_, shelf) or "", id_)
+        judged = Judged(tile, grades.get(id_), candidate, tuple(judgments[id_]), tuple(said[id_]))
+        pools[candidate.tier if candidate is not None else ""].append(judged)
+    for held in pools.values():
+        held.sort(key=lambda one: -(one.grade or 0))
+    return sorted(pools.items(), key=lambda pair: _TIERS.index(pair[0]))
+
+
+def parts_of(desk: Desk, shelf: Shelf, task: Task) -> list[PromptPart]:
+    """A prompt as it is read: words and pictures in order."""
+    return [_part(desk, shelf, part) for part in task.prompt]
+
+
+def _part(desk: Desk, shelf: Shelf, part: str | PictureRef) -> PromptPart:
+    if isinstance(part, str):
+        return PromptPart(part)
+    return PromptPart(tile=Tile(desk.library.key(part.id, shelf) or "", part.id), region=region_of(part.region))
+
+
+def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:
+    """What the audit notices about each task without asking anybody."""
+    ranks = _rank_tasks(benchmark)
+    queries, twins = look_at_queries(ranks), find_twins(ranks)
+    found: dict[str, list[str]] = defaultdict(list)
+    for ids, flag in (
+        (queries.none, "nothing relevant"),
+        (queries.only_seed, "only the seed"),
+        (queries.many, "too many relevant"),
+        ([one for pair in queries.equal for one in pair], "same words as another"),
+        ([task for task, *_ in twins.disagree], "look-alikes judged differently"),
+        ([task for task, _ in twins.seed_twins], "like the seed, not relevant"),
+    ):
+        for id_ in dict.fromkeys(ids):
+            found[id_].append(flag)
+    return {id_: tuple(flags) for id_, flags in found.items()}
+
+
+def _rank_tasks(benchmark: Benchmark) -> Benchmark:
+    kept = {id_: task for id_, task in benchmark.tasks.items() if isinstance(benchmark.truth.get(id_), Relevance)}
+    return replace(benchmark, tasks=kept, truth={id_: benchmark.truth[id_] for id_ in kept})
+
+
+def _relevant(benchmark: Benchmark, task: str) -> str:
+    """How much of a pool is relevant, in words for a list."""
+    match benchmark.truth.get(task):
+        case Relevance(grades):
+            return f"{sum(grade > 0 for grade in grades.values()):,} of {len(grades):,}"
+        case PictureSet(pictures):
+            return f"{len(pictures):,}"
+        case Answer(text):
+            return text
+        case Choice(option):
+            return option or ""
+        case Traces(references):
+            return f"{len(references)} traces"
+    return ""
+
+
+def _fits(task: Task, query: Mapping[str, str], flags: Mapping[str, tuple[str, ...]]) -> bool:
+    words = query.get("words", "").lower().split()
+    flag, label, value = query.get("flag"), query.get("label"), query.get("value")
+    if flag and flag not in flags.get(task.id, ()):
+        return False
+    if label and value and value not in task.labels.get(label, ()):
+        return False
+    text = f"{task.id} {task.text}".lower()
+    return all(word in text for word in words)

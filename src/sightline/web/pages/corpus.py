@@ -1,0 +1,239 @@
+"""The corpus: overview, grid, timeline, groups, problems, one picture, and small copies of pictures."""
+
+from __future__ import annotations
+
+from itertools import groupby
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import HTMLResponse, JSONResponse, Response
+
+from sightline.errors import SightlineError
+from sightline.mine.files import GRAPH_PAGE
+from sightline.types import Failure, Picture
+from sightline.web.choosing import Choice
+from sightline.web.corpus import CorpusView, Tile
+from sightline.web.desk import Desk, missing, number
+from sightline.web.finding import Wanted
+from sightline.web.security import EXPORT_POLICY
+from sightline.web.thumbs import KEY, SIZES
+
+_FIRST = 120
+_WINDOW = 200
+_GROUPS = 40
+_GROUP_TILES = 8
+_LISTED = 200
+_NEIGHBOURS = 12
+_SHELVES = 12
+_KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
+_FOREVER = "private, max-age=31536000, immutable"
+_UNREADABLE = (
+    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 90"><rect width="120" height="90" fill="#8884"/>'
+    '<text x="60" y="49" font-family="sans-serif" font-size="11" text-anchor="middle" fill="#888">can’t be read</text>'
+    "</svg>"
+)
+
+
+def home(request: Request) -> Response:
+    """What there is."""
+    desk = Desk.of(request)
+    desk.library.refresh()
+    corpus = desk.library.corpus
+    newest = [] if corpus is None else corpus.window(Choice(), 0, _SHELVES)
+    count = 0 if corpus is None else corpus.total()
+    skipped = 0 if corpus is None else sum(corpus.problems()[0].values())
+    groups = {} if corpus is None else corpus.group_counts()
+    return desk.show(request, "home.html", tiles=newest, count=count, groups=groups, kinds=_KINDS, skipped=skipped)
+
+
+def grid(request: Request) -> Response:
+    """All pictures, or those that facets leave; the page's script fetches other windows as one scrolls."""
+    desk, corpus = _corpus(request)
+    choice = Choice.read(request.query_params)
+    offset = number(request, "offset")
+    return desk.show(
+        request,
+        "grid.html",
+        choice=choice,
+        chosen=choice.chosen(),
+        count=corpus.count(choice),
+        total=corpus.total(),
+        tiles=corpus.window(choice, offset, _FIRST),
+        offset=offset,
+        step=_FIRST,
+        facets=corpus.facets(choice),
+    )
+
+
+def window(request: Request) -> Response:
+    """Some pictures of the grid, as JSON."""
+    _, corpus = _corpus(request)
+    choice = Choice.read(request.query_params)
+    limit = min(number(request, "limit", _WINDOW), _WINDOW)
+    tiles = corpus.window(choice, number(request, "offset"), limit)
+    return JSONResponse([[tile.key, tile.id, (tile.taken_at or "")[:16], tile.tint] for tile in tiles])
+
+
+def timeline(request: Request) -> Response:
+    """Pictures by month and the events among them."""
+    desk, corpus = _corpus(request)
+    months = corpus.months()
+    years = [(year, list(held)) for year, held in groupby(months, key=lambda month: month[0][:4])]
+    offset = number(request, "offset")
+    return desk.show(
+        request,
+        "timeline.html",
+        years=years[::-1],
+        most=max((count for _, count in months), default=1),
+        undated=corpus.count(Choice(year="?")),
+        events=corpus.group_rows("event", offset, _GROUPS, 6),
+        count=corpus.group_counts().get("event", 0),
+        offset=offset,
+        step=_GROUPS,
+    )
+
+
+def groups(request: Request) -> Response:
+    """Duplicates, bursts, and other groups, with their first pictures."""
+    desk, corpus = _corpus(request)
+    counts = corpus.group_counts()
+    kind = request.query_params.get("kind") or next(
+        (name for name in ("duplicate", "burst") if name in counts), "event"
+    )
+    offset = number(request, "offset")
+    return desk.show(
+        request,
+        "groups.html",
+        kind=kind,
+        kinds=_KINDS,
+        counts=counts,
+        rows=corpus.group_rows(kind, offset, _GROUPS, _GROUP_TILES),
+        count=counts.get(kind, 0),
+        offset=offset,
+        step=_GROUPS,
+    )
+
+
+def problems(request: Request) -> Response:
+    """What the scan could not take in, and what it noticed."""
+    desk, corpus = _corpus(request)
+    skipped, warnings = corpus.problems()
+    offset = number(request, "offset")
+    rows = corpus.skipped(offset, _LISTED)
+    count = sum(skipped.values())
+    return desk.show(
+        request,
+        "problems.html",
+        skipped=skipped,
+        warnings=warnings,
+        rows=rows,
+        count=count,
+        offset=offset,
+        step=_LISTED,
+    )
+
+
+def picture(request: Request) -> Response:
+    """One picture: what is known of it, what was said of it, and what is near it."""
+    desk, corpus = _corpus(request)
+    found = corpus.find(request.query_params.get("id", ""))
+    if found is None:
+        raise missing("such picture")
+    before, after = corpus.beside(Choice(), found.id)
+    near, why = _neighbours(desk, found)
+    return desk.show(
+        request,
+        "picture.html",
+        picture=found,
+        facts=_facts(found),
+        before=before,
+        after=after,
+        groups=corpus.groups.of_picture(found.id),
+        said=_annotations(desk, found.id),
+        near=near,
+        why=why,
+    )
+
+
+def thumb(request: Request) -> Response:
+    """The small copy of a picture that the app knows, by its key."""
+    desk = Desk.of(request)
+    key, size = request.path_params["key"], number(request, "size", SIZES[0])
+    if KEY.fullmatch(key) is None or size not in SIZES:
+        raise missing("such picture")
+    if desk.finder.has_upload(key):
+        return Response(desk.finder.upload(key), media_type="image/jpeg", headers={"cache-control": _FOREVER})
+    path = desk.library.path(key)
+    if path is None:
+        raise missing("such picture")
+    data = desk.library.thumbs.get(key, size, path)
+    if isinstance(data, Failure):
+        return Response(_UNREADABLE, media_type="image/svg+xml")
+    return Response(data, media_type="image/jpeg", headers={"cache-control": _FOREVER})
+
+
+def graph(request: Request) -> Response:
+    """The memory graph of a mined photo history, as `sightline mine` drew it; nothing in it runs."""
+    folder = Desk.of(request).library.places.graphs.get(request.path_params["name"])
+    if folder is None:
+        raise missing("such graph")
+    page = (folder / GRAPH_PAGE).read_text("utf-8")
+    return HTMLResponse(page, headers={"content-security-policy": EXPORT_POLICY})
+
+
+def _corpus(request: Request) -> tuple[Desk, CorpusView]:
+    desk = Desk.of(request)
+    if desk.library.corpus is None:
+        raise missing("corpus: make one with sightline scan DIR, and open the app again")
+    return desk, desk.library.corpus
+
+
+def _facts(picture: Picture) -> list[tuple[str, str]]:
+    taken = None if picture.taken_at is None else picture.taken_at.isoformat(" ", "minutes")
+    at = None if picture.lat is None or picture.lon is None else f"{picture.lat:.5f}, {picture.lon:.5f}"
+    size = f"{picture.width} × {picture.height}" if picture.width and picture.height else None
+    rights = picture.rights
+    pairs: list[tuple[str, Any]] = [
+        ("Taken", taken),
+        ("Place", picture.address),
+        ("Coordinates", at),
+        ("Altitude", None if picture.altitude is None else f"{picture.altitude:g} m"),
+        ("Device", picture.device),
+        ("Size", size),
+        ("Type", picture.mime),
+        ("Licence", rights.license),
+        ("Source", rights.source),
+        ("DOI", rights.doi),
+        ("By", rights.attribution),
+        *((name.replace("_", " ").capitalize(), _plain(value)) for name, value in picture.extra.items()),
+        ("SHA-256", picture.sha256),
+    ]
+    return [(name, str(value)) for name, value in pairs if value not in (None, "")]
+
+
+def _plain(value: Any) -> str:
+    return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
+
+
+def _annotations(desk: Desk, id_: str) -> list[Any]:
+    """What the index and the benchmarks hold on a picture."""
+    found = [note for shelf in desk.library.shelves() for note in shelf.annotations.get(id_, ())]
+    searcher = desk.finder.searcher()
+    if searcher is not None:
+        with searcher.table_lock:
+            note = searcher.table.annotation(id_)
+        if note is not None and note not in found:
+            found.append(note)
+    return found
+
+
+def _neighbours(desk: Desk, picture: Picture) -> tuple[list[Tile], str]:
+    """Pictures that look like it, where there is an index with vectors; else why not."""
+    if desk.finder.searcher() is None:
+        return [], "Pictures that look like it are shown once there is an index: sightline index"
+    try:
+        hits = desk.finder.search(Wanted(like=picture.id, k=_NEIGHBOURS + 1)).hits
+    except SightlineError as error:
+        return [], str(error)
+    near = [hit.picture for hit in hits if hit.picture.id != picture.id][:_NEIGHBOURS]
+    return [Tile(desk.library.key(one.id) or "", one.id) for one in near], ""

@@ -1,0 +1,126 @@
+"""The map: a graticule, coarse coasts, and a dot for pictures near each other; every dot leads further in."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator
+from dataclasses import dataclass
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.web.addresses import address
+from sightline.web.choosing import Choice
+from sightline.web.corpus import Spot
+from sightline.web.desk import Desk, missing
+from sightline.web.outline import LAND
+
+WIDTH, HEIGHT = 1000.0, 500.0
+_WORLD = (-180.0, -90.0, 180.0, 90.0)
+_CELLS = 36
+_STEPS = (30.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+_FEW = 60
+"""So many pictures are better looked at than zoomed into."""
+Box = tuple[float, float, float, float]
+
+
+@dataclass(frozen=True, slots=True)
+class Dot:
+    """A spot as it is drawn, and where it leads."""
+
+    x: float
+    y: float
+    radius: float
+    count: int
+    href: str
+
+
+@dataclass(frozen=True, slots=True)
+class Line:
+    """A line of the graticule and its name."""
+
+    x1: float
+    y1: float
+    x2: float
+    y2: float
+    label: str
+
+
+def world(request: Request) -> Response:
+    """The whole of it, or a part."""
+    desk = Desk.of(request)
+    corpus = desk.library.corpus
+    if corpus is None:
+        raise missing("corpus")
+    extent = corpus.extent()
+    box = shaped(Choice.read(request.query_params).box or extent or _WORLD)
+    cell = (box[2] - box[0]) / _CELLS
+    spots = [] if extent is None else corpus.spots(box, cell)
+    return desk.show(
+        request,
+        "map.html",
+        width=WIDTH,
+        height=HEIGHT,
+        coasts=[path for ring in LAND if (path := _path(ring, box))],
+        lines=list(_graticule(box)),
+        dots=[_dot(spot, box, cell) for spot in spots],
+        count=sum(spot.count for spot in spots),
+        box=",".join(f"{edge:.4f}" for edge in box),
+        wider=_wider(box),
+    )
+
+
+def shaped(box: Box) -> Box:
+    """A box twice as wide as high around the given one, with a margin, inside the world."""
+    west, south, east, north = box
+    wide = min(360.0, max((east - west) * 1.2, (north - south) * 2.4, 0.02))
+    middle, centre = (west + east) / 2, (south + north) / 2
+    left = min(max(middle - wide / 2, -180.0), 180.0 - wide)
+    bottom = min(max(centre - wide / 4, -90.0), 90.0 - wide / 2)
+    return (left, bottom, left + wide, bottom + wide / 2)
+
+
+def _wider(box: Box) -> str | None:
+    west, south, east, north = box
+    if east - west >= 359:
+        return None
+    wide = east - west
+    return address("/map", box=f"{west - wide:g},{south - wide / 2:g},{east + wide:g},{north + wide / 2:g}")
+
+
+def _at(lon: float, lat: float, box: Box) -> tuple[float, float]:
+    west, south, east, north = box
+    return (lon - west) / (east - west) * WIDTH, (north - lat) / (north - south) * HEIGHT
+
+
+def _path(ring: tuple[tuple[int, int], ...], box: Box) -> str | None:
+    """A coast as the points of a polygon; None where all of it lies on one side of the map."""
+    points = [_at(lon, lat, box) for lon, lat in ring]
+    xs, ys = [x for x, _ in points], [y for _, y in points]
+    if max(xs) < 0 or min(xs) > WIDTH or max(ys) < 0 or min(ys) > HEIGHT:
+        return None
+    return " ".join(f"{x:.1f},{y:.1f}" for x, y in points)
+
+
+def _graticule(box: Box) -> Iterator[Line]:
+    west, south, east, north = box
+    step = next((each for each in _STEPS if (east - west) / each >= 6), _STEPS[-1])
+    for number in range(math.ceil(west / step), math.floor(east / step) + 1):
+        x, _ = _at(number * step, 0, box)
+        yield Line(x, 0, x, HEIGHT, _degrees(number * step, "E", "W"))
+    for number in range(math.ceil(south / step), math.floor(north / step) + 1):
+        _, y = _at(0, number * step, box)
+        yield Line(0, y, WIDTH, y, _degrees(number * step, "N", "S"))
+
+
+def _degrees(value: float, plus: str, minus: str) -> str:
+    return f"{abs(value):g}°{'' if not value else plus if value > 0 else minus}"
+
+
+def _dot(spot: Spot, box: Box, cell: float) -> Dot:
+    x, y = _at(spot.lon, spot.lat, box)
+    # A rounded square of the grid is centred on a multiple of its size.
+    lon, lat = round(spot.lon / cell) * cell, round(spot.lat / cell) * cell
+    around = f"{lon - cell / 2:.5f},{lat - cell / 2:.5f},{lon + cell / 2:.5f},{lat + cell / 2:.5f}"
+    href = address("/corpus" if spot.count <= _FEW or cell < 0.001 else "/map", box=around)
+    return Dot(x, y, min(22.0, 5 + 3 * math.log2(spot.count)), spot.count, href)

@@ -1,0 +1,155 @@
+"""Runs: the leaderboard of each benchmark, and one run with all that it was scored."""
+
+from __future__ import annotations
+
+from collections.abc import Collection, Iterator, Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.agent.trajectory import trajectory_path
+from sightline.report.blocks import Cell, Charts, Row, Table, numeric
+from sightline.report.charts import Band, Dot, Point, cost_plot, dot_plot
+from sightline.report.html import to_fragment
+from sightline.report.leaderboard import Board, Leaderboard, build_leaderboard
+from sightline.report.markup import Markup
+from sightline.report.runs import ScoredRun, read_scored
+from sightline.report.words import DASH, interval, score
+from sightline.run.folder import HEADER, SCORES
+from sightline.score.scores import TaskScore
+from sightline.types import Run
+from sightline.web.addresses import address
+from sightline.web.desk import Desk, missing, number
+from sightline.web.library import Fresh, Library, Shelf
+
+_TASKS = 200
+_BOARDS: Fresh[tuple[Leaderboard, ...]] = Fresh()
+
+
+def boards(request: Request) -> Response:
+    """All runs, ranked within each benchmark, with quality against cost."""
+    desk = Desk.of(request)
+    desk.library.refresh()
+    places = desk.library.places
+    names = {path.resolve(): name for name, path in places.runs.items()}
+    shown = [_shown(found, board, names) for found in _ranked(desk.library) for board in found.boards]
+    left_out = [one for found in _ranked(desk.library) for one in found.left_out]
+    return desk.show(request, "runs.html", boards=shown, left_out=left_out, traces=list(places.traces))
+
+
+def one_run(request: Request) -> Response:
+    """One run: every estimate, slices, failures, and its tasks."""
+    desk, name, folder = named(request)
+    run = read_scored(folder)
+    shelf = shelf_of(desk.library, run.run)
+    rows = run.scores.tasks
+    offset = number(request, "offset")
+    return desk.show(
+        request,
+        "run.html",
+        name=name,
+        run=run,
+        shelf=shelf,
+        estimates=to_fragment([_estimates(run)]),
+        slices=to_fragment([_slices(run, label) for label in run.scores.by_label]),
+        rows=[(row, _way(name, folder, row)) for row in rows[offset : offset + _TASKS]],
+        others=[other for other in desk.library.places.runs if other != name],
+        count=len(rows),
+        offset=offset,
+        step=_TASKS,
+    )
+
+
+def named(request: Request) -> tuple[Desk, str, Path]:
+    """The run that an address names."""
+    desk, name = Desk.of(request), request.path_params["name"]
+    folder = desk.library.run(name)
+    if folder is None:
+        raise missing("such run")
+    return desk, name, folder
+
+
+# -- boards
+
+
+def _ranked(library: Library) -> tuple[Leaderboard, ...]:
+    """The boards of every root that holds runs; a root below another is part of its boards already."""
+    roots = [
+        root
+        for root in library.places.roots
+        if not any(root.is_relative_to(up) for up in library.places.roots if up != root)
+    ]
+    stamp = tuple(
+        (
+            str(folder),
+            tuple((folder / name).stat().st_mtime_ns for name in (HEADER, SCORES) if (folder / name).is_file()),
+        )
+        for folder in library.places.runs.values()
+    )
+    return _BOARDS.get("all", stamp, lambda: tuple(_build(roots, library.places.runs.values())))
+
+
+def _build(roots: Sequence[Path], runs: Collection[Path]) -> Iterator[Leaderboard]:
+    for root in roots:
+        if any(folder.is_relative_to(root) for folder in runs):
+            yield build_leaderboard(root)
+
+
+def _shown(found: Leaderboard, board: Board, names: Mapping[Path, str]) -> dict[str, Any]:
+    rows = [(place, names.get((found.folder / place.folder).resolve())) for place in board.places]
+    bands = [Band(place.name, [Dot(at, place.name, place.estimate)]) for at, place in enumerate(board.places)]
+    points = [
+        Point(at, place.name, place.spending.usd_per_task, place.estimate)
+        for at, place in enumerate(board.places)
+        if place.spending.usd_per_task is not None
+    ]
+    ident = f"board-{(board.checksum or board.benchmark)[:8]}"
+    drawings: list[Markup] = [dot_plot(board.metric, bands, ident)]
+    if len(points) > 1 and any(point.usd for point in points):
+        drawings.append(cost_plot(f"{board.metric} against cost", points, f"{ident}-cost"))
+    return {"board": board, "rows": rows, "charts": to_fragment([Charts(drawings)])}
+
+
+# -- one run
+
+
+def _estimates(run: ScoredRun) -> Table:
+    rows: list[Row] = [
+        (
+            metric,
+            score(one.mean),
+            interval(one),
+            f"{one.n:,}",
+            f"{one.failures:,}",
+            DASH if one.answered is None else score(one.answered),
+            one.method,
+        )
+        for metric, one in run.scores.overall.items()
+    ]
+    head = ("metric", "mean", f"{run.scores.level:.0%} interval", "n", "failures", "answered", "interval by")
+    return Table("Every estimate; failures count as zero in the mean", head, rows, numeric(1, 6))
+
+
+def _slices(run: ScoredRun, label: str) -> Table:
+    rows: list[Row] = [
+        (value, metric, Cell(score(one.mean), interval(one)), f"{one.n:,}")
+        for value, estimates in run.scores.by_label[label].items()
+        for metric, one in list(estimates.items())[:1]
+    ]
+    return Table(f"By {label}", (label, "metric", "mean", "n"), rows, numeric(2, 4))
+
+
+def _way(name: str, folder: Path, row: TaskScore) -> str | None:
+    """Where the attempt can be replayed, if notes were taken."""
+    if not trajectory_path(folder, row.task_id, row.attempt).is_file():
+        return None
+    return address(f"/runs/{name}/replay", task=row.task_id, attempt=row.attempt or None)
+
+
+def shelf_of(library: Library, run: Run) -> Shelf | None:
+    """The benchmark of a run: the same content, else one of the same name."""
+    named = [shelf for shelf in library.shelves() if shelf.benchmark.name == run.benchmark]
+    same = [shelf for shelf in named if shelf.benchmark.checksum == run.benchmark_checksum]
+    return next(iter(same or named), None)

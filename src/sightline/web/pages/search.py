@@ -1,0 +1,150 @@
+"""Search by words, by a picture and by filters; ask the agent and see its steps as they happen."""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import AsyncIterator, Mapping
+
+import orjson
+from starlette.concurrency import run_in_threadpool
+from starlette.exceptions import HTTPException
+from starlette.requests import Request
+from starlette.responses import JSONResponse, Response, StreamingResponse
+
+from sightline.agent.ask import FOLDER as ASKED
+from sightline.agent.trajectory import trajectories_of
+from sightline.errors import UserError
+from sightline.search import Results
+from sightline.types import Failure
+from sightline.web.desk import Desk, go, missing
+from sightline.web.finding import Wanted
+from sightline.web.live import Job
+from sightline.web.security import read_upload
+from sightline.web.steps import Steps
+
+_PAUSE = 0.05
+_BEFORE = 20
+
+
+def search(request: Request) -> Response:
+    """The form, and what was found."""
+    desk = Desk.of(request)
+    wanted = _wanted(request)
+    results: Results | None = None
+    error: UserError | None = None
+    indexes = desk.finder.names()
+    if not wanted.is_empty and indexes:
+        try:
+            results = desk.finder.search(wanted)
+        except UserError as wrong:
+            error = wrong
+    return desk.show(
+        request,
+        "search.html",
+        wanted=wanted,
+        results=results,
+        keys=[] if results is None else [desk.library.key(hit.picture.id) or "" for hit in results.hits],
+        error=error,
+        has_index=bool(indexes),
+    )
+
+
+def count(request: Request) -> Response:
+    """How many pictures a filter leaves, or what is wrong with it; asked while it is typed."""
+    desk = Desk.of(request)
+    try:
+        return JSONResponse({"count": desk.finder.count(request.query_params.get("where", ""))})
+    except UserError as error:
+        return JSONResponse({"error": str(error)})
+
+
+async def upload(request: Request) -> Response:
+    """A picture to look like; it stays in memory and is never written to the corpus."""
+    desk = Desk.of(request)
+    data = await read_upload(request, desk.guard)
+    key = await run_in_threadpool(desk.finder.keep_upload, data)
+    if isinstance(key, Failure):
+        raise HTTPException(415, f"{key.kind}: {key.message}")
+    return JSONResponse({"upload": key})
+
+
+def ask(request: Request) -> Response:
+    """The form, and what was asked before."""
+    desk = Desk.of(request)
+    return desk.show(request, "ask.html", model=desk.live.model, before=_before(desk), job=None)
+
+
+def start(request: Request, fields: Mapping[str, str]) -> Response:
+    """Have the agent begin."""
+    desk = Desk.of(request)
+    question = fields.get("question", "").strip()
+    if not question:
+        return go("/ask")
+    job = desk.live.start(question)
+    if job is None:
+        raise HTTPException(503, "Two questions are being answered already; wait until one is done.")
+    return go(f"/ask/{job.id}")
+
+
+def watch(request: Request) -> Response:
+    """One question while it is answered."""
+    desk = Desk.of(request)
+    return desk.show(request, "ask.html", model=desk.live.model, before=_before(desk), job=_job(request))
+
+
+async def events(request: Request) -> Response:
+    """The steps so far and those to come, as server-sent events; a reader that lost its line goes on where it was."""
+    desk, job = Desk.of(request), _job(request)
+    last = request.headers.get("last-event-id", "")
+    first = int(last) + 1 if last.isascii() and last.isdigit() else 0
+    return StreamingResponse(_stream(desk, job, first), media_type="text/event-stream")
+
+
+async def _stream(desk: Desk, job: Job, first: int) -> AsyncIterator[bytes]:
+    steps = Steps(desk.library)
+    for record in job.events[:first]:
+        steps.step(record)  # What a subset held before is known to the steps that follow.
+    at = first
+    while True:
+        while at < len(job.events):
+            step = steps.step(job.events[at])
+            if step is not None:
+                html = await run_in_threadpool(desk.fragment, "step.html", step=step)
+                yield _event(at, "step", {"html": html})
+            at += 1
+        if job.done:
+            break
+        await asyncio.sleep(_PAUSE)
+    html = await run_in_threadpool(desk.fragment, "answer.html", answer=steps.answer(job))
+    yield _event(at, "done", {"html": html})
+
+
+def _event(number: int, kind: str, data: object) -> bytes:
+    return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), orjson.dumps(data))
+
+
+def _job(request: Request) -> Job:
+    job = Desk.of(request).live.find(request.path_params["job"])
+    if job is None:
+        raise missing("such question in this sitting")
+    return job
+
+
+def _before(desk: Desk) -> list[tuple[str, str]]:
+    """The last questions of this workspace, with the names of their trajectories."""
+    folder = desk.library.run(ASKED)
+    if folder is None or not folder.is_dir():
+        return []
+    found = [(one.start.task, one.start.question) for one in trajectories_of(folder)]
+    return found[::-1][:_BEFORE]
+
+
+def _wanted(request: Request) -> Wanted:
+    query = request.query_params
+    return Wanted(
+        query.get("text", ""),
+        query.get("like", ""),
+        query.get("upload", ""),
+        query.get("where", ""),
+        query.get("method", "vectors"),
+    )

@@ -1,0 +1,99 @@
+"""Start the app on an address, and say where it is."""
+
+from __future__ import annotations
+
+import secrets
+import socket
+import threading
+from collections.abc import Callable
+from contextlib import suppress
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sightline.config import Config
+from sightline.errors import MissingExtraError, UserError
+from sightline.models.asking import Asking
+from sightline.models.protocols import Embedder
+
+if TYPE_CHECKING:
+    from sightline.web.desk import Desk
+
+LOOPBACK = "127.0.0.1"
+
+
+def open_desk(
+    workspace: Path | None,
+    given: tuple[Path, ...] = (),
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    model: str | None = None,
+    embedder: str | Embedder | None = None,
+    config: Config | None = None,
+    asking: Asking | None = None,
+) -> Desk:
+    """What the app needs; on an address that others can reach it comes with a token."""
+    from sightline.agent.ask import ask
+    from sightline.web.desk import Desk
+    from sightline.web.finding import Finder
+    from sightline.web.library import Library
+    from sightline.web.live import Live
+    from sightline.web.security import Guard, is_loopback
+
+    config, asking = config or Config(), asking or Asking()
+    library = Library(given, workspace)
+    place = library.places.workspace
+    live = Live(None if place is None else ask, model, embedder=embedder, workspace=place, config=config, asking=asking)
+    guard = Guard(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
+    return Desk(library, guard, Finder(place, embedder, config, asking), live)
+
+
+def serve(
+    workspace: Path | None,
+    given: tuple[Path, ...] = (),
+    *,
+    host: str = LOOPBACK,
+    port: int = 0,
+    ready: Callable[[str], None],
+    model: str | None = None,
+    embedder: str | Embedder | None = None,
+    config: Config | None = None,
+    asking: Asking | None = None,
+) -> None:
+    """Serve until it is stopped; `ready` is told the address, with its token where it has one."""
+    try:
+        import jinja2  # noqa: F401
+        import starlette  # noqa: F401
+        import uvicorn
+    except ImportError as error:
+        raise MissingExtraError("sightline view", "view") from error
+    from sightline.web.app import build
+
+    bound = _bound(host, port)
+    port = bound.getsockname()[1]
+    desk = open_desk(
+        workspace, given, host=host, port=port, model=model, embedder=embedder, config=config, asking=asking
+    )
+    token = desk.guard.token
+    named = f"[{host}]" if ":" in host else host
+    settings = uvicorn.Config(
+        build(desk), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+    )
+    if desk.library.corpus is not None:
+        threading.Thread(target=desk.library.corpus.warm, daemon=True).start()
+    ready(f"http://{named}:{port}/{'' if token is None else f'?token={token}'}")
+    with bound, suppress(KeyboardInterrupt):
+        uvicorn.Server(settings).run(sockets=[bound])
+
+
+def _bound(host: str, port: int) -> socket.socket:
+    """A socket on that address, so that a port which is taken is said before anything is read."""
+    family = socket.AF_INET6 if ":" in host else socket.AF_INET
+    found = socket.socket(family, socket.SOCK_STREAM)
+    found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
+    try:
+        found.bind((host.strip("[]"), port))
+    except OSError as error:
+        found.close()
+        raise UserError(f"{host}:{port} can't be listened on: {error.strerror}.", "choose another --port") from error
+    return found

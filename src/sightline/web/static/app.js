@@ -1,0 +1,16 @@
+"use strict";
+// Keys: whatever has data-key is pressed by it, unless somebody is typing.
+document.addEventListener("keydown", (event) => {
+  if (event.ctrlKey || event.metaKey || event.altKey) return;
+  if (event.target.closest("input, textarea, select")) {
+    if (event.key === "Escape") event.target.blur();
+    return;
+  }
+  if (event.key === "/") {
+    const field = document.querySelector("#find, input[type=search]");
+    if (field) { event.preventDefault(); field.focus(); field.select(); }
+    return;
+  }
+  const wanted = document.querySelector(`[data-key="${CSS.escape(event.key.length === 1 ? event.key.toLowerCase() : event.key)}"]`);
+  if (wanted) { event.preventDefault(); wanted.click(); }
+});

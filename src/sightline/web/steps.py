@@ -1,0 +1,125 @@
+"""An agent's steps as a page shows them: what it thought, which tools it used, what was found, how subsets shrank."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, field
+
+from sightline.agent.trajectory import End, Memory, Record, Sight, Start, Turn, Use
+from sightline.types import Box, Failure, PictureSet, Prediction, Ranking, Text
+from sightline.web.corpus import Tile
+from sightline.web.library import Library, Shelf
+from sightline.web.live import Job
+from sightline.web.regions import Region, region_of
+
+_SHOWN = 12
+
+
+@dataclass(frozen=True, slots=True)
+class Subset:
+    """A named subset after a step: how many pictures, and how many before (None: it is new)."""
+
+    name: str
+    count: int
+    before: int | None
+    share: float
+
+
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """A picture that the model was shown; `region` is the part of the original that was cut, in percent."""
+
+    name: str
+    key: str | None
+    original: str | None = None
+    region: Region | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Used:
+    """One tool call: what it found first, what was looked at, and the subsets that it changed."""
+
+    use: Use
+    tiles: tuple[Tile, ...]
+    more: int
+    seen: tuple[Seen, ...]
+    subsets: tuple[Subset, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class Step:
+    """A turn with its calls, or a memory that took the conversation's place."""
+
+    turn: Turn | None = None
+    memory: Memory | None = None
+    uses: tuple[Used, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Answer:
+    """What came of it: words or pictures, with the evidence, or why there is none."""
+
+    text: str = ""
+    reason: str = ""
+    tiles: tuple[Tile, ...] = ()
+    failure: str | None = None
+    end: End | None = None
+    task: str | None = None
+
+
+@dataclass
+class Steps:
+    """Goes through an attempt; remembers how large each subset was."""
+
+    library: Library
+    shelf: Shelf | None = None
+    _sizes: dict[str, int] = field(default_factory=dict)
+    _task: str | None = None
+
+    def step(self, record: Record) -> Step | None:
+        """A step to show; None for the first and the last line."""
+        if isinstance(record, Start):
+            self._task = record.task
+        if isinstance(record, Turn):
+            return Step(turn=record, uses=tuple(self._used(use) for use in record.uses))
+        return Step(memory=record) if isinstance(record, Memory) else None
+
+    def answer(self, job: Job) -> Answer:
+        """The end of a question that was asked in the app."""
+        if job.asked is None:
+            return Answer(failure=job.error or "there is no answer")
+        end = job.asked.answered.end
+        return self.ended(end, self._task)
+
+    def ended(self, end: End, task: str | None = None) -> Answer:
+        """The end of any attempt."""
+        said = end.prediction
+        failure = f"{said.kind}: {said.message}" if isinstance(said, Failure) else None
+        text = said.text if isinstance(said, Text) else ""
+        return Answer(text, end.reason, self.tiles(_pictures(said) or end.evidence), failure, end, task)
+
+    def tiles(self, ids: tuple[str, ...]) -> tuple[Tile, ...]:
+        """Pictures by id, as far as they are known."""
+        return tuple(Tile(self.library.key(id_, self.shelf) or "", id_) for id_ in ids)
+
+    def sights(self, given: tuple[Sight, ...]) -> tuple[Seen, ...]:
+        """What the model was shown, with the place of each crop in its original."""
+        return tuple(self._seen(sight) for sight in given)
+
+    def _seen(self, sight: Sight) -> Seen:
+        original = None if sight.picture is None else self.library.key(sight.picture, self.shelf)
+        part = region_of(None if sight.region is None else Box(*sight.region))
+        return Seen(sight.name, sight.sha256 or original, original if part else None, part)
+
+    def _used(self, use: Use) -> Used:
+        subsets = []
+        for name, held in use.saved.items():
+            before = self._sizes.get(name)
+            most = max(self._sizes.values(), default=len(held))
+            subsets.append(Subset(name, len(held), before, min(1.0, len(held) / max(1, most, len(held)))))
+            self._sizes[name] = len(held)
+        shown = self.tiles(use.found[:_SHOWN])
+        return Used(use, shown, len(use.found) - len(shown), self.sights(use.pictures), tuple(subsets))
+
+
+def _pictures(said: Prediction) -> tuple[str, ...]:
+    return said.pictures if isinstance(said, PictureSet | Ranking) else ()

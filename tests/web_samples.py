@@ -1,0 +1,220 @@
+"""What the tests of the app look at: a small life with a benchmark, runs and traces; or 100,000 rows."""
+
+from __future__ import annotations
+
+import hashlib
+import io
+import os
+import socket
+import threading
+import time
+from collections.abc import Iterator
+from contextlib import contextmanager
+from dataclasses import dataclass, replace
+from datetime import datetime, timedelta
+from pathlib import Path
+from typing import Any
+
+import orjson
+import uvicorn
+from PIL import Image
+from starlette.testclient import TestClient
+
+from pictures import random_picture
+from search_tools import Colours
+from sightline import bench
+from sightline.agent.trajectory import Cost, End, Memory, Recorder, Sight, Start, Turn, Use
+from sightline.config import Config
+from sightline.corpus.scan import scan
+from sightline.corpus.store import Store
+from sightline.run import write_run
+from sightline.run.folder import blob_path
+from sightline.samples import sample_benchmark, sample_runs, write_samples
+from sightline.search.index import build_index
+from sightline.types import Benchmark, Candidate, Judgment, Relevance, Tier
+from sightline.verbs import score
+from sightline.web.app import build
+from sightline.web.desk import Desk
+from sightline.web.serving import open_desk
+
+_OWNERS = {"scan": {"owner_pattern": "{owner}/*"}}
+TIERS: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "easy")
+
+
+def make_life(folder: Path) -> Path:
+    """The demo's folder, with tiers and judges in the benchmark, an index, a trajectory and traces."""
+    samples = write_samples(folder / "pictures")
+    scan(folder / "pictures", workspace=folder / "workspace", config=Config.model_validate(_OWNERS))
+    benchmark = bench.write(_with_tiers(sample_benchmark(samples)), folder / "benchmark")
+    for run in sample_runs(benchmark):
+        write_run(run, folder / "runs" / run.system)
+        score(benchmark, folder / "runs" / run.system)
+    build_index(folder / "workspace", embedder=Colours())
+    write_trajectory(folder / "runs" / "sample-strong", folder / "pictures")
+    write_traces(folder / "traces")
+    return folder
+
+
+def _with_tiers(before: Benchmark) -> Benchmark:
+    """Half of the labels of each query, so that there is something left to be missed; with tiers and a judge."""
+    truth = dict(before.truth)
+    candidates, judgments = [], []
+    for task, held in before.truth.items():
+        if not isinstance(held, Relevance):
+            continue
+        kept = dict(list(held.grades.items())[: max(4, len(held.grades) // 2)])
+        truth[task] = Relevance(kept)
+        for place, (picture, grade) in enumerate(kept.items()):
+            tier = TIERS[1 + place % 4] if place else TIERS[0]
+            candidates.append(Candidate(task, picture, tier, round(1 - place / 50, 3)))
+            judgments.append(Judgment(task, picture, "judge-a", grade, 0.8, "It shows it." if grade else None))
+    return replace(before, truth=truth, candidates=tuple(candidates), judgments=tuple(judgments))
+
+
+def write_trajectory(run: Path, pictures: Path, task: str = "rank-01") -> None:
+    """An agent that searches, narrows what it found, looks at a crop, forgets, and answers."""
+    ids = sorted(path.relative_to(pictures).as_posix() for path in pictures.rglob("*.jpg"))[:9]
+    crop = io.BytesIO()
+    Image.open(pictures / ids[0]).convert("RGB").crop((0, 0, 120, 90)).save(crop, "JPEG")
+    key = hashlib.sha256(crop.getvalue()).hexdigest()
+    blob_path(run, key).parent.mkdir(parents=True, exist_ok=True)
+    blob_path(run, key).write_bytes(crop.getvalue())
+    sight = Sight("crop-1", key, ids[0], (0.1, 0.2, 0.5, 0.6), "CropPhoto")
+    found = Use("c1", "ImageSearch", '{"text":"dog"}', "9 found", found=tuple(ids), saved={"dogs": tuple(ids)})
+    narrowed = Use(
+        "c2",
+        "FilterMetadata",
+        '{"where":"time > 2023"}',
+        "4 left",
+        found=tuple(ids[:4]),
+        saved={"dogs": tuple(ids[:4])},
+    )
+    looked = Use("c3", "CropPhoto", '{"photo":"x"}', "here it is", pictures=(sight,))
+    wrong = Use("c4", "Open", "{", "Error: <script>alert(1)</script>", error=True)
+    recorder = Recorder(run)
+    for record in (
+        Start(task, 0, "rank", "vllm/agent", (), "You are an agent.", ("a brown dog",)),
+        Turn(1, "r1", thought="I look for dogs first.", uses=(found, narrowed), cost=Cost(input=10, seconds=0.5)),
+        Memory("tokens", "So far: four dogs.", "vllm/agent"),
+        Turn(2, "r2", uses=(looked, wrong)),
+        End(
+            "finish",
+            {"ranking": ids[:2]},
+            evidence=tuple(ids[:2]),
+            reason="I saw them.",
+            turns=2,
+            tokens=42,
+            seconds=1.5,
+        ),
+    ):
+        recorder.write(record)
+
+
+def write_traces(folder: Path) -> None:
+    """Two teachers who contradict each other about the first picture."""
+    (folder / "data").mkdir(parents=True)
+    (folder / "traces.json").write_bytes(orjson.dumps({"schema": 1, "format": "jsonl", "teachers": ["a", "b"]}))
+    said = (("There are two dogs. The ball is red.", "There are three dogs. The ball is blue."), ("A boat.", "A boat."))
+    rows = [
+        {
+            "id": f"p{number}",
+            "picture": f"p{number}",
+            "prompt": "Describe it.",
+            **{"think_1": "<b>hm</b>", "answer_1": one, "model_1": "teacher-a"},
+            **{"think_2": "", "answer_2": other, "model_2": "teacher-b"},
+        }
+        for number, (one, other) in enumerate(said)
+    ]
+    (folder / "data" / "train-00000.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
+
+
+def make_large(folder: Path, count: int) -> Path:
+    """A workspace that knows so many pictures, all of them copies of a few files."""
+    files = []
+    for number in range(12):
+        path = folder / "pictures" / f"{number:07}.jpg"
+        path.parent.mkdir(parents=True, exist_ok=True)
+        random_picture(number).save(path)
+        files.append(path.read_bytes())
+    workspace = folder / "workspace"
+    with Store(workspace) as store:
+        root = store.add_root(folder / "pictures")
+        first = datetime(2005, 1, 1)
+        with store.transaction():
+            store.database.executemany(
+                """INSERT INTO files (id, root, path, size, mtime_ns, sidecars, reader, state)
+                VALUES (?, ?, ?, 1, 1, x'', 'test', 'present')""",
+                ((number + 1, root.id, f"{number:07}.jpg".encode()) for number in range(count)),
+            )
+            hashes = [hashlib.sha256(data).digest() for data in files]
+            store.database.executemany(
+                """INSERT INTO pictures (id, file, sha256, phash, colours, width, height, mime, taken_at,
+                taken_key, lat, lon, device, owner, extra, given, warnings)
+                VALUES (?, ?, ?, 0, ?, 160, 120, 'image/jpeg', ?, ?, ?, ?, ?, ?, '{}', '{}', '[]')""",
+                (_row(number, hashes, first) for number in range(count)),
+            )
+            groups = [f"event/{number:05}" for number in range(count // 50)]
+            store.database.executemany("INSERT INTO groups VALUES (?, 'event', 0)", ((name,) for name in groups))
+            store.database.executemany(
+                "INSERT INTO members VALUES (?, ?, ?)",
+                ((groups[number // 50], number % 50, f"{number:07}.jpg") for number in range(50 * len(groups))),
+            )
+    return workspace
+
+
+def _row(number: int, hashes: list[bytes], first: datetime) -> tuple[Any, ...]:
+    taken = first + timedelta(minutes=97 * number)
+    return (
+        f"{number:07}.jpg",
+        number + 1,
+        hashes[number % len(hashes)],
+        bytes((number * 7 % 256, number % 256, 128)) * 16,
+        taken.isoformat(),
+        taken.timestamp(),
+        -60 + (number * 37 % 12000) / 100,
+        -170 + (number * 53 % 34000) / 100,
+        f"Camera {number % 9}",
+        f"owner{number % 4}",
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class Served:
+    """An app that runs, and where."""
+
+    desk: Desk
+    address: str
+    root: Path
+
+
+@contextmanager
+def serving(root: Path, **more: Any) -> Iterator[Served]:
+    """The app on a free port of this machine, in a thread."""
+    with socket.socket() as listening:
+        listening.bind(("127.0.0.1", 0))
+        port = listening.getsockname()[1]
+        desk = open_desk(None, (root,), port=port, **more)
+        server = uvicorn.Server(uvicorn.Config(build(desk), log_level="error", timeout_graceful_shutdown=1))
+        thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
+        thread.start()
+        while not server.started:
+            time.sleep(0.01)
+        try:
+            yield Served(desk, f"http://127.0.0.1:{port}", root)
+        finally:
+            server.should_exit = True
+            thread.join(timeout=20)
+
+
+def client(desk: Desk) -> TestClient:
+    """The app without a browser; faults are answers."""
+    return TestClient(build(desk), base_url=f"http://127.0.0.1:{desk.guard.port}", raise_server_exceptions=False)
+
+
+def forgery_token(page: str) -> str:
+    """What a page's forms send along."""
+    return page.split('name="csrf" content="')[1].split('"')[0]
+
+
+SHOTS = os.environ.get("SIGHTLINE_SCREENSHOTS")
+"""A folder for the pictures of the docs; they are made where this is set."""
