@@ -1,0 +1,176 @@
+"""`sightline train DIR --model MODEL --out OUT [--lora RANK] [--stages …] [--resume] [--eval BENCH …]`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from importlib.util import find_spec
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.asking import Positive
+from sightline.cli.common import Common, Switch
+from sightline.errors import MissingExtraError, UserError
+
+if TYPE_CHECKING:
+    from sightline.train.course import Trained
+    from sightline.train.records import Record
+
+_NEEDED = ("torch", "transformers", "accelerate")
+Above = Annotated[float, Parameter(validator=Number(gt=0))]
+
+
+def train(
+    folder: Path,
+    /,
+    *,
+    model: str,
+    out: Path,
+    lora: Positive | None = None,
+    stages: Annotated[list[str] | None, Parameter(consume_multiple=True)] = None,
+    resume: Switch = False,
+    eval: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,  # noqa: A002
+    rate: Above = 2e-5,
+    tokens: Positive = 8_192,
+    together: Positive = 1,
+    answer_tokens: Positive = 512,
+    mix: Switch = False,
+    keep_every: Positive = 200,
+    log_every: Positive = 10,
+    full_precision: Switch = False,
+    compile: Switch = False,  # noqa: A002
+    common: Common = Common(),
+) -> None:
+    """Train a vision-language model by the stages of a curriculum; what it says is learnt, what it reads is not.
+
+    Several GPUs: `accelerate launch -m sightline.train …`, which takes the same options.
+
+    Parameters
+    ----------
+    folder:
+        A curriculum, as `sightline curriculum` writes it.
+    model:
+        A folder with a model of transformers, its name on the hub, or a new small one: glimpse, glimpse-tiny.
+    out:
+        The folder for the model, its log, its curves and the checkpoint.
+    lora:
+        Train low-rank weights of this rank beside the model's own, rather than all of them.
+    stages:
+        Only these stages, in the curriculum's order.
+    resume:
+        Go on from the checkpoint in `out`, to the same losses as without a stop.
+    eval:
+        Questions to ask after each stage: benchmarks, curricula (their last stage), or files of records with answers.
+    rate:
+        The highest learning rate.
+    tokens:
+        Tokens of a batch, padding included.
+    together:
+        Batches on each GPU whose gradients are added up for one step.
+    answer_tokens:
+        Tokens that an answer may have when questions are asked.
+    mix:
+        Within a stage, put examples of like length together: faster, but not in the curriculum's order.
+    keep_every:
+        Steps between checkpoints.
+    log_every:
+        Steps between lines of the log.
+    full_precision:
+        Compute in 32 bits rather than in bfloat16.
+    compile:
+        Compile the model's blocks first.
+    """
+    if any(find_spec(name) is None for name in _NEEDED):
+        raise MissingExtraError("training", "train")
+    from sightline.train.__main__ import tell
+    from sightline.train.course import Course, train_course
+    from sightline.train.loop import Settings
+
+    common.ignores_limit()
+    settings = Settings(
+        rate=rate,
+        tokens=tokens,
+        together=together,
+        keep_every=keep_every,
+        log_every=log_every,
+        seed=common.seed or 0,
+        half=not full_precision,
+        compiled=compile,
+    )
+    course = Course(
+        folder=folder,
+        model=model,
+        out=out,
+        lora=lora,
+        stages=tuple(stages or ()),
+        evals={path.stem: _questions(path) for path in eval or ()},
+        most=answer_tokens,
+        mixed=mix,
+    )
+    done = train_course(course, settings, resume=resume, tell=tell)
+    if common.json:
+        common.print_json(to_json(done))
+    else:
+        common.console.print(to_text(done), markup=False, soft_wrap=True)
+
+
+def _questions(path: Path) -> list[Record]:
+    from sightline.bench.files import HEADER
+    from sightline.train.course import read_questions
+
+    return _of_benchmark(path) if (path / HEADER).is_file() else read_questions(path)
+
+
+def _of_benchmark(path: Path) -> list[Record]:
+    """The choose tasks of a benchmark, asked as a curriculum's last stage asks: for all steps and the conclusion."""
+    from sightline.bench import picture_path, read
+    from sightline.reason.curriculum.lessons import Exercise, lesson_of
+    from sightline.reason.curriculum.plan import STEPS, Stage
+    from sightline.train.records import Record
+    from sightline.types import Choice
+
+    benchmark = read(path)
+    stage = Stage("asked", "", STEPS)
+    found = []
+    for task in benchmark.tasks.values():
+        truth = benchmark.truth.get(task.id)
+        if task.kind != "choose" or not isinstance(truth, Choice) or truth.option is None:
+            continue
+        exercise = Exercise(lesson_of(task, truth, regions=False), stage)
+        files = tuple(picture_path(benchmark.corpus.pictures[name].uri, path) for name in exercise.lesson.images)
+        missing = [name for name, file in zip(exercise.lesson.images, files, strict=True) if file is None]
+        if missing:
+            raise UserError(f"{path}: the picture {missing[0]} is not on this machine.", "fetch the pictures first")
+        messages = ({"role": "user", "content": exercise.prompt}, {"role": "assistant", "content": ""})
+        found.append(Record(task.id, messages, tuple(file for file in files if file is not None), truth.option))
+    if not found:
+        raise UserError(f"{path}: there are no choose tasks with a known option.", "give a benchmark that has some")
+    return found
+
+
+def to_json(done: Trained) -> Mapping[str, Any]:
+    """What came of it, for a program."""
+    totals = done.totals
+    return {
+        "model": str(done.model),
+        "curves": str(done.curves),
+        "steps": totals.steps,
+        "tokens": totals.tokens,
+        "tokens_said": totals.said,
+        "seconds": round(totals.seconds, 3),
+        "evaluations": [{"stage": entry["stage"], **entry["evaluation"]} for entry in done.evaluations],
+    }
+
+
+def to_text(done: Trained) -> str:
+    """What came of it, for a person."""
+    totals = done.totals
+    lines = [f"  {totals.steps:,} steps, {totals.tokens:,} tokens, {totals.said:,} of them said → {done.model}"]
+    for entry in done.evaluations:
+        for name, scores in entry["evaluation"].items():
+            interval = f"[{scores['low']:.3f}, {scores['high']:.3f}]"
+            unread = f", {scores['unread']} without an option" if scores["unread"] else ""
+            lines.append(f"  {entry['stage']}: {name} {scores['accuracy']:.3f} {interval}, n {scores['n']}{unread}")
+    return "\n".join([*lines, f"  curves: {done.curves}"])

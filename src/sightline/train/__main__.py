@@ -1,0 +1,86 @@
+"""`python -m sightline.train DIR --model M --out OUT`: `sightline train` without the core's dependencies."""
+
+from __future__ import annotations
+
+import argparse
+import json
+import sys
+from collections.abc import Mapping, Sequence
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import SightlineError
+
+
+def main(arguments: Sequence[str] | None = None) -> int:
+    """Train; a user's mistake ends with its fix and exit code 2."""
+    try:
+        _train(_parser().parse_args(arguments))
+    except SightlineError as error:
+        sys.stderr.write(f"error: {error}\n")
+        return error.exit_code
+    return 0
+
+
+def _parser() -> argparse.ArgumentParser:
+    parser = argparse.ArgumentParser(prog="python -m sightline.train", description=__doc__)
+    parser.add_argument("folder", type=Path)
+    parser.add_argument("--model", required=True)
+    parser.add_argument("--out", type=Path, required=True)
+    parser.add_argument("--lora", type=int)
+    parser.add_argument("--stages", nargs="+", default=[])
+    parser.add_argument("--resume", action="store_true")
+    parser.add_argument("--eval", type=Path, nargs="+", default=[], help="records with answers, or a curriculum")
+    parser.add_argument("--rate", type=float, default=2e-5)
+    parser.add_argument("--tokens", type=int, default=8_192, help="of a batch, padding included")
+    parser.add_argument("--together", type=int, default=1, help="batches of a step")
+    parser.add_argument("--answer-tokens", type=int, default=512)
+    parser.add_argument("--mix", action="store_true", help="like lengths together, not the curriculum's order")
+    parser.add_argument("--keep-every", type=int, default=200, help="steps between checkpoints")
+    parser.add_argument("--log-every", type=int, default=10, help="steps between lines of the log")
+    parser.add_argument("--seed", type=int, default=0)
+    parser.add_argument("--full-precision", action="store_true")
+    parser.add_argument("--compile", action="store_true")
+    return parser
+
+
+def _train(chosen: argparse.Namespace) -> None:
+    from sightline.train.course import Course, read_questions, train_course
+    from sightline.train.loop import Settings
+
+    settings = Settings(
+        rate=chosen.rate,
+        tokens=chosen.tokens,
+        together=chosen.together,
+        keep_every=chosen.keep_every,
+        log_every=chosen.log_every,
+        seed=chosen.seed,
+        half=not chosen.full_precision,
+        compiled=chosen.compile,
+    )
+    course = Course(
+        folder=chosen.folder,
+        model=chosen.model,
+        out=chosen.out,
+        lora=chosen.lora,
+        stages=tuple(chosen.stages),
+        evals={path.stem: read_questions(path) for path in chosen.eval},
+        most=chosen.answer_tokens,
+        mixed=chosen.mix,
+    )
+    done = train_course(course, settings, resume=chosen.resume, tell=tell)
+    sys.stdout.write(f"{done.model}\n")
+
+
+def tell(entry: Mapping[str, Any]) -> None:
+    """One line on stderr for a person who watches."""
+    if "loss" in entry:
+        speed = entry["tokens"] / max(1e-9, entry["seconds"])
+        words = f"{entry['stage']} step {entry['step']}: loss {entry['loss']:.4f}, {speed:,.0f} tokens/s"
+    else:
+        words = f"{entry['stage']} done: {json.dumps(entry['evaluation'])}"
+    sys.stderr.write(f"{words}\n")
+
+
+if __name__ == "__main__":
+    raise SystemExit(main())

@@ -1,0 +1,119 @@
+"""What is trained on: token numbers, how many of them are only read, and the pictures between them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass, replace
+from typing import Any, Protocol
+
+import numpy as np
+import torch
+from numpy.typing import NDArray
+from torch import Tensor
+
+from sightline.train.glimpse import TOKENS
+from sightline.train.glimpse_processor import ASSISTANT, END, IMAGE, SPECIAL, USER
+
+IGNORED = -100
+"""The label of tokens that carry no loss."""
+ROUND = 64
+"""Lengths of batches are multiples of this, so that few shapes are compiled."""
+
+
+@dataclass(frozen=True, slots=True)
+class Batch:
+    """What the model takes, the labels (IGNORED without loss); how many tokens are no padding, how many are said."""
+
+    inputs: dict[str, Tensor]
+    labels: Tensor
+    tokens: int
+    said: int
+
+
+class Examples(Protocol):
+    """Something with many examples, of which batches can be had by number."""
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        """Tokens of each example, those of its pictures included; an estimate will do."""
+        ...
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """Some of them, ready for the model."""
+        ...
+
+
+@dataclass(frozen=True, slots=True)
+class Text:
+    """A prompt with `<image>` in it, what is to be said after it, and the numbers of its pictures."""
+
+    prompt: str
+    target: str
+    pictures: tuple[int, ...] = ()
+
+    def moved(self, by: int) -> Text:
+        """The same, where its pictures come after so many others."""
+        return replace(self, pictures=tuple(number + by for number in self.pictures))
+
+
+class ArrayExamples:
+    """Examples for Glimpse that lie in memory, with the pixels of all pictures on the device."""
+
+    def __init__(self, texts: Sequence[Text], tokenizer: Any, pixels: Tensor) -> None:
+        prompts = _numbers(tokenizer, (f"{USER}{text.prompt}{ASSISTANT}" for text in texts))
+        targets = _numbers(tokenizer, (f"{text.target}{END}" for text in texts))
+        image = SPECIAL.index(IMAGE)
+        prompts = [np.repeat(ids, np.where(ids == image, TOKENS, 1)) for ids in prompts]
+        self.pixels = pixels
+        self.read = np.array([len(ids) for ids in prompts], np.int64)
+        self._tokens = [np.concatenate(both) for both in zip(prompts, targets, strict=True)]
+        self._pictures = [np.array(text.pictures, np.int64) for text in texts]
+        self._lengths = np.array([len(ids) for ids in self._tokens], np.int64)
+
+    def __len__(self) -> int:
+        return len(self._tokens)
+
+    @property
+    def lengths(self) -> NDArray[np.int64]:
+        return self._lengths
+
+    def batch(self, rows: Sequence[int]) -> Batch:
+        """Padded on the right and without a mask: what is read never looks right, so padding is never seen."""
+        longest = int(self._lengths[list(rows)].max())
+        ids = np.zeros((len(rows), -(-longest // ROUND) * ROUND), np.int64)
+        labels = np.full_like(ids, IGNORED)
+        for at, row in enumerate(rows):
+            tokens, read = self._tokens[row], self.read[row]
+            ids[at, : len(tokens)] = tokens
+            labels[at, read : len(tokens)] = tokens[read:]
+        whole = int(self._lengths[list(rows)].sum())
+        said = whole - int(self.read[list(rows)].sum())
+        return Batch({"input_ids": self._moved(ids), **self._pixels(rows)}, self._moved(labels), whole, said)
+
+    def prompts(self, rows: Sequence[int]) -> dict[str, Tensor]:
+        """Only what is read, padded on the left with a mask, to generate from."""
+        longest = int(self.read[list(rows)].max())
+        ids = np.zeros((len(rows), longest), np.int64)
+        mask = np.zeros_like(ids)
+        for at, row in enumerate(rows):
+            read = self.read[row]
+            ids[at, longest - read :] = self._tokens[row][:read]
+            mask[at, longest - read :] = 1
+        return {"input_ids": self._moved(ids), "attention_mask": self._moved(mask), **self._pixels(rows)}
+
+    def _pixels(self, rows: Sequence[int]) -> dict[str, Tensor]:
+        pictures = np.concatenate([self._pictures[row] for row in rows])
+        if not len(pictures):
+            return {}
+        return {"pixel_values": self.pixels[self._moved(pictures)].permute(0, 3, 1, 2)}
+
+    def _moved(self, array: NDArray[np.int64]) -> Tensor:
+        found = torch.from_numpy(array)
+        if self.pixels.device.type == "cuda":
+            return found.pin_memory().to(self.pixels.device, non_blocking=True)
+        return found
+
+
+def _numbers(tokenizer: Any, texts: Iterable[str]) -> list[NDArray[np.int32]]:
+    encoded = tokenizer.backend_tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
+    return [np.array(one.ids, np.int32) for one in encoded]

@@ -1,0 +1,116 @@
+"""A curriculum as `sightline curriculum` writes it: stages.json, and a file of JSON lines for each stage."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from hashlib import sha256
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import UserError
+
+IMAGE = "<image>"
+"""Where a picture stands in a message."""
+
+
+@dataclass(frozen=True, slots=True)
+class Record:
+    """A conversation that ends with what is to be learnt; `answer` is the right option of a question, where known."""
+
+    id: str
+    messages: tuple[Mapping[str, str], ...]
+    images: tuple[Path, ...]
+    answer: str | None = None
+
+    @property
+    def target(self) -> str:
+        return self.messages[-1]["content"]
+
+
+@dataclass(frozen=True, slots=True)
+class StageFile:
+    """One stage of a curriculum."""
+
+    name: str
+    phase: str
+    file: Path
+
+
+def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
+    """The stages in the order of the training, or only those that are wanted, in the same order."""
+    index = folder / "stages.json"
+    if not index.is_file():
+        raise UserError(
+            f"{folder}: this is no curriculum, for it has no stages.json.", "make one: sightline curriculum"
+        )
+    rows = _parsed(index.read_text(encoding="utf-8"), str(index))
+    if not isinstance(rows, list) or not rows:
+        raise UserError(f"{index}: there are no stages in it.", "make it again: sightline curriculum")
+    try:
+        stages = [StageFile(row["name"], row.get("phase", ""), folder / row["file"]) for row in rows]
+    except (KeyError, TypeError, AttributeError):
+        raise UserError(
+            f'{index}: each stage needs "name" and "file".', "make it again: sightline curriculum"
+        ) from None
+    unknown = [name for name in wanted if name not in {stage.name for stage in stages}]
+    if unknown:
+        names = ", ".join(stage.name for stage in stages)
+        raise UserError(f'{index}: there is no stage "{unknown[0]}".', f"choose from: {names}")
+    return [stage for stage in stages if not wanted or stage.name in wanted]
+
+
+def read_records(file: Path) -> list[Record]:
+    """All records of a file, each one checked; paths of pictures are taken from the file's folder."""
+    if not file.is_file():
+        raise UserError(f"{file}: there is no such file.", "make the curriculum again: sightline curriculum")
+    return list(_records(file))
+
+
+def _records(file: Path) -> Iterator[Record]:
+    with file.open(encoding="utf-8") as lines:
+        for number, line in enumerate(lines, 1):
+            if line.strip():
+                yield _record(_parsed(line, f"{file}:{number}"), file.parent, f"{file}:{number}")
+
+
+def _parsed(text: str, where: str) -> Any:
+    try:
+        return json.loads(text)
+    except ValueError as error:
+        raise UserError(
+            f"{where}: this is no JSON: {error}.", "make the curriculum again: sightline curriculum"
+        ) from None
+
+
+def _record(row: Any, folder: Path, where: str) -> Record:
+    messages = row.get("messages") if isinstance(row, dict) else None
+    if not isinstance(messages, list) or not all(_is_message(message) for message in messages):
+        raise UserError(f'{where}: "messages" must be a list of {{"role", "content"}}.', "see docs/training.md")
+    if len(messages) < 2 or messages[-1]["role"] != "assistant":
+        raise UserError(f"{where}: the last message is not the assistant's, so there is nothing to learn.", "give one")
+    images = tuple(folder / name for name in row.get("images", ()))
+    places = sum(message["content"].count(IMAGE) for message in messages)
+    if places != len(images):
+        fix = f"write {IMAGE} where each picture stands"
+        raise UserError(f"{where}: {places} places for pictures, but {len(images)} pictures.", fix)
+    missing = [image for image in images if not image.is_file()]
+    if missing:
+        raise UserError(f"{where}: the picture {missing[0]} is not there.", "paths are taken from the file's folder")
+    return Record(str(row.get("id", where)), tuple(messages), images, row.get("answer"))
+
+
+def _is_message(message: Any) -> bool:
+    return (
+        isinstance(message, dict) and isinstance(message.get("role"), str) and isinstance(message.get("content"), str)
+    )
+
+
+def digest(stages: Sequence[StageFile]) -> str:
+    """Tells one curriculum from another: a training goes on only with the one that it was begun with."""
+    found = sha256()
+    for stage in stages:
+        found.update(stage.name.encode())
+        found.update(stage.file.read_bytes())
+    return found.hexdigest()[:16]

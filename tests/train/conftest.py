@@ -1,0 +1,14 @@
+"""What needs torch is collected only where it is installed: .venv-train here, the extra [train] elsewhere."""
+
+from __future__ import annotations
+
+from importlib.util import find_spec
+
+if any(find_spec(name) is None for name in ("torch", "transformers", "accelerate", "peft")):
+    collect_ignore = [
+        "test_train_batching.py",
+        "test_train_course.py",
+        "test_train_glimpse.py",
+        "test_train_loop.py",
+        "test_train_world.py",
+    ]

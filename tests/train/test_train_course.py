@@ -1,0 +1,213 @@
+"""A curriculum and a model → a trained model: Glimpse and LLaVA, whole and by LoRA, killed and taken up again."""
+
+from __future__ import annotations
+
+import json
+import os
+import signal
+import subprocess
+import sys
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+import transformers
+from PIL import Image
+
+from sightline.errors import UserError
+from sightline.train.course import Course, read_questions, train_course
+from sightline.train.encoding import RecordExamples, joined
+from sightline.train.glimpse_processor import learn_tokenizer
+from sightline.train.loop import Settings
+from sightline.train.models import open_model
+from sightline.train.records import read_records
+
+COLOURS = {"A": "red", "B": "green", "C": "blue", "D": "white"}
+SETTINGS = Settings(rate=2e-3, tokens=512, half=False, log_every=1, keep_every=2)
+
+
+def _curriculum(folder: Path, copies: int = 4) -> Path:
+    for colour in COLOURS.values():
+        Image.new("RGB", (64, 48), colour).save(folder / f"{colour}.png")
+    rows = [_row(key, n) for n in range(copies) for key in COLOURS]
+    for name in ("easy", "hard"):
+        (folder / f"{name}.jsonl").write_text(
+            "".join(json.dumps({**row, "id": f"{name}-{row['id']}"}) + "\n" for row in rows)
+        )
+    stages = [{"name": name, "phase": name, "file": f"{name}.jsonl", "records": len(rows)} for name in ("easy", "hard")]
+    (folder / "stages.json").write_text(json.dumps(stages))
+    return folder
+
+
+def _row(key: str, number: int) -> dict[str, Any]:
+    asked = "Look: <image>\nWhich colour?\nOptions:\nA. red\nB. green\nC. blue\nD. white" + "?" * number
+    said = f"Conclusion: It is {COLOURS[key]}. The answer is {key}."
+    messages = [{"role": "user", "content": asked}, {"role": "assistant", "content": said}]
+    return {"id": f"{key}{number}", "messages": messages, "images": [f"{COLOURS[key]}.png"], "answer": key}
+
+
+def _course(tmp_path: Path, **changes: Any) -> Course:
+    folder = tmp_path / "curriculum"
+    if not folder.exists():
+        folder.mkdir()
+        _curriculum(folder)
+    return Course(**{"folder": folder, "model": "glimpse-tiny", "out": tmp_path / "out", "evals": {}, **changes})
+
+
+def _losses(folder: Path) -> list[tuple[int, float]]:
+    entries = [json.loads(line) for line in (folder / "log.jsonl").read_text().splitlines()]
+    return [(entry["step"], entry["loss"]) for entry in entries if "loss" in entry]
+
+
+def test_a_curriculum_becomes_a_model_a_log_and_curves(tmp_path: Path) -> None:
+    course = _course(tmp_path)
+    questions = read_questions(course.folder)
+    done = train_course(_course(tmp_path, evals={"colours": questions}, most=4), SETTINGS)
+    assert [entry["stage"] for entry in done.evaluations] == ["easy", "hard"]
+    scores = done.evaluations[-1]["evaluation"]["colours"]
+    assert scores["n"] == len(questions)
+    assert 0 <= scores["low"] <= scores["accuracy"] <= scores["high"] <= 1
+    assert done.curves.stat().st_size > 0
+    assert list(dict.fromkeys(_stages(done.model.parent))) == ["easy", "hard"]
+    model, processor = open_model(str(done.model), ())
+    assert processor.tokenizer.eos_token == "<end>"
+    assert type(model).__name__ == "GlimpseForConditionalGeneration"
+
+
+def _stages(folder: Path) -> list[str]:
+    return [json.loads(line)["stage"] for line in (folder / "log.jsonl").read_text().splitlines()]
+
+
+def test_lora_trains_only_what_it_adds(tmp_path: Path) -> None:
+    done = train_course(_course(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    files = {file.name for file in done.model.iterdir()}
+    assert "adapter_model.safetensors" in files and "model.safetensors" not in files
+    assert set(_stages(done.model.parent)) == {"easy"}
+
+
+def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
+    train_course(_course(tmp_path, stages=("easy",)), SETTINGS)
+    before = _losses(tmp_path / "out")
+    with pytest.raises(UserError, match="begun here before"):
+        train_course(_course(tmp_path), SETTINGS)
+    with pytest.raises(UserError, match="begun in another way"):
+        train_course(_course(tmp_path), SETTINGS, resume=True)
+    train_course(_course(tmp_path, stages=("easy",)), SETTINGS, resume=True)
+    assert _losses(tmp_path / "out") == before
+    with pytest.raises(UserError, match="no checkpoint"):
+        train_course(_course(tmp_path, out=tmp_path / "new"), SETTINGS, resume=True)
+
+
+def test_questions_need_answers(tmp_path: Path) -> None:
+    folder = _course(tmp_path).folder
+    row = {key: value for key, value in _row("A", 0).items() if key != "answer"}
+    (folder / "asked.jsonl").write_text(json.dumps(row) + "\n")
+    with pytest.raises(UserError, match='not every record has an "answer"'):
+        read_questions(folder / "asked.jsonl")
+
+
+def test_a_model_that_is_not_there_is_said(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="can't be opened"):
+        open_model(str(tmp_path / "nothing"), ())
+
+
+def test_only_what_the_assistant_says_last_has_a_loss(tmp_path: Path) -> None:
+    records = read_records(_course(tmp_path).folder / "easy.jsonl")
+    _, processor = open_model("glimpse-tiny", [message["content"] for one in records for message in one.messages])
+    examples = RecordExamples(records, processor)
+    batch = examples.batch([0, 5])
+    for row, record in zip(batch.labels, (records[0], records[5]), strict=True):
+        assert processor.tokenizer.decode(row[row >= 0]) == f"{record.target}<end>"
+    assert batch.tokens == examples.lengths[[0, 5]].sum()
+
+
+def _llava(folder: Path) -> str:
+    """A LLaVA with random weights, as small as can be."""
+    tokenizer = learn_tokenizer([json.dumps(_row(key, 0)) for key in COLOURS], 400)
+    vision = transformers.CLIPVisionConfig(
+        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, image_size=28, patch_size=14
+    )
+    words = transformers.LlamaConfig(
+        hidden_size=32, intermediate_size=32, num_hidden_layers=2, num_attention_heads=2, vocab_size=len(tokenizer)
+    )
+    config = transformers.LlavaConfig(vision_config=vision, text_config=words, image_token_index=3)
+    torch.manual_seed(0)
+    transformers.LlavaForConditionalGeneration(config).save_pretrained(folder)
+    pictures = transformers.CLIPImageProcessor(size={"shortest_edge": 28}, crop_size={"height": 28, "width": 28})
+    transformers.LlavaProcessor(
+        pictures,
+        tokenizer,
+        patch_size=14,
+        vision_feature_select_strategy="default",
+        chat_template=tokenizer.chat_template,
+        num_additional_image_tokens=1,
+    ).save_pretrained(folder)
+    return str(folder)
+
+
+def test_llava_goes_through_the_same_trainer(tmp_path: Path) -> None:
+    name = _llava(tmp_path / "llava")
+    course = _course(tmp_path, model=name)
+    records = read_records(course.folder / "easy.jsonl")
+    _, processor = open_model(name, ())
+    batch = joined(records[:3], processor, masked=True)
+    assert batch.inputs["attention_mask"].sum() == batch.tokens == RecordExamples(records, processor).lengths[:3].sum()
+    questions = {"colours": records[:4]}
+    done = train_course(_course(tmp_path, model=name, evals=questions, most=4), SETTINGS)
+    losses = _losses(tmp_path / "out")
+    assert losses[-1][1] < losses[0][1]
+    assert done.evaluations[-1]["evaluation"]["colours"]["n"] == 4
+
+
+@pytest.mark.slow
+def test_a_kill_changes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "curriculum"
+    folder.mkdir()
+    _curriculum(folder, copies=12)
+    assert _command(folder, tmp_path / "whole").wait(600) == 0
+    killed = _command(folder, tmp_path / "cut")
+    while killed.poll() is None and len(_lines(tmp_path / "cut")) < 4:
+        time.sleep(0.02)
+    assert killed.poll() is None
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    assert _command(folder, tmp_path / "cut", "--resume").wait(600) == 0
+    assert _losses(tmp_path / "cut") == _losses(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_two_processes_do_what_one_does_with_twice_the_batches(tmp_path: Path) -> None:
+    folder = tmp_path / "curriculum"
+    folder.mkdir()
+    _curriculum(folder, copies=3)
+    assert _command(folder, tmp_path / "one", "--together", "2").wait(600) == 0
+    two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    assert _command(folder, tmp_path / "two", before=two).wait(600) == 0
+    one, both = _losses(tmp_path / "one"), _losses(tmp_path / "two")
+    assert [step for step, _ in both] == [step for step, _ in one]
+    assert [loss for _, loss in both] == pytest.approx([loss for _, loss in one], rel=1e-4)
+
+
+def _lines(folder: Path) -> list[str]:
+    file = folder / "log.jsonl"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def _command(folder: Path, out: Path, *more: str, before: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    settings = ("--rate", "1e-3", "--tokens", "256", "--keep-every", "1", "--full-precision", "--log-every", "1")
+    words = [
+        sys.executable,
+        *before,
+        "-m",
+        "sightline.train",
+        str(folder),
+        "--model",
+        "glimpse-tiny",
+        "--out",
+        str(out),
+    ]
+    return subprocess.Popen(
+        [*words, *settings, *more], env={**os.environ, "ACCELERATE_USE_CPU": "1"}, stderr=subprocess.DEVNULL
+    )

@@ -1,0 +1,117 @@
+"""Glimpse: its words, its pictures, and that it is a model as transformers knows them."""
+
+from __future__ import annotations
+
+from pathlib import Path
+
+import numpy as np
+import pytest
+import torch
+import transformers
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+
+from sightline.train.answering import letter, said
+from sightline.train.examples import ArrayExamples, Text
+from sightline.train.glimpse import HIGH, TOKENS, WIDE, GlimpseForConditionalGeneration, glimpse_config
+from sightline.train.glimpse_processor import GlimpseProcessor, as_pixels, learn_tokenizer
+
+TEXTS = ["Which is the lightest of the yellow camera, the red mug and 45 others?", "The answer is C. [12 34 56 78]"]
+TOKENIZER = learn_tokenizer(TEXTS * 3, 400)
+
+
+def _model() -> GlimpseForConditionalGeneration:
+    torch.manual_seed(0)
+    return GlimpseForConditionalGeneration(glimpse_config(len(TOKENIZER), tiny=True)).eval()
+
+
+def _picture(colour: str, size: tuple[int, int] = (320, 240)) -> Image.Image:
+    return Image.new("RGB", size, colour)
+
+
+@settings(deadline=None, max_examples=60)
+@given(st.text(st.characters(exclude_categories=("Cs",)), max_size=60).filter(lambda text: "<" not in text))
+def test_any_text_is_read_back(text: str) -> None:
+    ids = TOKENIZER(text, add_special_tokens=False)["input_ids"]
+    assert TOKENIZER.decode(ids) == text
+
+
+def test_the_usual_size_is_between_20_and_80_million_parameters() -> None:
+    with torch.device("meta"):
+        model = GlimpseForConditionalGeneration(glimpse_config(2048))
+    assert 20e6 < sum(weight.numel() for weight in model.parameters()) < 80e6
+
+
+def test_pictures_of_any_shape_become_bytes_of_one_size() -> None:
+    for size in ((320, 240), (160, 120), (50, 200), (1, 1)):
+        pixels = as_pixels(_picture("red", size))
+        assert pixels.shape == (HIGH, WIDE, 3)
+        assert tuple(pixels[HIGH // 2, WIDE // 2]) == (255, 0, 0)
+
+
+def test_it_is_saved_and_found_again_by_the_auto_classes(tmp_path: Path) -> None:
+    model, processor = _model(), GlimpseProcessor(TOKENIZER)
+    model.save_pretrained(tmp_path)
+    processor.save_pretrained(tmp_path)
+    again = transformers.AutoModelForImageTextToText.from_pretrained(tmp_path).eval()
+    reader = transformers.AutoProcessor.from_pretrained(tmp_path)
+    assert isinstance(again, GlimpseForConditionalGeneration)
+    inputs = [one(text=["Look: <image>"], images=[_picture("red")], return_tensors="pt") for one in (processor, reader)]
+    assert torch.equal(inputs[0]["input_ids"], inputs[1]["input_ids"])
+    assert torch.equal(model(**inputs[0]).logits, again(**inputs[1]).logits)
+
+
+def test_generating_with_a_cache_says_what_reading_without_one_would() -> None:
+    model = _model()
+    pixels = torch.from_numpy(np.stack([as_pixels(_picture("red")), as_pixels(_picture("blue"))]))
+    texts = [Text("Look: <image> and tell.", "x", (0,)), Text("<image> What is the lightest of the others?", "x", (1,))]
+    examples = ArrayExamples(texts, TOKENIZER, pixels)
+    prompts = examples.prompts([0, 1])
+    found = model.generate(**prompts, max_new_tokens=6, do_sample=False, eos_token_id=-1)
+    for row, text in enumerate(texts):
+        alone = examples.prompts([row])
+        for _ in range(6):
+            likely = model(input_ids=alone["input_ids"], pixel_values=alone["pixel_values"]).logits[:, -1:].argmax(-1)
+            alone["input_ids"] = torch.cat([alone["input_ids"], likely], 1)
+        assert found[row, -6:].tolist() == alone["input_ids"][0, -6:].tolist(), text
+    assert len(said(model, TOKENIZER, prompts, 4)) == 2
+
+
+def test_another_picture_changes_what_is_said() -> None:
+    model = _model()
+    inputs = GlimpseProcessor(TOKENIZER)(text=["Look: <image> A"], images=[_picture("red")], return_tensors="pt")
+    before = model(**inputs).logits[0, -1]
+    inputs["pixel_values"] = 255 - inputs["pixel_values"]
+    assert not torch.allclose(before, model(**inputs).logits[0, -1])
+
+
+def test_arrays_and_the_processor_agree() -> None:
+    processor = GlimpseProcessor(TOKENIZER)
+    messages = [{"role": "user", "content": [{"type": "text", "text": "A: "}, {"type": "image"}]}]
+    prompt = processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
+    inputs = processor(text=[prompt], images=[_picture("red")], return_tensors="pt")
+    pixels = torch.from_numpy(as_pixels(_picture("red")).copy())[None]
+    examples = ArrayExamples([Text("A: <image>", "The answer is C.", (0,))], TOKENIZER, pixels)
+    assert torch.equal(examples.prompts([0])["input_ids"], inputs["input_ids"])
+    batch = examples.batch([0])
+    assert torch.equal(batch.inputs["pixel_values"], inputs["pixel_values"])
+    labels = batch.labels[0]
+    spoken = labels[labels >= 0]
+    assert TOKENIZER.decode(spoken) == "The answer is C.<end>"
+    assert batch.said == len(spoken)
+    assert batch.tokens == inputs["input_ids"].shape[1] + len(spoken)
+    assert (batch.inputs["input_ids"] == 3).sum() == TOKENS
+
+
+@pytest.mark.parametrize(
+    ("text", "option"),
+    [
+        ("Summary: B is near.\nConclusion: So it is. The answer is C.", "C"),
+        ("Conclusion: The answer is A.", "A"),
+        ("no idea", "-"),
+        ("", "-"),
+    ],
+)
+def test_the_letter_is_read_from_the_conclusion(text: str, option: str) -> None:
+    assert letter(text) == option

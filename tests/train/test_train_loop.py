@@ -1,0 +1,131 @@
+"""The loop: it learns, in the order of the stages, and goes on from a checkpoint as if nothing had been."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from PIL import Image
+
+from sightline.errors import UserError
+from sightline.train.answering import said
+from sightline.train.checkpoint import Keeper
+from sightline.train.examples import ArrayExamples, Text
+from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
+from sightline.train.glimpse_processor import as_pixels, learn_tokenizer
+from sightline.train.loop import Settings, Stage, rate_at, train
+
+COLOURS = ("red", "green", "blue", "white")
+TOKENIZER = learn_tokenizer([f"Which colour? It is {colour}." for colour in COLOURS], 400)
+PIXELS = torch.stack([torch.from_numpy(as_pixels(Image.new("RGB", (160, 120), c)).copy()) for c in COLOURS])
+SETTINGS = Settings(rate=3e-3, tokens=512, half=False, log_every=1, warm_up=0.1)
+
+
+def _examples(*numbers: int, times: int = 1) -> ArrayExamples:
+    texts = [Text("<image> Which colour?", f"It is {COLOURS[number]}.", (number,)) for number in numbers]
+    return ArrayExamples(texts * times, TOKENIZER, PIXELS)
+
+
+def _model() -> GlimpseForConditionalGeneration:
+    torch.manual_seed(0)
+    return GlimpseForConditionalGeneration(glimpse_config(len(TOKENIZER), tiny=True))
+
+
+class _StoppedError(Exception):
+    """Stands for a kill."""
+
+
+def _losses(entries: list[Mapping[str, Any]]) -> list[tuple[int, str, float]]:
+    return [(entry["step"], entry["stage"], entry["loss"]) for entry in entries if "loss" in entry]
+
+
+def test_it_learns_what_is_in_the_pictures() -> None:
+    model, examples = _model(), _examples(0, 1, 2, 3)
+    entries: list[Mapping[str, Any]] = []
+    totals = train(model, [Stage("colours", examples, epochs=120)], SETTINGS, entries.append)
+    model.eval()
+    assert said(model, TOKENIZER, examples.prompts(range(4)), 8, half=False) == [f"It is {c}." for c in COLOURS]
+    assert totals.steps == len(_losses(entries)) == 120
+    assert totals.tokens == 120 * int(examples.lengths.sum())
+    assert _losses(entries)[-1][2] < 0.1 < _losses(entries)[0][2]
+
+
+def test_stages_follow_each_other_and_are_evaluated_at_their_ends() -> None:
+    asked: list[str] = []
+
+    def evaluate(stage: str, model: Any) -> Mapping[str, Any]:
+        assert not model.training
+        asked.append(stage)
+        return {"n": 1}
+
+    entries: list[Mapping[str, Any]] = []
+    first, second = _examples(0, 1), _examples(2, 3)
+    budget = 3 * int(second.lengths.sum())
+    stages = [Stage("first", first, epochs=2), Stage("second", second, tokens=budget)]
+    totals = train(_model(), stages, SETTINGS, entries.append, evaluate=evaluate)
+    assert asked == ["first", "second"]
+    assert [stage for _, stage, _ in _losses(entries)] == ["first"] * 2 + ["second"] * 3
+    assert totals.tokens == 2 * int(first.lengths.sum()) + budget
+
+
+@pytest.mark.parametrize("log_every", [1, 3])
+def test_a_stop_changes_nothing(tmp_path: Path, log_every: int) -> None:
+    stages = [Stage("first", _examples(0, 1, times=6)), Stage("second", _examples(2, 3, times=6))]
+    settings = Settings(rate=1e-3, tokens=128, half=False, log_every=log_every, keep_every=2)
+    whole: list[Mapping[str, Any]] = []
+    train(_model(), stages, settings, whole.append, keeper=Keeper(tmp_path / "whole.pt", {"seed": 0}))
+    for stop in (1, 5, 6, 9):
+        keeper = Keeper(tmp_path / f"{stop}.pt", {"seed": 0})
+        before: list[Mapping[str, Any]] = []
+
+        def log(entry: Mapping[str, Any], seen: list[Mapping[str, Any]] = before, stop: int = stop) -> None:
+            seen.append(entry)
+            if entry["step"] > stop:
+                raise _StoppedError
+
+        with pytest.raises(_StoppedError):
+            train(_model(), stages, settings, log, keeper=keeper)
+        done = keeper.steps()
+        after: list[Mapping[str, Any]] = []
+        train(_model(), stages, settings, after.append, keeper=keeper)
+        kept = [entry for entry in before if entry["step"] <= done]
+        assert _losses(kept) + _losses(after) == _losses(whole)
+        assert done <= stop
+
+
+def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
+    stages = [Stage("first", _examples(0, 1))]
+    train(_model(), stages, SETTINGS, lambda entry: None, keeper=Keeper(tmp_path / "c.pt", {"rate": 1}))
+    with pytest.raises(UserError, match="rate was 1 and is 2"):
+        train(_model(), stages, SETTINGS, lambda entry: None, keeper=Keeper(tmp_path / "c.pt", {"rate": 2}))
+
+
+def test_how_a_step_is_cut_into_batches_does_not_matter() -> None:
+    found = []
+    for tokens, together in ((4096, 1), (128, 64)):
+        model = _model()
+        settings = Settings(rate=1e-3, tokens=tokens, together=together, half=False, log_every=1)
+        entries: list[Mapping[str, Any]] = []
+        train(model, [Stage("all", _examples(0, 1, 2, 3))], settings, entries.append)
+        assert len(_losses(entries)) == 1
+        found.append((entries[0]["loss"], model.lm_head.weight.detach().clone()))
+    assert found[0][0] == pytest.approx(found[1][0], rel=1e-5)
+    assert torch.allclose(found[0][1], found[1][1], atol=1e-5)
+
+
+def test_the_rate_rises_and_falls() -> None:
+    settings = Settings(warm_up=0.1)
+    rates = [rate_at(share / 100, settings) for share in range(101)]
+    assert rates[0] == 0.01 and max(rates) == rates[10] and rates[-1] == 0.01
+    assert rates[10:] == sorted(rates[10:], reverse=True)
+    assert rate_at(0.9, Settings(schedule="constant")) == 1.0
+
+
+def test_time_ends_it_too() -> None:
+    entries: list[Mapping[str, Any]] = []
+    settings = Settings(rate=1e-3, tokens=512, half=False, log_every=1, seconds=0.5)
+    totals = train(_model(), [Stage("all", _examples(0, 1), tokens=10**12)], settings, entries.append)
+    assert totals.steps == len(_losses(entries)) > 0

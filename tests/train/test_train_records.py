@@ -1,0 +1,75 @@
+"""Curricula on disk: what is read, and what is said where they are wrong."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.errors import UserError
+from sightline.train.records import digest, read_records, read_stages
+
+
+def _line(**changes: Any) -> str:
+    messages = [{"role": "user", "content": "Look: <image> Which?"}, {"role": "assistant", "content": "A."}]
+    return json.dumps({"id": "q1", "messages": messages, "images": ["a.png"], "answer": "A", **changes})
+
+
+def _folder(path: Path, *lines: str) -> Path:
+    (path / "a.png").write_bytes(b"")
+    (path / "one.jsonl").write_text("\n".join(lines) + "\n")
+    stages = [{"name": "one", "phase": "easy", "file": "one.jsonl", "records": len(lines), "tokens": 1}]
+    (path / "stages.json").write_text(json.dumps([*stages, {"name": "two", "file": "one.jsonl"}]))
+    return path
+
+
+def test_stages_come_in_their_order_and_can_be_chosen(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, _line())
+    assert [stage.name for stage in read_stages(folder)] == ["one", "two"]
+    assert [stage.name for stage in read_stages(folder, ["two"])] == ["two"]
+    with pytest.raises(UserError, match='no stage "three"'):
+        read_stages(folder, ["three"])
+
+
+def test_a_record_has_its_pictures_by_path_and_its_target(tmp_path: Path) -> None:
+    (record,) = read_records(_folder(tmp_path, _line()) / "one.jsonl")
+    assert record.target == "A."
+    assert record.images == (tmp_path / "a.png",)
+    assert record.answer == "A"
+
+
+@pytest.mark.parametrize(
+    ("line", "words"),
+    [
+        ("{", "one.jsonl:2: this is no JSON"),
+        ("[]", '"messages" must be a list'),
+        (_line(messages=[{"role": "user"}]), '"messages" must be a list'),
+        (_line(messages=[{"role": "user", "content": "<image>"}]), "last message is not the assistant's"),
+        (_line(images=[]), "1 places for pictures, but 0 pictures"),
+        (_line(images=["b.png"]), "b.png is not there"),
+    ],
+)
+def test_a_wrong_record_is_named_with_its_line(tmp_path: Path, line: str, words: str) -> None:
+    folder = _folder(tmp_path, _line(), line)
+    with pytest.raises(UserError, match=words) as error:
+        read_records(folder / "one.jsonl")
+    assert "one.jsonl:2" in str(error.value)
+
+
+def test_what_is_no_curriculum_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"no stages\.json"):
+        read_stages(tmp_path)
+    (tmp_path / "stages.json").write_text("[]")
+    with pytest.raises(UserError, match="no stages in it"):
+        read_stages(tmp_path)
+    (tmp_path / "stages.json").write_text("[1]")
+    with pytest.raises(UserError, match='needs "name" and "file"'):
+        read_stages(tmp_path)
+
+
+def test_the_digest_changes_with_the_records(tmp_path: Path) -> None:
+    before = digest(read_stages(_folder(tmp_path, _line())))
+    assert digest(read_stages(tmp_path)) == before
+    assert digest(read_stages(_folder(tmp_path, _line(id="q2")))) != before

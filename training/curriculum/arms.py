@@ -1,0 +1,97 @@
+"""The arms of the experiment: what each trains on in which order, by the plans that `sightline curriculum` ships."""
+
+from __future__ import annotations
+
+import tomllib
+from collections.abc import Sequence
+from dataclasses import dataclass
+from itertools import accumulate
+from pathlib import Path
+from random import Random
+from typing import Any
+
+from drawing import STEPS, Drawing, Drawn
+
+from sightline.train.examples import ArrayExamples, Text
+from sightline.train.loop import Stage
+
+PLANS = Path(__file__).parents[2] / "src/sightline/reason/curriculum/plans"
+ARMS = ("plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced")
+TITLES = {kind: "-".join(word.capitalize() for word in kind.split("-")) for kind in STEPS}
+TITLES |= {kind: TITLES[kind].replace("-To-", "-to-") for kind in STEPS}
+
+
+@dataclass(frozen=True, slots=True)
+class Setting:
+    """What may be varied: how many questions there are, which of them are easy, how many a stage takes of the hard."""
+
+    questions: int = 24_000
+    easy_below: float = 1 / 3
+    fraction: float = 0.4
+    rate: float = 4e-4
+
+
+def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> Text:
+    """A question with some steps given, and those that are to be written."""
+    shown = f"\n\nGiven:\n{_written(item, given)}" if given else ""
+    asked = ", ".join(TITLES[kind] for kind in target)
+    return Text(f"{item.prompt}{shown}\n\nWrite: {asked}.", _written(item, target), tuple(item.pictures))
+
+
+def _written(item: Drawn, kinds: Sequence[str]) -> str:
+    return "\n".join(f"{TITLES[kind]}: {text}" for kind in kinds for text in item.steps[kind])
+
+
+def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> list[tuple[str, list[Text]]]:
+    """The stages of an arm with their texts, in the order of the training."""
+    plan = _plan(arm)
+    rng = Random(f"{arm if plan.get('base') is None else plan['base']}/{seed}")
+    by_level = sorted(items, key=lambda item: item.level)
+    phases = _plan(plan["base"])["phases"] if "base" in plan else plan["phases"]
+    found = [
+        [(stage["name"], _sampled(stage, by_level, setting, rng)) for stage in phase["stages"]] for phase in phases
+    ]
+    arrange = plan.get("arrange", "in-order")
+    if arrange == "phases-reversed":
+        found = found[::-1]
+    elif arrange == "stages-reversed":
+        found = [phase[::-1] for phase in found]
+    stages = [stage for phase in found for stage in phase]
+    if arrange == "shuffled":
+        return [("shuffled", [text for _, texts in stages for text in texts])]
+    return stages
+
+
+def _plan(name: str) -> dict[str, Any]:
+    return tomllib.loads((PLANS / f"{name}.toml").read_text())
+
+
+def _sampled(stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random) -> list[Text]:
+    pool = [item for item in by_level if _belongs(item, stage.get("pool", "all"), setting)]
+    low, high = stage.get("band", (0.0, 1.0))
+    pool = pool[round(low * len(pool)) : round(high * len(pool))]
+    fraction = stage.get("fraction", 1.0)
+    if stage.get("pool") == "hard":
+        fraction = setting.fraction
+    some = rng.sample(pool, round(fraction * len(pool)))
+    return [text_of(item, stage.get("given", ()), stage["target"]) for item in some]
+
+
+def _belongs(item: Drawn, pool: str, setting: Setting) -> bool:
+    return pool == "all" or (item.level < setting.easy_below) == (pool == "easy")
+
+
+def stages_of(
+    arm: str, drawing: Drawing, setting: Setting, seed: int, tokenizer: Any, budget: int | None
+) -> list[Stage]:
+    """The stages of an arm; with a budget, each takes its share of those tokens, however often it goes round."""
+    stages = []
+    for name, texts in texts_of(arm, drawing.items, setting, seed):
+        stages.append((name, ArrayExamples(texts, tokenizer, drawing.pixels)))
+    natural = [int(examples.lengths.sum()) for _, examples in stages]
+    if budget is None:
+        return [Stage(name, examples) for name, examples in stages]
+    # Cut at rounded ends, so that the parts add up to the budget.
+    ends = [round(budget * end / sum(natural)) for end in accumulate(natural)]
+    sizes = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
+    return [Stage(name, examples, tokens=size) for (name, examples), size in zip(stages, sizes, strict=True)]
