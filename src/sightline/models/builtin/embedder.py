@@ -15,7 +15,7 @@ from sightline.models.builtin.tokens import LONGEST, encode, split_words
 from sightline.models.photos.session import on_all_cores
 from sightline.models.protocols import Pixels, Vectors
 
-REVISION = "1"
+REVISION = "2"
 _SIGN_WORDS = 4
 _SIGN = KINDS.index("sign")
 

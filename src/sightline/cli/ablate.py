@@ -1,0 +1,95 @@
+"""`sightline ablate BENCH --model MODEL --out DIR`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sightline.cli.asking import ChatOptions, Positive, Sampling
+from sightline.cli.common import Common
+from sightline.errors import UserError
+
+if TYPE_CHECKING:
+    from sightline.reason.ablations import Necessity
+
+
+def ablate(
+    benchmark: Path,
+    /,
+    *,
+    out: Path,
+    without: list[str] | None = None,
+    repeat: Positive = 1,
+    concurrency: Positive = 4,
+    chat: ChatOptions = ChatOptions(),
+    sampling: Sampling = Sampling(),
+    common: Common = Common(),
+) -> None:
+    """Say what of the questions is needed: text, pictures, several of them, their order. Run it again to go on.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark.
+    out:
+        A folder that gets a run for the whole question and one for each ablation.
+    without:
+        The ablations, once for each: "without text", "without pictures", "one picture", "shuffled pictures"; all when
+        not given.
+    repeat:
+        How often each task is tried.
+    concurrency:
+        How many tasks at once.
+    """
+    from sightline.reason.ablations import ARMS, run_ablations
+
+    if chat.plan:
+        raise UserError("ablations make no plan.", "each of them asks every question once, or --repeat times")
+    asked = {name: value for name, value in sampling.parameters(common).items() if value is not None}
+    options: dict[str, Any] = {**asked, "concurrency": concurrency}
+    if chat.base_url is not None:
+        options["base_url"] = chat.base_url
+    done = run_ablations(
+        benchmark,
+        chat.chosen(),
+        out,
+        options=options,
+        arms=tuple(without or ARMS),
+        repeat=repeat,
+        seed=common.seed or 0,
+        limit=common.limit,
+        workspace=common.workspace_path,
+        config=common.settings(),
+        asking=chat.asking(common),
+    )
+    if common.json:
+        common.print_json(done.to_json())
+    else:
+        common.console.print(to_text(done), markup=False, soft_wrap=True)
+
+
+def to_text(done: Necessity) -> str:
+    """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""
+    standings = {standing.system: standing.estimate for standing in done.comparison.standings[done.metric]}
+    differences = {pair.second: pair for pair in done.against_whole()}
+    width = max(map(len, standings))
+    lines = []
+    for name in done.comparison.systems:
+        own = standings[name]
+        line = f"  {name:<{width}}  {done.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
+        if name in differences:
+            pair = differences[name]
+            found, p = pair.difference, pair.p_adjusted
+            shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+            verdict = "needed" if done.is_needed(name) else "not shown to be needed"
+            spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
+            line += f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
+        lines.append(line)
+    if done.chance is not None:
+        lines.append(f"  {'guessing':<{width}}  {done.metric} {done.chance:.2f}")
+    if not done.above_chance:
+        lines.append("  the model does no better than guessing: this says nothing about the questions")
+    n = standings[done.comparison.systems[0]].n
+    lines += [f"  {n:,} tasks, {done.several:,} of them with several pictures in the question"]
+    lines += [f"  note: {note}" for note in done.comparison.notes]
+    return "\n".join([*lines, f"  → {done.folder}"])

@@ -1,0 +1,132 @@
+"""`sightline difficulty BENCH --model MODEL --out BENCH2`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Literal
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.asking import ChatOptions, Positive, show_plan
+from sightline.cli.common import Common, EngineOption, Switch
+from sightline.errors import UserError
+
+if TYPE_CHECKING:
+    from sightline.reason.difficulty.posterior import Rule
+    from sightline.reason.difficulty.storing import Summary
+
+
+def difficulty(
+    benchmark: Path,
+    /,
+    *,
+    out: Path | None = None,
+    by: Literal["samples", "judge", "run", "turns"] = "samples",
+    samples: Positive = 10,
+    easy: float = 0.7,
+    preset: Literal["mir", "own"] = "mir",
+    all_samples: Switch = False,
+    run: Path | None = None,
+    easy_turns: Annotated[float, Parameter(validator=Number(gt=0))] | None = None,
+    engine: EngineOption = "local",
+    chat: ChatOptions = ChatOptions(),
+    common: Common = Common(),
+) -> None:
+    """Say of each question whether it is easy or hard, and keep it on the task. Run it again to go on.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark.
+    out:
+        The folder of the benchmark with difficulty, new or written before; it may be the same.
+    by:
+        samples of a model's replies, a judge's grade, how often the attempts of a run were right, or the turns that an
+        agent took.
+    samples:
+        How often each question is asked.
+    easy:
+        The pass rate from which on a question is easy.
+    preset:
+        How samples are drawn: mir (temperature 0.7, top_p 0.8, repetition penalty 1.05, 512 tokens, at most 20
+        pictures), or the model's own settings.
+    all_samples:
+        Draw all samples, also where it is clear before.
+    run:
+        The folder of a run on this benchmark, for --by run and --by turns.
+    easy_turns:
+        The most turns of an easy question; the median of those that were solved when not given.
+    """
+    from sightline.reason.difficulty.posterior import Rule
+
+    rule = Rule(samples, easy, early=not all_samples)
+    if out is None and not chat.plan:
+        raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")
+    if by in ("samples", "judge"):
+        _ask(benchmark, out, by == "judge", rule, preset, engine, chat, common)
+    elif run is None or out is None:
+        raise UserError(
+            f"--by {by} goes by a run that is there, and asks nobody.", "say which: --run FOLDER --out FOLDER"
+        )
+    else:
+        from sightline.reason.difficulty.from_runs import measure_by_run, measure_by_turns
+
+        done = (
+            measure_by_turns(benchmark, run, out, easy_turns)
+            if by == "turns"
+            else measure_by_run(benchmark, run, out, rule)
+        )
+        _show(done, common)
+
+
+def _ask(
+    benchmark: Path,
+    out: Path | None,
+    judge: bool,
+    rule: Rule,
+    preset: str,
+    engine: str,
+    chat: ChatOptions,
+    common: Common,
+) -> None:
+    from sightline.reason.asking import Work
+    from sightline.reason.difficulty import making
+    from sightline.reason.difficulty.presets import PRESETS
+    from sightline.reason.difficulty.sampling import Settings
+
+    work = Work(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
+    settings = Settings(chat.chosen(), rule, PRESETS[preset])
+    if chat.plan or out is None:
+        show_plan(making.price_judge(work, settings.model) if judge else making.price_samples(work, settings), common)
+    elif judge:
+        _show(making.measure_by_judge(work, settings.model, out), common)
+    else:
+        _show(making.measure_by_samples(work, settings, out), common)
+
+
+def _show(done: Summary, common: Common) -> None:
+    common.warn(done.notes)
+    if common.json:
+        common.print_json(done.to_json())
+    else:
+        common.console.print(to_text(done), markup=False, soft_wrap=True)
+
+
+def to_text(done: Summary) -> str:
+    """How many are easy and hard, in all and by subtask, and what it cost."""
+    lines = [f"  {done.easy:,} easy, {done.hard:,} hard of {done.tasks:,} questions, by {done.measure}"]
+    width = max(map(len, done.by_subtask), default=0)
+    for subtask, counts in done.by_subtask.items():
+        lines.append(f"    {subtask:<{width}}  {counts['easy']:>5,} easy {counts['hard']:>5,} hard")
+    if done.unmeasured:
+        lines.append(f"  not measured: {', '.join(f'{why} {count:,}' for why, count in done.unmeasured.items())}")
+    if done.failures:
+        listed = ", ".join(f"{kind} {count:,}" for kind, count in done.failures.items())
+        lines.append(f"  calls without a reply: {listed}")
+    if done.calls:
+        saved = f", {done.saved:,} saved by an early stop" if done.saved else ""
+        unread = f", no option in {done.unread:,}" if done.unread else ""
+        cost = f"${done.usd:.4f}" + (f" and {done.unpriced:,} of unknown price" if done.unpriced else "")
+        lines.append(f"  {done.calls:,} replies{saved}{unread} · {cost} · {done.seconds:.1f} s")
+    return "\n".join([*lines, f"  → {done.folder}", f"  next: sightline curriculum {done.folder} --plan mir --out DIR"])

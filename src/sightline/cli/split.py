@@ -1,0 +1,87 @@
+"""`sightline split BENCH --out DIR`."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.common import Common
+from sightline.errors import UserError
+
+if TYPE_CHECKING:
+    from sightline.reason.splits import Summary
+
+
+def split(
+    benchmark: Path,
+    /,
+    *,
+    out: Path,
+    parts: str = "train=0.8,dev=0.1,test=0.1",
+    by: str = "subtask,difficulty",
+    bits: Annotated[int, Parameter(validator=Number(gte=0, lte=16))] | None = None,
+    common: Common = Common(),
+) -> None:
+    """Split a benchmark into parts that share no picture, nor a near-duplicate of one.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark.
+    out:
+        A folder that gets one benchmark for each part, and split.json.
+    parts:
+        Names and shares.
+    by:
+        Labels that each part is to have in the same shares.
+    bits:
+        Hashes that differ in at most so many of 64 bits are near-duplicates; as configured when not given.
+    """
+    from sightline.reason.splits import split_benchmark
+
+    common.ignores_limit()
+    done = split_benchmark(
+        benchmark,
+        out,
+        shares=_shares(parts),
+        by=tuple(name.strip() for name in by.split(",") if name.strip()),
+        seed=common.seed or 0,
+        bits=bits,
+        config=common.settings(),
+    )
+    if common.json:
+        common.print_json(done.to_json())
+    else:
+        common.console.print(to_text(done), markup=False, soft_wrap=True)
+
+
+def _shares(text: str) -> dict[str, float]:
+    found = {}
+    for pair in text.split(","):
+        name, _, share = pair.partition("=")
+        try:
+            found[name.strip()] = float(share)
+        except ValueError:
+            raise UserError(f'--parts "{pair}" is not of the form name=share.', "for example train=0.8") from None
+    return found
+
+
+def to_text(done: Summary) -> str:
+    """The parts, what keeps tasks together, and the balance of the labels."""
+    names = list(done.parts)
+    lines = [
+        f"  {', '.join(f'{part} {count:,}' for part, count in done.parts.items())}",
+        f"  {done.groups:,} groups that share pictures or near-duplicates ({done.near:,} pairs), "
+        f"the largest of {done.largest:,} tasks",
+        f"  pictures in two parts: {done.across:,} of {done.pictures:,}"
+        + (f"; {done.unread:,} could not be read, and are told apart by their ids" if done.unread else ""),
+    ]
+    for label, values in done.by_label.items():
+        width = max(map(len, (label, *values)))
+        lines.append(f"  {label:<{width}}  " + "  ".join(f"{name:>6}" for name in names))
+        for value, counts in values.items():
+            lines.append(f"  {value:<{width}}  " + "  ".join(f"{counts[name]:>{max(6, len(name))},}" for name in names))
+    return "\n".join([*lines, f"  → {done.folder}"])

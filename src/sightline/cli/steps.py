@@ -1,0 +1,119 @@
+"""`sightline steps BENCH --model MODEL --out BENCH2`."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.asking import ChatOptions, Sampling, show_plan
+from sightline.cli.common import Common, EngineOption, Switch
+from sightline.errors import FoundError, UserError
+
+if TYPE_CHECKING:
+    from sightline.reason.steps.making import Checked, Summary
+
+_SHOWN = 5
+
+
+def steps(
+    benchmark: Path,
+    /,
+    *,
+    out: Path | None = None,
+    repairs: Annotated[int, Parameter(validator=Number(gte=0))] = 2,
+    tell_answer: Switch = False,
+    again: Switch = False,
+    reviewed: Path | None = None,
+    check: Switch = False,
+    engine: EngineOption = "local",
+    chat: ChatOptions = ChatOptions(),
+    sampling: Sampling = Sampling(),
+    common: Common = Common(),
+) -> None:
+    """Have a model write the five reasoning steps of each question; what passes the checks becomes its reference.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of a benchmark with choose or answer tasks.
+    out:
+        The folder of the benchmark with steps, new or written before; it may be the same.
+    repairs:
+        How often a reply is sent back with what is wrong with it.
+    tell_answer:
+        Tell the model the right answer from the beginning; otherwise only when its conclusion was wrong.
+    again:
+        Also replace the steps of questions that have all five.
+    reviewed:
+        A steps-review.jsonl whose replies people have mended.
+    check:
+        Only check the steps that the benchmark has; ends with 4 where something is wrong.
+    """
+    from sightline.reason.asking import Work
+    from sightline.reason.steps.annotating import MAX_TOKENS, Settings
+    from sightline.reason.steps.making import annotate_benchmark, check_steps, price_steps
+
+    work = Work(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
+    if check:
+        _show_check(check_steps(work), common)
+        return
+    parameters = {**sampling.parameters(common), "max_tokens": sampling.max_tokens or MAX_TOKENS}
+    settings = Settings(chat.chosen(), repairs, tell_answer, parameters)
+    if chat.plan:
+        show_plan(price_steps(work, settings, again=again), common)
+        return
+    if out is None:
+        raise UserError("there is no place for the benchmark with steps.", "say where: --out FOLDER")
+    done = annotate_benchmark(work, settings, out, again=again, reviewed=reviewed)
+    if common.json:
+        common.print_json(done.to_json())
+    else:
+        common.console.print(to_text(done), markup=False, soft_wrap=True)
+
+
+def to_text(done: Summary) -> str:
+    """What has steps now, what is left, and what it cost."""
+    lines = [
+        f"  {done.annotated:,} of {done.tasks:,} questions annotated: {done.repaired:,} after repair, "
+        f"{done.told:,} knowing the answer"
+    ]
+    if done.reviewed:
+        lines.append(f"  {done.reviewed:,} taken from the review")
+    if done.kept:
+        wrong = f", with faults: {_listed(done.kept_faults)}" if done.kept_faults else ""
+        lines.append(f"  {done.kept:,} kept as they were{wrong}")
+    if done.left:
+        lines.append(f"  {done.left:,} left to people: {_listed({**done.faults, **done.failures})}")
+    cost = f"${done.usd:.4f}" + (f" and {done.unpriced:,} of unknown price" if done.unpriced else "")
+    lines += [f"  {done.calls:,} replies · {cost} · {done.seconds:.1f} s", f"  → {done.folder}"]
+    if done.left:
+        from sightline.reason.steps.making import REVIEW
+
+        lines.append(f"  next: mend the replies in {done.folder / REVIEW}, and give it as --reviewed")
+    return "\n".join(lines)
+
+
+def _show_check(found: Checked, common: Common) -> None:
+    if common.json:
+        common.print_json(
+            {"tasks": found.tasks, "complete": found.complete, "kinds": found.kinds, "faults": found.faults}
+        )
+    else:
+        common.console.print(
+            f"  {found.complete:,} of {found.tasks:,} questions have all five steps; "
+            f"{found.complete - len(found.faults):,} of these are in order",
+            markup=False,
+        )
+    if found.faults:
+        shown = [f"{task}: {faults[0]}" for task, faults in list(found.faults.items())[:_SHOWN]]
+        more = f"\n  … and {len(found.faults) - _SHOWN:,} more" if len(found.faults) > _SHOWN else ""
+        listed = "\n  ".join(shown)
+        raise FoundError(f"steps with faults ({_listed(found.kinds)}):\n  {listed}{more}")
+
+
+def _listed(counts: Mapping[str, int]) -> str:
+    return ", ".join(f"{name} {count:,}" for name, count in sorted(counts.items()))

@@ -1,0 +1,126 @@
+"""What of a question is needed: the same model without words, without pictures, with one, or with them mixed up."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import Any
+
+from sightline import bench
+from sightline.config import Config
+from sightline.errors import UserError
+from sightline.models.asking import Asking
+from sightline.run.folder import read_run
+from sightline.run.runner import run
+from sightline.run.spec import make_spec
+from sightline.run.systems.registry import find_kind
+from sightline.score.compare import Comparison, Pair, compare
+from sightline.score.evaluate import evaluate
+from sightline.score.scores import write_scores
+from sightline.types import Benchmark
+
+WHOLE = "whole"
+ARMS: Mapping[str, Mapping[str, bool]] = {
+    "without text": {"no_text": True},
+    "without pictures": {"no_image": True},
+    "one picture": {"one_image": True},
+    "shuffled pictures": {"shuffle_images": True},
+}
+"""What each arm changes of the system `chat`; they are compared with the whole question."""
+
+
+@dataclass(frozen=True, slots=True)
+class Necessity:
+    """A comparison whose first system saw the whole question; `chance` is what guessing gets, None without options."""
+
+    folder: Path
+    comparison: Comparison
+    metric: str
+    chance: float | None
+    several: int
+    "Tasks with two pictures or more, for which one picture and another order are something else."
+
+    def against_whole(self) -> tuple[Pair, ...]:
+        """Each arm less the whole question, in the order of the arms."""
+        return tuple(pair for pair in self.comparison.of(self.metric) if pair.first == WHOLE)
+
+    @property
+    def above_chance(self) -> bool:
+        """Is the model better than guessing on the whole question? Otherwise nothing can be missed."""
+        whole = next(one for one in self.comparison.standings[self.metric] if one.system == WHOLE)
+        return self.chance is None or whole.estimate.low > self.chance
+
+    def is_needed(self, arm: str) -> bool:
+        """Is the arm worse than the whole question, and not by chance?"""
+        pairs = (pair for pair in self.against_whole() if pair.second == arm)
+        return any(pair.difference.mean < 0 and pair.significant(self.comparison.level) for pair in pairs)
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "folder": str(self.folder),
+            "metric": self.metric,
+            "chance": self.chance,
+            "above_chance": self.above_chance,
+            "several_pictures": self.several,
+            "arms": {standing.system: asdict(standing.estimate) for standing in self.comparison.standings[self.metric]},
+            "against_whole": {pair.second: asdict(pair) for pair in self.against_whole()},
+            "needed": {pair.second: self.is_needed(pair.second) for pair in self.against_whole()},
+            "notes": list(self.comparison.notes),
+        }
+
+
+def run_ablations(
+    source: Path,
+    model: str,
+    out: Path,
+    *,
+    options: Mapping[str, Any] | None = None,
+    arms: Sequence[str] = tuple(ARMS),
+    repeat: int = 1,
+    seed: int = 0,
+    limit: int | None = None,
+    workspace: Path = Path(".sightline"),
+    config: Config | None = None,
+    asking: Asking | None = None,
+) -> Necessity:
+    """Run the system `chat` on the whole question and on each arm, score and compare; each arm is a run below `out`.
+
+    `options` are further options of `chat`. Run it again to go on: what is done is not done twice.
+    """
+    unknown = next((arm for arm in arms if arm not in ARMS), None)
+    if unknown is not None:
+        raise UserError(f'there is no ablation "{unknown}".', f"choose from {', '.join(ARMS)}")
+    benchmark = bench.read(source)
+    if limit is not None:
+        benchmark = replace(benchmark, tasks=dict(islice(benchmark.tasks.items(), limit)))
+    scores = []
+    for name in (WHOLE, *arms):
+        chosen = {**(options or {}), "model": model, "name": name, **ARMS.get(name, {})}
+        folder = out / name.replace(" ", "-")
+        run(
+            source,
+            make_spec(find_kind("chat"), chosen),
+            folder,
+            repeat=repeat,
+            seed=seed,
+            limit=limit,
+            workspace=workspace,
+            config=config,
+            asking=asking,
+        )
+        scored = evaluate(benchmark, read_run(folder), seed=seed)
+        if limit is None:
+            write_scores(scored, folder)
+        scores.append(scored)
+    comparison = compare(scores, allow_failures_differ=True, seed=seed)
+    several = sum(len(task.pictures) > 1 for task in benchmark.tasks.values())
+    return Necessity(out, comparison, comparison.metrics[0], _chance(benchmark), several)
+
+
+def _chance(benchmark: Benchmark) -> float | None:
+    """What guessing gets where all tasks have options."""
+    shares = [1 / len(task.options) for task in benchmark.tasks.values() if task.options]
+    return sum(shares) / len(shares) if len(shares) == len(benchmark.tasks) else None

@@ -1,0 +1,117 @@
+"""A question of a benchmark as it is taught: one text with its pictures, and the steps to its answer."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+
+from sightline.reason.curriculum.plan import STEPS, Stage, StepName
+from sightline.score import parse_choice
+from sightline.types import Choice, Option, Part, PictureRef, Step, Task
+
+IMAGE = "<image>"
+"""Where a picture stands in a text."""
+TITLES: Mapping[StepName, str] = {
+    "summary": "Summary",
+    "caption": "Caption",
+    "text-to-region": "Text-to-Region",
+    "region-to-region": "Region-to-Region",
+    "conclusion": "Conclusion",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """One step: its words, and the same with the regions that it speaks of."""
+
+    words: str
+    text: str
+
+
+@dataclass(frozen=True, slots=True)
+class Lesson:
+    """A question with `<image>` where each of `images` (picture ids) stands, and the steps to its answer by kind.
+
+    `concludes` is the option that is read from the conclusion; it should be the answer.
+    """
+
+    task: str
+    question: str
+    images: tuple[str, ...]
+    options: tuple[Option, ...]
+    answer: str
+    concludes: str | None
+    steps: Mapping[StepName, tuple[Said, ...]]
+
+    def written(self, kinds: Iterable[StepName]) -> str:
+        """Steps as text: one line for each, begun by its title, as `score.steps` reads it."""
+        return "\n".join(f"{TITLES[kind]}: {said.text}" for kind in kinds for said in self.steps[kind])
+
+
+@dataclass(frozen=True, slots=True)
+class Exercise:
+    """A lesson at one stage: what is shown, and what is to be written."""
+
+    lesson: Lesson
+    stage: Stage
+
+    @property
+    def given(self) -> str:
+        """The steps that are shown."""
+        return self.lesson.written(self.stage.given)
+
+    @property
+    def prompt(self) -> str:
+        """All that is shown: the question, the given steps, and which steps are asked for."""
+        given = f"\n\nGiven:\n{self.given}" if self.stage.given else ""
+        return f"{self.lesson.question}{given}\n\nWrite: {', '.join(TITLES[kind] for kind in self.stage.target)}."
+
+    @property
+    def target(self) -> str:
+        """What is to be written; the loss is on it alone."""
+        return self.lesson.written(self.stage.target)
+
+
+def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
+    """A choose task and its truth as a lesson; several steps of a kind (one caption for each picture) stay apart.
+
+    A conclusion from which no option can be read has the answer put behind it.
+    """
+    assert truth.option is not None
+    parts = [*task.prompt, *(part for option in task.options for part in option.content)]
+    images = tuple(part.id for part in parts if isinstance(part, PictureRef))
+    options = "\n".join(f"{option.key}. {_marked(option.content)}" for option in task.options)
+    steps = {
+        kind: tuple(_said(step, images, regions) for step in truth.steps if step.kind == kind) for kind in STEPS[:-1]
+    }
+    said = " ".join(word for step in truth.steps if step.kind == "conclusion" for word in step.text.split())
+    concludes = parse_choice(said, task.options).option if said else None
+    if concludes is None:
+        concludes, said = truth.option, f"{said} The answer is {truth.option}.".strip()
+    return Lesson(
+        task=task.id,
+        question=f"{_marked(task.prompt).strip()}\nOptions:\n{options}",
+        images=images,
+        options=task.options,
+        answer=truth.option,
+        concludes=concludes,
+        steps={**steps, "conclusion": (Said(said, said),)},
+    )
+
+
+def _marked(parts: tuple[Part, ...]) -> str:
+    return "".join(part if isinstance(part, str) else IMAGE for part in parts)
+
+
+def _said(step: Step, images: tuple[str, ...], regions: bool) -> Said:
+    words = " ".join(step.text.split())
+    boxes = [_box(ref, images) for ref in step.pictures if ref.region is not None and ref.id in images]
+    return Said(words, f"{words} [{'; '.join(boxes)}]" if boxes and regions else words)
+
+
+def _box(ref: PictureRef, images: tuple[str, ...]) -> str:
+    """`picture 2: 20 70 28 82`: left, top, right and bottom in percent."""
+    assert ref.region is not None
+    box = ref.region
+    sides = " ".join(str(round(100 * side)) for side in (box.left, box.top, box.right, box.bottom))
+    return f"picture {images.index(ref.id) + 1}: {sides}"

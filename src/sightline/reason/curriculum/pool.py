@@ -1,0 +1,171 @@
+"""The questions of a benchmark, kept in a temporary database: memory holds a few numbers for each, not its words."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections import Counter
+from collections.abc import Iterator, Mapping
+from contextlib import closing, contextmanager
+from itertools import islice
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.bench import picture_path
+from sightline.bench.files import PICTURES, TASKS, TRUTH
+from sightline.bench.folder import open_benchmark
+from sightline.bench.problems import stop
+from sightline.bench.table import Source
+from sightline.bench.truth import TaskTruth
+from sightline.errors import UserError
+from sightline.reason.curriculum.lessons import Lesson, lesson_of
+from sightline.reason.curriculum.lots import Lots, lots_of
+from sightline.reason.curriculum.plan import STEPS, Plan
+from sightline.types import Choice, PictureRef, Task, Truth
+
+_SCHEMA = """
+CREATE TABLE lessons (
+  place INTEGER PRIMARY KEY, id TEXT UNIQUE, task BLOB, hard INTEGER, level REAL, truth BLOB,
+  why TEXT DEFAULT 'no truth'
+);
+CREATE TABLE pictures (id TEXT PRIMARY KEY, uri TEXT, width INTEGER, height INTEGER);
+"""
+UNMEASURED = "no difficulty"
+_LEVELS = {"easy": 0.0, "medium": 0.5, "hard": 1.0}
+
+
+class Difficulty(NamedTuple):
+    """Of one question: 1 for the hard pool, 0 for the easy one, -1 if not known; and its level, 0 (easiest) to 1."""
+
+    hard: int
+    level: float
+
+
+class Shown(NamedTuple):
+    """A picture: where it lies on this machine, and its size if that is known."""
+
+    path: Path | None
+    size: tuple[int, int] | None
+
+
+class Pool:
+    """Lessons by row (0, 1, …, in the order of the benchmark), with what sampling needs of each."""
+
+    def __init__(self, folder: Path, database: sqlite3.Connection, plan: Plan, left_out: Mapping[str, int]) -> None:
+        self.folder, self._database, self._regions = folder, database, plan.regions
+        self.left_out = left_out
+        found = database.execute("SELECT place, hard, level FROM lessons ORDER BY place")
+        rows = np.fromiter(found, dtype=[("place", "i8"), ("hard", "i1"), ("level", "f8")])
+        self._places: NDArray[np.int64] = rows["place"]
+        self.hard: NDArray[np.int8] = rows["hard"]
+        self.levels: NDArray[np.float64] = rows["level"]
+        self.lots: Lots = lots_of(name for (name,) in database.execute("SELECT id FROM lessons ORDER BY place"))
+
+    def __len__(self) -> int:
+        return len(self._places)
+
+    def lesson(self, row: int) -> Lesson:
+        """One lesson, made anew from the benchmark's lines."""
+        query = "SELECT task, truth FROM lessons WHERE place = ?"
+        task_line, truth_line = self._database.execute(query, (int(self._places[row]),)).fetchone()
+        task = TASKS.to_value(TASKS.schema.validate_json(task_line))
+        truth = TRUTH.to_value(TRUTH.schema.validate_json(truth_line)).truth
+        assert isinstance(truth, Choice)
+        return lesson_of(task, truth, regions=self._regions)
+
+    def picture(self, name: str) -> Shown:
+        """What is known of a picture."""
+        found = self._database.execute("SELECT uri, width, height FROM pictures WHERE id = ?", (name,)).fetchone()
+        if found is None:
+            return Shown(None, None)
+        uri, width, height = found
+        return Shown(picture_path(uri, self.folder), (width, height) if width and height else None)
+
+
+@contextmanager
+def open_pool(folder: Path, plan: Plan, limit: int | None = None) -> Iterator[Pool]:
+    """The choose tasks of a benchmark (the first `limit`) that have what the plan needs; others are counted."""
+    source = open_benchmark(folder, stop).source
+    with closing(sqlite3.connect("")) as database:  # No name: a file on disk that goes when it is closed.
+        database.executescript(_SCHEMA)
+        with database:
+            left_out = _fill(database, source, plan, limit)
+        pool = Pool(folder, database, plan, left_out)
+        _refuse_empty(pool)
+        yield pool
+
+
+def difficulty_of(task: Task) -> Difficulty:
+    """By the label `difficulty` (easy, or anything harder) and, for the level, what `extra` says more exactly."""
+    labels = task.labels.get("difficulty", ())
+    if not labels:
+        return Difficulty(-1, 0.5)
+    level = _LEVELS.get(labels[0], 1.0)
+    exact = task.extra.get("difficulty")
+    if isinstance(exact, dict) and isinstance(rate := exact.get("pass_rate"), int | float):
+        level = 1.0 - rate
+    elif isinstance(exact, int | float):
+        level = float(exact)
+    return Difficulty(int(labels[0] != "easy"), level)
+
+
+def _fill(database: sqlite3.Connection, source: Source, plan: Plan, limit: int | None) -> dict[str, int]:
+    left_out: Counter[str] = Counter()
+    tasks = (task for _, task in source.unique(TASKS, lambda row: row.id, "id"))
+    chosen = islice((task for task in tasks if _is_taught(task, plan, left_out)), limit)
+    database.executemany(
+        "INSERT INTO lessons (id, task, hard, level) VALUES (?, ?, ?, ?)",
+        ((task.id, TASKS.line(task), *difficulty_of(task)) for task in chosen),
+    )
+    database.executemany(
+        "UPDATE lessons SET truth = ?, why = ? WHERE id = ?",
+        ((TRUTH.line(row) if why is None else None, why, row.task) for row, why in _truths(source, plan)),
+    )
+    counts = database.execute("SELECT why, count(*) FROM lessons WHERE truth IS NULL GROUP BY why ORDER BY why")
+    left_out.update(dict(counts.fetchall()))
+    database.execute("DELETE FROM lessons WHERE truth IS NULL")
+    database.executemany(
+        "INSERT OR IGNORE INTO pictures VALUES (?, ?, ?, ?)",
+        ((row.id, row.uri, row.width, row.height) for _, row in source.rows(PICTURES)),
+    )
+    return dict(left_out)
+
+
+def _is_taught(task: Task, plan: Plan, left_out: Counter[str]) -> bool:
+    parts = [*task.prompt, *(part for option in task.options for part in option.content)]
+    if task.kind != "choose":
+        left_out[f"{task.kind} task"] += 1
+    elif any(isinstance(part, PictureRef) and part.region is not None for part in parts):
+        left_out["shows a part of a picture"] += 1
+    elif plan.needs_difficulty and "difficulty" not in task.labels:
+        left_out[UNMEASURED] += 1
+    else:
+        return True
+    return False
+
+
+def _truths(source: Source, plan: Plan) -> Iterator[tuple[TaskTruth, str | None]]:
+    """The truth of each task, and why it can't be taught from, if it can't."""
+    for _, row in source.unique(TRUTH, lambda row: row.task, "task"):
+        yield row, _why_not(row.truth, plan)
+
+
+def _why_not(truth: Truth, plan: Plan) -> str | None:
+    if not isinstance(truth, Choice) or truth.option is None:
+        return "no right option"
+    known = {step.kind for step in truth.steps}
+    missing = [step for step in STEPS[:-1] if step in plan.steps and step not in known]
+    return f"no {missing[0]} step" if missing else None
+
+
+def _refuse_empty(pool: Pool) -> None:
+    if len(pool):
+        return
+    reasons = ", ".join(f"{why} ({count:,})" for why, count in pool.left_out.items()) or "it has no tasks"
+    verb = "difficulty" if UNMEASURED in pool.left_out else "steps"
+    raise UserError(
+        f"{pool.folder} has nothing to teach: {reasons}.",
+        f"have them made first: sightline {verb} {pool.folder} --model MODEL --out BENCH2",
+    )

@@ -1,0 +1,54 @@
+"""The README of a curriculum's folder: what is in it, what was proved, and the command that trains with it."""
+
+from __future__ import annotations
+
+from sightline.reason.curriculum.course import Course
+from sightline.reason.curriculum.formats import Format
+from sightline.reason.curriculum.proof import CHECKS, Proof
+
+
+def readme(course: Course, format_: Format) -> str:
+    """In Markdown."""
+    stages = [
+        f"| {stage.phase} | {stage.name} | {len(stage.entries):,} | {stage.tokens:,} |" for stage in course.stages
+    ]
+    summary = f": {course.plan.summary}" if course.plan.summary else ""
+    return "\n".join(
+        [
+            f"# A curriculum for {format_.name}",
+            "",
+            f"Plan `{course.plan.name}`{summary}. Seed {course.seed}, {course.count:,} records of "
+            f"{len(course.rows()):,} questions, {course.tokens:,} tokens ({course.counter.how}).",
+            "",
+            "| phase | stage | records | tokens |",
+            "|---|---|---:|---:|",
+            *stages,
+            "",
+            "## Train",
+            "",
+            format_.usage(course),
+            "## Proved of every record",
+            "",
+            *(f"- {line}" for line in proof_lines(course.proof)),
+            "",
+            "`plan.json` has all that the records depend on, `proof.json` the counts, and what was left out.",
+            "",
+        ]
+    )
+
+
+def proof_lines(proof: Proof) -> list[str]:
+    """One line for each check: how many records hold, or that it was not asked for."""
+    notes = {
+        "leak": f"largest overlap {proof.worst_overlap:.2f}",
+        "tokens": f"longest {proof.longest:,}",
+    }
+    lines = []
+    for check, says in CHECKS.items():
+        if not proof.asked(check):
+            lines.append(f"{says}: not asked for")
+            continue
+        failed = f", {proof.failed[check]:,} dropped" if proof.failed[check] else ""
+        note = f" ({notes[check]})" if check in notes else ""
+        lines.append(f"{says}: {proof.records - proof.failed[check]:,} hold{failed}{note}")
+    return lines

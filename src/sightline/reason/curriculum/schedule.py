@@ -1,0 +1,124 @@
+"""Which question is asked at which stage, and in which order: by lot, the same for the same seed and names.
+
+A stage's sample depends on the seed, the stage's name and the questions' names alone: plans that arrange the same
+stages differently teach exactly the same records.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from itertools import count
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import UserError
+from sightline.reason.curriculum.lots import drawn
+from sightline.reason.curriculum.plan import Order, Plan, Stage
+from sightline.reason.curriculum.pool import Pool
+
+Rows = NDArray[np.int64]
+Kept = NDArray[np.bool_]
+"""By form and row."""
+
+
+@dataclass(frozen=True, slots=True)
+class Entries:
+    """Records to be: the stage of the plan whose form each has, and the row of its question."""
+
+    forms: Rows
+    rows: Rows
+
+    def __len__(self) -> int:
+        return len(self.rows)
+
+    def __getitem__(self, which: Rows | Kept) -> Entries:
+        return Entries(self.forms[which], self.rows[which])
+
+    @classmethod
+    def joined(cls, parts: Sequence[Entries]) -> Entries:
+        """One after the other."""
+        return cls(np.concatenate([one.forms for one in parts]), np.concatenate([one.rows for one in parts]))
+
+
+@dataclass(frozen=True, slots=True)
+class Block:
+    """A stage of the training: its name, its phase and the entries of one pass."""
+
+    name: str
+    phase: str
+    entries: Entries
+    order: Order = "shuffled"
+    epochs: int = 1
+
+
+class Schedule:
+    """The stages of a plan over a pool; at most a few numbers for each record are kept."""
+
+    def __init__(self, plan: Plan, pool: Pool, seed: int) -> None:
+        self._pool, self._seed, self._stages = pool, seed, plan.stages
+        self.shuffled = plan.shuffled
+        self.blocks: list[Block] = []
+        for form, stage in enumerate(plan.stages):
+            own = Entries(np.full(len(rows := self._sample(stage)), form, dtype=np.int64), rows)
+            self.blocks.append(self._with_earlier(stage, own, self.blocks))
+
+    def passes(self, block: Block, keep: Kept) -> Iterator[Entries]:
+        """The entries of a block that are kept, again and again, each pass in an order of its own by lot."""
+        kept = block.entries[keep[block.entries.forms, block.entries.rows]]
+        if not len(kept):
+            raise UserError(f'stage "{block.name}" has no record left.', "none of its records could be proved")
+        for number in count():
+            yield self.mixed(kept, f"{block.name}/pass {number}")
+
+    def in_order(self, block: Block, entries: Entries) -> Entries:
+        """Some entries of a block, drawn by lot, in the order of their stage."""
+        return entries if block.order == "shuffled" else entries[self._order(entries.rows, block.order)]
+
+    def mixed(self, entries: Entries, label: str) -> Entries:
+        """By lot; an entry that is there several times has a lot each time."""
+        lots = self._pool.lots[entries.rows] + _times_before(entries, len(self._pool))
+        for form, stage in enumerate(self._stages):
+            of_form = entries.forms == form
+            lots[of_form] = drawn(lots[of_form], f"{self._seed}/{label}/{stage.name}")
+        return entries[np.argsort(lots, kind="stable")]
+
+    def _sample(self, stage: Stage) -> Rows:
+        pool = self._pool
+        lots = drawn(pool.lots, f"{self._seed}/{stage.name}/sample")
+        in_pool = {"all": np.ones(len(pool), dtype=bool), "easy": pool.hard == 0, "hard": pool.hard == 1}[stage.pool]
+        rows = np.flatnonzero(in_pool)
+        if stage.band != (0.0, 1.0):
+            by_level = rows[np.lexsort((lots[rows], pool.levels[rows]))]
+            rows = by_level[round(stage.band[0] * len(rows)) : round(stage.band[1] * len(rows))]
+        if not len(rows):
+            raise UserError(
+                f'stage "{stage.name}" has no questions: the pool "{stage.pool}" is empty there.',
+                "choose another plan, or measure the difficulty with another threshold",
+            )
+        return rows[np.argsort(lots[rows], kind="stable")][: max(1, round(stage.fraction * len(rows)))]
+
+    def _order(self, rows: Rows, order: Order) -> Rows:
+        """Places in the order of the benchmark, or by difficulty; what is equally hard stays as it is."""
+        if order == "as-is":
+            return np.argsort(rows, kind="stable")
+        levels = self._pool.levels[rows]
+        return np.argsort(levels if order == "easy-first" else -levels, kind="stable")
+
+    def _with_earlier(self, stage: Stage, own: Entries, before: Sequence[Block]) -> Block:
+        if stage.mix and before:
+            earlier = Entries.joined([block.entries for block in before])
+            wanted = min(len(earlier), round(stage.mix / (1 - stage.mix) * len(own)))
+            own = Entries.joined([own, self.mixed(earlier, f"{stage.name}/mix")[np.arange(wanted)]])
+        return Block(stage.name, stage.phase, own, stage.order, stage.epochs)
+
+
+def _times_before(entries: Entries, rows: int) -> NDArray[np.uint64]:
+    """How often each entry has been there before in this list."""
+    keys = entries.forms * rows + entries.rows
+    order = np.argsort(keys, kind="stable")
+    _, first, inverse = np.unique(keys[order], return_index=True, return_inverse=True)
+    times = np.empty(len(keys), dtype=np.uint64)
+    times[order] = np.arange(len(keys)) - first[inverse]
+    return times

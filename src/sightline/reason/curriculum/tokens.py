@@ -1,0 +1,82 @@
+"""How many tokens a record takes: by the model's own tokenizer, or by an estimate that is said to be one."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+from sightline.engine.tokens import TOKENS_PER_MESSAGE, USUAL_SIZE, picture_tokens, text_tokens
+from sightline.errors import MissingExtraError, UserError
+from sightline.reason.curriculum.lessons import IMAGE
+
+FAMILY = "Qwen2.5-VL"
+"""Whose rule counts the tokens of a picture, unless a number is given."""
+
+
+@dataclass(frozen=True, slots=True)
+class Tokens:
+    """Tokens of one record; a chat template adds a few to each message, which are estimated."""
+
+    prompt: int
+    pictures: int
+    target: int
+
+    @property
+    def total(self) -> int:
+        return self.prompt + self.pictures + self.target
+
+
+@dataclass(frozen=True, slots=True)
+class Counter:
+    """Counts the tokens of texts and pictures; `how` says in words by what."""
+
+    text: Callable[[str], int]
+    how: str
+    exact: bool
+    each_picture: int | None = None
+
+    def count(self, prompt: str, target: str, sizes: Iterable[tuple[int, int] | None]) -> Tokens:
+        """The tokens of one record with pictures of these sizes; unknown sizes are taken as usual ones."""
+        words = prompt.replace(IMAGE, "")
+        return Tokens(
+            self.text(words) + TOKENS_PER_MESSAGE,
+            sum(self._picture(size or USUAL_SIZE) for size in sizes),
+            self.text(target) + TOKENS_PER_MESSAGE,
+        )
+
+    def _picture(self, size: tuple[int, int]) -> int:
+        return picture_tokens(FAMILY, *size) if self.each_picture is None else self.each_picture
+
+
+def token_counter(
+    tokenizer: str | None = None, each_picture: int | None = None, *, local_only: bool = False
+) -> Counter:
+    """By a `tokenizer.json` (the file, its folder, or a name on the hub), else a quarter of the UTF-8 bytes."""
+    pictures = f"pictures by {FAMILY}'s rule" if each_picture is None else f"{each_picture:,} for each picture"
+    if tokenizer is None:
+        return Counter(text_tokens, f"estimated: a quarter of the text's bytes, {pictures}", False, each_picture)
+    loaded = _load(tokenizer, local_only)
+
+    def exact(text: str) -> int:
+        return len(loaded.encode(text, add_special_tokens=False).ids)
+
+    return Counter(exact, f"text by {tokenizer}, {pictures}", True, each_picture)
+
+
+def _load(given: str, local_only: bool) -> Any:
+    try:
+        from tokenizers import Tokenizer
+    except ImportError:
+        raise MissingExtraError("counting tokens with a tokenizer", "onnx") from None
+    path = Path(given).expanduser()
+    file = path / "tokenizer.json" if path.is_dir() else path
+    if not file.is_file() and local_only:
+        raise UserError(f"{file} is not on this machine, and --local-only fetches nothing.", "name a tokenizer.json")
+    try:
+        return Tokenizer.from_file(str(file)) if file.is_file() else Tokenizer.from_pretrained(given)
+    except Exception as error:  # The package raises bare exceptions for any fault.
+        raise UserError(
+            f"{given} is no tokenizer that can be had: {error}.", "name a tokenizer.json or its folder"
+        ) from None

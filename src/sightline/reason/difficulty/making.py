@@ -1,0 +1,115 @@
+"""From a benchmark to the same benchmark with difficulty: by samples of a model, or by a judge."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+
+from sightline.engine.plan import Plan
+from sightline.reason.asking import Work
+from sightline.reason.difficulty import judging, sampling
+from sightline.reason.difficulty.posterior import LEVEL, Rule, credible_interval, probability_of_at_least
+from sightline.reason.difficulty.sampling import KINDS, UNREAD, Sampled, Settings
+from sightline.reason.difficulty.storing import Measured, Summary, store
+from sightline.types import Failure, Json
+
+_DIGITS = 4
+
+
+def price_samples(work: Work, settings: Settings) -> Plan:
+    """What all samples would cost; nobody is asked."""
+    _, questions = work.opened(KINDS)
+    requests = (request for question in questions for request in sampling.requests_for(question, settings))
+    return work.price(settings.model, sampling.STAGE, requests, len(questions) * settings.rule.samples)
+
+
+def price_judge(work: Work, model: str) -> Plan:
+    """What a judge would cost; nobody is asked."""
+    _, questions = work.opened(KINDS)
+    requests = (judging.request_for(question, model) for question in questions)
+    return work.price(model, judging.STAGE, requests, len(questions))
+
+
+def measure_by_samples(work: Work, settings: Settings, out: Path) -> Summary:
+    """Ask each question until its pass rate is clear, and write the benchmark with it.
+
+    A stop (budget, server down) leaves a benchmark with what is known so far; run it again to go on, which asks
+    nothing twice.
+    """
+    started = time.monotonic()
+    benchmark, questions = work.opened(KINDS)
+    found, stopped = work.ask(questions, sampling.spec_of(settings, work.config, work.asking))
+    measured = {name: _from_samples(one, settings) for name, one in found.items()}
+    summary = store(benchmark, work.source, out, measured, "samples")
+    if stopped is not None:
+        raise stopped
+    summary = _with_calls(summary, found, settings.rule)
+    notes = settings.preset.notes(settings.model)
+    return replace(summary, seconds=round(time.monotonic() - started, 2), notes=notes)
+
+
+def measure_by_judge(work: Work, model: str, out: Path) -> Summary:
+    """Have a judge grade each question, and write the benchmark with it."""
+    started = time.monotonic()
+    benchmark, questions = work.opened(KINDS)
+    found, stopped = work.ask(questions, judging.spec_of(model, work.config, work.asking))
+    measured = {name: judging.measured(one, model) for name, one in found.items()}
+    summary = store(benchmark, work.source, out, measured, "judge")
+    if stopped is not None:
+        raise stopped
+    graded = [one for one in found.values() if not isinstance(one, Failure)]
+    return replace(
+        summary,
+        calls=len(graded),
+        failures=dict(Counter(one.kind for one in found.values() if isinstance(one, Failure))),
+        usd=sum(one.usd or 0.0 for one in graded),
+        unpriced=sum(one.usd is None for one in graded),
+        seconds=round(time.monotonic() - started, 2),
+    )
+
+
+def figures(found: Sampled, rule: Rule, by: str) -> dict[str, Json]:
+    """What is kept of a pass rate; there is at least one sample."""
+    low, high = credible_interval(found.passes, found.replies)
+    kept: dict[str, Json] = {
+        "by": by,
+        "passes": found.passes,
+        "samples": found.replies,
+        "rate": round(found.passes / found.replies, _DIGITS),
+        "low": round(low, _DIGITS),
+        "high": round(high, _DIGITS),
+        "level": LEVEL,
+        "easy_from": rule.easy,
+        "probability_easy": round(probability_of_at_least(rule.easy, found.passes, found.replies), _DIGITS),
+        "stopped_early": found.replies + sum(found.failures.values()) < rule.samples,
+    }
+    return {**kept, "options": dict(found.options)} if found.options else kept
+
+
+def _from_samples(found: Sampled | Failure, settings: Settings) -> Measured:
+    if isinstance(found, Failure):
+        return Measured(None, why_not=found.kind)
+    if not found.replies:
+        return Measured(None, why_not="no reply")
+    bucket = settings.rule.bucket(found.passes, found.replies)
+    return Measured(bucket, figures(found, settings.rule, settings.model))
+
+
+def _with_calls(summary: Summary, found: Mapping[str, Sampled | Failure], rule: Rule) -> Summary:
+    sampled = [one for one in found.values() if isinstance(one, Sampled)]
+    failures: Counter[str] = Counter()
+    for one in found.values():
+        failures.update({one.kind: 1} if isinstance(one, Failure) else one.failures)
+    asked = sum(one.replies + sum(one.failures.values()) for one in sampled)
+    return replace(
+        summary,
+        calls=sum(one.replies for one in sampled),
+        saved=len(sampled) * rule.samples - asked,
+        unread=sum(one.options.get(UNREAD, 0) for one in sampled),
+        failures=dict(failures),
+        usd=sum(one.usd for one in sampled),
+        unpriced=sum(one.unpriced for one in sampled),
+    )

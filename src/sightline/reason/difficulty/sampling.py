@@ -1,0 +1,154 @@
+"""Asking one question several times: the stage of the engine, and its price beforehand."""
+
+from __future__ import annotations
+
+import asyncio
+from collections import Counter
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass, field, replace
+
+from sightline.config import Config
+from sightline.engine.mapping import Stage
+from sightline.engine.purposes import purpose
+from sightline.engine.spreading import Shared, StageSpec
+from sightline.models.asking import Asking
+from sightline.models.caller import Caller
+from sightline.models.chat import chat_in
+from sightline.reason.difficulty.posterior import Rule
+from sightline.reason.difficulty.presets import PRESETS, Preset
+from sightline.reason.questions import Question, shown_in
+from sightline.run.questions import Questions, Shown
+from sightline.score.context import Context
+from sightline.score.registry import metric
+from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, TaskKind, Text
+
+STAGE = "difficulty"
+KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
+UNREAD = "unread"
+_METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
+_FORM: Mapping[TaskKind, str] = {
+    "choose": (
+        "\n\nDecide which option is most likely right, and reply in this form:\n"
+        "Your option: X\n"
+        "Reason: one or two sentences\n"
+        "X is the key of the option."
+    ),
+    "answer": "\n\nEnd with the line\nThe final answer is: ANSWER.\nKeep the answer short.",
+}
+
+
+@dataclass(frozen=True, slots=True)
+class Settings:
+    """Who is asked, how, and how often."""
+
+    model: str
+    rule: Rule = field(default_factory=Rule)
+    preset: Preset = PRESETS["mir"]
+
+
+@dataclass(frozen=True, slots=True)
+class Sampled:
+    """What came of one question: right replies, replies, and what could not be counted.
+
+    `options` counts what was chosen (`unread` where no option could be read, which is no pass); `failures` are calls
+    that brought no reply, by kind: they are no samples. `usd` is what is known of the money: `unpriced` ones cost
+    more.
+    """
+
+    passes: int = 0
+    replies: int = 0
+    options: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    usd: float = 0.0
+    unpriced: int = 0
+
+
+def content_of(question: Question, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
+    """What the model is shown and asked."""
+    count = len(shown_in(question.task))
+    if preset.most_pictures is not None and count > preset.most_pictures:
+        return Failure("too-many-pictures", f"{count} pictures, and {preset.most_pictures} may be shown")
+    content = Questions(question.pictures).content(question.task)
+    if isinstance(content, Failure):
+        return content
+    shown = tuple(part.part if isinstance(part, Shown) else part for part in content)
+    return (*shown, _FORM[question.task.kind])
+
+
+def request_for(content: tuple[str | ImagePart, ...], settings: Settings, sample: int) -> ChatRequest:
+    """One sample; its number is part of the call, so that each is asked and paid for once."""
+    message = Message("user", content)
+    return ChatRequest(settings.model, (message,), sample=sample, **settings.preset.parameters(settings.model))
+
+
+def spec_of(settings: Settings, config: Config, asking: Asking) -> StageSpec[Question, Sampled]:
+    """The stage, to be built where the work is done."""
+    return StageSpec(STAGE, stage_in, {"settings": settings, "config": config, "asking": replace(asking, budget=None)})
+
+
+def stage_in(shared: Shared, *, settings: Settings, config: Config, asking: Asking) -> Stage[Question, Sampled]:
+    """The stage in the process that works on it."""
+    caller = chat_in(shared, settings.model, config, asking=asking, stage=STAGE)
+
+    async def one(question: Question) -> Sampled | Failure:
+        content = content_of(question, settings.preset)
+        if isinstance(content, Failure):
+            return content
+        with purpose(question.task.id):
+            return await sample(caller, question, content, settings)
+
+    return Stage(STAGE, one, caller.close)
+
+
+async def sample(
+    model: Caller, question: Question, content: tuple[str | ImagePart, ...], settings: Settings
+) -> Sampled:
+    """Ask until the rule is satisfied; as many at once as can't be too many."""
+    came: list[ChatReply | Failure] = []
+    found, rule = Sampled(), settings.rule
+    while len(came) < rule.samples and (wanted := rule.more(found.passes, found.replies)):
+        numbers = range(len(came), min(len(came) + wanted, rule.samples))
+        calls = [model.reply(request_for(content, settings, number)) for number in numbers]
+        # A stop waits for the other samples: they are paid for.
+        for reply in await asyncio.gather(*calls, return_exceptions=True):
+            if isinstance(reply, BaseException):
+                raise reply
+            came.append(reply)
+        found = counted(question, came)
+    return found
+
+
+def counted(question: Question, came: Sequence[ChatReply | Failure]) -> Sampled:
+    """Replies as passes; what was chosen is read by the option parser of `score`."""
+    replies = [reply for reply in came if isinstance(reply, ChatReply)]
+    return Sampled(
+        passes=sum(is_right(question, reply.text) for reply in replies),
+        replies=len(replies),
+        options=dict(sorted(Counter(_chosen(question, reply.text) for reply in replies).items())),
+        failures=dict(Counter(reply.kind for reply in came if isinstance(reply, Failure))),
+        usd=sum(reply.usd or 0.0 for reply in replies if not reply.from_journal),
+        unpriced=sum(reply.usd is None and not reply.from_journal for reply in replies),
+    )
+
+
+def is_right(question: Question, text: str) -> bool:
+    """Does a reply give the right answer?"""
+    task = question.task
+    return metric(_METRIC[task.kind])(question.truth, Text(text), Context(task=task)) == 1.0
+
+
+def _chosen(question: Question, text: str) -> str:
+    if question.task.kind != "choose":
+        return "right" if is_right(question, text) else "wrong"
+    from sightline.score import parse_choice  # Its patterns take time to compile.
+
+    return parse_choice(text, question.task.options).option or UNREAD
+
+
+def requests_for(question: Question, settings: Settings) -> Iterator[ChatRequest | Failure]:
+    """All samples of a question, for a plan: an early stop asks fewer."""
+    content = content_of(question, settings.preset)
+    if isinstance(content, Failure):
+        yield content
+    else:
+        yield from (request_for(content, settings, number) for number in range(settings.rule.samples))

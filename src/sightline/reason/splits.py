@@ -1,0 +1,232 @@
+"""Train, dev and test without a picture, or a near-duplicate of one, in two of them."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from hashlib import blake2b
+from pathlib import Path
+from typing import Any, TypeAlias
+
+import numpy as np
+
+from sightline import bench
+from sightline.config import Config
+from sightline.corpus.duplicates import connected
+from sightline.errors import UserError
+from sightline.io import write_json
+from sightline.reason.looks import looks_of, same_looks
+from sightline.reason.questions import shown_in, write_elsewhere
+from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
+
+FILE = "split.json"
+SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
+STRATA = ("subtask", "difficulty")
+Strata: TypeAlias = "Counter[tuple[str, str]]"
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What a split came to.
+
+    `groups` are sets of tasks that share pictures and so stay together, `largest` is the size of the greatest; `near`
+    counts pairs of near-duplicates that were kept together, `across` those between two parts: 0, counted anew after the
+    split. `unread` are pictures whose look is not known: they are told apart by their id alone. `by_label` is how many
+    tasks of each value each part has.
+    """
+
+    folder: Path
+    parts: Mapping[str, int]
+    groups: int
+    largest: int
+    near: int
+    across: int
+    pictures: int
+    unread: int
+    by_label: Mapping[str, Mapping[str, Mapping[str, int]]] = field(default_factory=dict)
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`, and for `split.json`."""
+        return {**asdict(self), "folder": str(self.folder)}
+
+
+def split_benchmark(
+    source: Path,
+    out: Path,
+    *,
+    shares: Mapping[str, float] = SHARES,
+    by: Sequence[str] = STRATA,
+    seed: int = 0,
+    bits: int | None = None,
+    config: Config | None = None,
+) -> Summary:
+    """Write a benchmark for each part into `out`, and `split.json` beside them; the same seed gives the same parts.
+
+    Tasks that share a picture, or have near-duplicates (hashes within `bits`, the configured number when not given),
+    stay together. Groups go, the largest first, where they bring the parts nearest to their shares in every label
+    of `by`.
+    """
+    started, config = time.monotonic(), config or Config()
+    shares = _checked(shares)
+    benchmark = bench.read(source)
+    if not benchmark.tasks:
+        raise UserError(f'the benchmark "{benchmark.name}" has no tasks.', "give one that has some")
+    own = {name: pictures_of(task, benchmark.truth.get(name)) for name, task in benchmark.tasks.items()}
+    used = {picture for pictures in own.values() for picture in pictures}
+    known = {name: picture for name, picture in benchmark.corpus.pictures.items() if name in used}
+    looks = looks_of(known, source, config)
+    near = same_looks(looks, config.duplicates.bits if bits is None else bits)
+    links = [(pair.first, pair.second) for pair in near]
+    links += [(group.pictures[0], other) for group in _bound(benchmark) for other in group.pictures[1:]]
+    groups = _groups(own, links)
+    parts = assign(groups, benchmark.tasks, shares, by, seed)
+    for part in shares:
+        write_elsewhere(_part(benchmark, part, parts), source, out / part)
+    summary = Summary(
+        folder=out,
+        parts={part: sum(found == part for found in parts.values()) for part in shares},
+        groups=len(groups),
+        largest=max(map(len, groups)),
+        near=len(near),
+        across=_across(own, parts, links),
+        pictures=len(used),
+        unread=len(used) - len(looks),
+        by_label=_table(benchmark.tasks, parts, by, tuple(shares)),
+        seconds=round(time.monotonic() - started, 2),
+    )
+    settings = {"seed": seed, "shares": shares, "by": list(by), "source": benchmark.name}
+    counts = {name: value for name, value in summary.to_json().items() if name not in ("folder", "seconds")}
+    write_json(out / FILE, {**settings, **counts, "tasks": parts})
+    return summary
+
+
+def pictures_of(task: Task, truth: Truth | None) -> frozenset[str]:
+    """All pictures that a task shows, and those that its truth is about."""
+    shown = {ref.id for ref in shown_in(task)}
+    match truth:
+        case Relevance(grades):
+            shown |= {picture for picture, grade in grades.items() if grade > 0}
+        case PictureSet(pictures):
+            shown |= set(pictures)
+        case Choice(steps=steps) | Answer(steps=steps):
+            shown |= {ref.id for step in steps for ref in step.pictures}
+    return frozenset(shown)
+
+
+def assign(
+    groups: Sequence[Sequence[str]],
+    tasks: Mapping[str, Task],
+    shares: Mapping[str, float],
+    by: Sequence[str],
+    seed: int,
+) -> dict[str, str]:
+    """The part of each task: groups go, the largest first, where most is missing of the labels that they bring."""
+    strata = {name: _strata(tasks[name], by) for group in groups for name in group}
+    total = Counter(stratum for each in strata.values() for stratum in each)
+    filled: dict[str, Strata] = {part: Counter() for part in shares}
+    parts: dict[str, str] = {}
+    for group in sorted(groups, key=lambda group: (-len(group), _lot(seed, group))):
+        brought = Counter(stratum for name in group for stratum in strata[name])
+        needs = {part: _need(brought, filled[part], total, share) for part, share in shares.items()}
+        chosen = max(shares, key=lambda part: (needs[part], shares[part]))
+        filled[chosen] += brought
+        parts |= dict.fromkeys(group, chosen)
+    return {name: parts[name] for name in tasks if name in parts}
+
+
+def _need(brought: Strata, filled: Strata, total: Strata, share: float) -> float:
+    """How much of the share is missing, over what the group brings."""
+    return sum(count * (share - filled[stratum] / total[stratum]) for stratum, count in brought.items())
+
+
+def _strata(task: Task, by: Sequence[str]) -> list[tuple[str, str]]:
+    """Labels by themselves and all together, so that each and their combination are balanced."""
+    values = [(label, value) for label in by for value in task.labels.get(label, ("",))]
+    return [("", ""), *values, ("+", "/".join(value for _, value in values))]
+
+
+def _lot(seed: int, group: Iterable[str]) -> bytes:
+    return blake2b(f"{seed}/{min(group)}".encode(), digest_size=8).digest()
+
+
+def _bound(benchmark: Benchmark) -> Iterator[Group]:
+    """What a scan found to be one picture, or one moment."""
+    return (group for group in benchmark.corpus.groups if group.kind in ("duplicate", "burst") and group.pictures)
+
+
+def _groups(own: Mapping[str, frozenset[str]], links: Iterable[tuple[str, str]]) -> list[list[str]]:
+    """Tasks that shared or linked pictures connect."""
+    names = list(own)
+    used = sorted({picture for pictures in own.values() for picture in pictures})
+    at = {picture: place for place, picture in enumerate(used, len(names))}
+    edges = [(place, at[picture]) for place, name in enumerate(names) for picture in own[name]]
+    edges += [(at[one], at[other]) for one, other in links if one in at and other in at]
+    if not edges:
+        return [[name] for name in names]
+    groups = connected(len(names) + len(used), np.array(edges, dtype=np.intp))
+    joined = [[names[place] for place in group if place < len(names)] for group in groups]
+    alone = set(names) - {name for group in joined for name in group}
+    return [group for group in joined if group] + [[name] for name in names if name in alone]
+
+
+def _across(own: Mapping[str, frozenset[str]], parts: Mapping[str, str], links: Iterable[tuple[str, str]]) -> int:
+    """Pictures, and near-duplicates, that are in more than one part."""
+    where: defaultdict[str, set[str]] = defaultdict(set)
+    for task, pictures in own.items():
+        for picture in pictures:
+            where[picture].add(parts[task])
+    shared = sum(len(found) > 1 for found in where.values())
+    return shared + sum(len(where[one] | where[other]) > 1 for one, other in links if one in where and other in where)
+
+
+def _part(benchmark: Benchmark, part: str, parts: Mapping[str, str]) -> Benchmark:
+    """The tasks of a part, and the pictures that they show; a corpus that may be searched stays whole."""
+    tasks = {name: task for name, task in benchmark.tasks.items() if parts[name] == part}
+    truth = {name: benchmark.truth[name] for name in tasks if name in benchmark.truth}
+    corpus = benchmark.corpus
+    if all(task.kind in ("choose", "describe") and task.scope == Scope() for task in tasks.values()):
+        used = {picture for name, task in tasks.items() for picture in pictures_of(task, truth.get(name))}
+        pictures = {name: picture for name, picture in corpus.pictures.items() if name in used}
+        groups = [replace(group, pictures=tuple(p for p in group.pictures if p in used)) for group in corpus.groups]
+        corpus = replace(corpus, pictures=pictures, groups=tuple(group for group in groups if group.pictures))
+    return replace(
+        benchmark,
+        name=f"{benchmark.name}-{part}",
+        corpus=corpus,
+        tasks=tasks,
+        truth=truth,
+        annotations=tuple(one for one in benchmark.annotations if one.picture_id in corpus.pictures),
+        candidates=tuple(one for one in benchmark.candidates if one.task in tasks),
+        judgments=tuple(one for one in benchmark.judgments if one.task in tasks),
+        reviews=tuple(one for one in benchmark.reviews if one.task in tasks),
+        checksum=None,
+    )
+
+
+def _table(
+    tasks: Mapping[str, Task], parts: Mapping[str, str], by: Sequence[str], names: Sequence[str]
+) -> dict[str, dict[str, dict[str, int]]]:
+    """How many tasks of each value of each label each part has."""
+    found: dict[str, dict[str, dict[str, int]]] = {}
+    for label in by:
+        counts: defaultdict[str, Counter[str]] = defaultdict(Counter)
+        for name, task in tasks.items():
+            for value in task.labels.get(label, ()):
+                counts[value][parts[name]] += 1
+        if counts:
+            found[label] = {value: {part: counts[value][part] for part in names} for value in sorted(counts)}
+    return found
+
+
+def _checked(shares: Mapping[str, float]) -> dict[str, float]:
+    """Shares that sum to 1."""
+    for part, share in shares.items():
+        if share <= 0 or not part or "/" in part or part.startswith("."):
+            raise UserError(f'"{part}" with a share of {share:g} is no part.', "for example train=0.8, test=0.2")
+    total = sum(shares.values())
+    if len(shares) < 2:
+        raise UserError("a split needs two parts or more.", "for example --parts train=0.8,dev=0.1,test=0.1")
+    return {part: share / total for part, share in shares.items()}

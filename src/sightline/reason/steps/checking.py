@@ -1,0 +1,141 @@
+"""What is wrong with the steps of a question; the same for what a model wrote and for what a benchmark has."""
+
+from __future__ import annotations
+
+import re
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from dataclasses import dataclass
+from typing import Literal, TypeAlias
+
+from sightline.reason.questions import shown_in
+from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
+
+FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
+FaultKind: TypeAlias = Literal["schema", "missing", "placeholder", "captions", "region", "early-answer", "conclusion"]
+_PLACEHOLDER = re.compile(r"<\|?/?(?:image|img|picture)(?:[_\s-]?\d+)?\|?>", re.IGNORECASE)
+_NUMBERED = re.compile(r"\b(?:picture|image)\s+#?(\d{1,3})\b", re.IGNORECASE)
+_LEAST_REGIONS: dict[StepKind, int] = {"text-to-region": 1, "region-to-region": 2}
+
+
+@dataclass(frozen=True, slots=True)
+class Fault:
+    """One thing that is wrong, in words that its author can mend it by."""
+
+    kind: FaultKind
+    message: str
+
+
+def has_steps(truth: Truth) -> bool:
+    """Are all five there, right or not?"""
+    return isinstance(truth, Choice | Answer) and {*FIVE} <= {step.kind for step in truth.steps}
+
+
+def question_faults(task: Task) -> tuple[Fault, ...]:
+    """What is wrong with the question itself: a placeholder in its words stands for a picture that is not there."""
+    words = [task.text, *(option.text for option in task.options)]
+    marks = sum(len(_PLACEHOLDER.findall(text)) for text in words)
+    if not marks:
+        return ()
+    shown = len(shown_in(task))
+    return (Fault("placeholder", f"the question has {marks} placeholders in its words beside {shown} pictures"),)
+
+
+def step_faults(task: Task, truth: Truth, steps: Sequence[Step]) -> tuple[Fault, ...]:
+    """Everything that is wrong with the steps of a question; none for those that the world makes."""
+    return (
+        *_missing(steps),
+        *_placeholders(task, steps),
+        *_captions(task, steps),
+        *_regions(task, steps),
+        *_early_answers(truth, steps),
+        *_conclusion(task, truth, steps),
+    )
+
+
+def chosen_in(task: Task, text: str) -> str | None:
+    """The key of the option that these words choose."""
+    from sightline.score import parse_choice  # Its patterns take time to compile.
+
+    return parse_choice(text, task.options).option
+
+
+def _missing(steps: Sequence[Step]) -> Iterator[Fault]:
+    said = {step.kind for step in steps if step.text.strip()}
+    for kind in FIVE:
+        if kind not in said:
+            yield Fault("missing", f"there is no {kind}")
+
+
+def _placeholders(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
+    """Placeholders are counted against pictures, so that a step must have none; and it must not count past the last."""
+    pictures = len(shown_in(task))
+    for step in steps:
+        if marks := _PLACEHOLDER.findall(step.text):
+            yield Fault(
+                "placeholder", f"{step.kind}: {marks[0]} stands for a picture; write the picture's number instead"
+            )
+        for number in {int(found) for found in _NUMBERED.findall(step.text)}:
+            if not 1 <= number <= pictures:
+                yield Fault("placeholder", f"{step.kind}: there is no picture {number}: the last is {pictures}")
+
+
+def _captions(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
+    refs = shown_in(task)
+    told = Counter(ref for step in steps if step.kind == "caption" for ref in step.pictures)
+    for number, ref in enumerate(refs, 1):
+        if told[ref] != 1:
+            yield Fault("captions", f"picture {number} has {told[ref] or 'no'} captions, and needs one")
+    for ref in told:
+        if ref not in refs:
+            yield Fault("captions", f'a caption is about "{ref.id}", which the question does not show')
+
+
+def _regions(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
+    shown = {ref.id for ref in shown_in(task)}
+    for step in steps:
+        least = _LEAST_REGIONS.get(step.kind)
+        if least is None:
+            continue
+        if len(step.pictures) < least:
+            yield Fault("region", f"{step.kind}: {len(step.pictures)} regions, and at least {least} are needed")
+        for ref in step.pictures:
+            if ref.id not in shown:
+                yield Fault("region", f'{step.kind}: "{ref.id}" is no picture of the question')
+            elif not _inside(ref):
+                yield Fault("region", f'{step.kind}: a region of "{ref.id}" is empty or not within the picture')
+
+
+def _inside(ref: PictureRef) -> bool:
+    box = ref.region
+    return box is None or (0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1)
+
+
+def _early_answers(truth: Truth, steps: Sequence[Step]) -> Iterator[Fault]:
+    """The first four steps lead to the answer; one that gives it away can't be told to who is to find it."""
+    if not isinstance(truth, Choice) or truth.option is None:
+        return
+    given = re.compile(
+        rf"\b(?:answer|(?:right|correct)\s+(?:option|choice|answer))\s*(?:is|:)\s*\W?{re.escape(truth.option)}\b",
+        re.IGNORECASE,
+    )
+    for step in steps:
+        if step.kind != "conclusion" and given.search(step.text):
+            yield Fault("early-answer", f"{step.kind}: the answer is given before the conclusion")
+
+
+def _conclusion(task: Task, truth: Truth, steps: Sequence[Step]) -> Iterator[Fault]:
+    texts = [step.text for step in steps if step.kind == "conclusion" and step.text.strip()]
+    if not texts:
+        return
+    if isinstance(truth, Choice) and truth.option is not None:
+        said = chosen_in(task, texts[-1])
+        if said is None:
+            yield Fault("conclusion", f"no option can be read from the conclusion; the right one is {truth.option}")
+        elif said.casefold() != truth.option.strip().casefold():
+            yield Fault("conclusion", f"the conclusion is {said}, and the right option is {truth.option}")
+    elif isinstance(truth, Answer):
+        from sightline.score.answers.match import match_answer
+
+        if not match_answer(truth, texts[-1]).matched:
+            yield Fault("conclusion", f'the conclusion is not the right answer, which is "{truth.text}"')

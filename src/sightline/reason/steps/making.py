@@ -1,0 +1,199 @@
+"""From a benchmark to the same benchmark with reference steps; what is left goes into a file for people."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from pydantic import ValidationError
+
+from sightline.engine.plan import Plan
+from sightline.io import LineError, dump, read_jsonl, write_jsonl
+from sightline.reason.asking import Work
+from sightline.reason.questions import Question, shown_in, write_elsewhere
+from sightline.reason.steps.annotating import (
+    KINDS,
+    STAGE,
+    Annotated,
+    Settings,
+    check_reply,
+    request_for,
+    spec_of,
+    wanted,
+)
+from sightline.reason.steps.checking import Fault, has_steps, step_faults
+from sightline.types import Answer, Benchmark, Choice, Failure, Json
+
+REVIEW = "steps-review.jsonl"
+"""Beside the benchmark: what no reply got right, for people; mended lines come back by `--reviewed`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Summary:
+    """What became of the questions: `annotated` now, `reviewed` by people, `kept` as they were, `left` to review.
+
+    Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. `faults`
+    counts what is wrong with those that are left; `kept_faults` with those that were kept.
+    """
+
+    folder: Path
+    tasks: int
+    annotated: int
+    repaired: int
+    told: int
+    reviewed: int
+    kept: int
+    left: int
+    faults: Mapping[str, int] = field(default_factory=dict)
+    kept_faults: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`; `usd` is null where a price is not known, and `usd_at_least` what is."""
+        usd = None if self.unpriced else self.usd
+        return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
+
+
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """The steps that a benchmark has: how many tasks have all five, and what is wrong with them."""
+
+    tasks: int
+    complete: int
+    faults: Mapping[str, tuple[str, ...]]
+    "Task → faults in words."
+    kinds: Mapping[str, int]
+
+
+def price_steps(work: Work, settings: Settings, *, again: bool = False) -> Plan:
+    """What the first replies would cost; repairs cost more. Nobody is asked."""
+    _, questions = work.opened(KINDS)
+    todo = [question for question in questions if again or not has_steps(question.truth)]
+    return work.price(settings.model, STAGE, (request_for(question, settings) for question in todo), len(todo))
+
+
+def check_steps(work: Work) -> Checked:
+    """Check the steps that a benchmark has; nobody is asked."""
+    _, questions = work.opened(KINDS)
+    complete = [question for question in questions if has_steps(question.truth)]
+    found = {question.task.id: _own_faults(question) for question in complete}
+    return Checked(
+        tasks=len(questions),
+        complete=len(complete),
+        faults={task: tuple(fault.message for fault in faults) for task, faults in found.items() if faults},
+        kinds=dict(Counter(fault.kind for faults in found.values() for fault in faults)),
+    )
+
+
+def annotate_benchmark(
+    work: Work, settings: Settings, out: Path, *, again: bool = False, reviewed: Path | None = None
+) -> Summary:
+    """Write the benchmark with the steps that a model gave and people mended; `again` also replaces those that it has.
+
+    A stop (budget, server down) leaves a benchmark with what is known so far; run it again to go on, which asks nothing
+    twice.
+    """
+    started = time.monotonic()
+    benchmark, questions = work.opened(KINDS)
+    mended = {} if reviewed is None else read_reviewed(reviewed, questions)
+    kept: list[Question] = []
+    todo: list[Question] = []
+    for question in questions:
+        if question.task.id not in mended:
+            (kept if has_steps(question.truth) and not again else todo).append(question)
+    found, stopped = work.ask(todo, spec_of(settings, work.config, work.asking))
+    results = {name: one if isinstance(one, Annotated) else Annotated(failure=one) for name, one in found.items()}
+    good = {name: one for name, one in results.items() if one.steps and not one.faults}
+    left = {name: one for name, one in results.items() if name not in good}
+    changed = _with_steps(_with_steps(benchmark, good, settings.model), mended, "people")
+    write_elsewhere(changed, work.source, out)
+    _write_review(out / REVIEW, {question.task.id: question for question in todo}, left)
+    if stopped is not None:
+        raise stopped
+    return Summary(
+        folder=out,
+        tasks=len(questions),
+        annotated=len(good),
+        repaired=sum(one.calls > 1 for one in good.values()),
+        told=sum(one.told for one in good.values()),
+        reviewed=len(mended),
+        kept=len(kept),
+        left=len(left),
+        faults=dict(Counter(fault.kind for one in left.values() for fault in one.faults)),
+        kept_faults=dict(Counter(fault.kind for question in kept for fault in _own_faults(question))),
+        failures=dict(Counter(one.failure.kind for one in left.values() if one.failure is not None)),
+        calls=sum(one.calls for one in results.values()),
+        usd=sum(one.usd for one in results.values()),
+        unpriced=sum(one.unpriced for one in results.values()),
+        seconds=round(time.monotonic() - started, 2),
+    )
+
+
+def read_reviewed(path: Path, questions: Sequence[Question]) -> dict[str, Annotated]:
+    """The lines of a review whose reply is in order by now; the others stay to be reviewed."""
+    known = {question.task.id: question for question in questions}
+    adapter, found = wanted().adapter, {}
+    for number, row in read_jsonl(path):
+        task = row.get("task") if isinstance(row, dict) else None
+        if task not in known:
+            raise LineError(path, number, f"there is no task {task!r} to give steps to", "name one of the benchmark")
+        if row.get("reply") is None:
+            continue
+        try:
+            said = adapter.validate_json(dump(row["reply"]))
+        except ValidationError as error:
+            wrong = error.errors()[0]
+            place = ".".join(map(str, ("reply", *wrong["loc"])))
+            raise LineError(path, number, f"{place}: {wrong['msg']}", "mend it, or leave the line out") from error
+        checked = check_reply(known[task], said)
+        if not checked.faults:
+            found[task] = checked
+    return found
+
+
+def _own_faults(question: Question) -> tuple[Fault, ...]:
+    """What is wrong with the steps that a question has."""
+    truth = question.truth
+    return step_faults(question.task, truth, truth.steps) if isinstance(truth, Choice | Answer) else ()
+
+
+def _with_steps(benchmark: Benchmark, found: Mapping[str, Annotated], by: str) -> Benchmark:
+    """The benchmark with these steps as reference, and on each task who gave them."""
+    tasks, truth = dict(benchmark.tasks), dict(benchmark.truth)
+    for name, one in found.items():
+        before = truth[name]
+        assert isinstance(before, Choice | Answer)
+        note: dict[str, Json] = {"by": by, "calls": one.calls, "told": one.told}
+        tasks[name] = replace(tasks[name], extra={**tasks[name].extra, "steps": note})
+        truth[name] = replace(before, steps=one.steps)
+    return replace(benchmark, tasks=tasks, truth=truth)
+
+
+def _write_review(path: Path, questions: Mapping[str, Question], left: Mapping[str, Annotated]) -> None:
+    if not left:
+        path.unlink(missing_ok=True)
+        return
+    write_jsonl(path, (_review_row(questions[name], one) for name, one in left.items()))
+
+
+def _review_row(question: Question, one: Annotated) -> dict[str, Any]:
+    """One line: what was asked, what is wrong, and the last reply, to be mended in place."""
+    failure: Failure | None = one.failure
+    return {
+        "task": question.task.id,
+        "faults": [asdict(fault) for fault in one.faults],
+        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
+        "calls": one.calls,
+        "question": question.task.text,
+        "options": {option.key: option.text for option in question.task.options},
+        "pictures": [ref.id for ref in shown_in(question.task)],
+        "reply": one.reply,
+    }

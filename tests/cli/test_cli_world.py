@@ -1,0 +1,63 @@
+"""`sightline world`, as a user types it; and the built-in embedder on what it draws."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+
+from cli.conftest import Cli
+
+
+def test_a_benchmark_that_can_be_run_and_scored(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    made = cli("world", "bench", "--pictures", 40, "--tasks", 4, "--size", "320x240", "--seed", 3)
+    assert made.returncode == 0, made.stderr
+    assert "tasks: 4 rank, 4 select, 4 answer, 4 describe" in made.stdout
+    assert cli("validate", "bench").returncode == 0
+    ran = cli("run", "bench", "--system", "retriever:embedder=world", "--out", "run", "--json")
+    assert ran.returncode == 0, ran.stderr
+    scored = json.loads(cli("score", "bench", "run", "--json").stdout)
+    assert scored["overall"]["rr@10"]["mean"] > 0.3
+
+
+def test_the_built_in_model_ranks_again(cli: Cli, tmp_path: Path) -> None:
+    pytest.importorskip("onnxruntime")
+    made = cli("world", "bench", "--pictures", 20, "--tasks", 2, "--kind", "rank", "--size", "320x240", "--seed", 3)
+    assert made.returncode == 0, made.stderr
+    ask = ("search", "a dog", "--in", "bench/world/pictures", "--embedder", "world", "--depth", 10, "-k", 5, "--json")
+    again = cli(*ask, "--rerank", "builtin/world")
+    assert again.returncode == 0 and "failed" not in again.stderr, again.stderr
+    ran = cli(
+        "run", "bench", "--system", "hybrid:embedder=world,rerank=builtin/world,depth=10", "--out", "run", "--json"
+    )
+    assert ran.returncode == 0 and json.loads(ran.stdout)["failures"] == {}, ran.stdout
+
+
+def test_lives_alone(cli: Cli, tmp_path: Path) -> None:
+    arguments = ("world", "lives", "--pictures", 3, "--owners", 2, "--tasks", 0, "--size", "160x120", "--json")
+    said = json.loads(cli(*arguments).stdout)
+    assert len(said["owners"]) == 2 and said["tasks"] == {}
+    pictures = sorted((tmp_path / "lives" / "pictures").rglob("*.*"))
+    assert len(pictures) == 6
+    before = [path.stat().st_mtime_ns for path in pictures]
+    assert cli(*arguments).returncode == 0
+    assert [path.stat().st_mtime_ns for path in pictures] == before
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [(("--size", "big"), "write it as 640x480"), (("--owners", "0"), "ask for at least 1")],
+)
+def test_wrong_wishes(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
+    done = cli("world", "bench", *arguments)
+    assert done.returncode == 2 and message in done.stderr
+
+
+def test_other_things_are_left_alone(cli: Cli, tmp_path: Path) -> None:
+    (tmp_path / "mine").mkdir()
+    (tmp_path / "mine" / "letter.txt").write_text("dear")
+    done = cli("world", "mine", "--pictures", 3)
+    assert done.returncode == 2 and "holds other things" in done.stderr
+    assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]

@@ -1,0 +1,163 @@
+"""`sightline curriculum`, as it is typed."""
+
+from __future__ import annotations
+
+import gc
+import hashlib
+import json
+import tracemalloc
+from pathlib import Path
+from typing import Any, get_args, get_type_hints
+
+import pytest
+from curriculum_tools import STEPS, drawn, lines, question, written
+
+from sightline.cli import main
+from sightline.cli.curriculum import curriculum
+from sightline.reason.curriculum import compiling
+from sightline.reason.curriculum.budget import lay_out
+from sightline.reason.curriculum.compiling import Settings, compile_curriculum
+from sightline.reason.curriculum.formats import FORMATS
+from sightline.types import Step
+
+
+@pytest.fixture(scope="module")
+def bench(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    return drawn(tmp_path_factory.mktemp("cli") / "bench", 36)
+
+
+def contents(folder: Path) -> dict[str, str]:
+    files = sorted(path for path in folder.rglob("*") if path.is_file())
+    return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
+
+
+def test_it_prints_the_stages_and_the_proof(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["curriculum", str(bench), "--plan", "mir", "--out", str(tmp_path / "out")])
+    said = capsys.readouterr().out
+    assert "stage-5" in said
+    assert "no target text in the prompt:" in said
+    assert "no picture of the test, or nearly one: not asked for" in said
+
+
+def test_the_command_offers_every_format() -> None:
+    assert get_args(get_type_hints(curriculum)["format"]) == tuple(FORMATS)
+
+
+def test_json_is_one_object(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["curriculum", str(bench), "--plan", "plain", "--out", str(tmp_path / "out"), "--json", "--limit", "12"])
+    found = json.loads(capsys.readouterr().out)
+    assert (found["plan"], found["format"], found["tasks"], found["records"]) == ("plain", "sightline", 12, 12)
+    assert found["proof"]["checks"]["leak"]["checked"] == 12
+    assert found["stages"] == [
+        {"name": "plain", "phase": "all", "records": 12, "tokens": found["tokens"]},
+    ]
+
+
+def test_the_same_seed_gives_the_same_bytes(bench: Path, tmp_path: Path) -> None:
+    for name, seed in (("a", 1), ("b", 1), ("c", 2)):
+        compile_curriculum(bench, "mir", tmp_path / name, Settings(format="trl", seed=seed))
+    a, b, c = (contents(tmp_path / name) for name in "abc")
+    assert a == b
+    assert a["train.jsonl"] != c["train.jsonl"]
+
+
+def test_arms_have_the_same_tokens_when_asked(bench: Path, tmp_path: Path) -> None:
+    totals, longest = [], 0
+    for plan in ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced"):
+        done = compile_curriculum(bench, plan, tmp_path / plan, Settings(tokens=40_000))
+        totals.append(done.tokens)
+        longest = max(longest, done.proof["longest_record"])
+    assert max(abs(total - 40_000) for total in totals) <= 6 * longest / 2
+    assert len({totals[0], *totals[3:6]}) == 1, "the controls teach the same records"
+
+
+def test_a_tokenizer_counts_exactly(bench: Path, tmp_path: Path) -> None:
+    from tokenizers import Tokenizer, models, pre_tokenizers
+
+    tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
+    tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
+    tokenizer.save(str(tmp_path / "tokenizer.json"))
+    settings = Settings(tokenizer=str(tmp_path), picture_tokens=7, limit=6)
+    done = compile_curriculum(bench, "full-chain", tmp_path / "out", settings)
+    rows = lines(tmp_path / "out/01-full-chain.jsonl")
+    for row in rows:
+        user, assistant = (message["content"] for message in row["messages"])
+        words = len(user.replace("<image>", "").split()) + 4
+        assert row["tokens"] == {
+            "prompt": words,
+            "pictures": 7 * len(row["images"]),
+            "target": len(assistant.split()) + 4,
+        }
+    assert done.proof["longest_record"] == max(sum(row["tokens"].values()) for row in rows)
+
+
+@pytest.mark.parametrize(
+    ("arguments", "code", "said"),
+    [
+        (["--plan", "nothing"], 2, 'no plan "nothing"'),
+        (["--plan", "mir", "--limit-tokens", "10"], 4, "records can't be proved"),
+        (["--plan", "mir", "--format", "other"], 2, "other"),
+        (["--plan", "plain", "--tokenizer", "no/such/file", "--local-only"], 2, "not on this machine"),
+    ],
+)
+def test_mistakes_end_with_their_code_and_write_nothing(
+    bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str], arguments: list[str], code: int, said: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["curriculum", str(bench), *arguments, "--out", str(tmp_path / "out")])
+    assert ended.value.code == code
+    assert said in capsys.readouterr().err
+    assert not (tmp_path / "out").exists()
+
+
+def test_questions_without_difficulty_are_sent_to_be_measured(
+    tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder = written(tmp_path / "b", [question("q1", None), question("q2", None)])
+    with pytest.raises(SystemExit) as ended:
+        main(["curriculum", str(folder), "--plan", "mir", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    said = capsys.readouterr().err
+    assert "no difficulty (2)" in said
+    assert "sightline difficulty" in said
+
+
+def test_nothing_to_teach_says_why(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    folder = written(tmp_path / "b", [question("q1")], steps=())
+    with pytest.raises(SystemExit) as ended:
+        main(["curriculum", str(folder), "--plan", "full-chain", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 2
+    assert "no summary step (1)" in capsys.readouterr().err
+
+
+def test_only_a_curriculum_is_replaced(bench: Path, tmp_path: Path) -> None:
+    arguments = ["curriculum", str(bench), "--limit", "6", "--out", str(tmp_path / "out"), "--plan"]
+    main([*arguments, "plain"])
+    main([*arguments, "full-chain"])
+    assert not (tmp_path / "out/01-plain.jsonl").exists()
+    (tmp_path / "other").mkdir()
+    (tmp_path / "other/mine.txt").write_text("mine")
+    with pytest.raises(SystemExit):
+        main([*arguments[:-3], "--out", str(tmp_path / "other"), "--plan", "plain"])
+    assert (tmp_path / "other/mine.txt").read_text() == "mine"
+
+
+@pytest.mark.slow
+def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """Held once every record is proved: some numbers for each question, not its 4,000 characters."""
+    held: list[int] = []
+
+    def measured(*given: Any) -> Any:
+        gc.collect()  # Also empties Python's own store of freed objects.
+        held.append(tracemalloc.get_traced_memory()[0])
+        return lay_out(*given)
+
+    monkeypatch.setattr(compiling, "lay_out", measured)
+    long = [*STEPS[:3], Step("text-to-region", " ".join(f"word{n}" for n in range(500))), *STEPS[4:]]
+    for count in (10, 40, 160):  # What is loaded once is loaded by the first.
+        tasks = [question(f"q{n}", prompt=question("shown").prompt) for n in range(count)]
+        folder = written(tmp_path / f"b{count}", tasks, long)
+        tracemalloc.start()
+        compile_curriculum(folder, "full-chain", tmp_path / f"out{count}", Settings(pictures="leave"))
+        tracemalloc.stop()
+    assert held[2] - held[1] < 120 * 800

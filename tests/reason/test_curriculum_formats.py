@@ -1,0 +1,211 @@
+"""What is written for each tool: its fields, the order, the pictures, and a README that keeps the order."""
+
+from __future__ import annotations
+
+import json
+import tomllib
+from itertools import pairwise
+from pathlib import Path
+from typing import Any
+
+import pytest
+from curriculum_tools import drawn, lines, question, written
+
+from sightline.io import read_json
+from sightline.reason.curriculum.compiling import Settings, compile_curriculum
+from sightline.reason.curriculum.formats import FORMATS
+from sightline.reason.curriculum.lessons import lesson_of
+from sightline.score.steps.split import split_steps
+from sightline.train.records import read_records, read_stages
+from sightline.types import Box, Choice, PictureRef, Step
+from sightline.world.choose import choose_task
+
+
+@pytest.fixture(scope="module")
+def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """One curriculum in each format."""
+    root = tmp_path_factory.mktemp("curricula")
+    drawn(root / "bench", 36)
+    for name in FORMATS:
+        compile_curriculum(root / "bench", "mir", root / name, Settings(format=name, seed=2))
+    return root
+
+
+@pytest.fixture(scope="module")
+def records(folders: Path) -> list[dict[str, Any]]:
+    """All records in the order of the training, in our own format."""
+    stages = read_json(folders / "sightline/stages.json")
+    return [row for stage in stages for row in lines(folders / "sightline" / stage["file"])]
+
+
+def texts(records: list[dict[str, Any]]) -> list[tuple[str, str]]:
+    return [(row["messages"][0]["content"], row["messages"][1]["content"]) for row in records]
+
+
+def test_our_own_is_as_agreed_with_the_trainer(folders: Path, records: list[dict[str, Any]]) -> None:
+    stages = read_json(folders / "sightline/stages.json")
+    assert [stage["name"] for stage in stages] == ["easy", *(f"stage-{n}" for n in range(1, 6))]
+    assert set(stages[0]) == {"name", "phase", "file", "records", "tokens"}
+    for stage in stages:
+        rows = lines(folders / "sightline" / stage["file"])
+        assert len(rows) == stage["records"]
+        assert sum(sum(row["tokens"].values()) for row in rows) == stage["tokens"]
+        assert {row["stage"] for row in rows} == {stage["name"]}
+    assert [row["order"] for row in records] == list(range(1, len(records) + 1))
+    assert len({row["id"] for row in records}) == len(records)
+    for row in records:
+        user, assistant = row["messages"]
+        assert (user["role"], assistant["role"]) == ("user", "assistant")
+        assert user["content"].count("<image>") == len(row["images"])
+        assert row["target_chars"] == len(assistant["content"])
+        assert all((folders / "sightline" / image).is_file() for image in row["images"])
+
+
+def test_the_trainer_reads_every_record(folders: Path, records: list[dict[str, Any]]) -> None:
+    stages = read_stages(folders / "sightline")
+    assert [stage.name for stage in stages] == list(dict.fromkeys(row["stage"] for row in records))
+    read = [record for stage in stages for record in read_records(stage.file)]
+    assert [(record.id, record.target) for record in read] == [
+        (row["id"], row["messages"][1]["content"]) for row in records
+    ]
+
+
+def test_targets_read_back_as_their_steps(records: list[dict[str, Any]]) -> None:
+    for row in records:
+        kinds = [step.kind for step in split_steps(row["messages"][1]["content"])]
+        assert list(dict.fromkeys(kinds)) == row["target"]
+        assert kinds.count("caption") in (0, len(set(row["images"])))
+
+
+@pytest.mark.parametrize("name", ["ms-swift", "llama-factory"])
+def test_messages_in_order(folders: Path, records: list[dict[str, Any]], name: str) -> None:
+    rows = lines(folders / name / "train.jsonl")
+    assert texts(rows) == texts(records)
+    assert [row["images"] for row in rows] == [row["images"] for row in records]
+    assert all((folders / name / image).is_file() for row in rows for image in row["images"])
+
+
+def test_stages_say_where_they_begin(folders: Path) -> None:
+    stages = read_json(folders / "ms-swift/stages.json")
+    for before, after in pairwise(stages):
+        assert after["first_line"] == before["first_line"] + before["records"]
+
+
+def test_sharegpt(folders: Path, records: list[dict[str, Any]]) -> None:
+    rows = lines(folders / "sharegpt/train.jsonl")
+    said = [[turn["from"] for turn in row["conversations"]] for row in rows]
+    assert said == [["human", "gpt"]] * len(rows)
+    assert [tuple(turn["value"] for turn in row["conversations"]) for row in rows] == texts(records)
+
+
+def test_llava_has_a_list_for_each_stage(folders: Path, records: list[dict[str, Any]]) -> None:
+    rows = [
+        row
+        for stage in read_json(folders / "llava/stages.json")
+        for row in read_json(folders / "llava" / stage["file"])
+    ]
+    assert [tuple(turn["value"] for turn in row["conversations"]) for row in rows] == texts(records)
+    assert [row["image"] for row in rows] == [row["images"] for row in records]
+    assert "for stage in 01-easy 02-stage-1" in (folders / "llava/README.md").read_text()
+
+
+def test_trl_puts_pictures_between_the_words(folders: Path, records: list[dict[str, Any]]) -> None:
+    def text(content: list[dict[str, str]]) -> str:
+        return "".join(part["text"] if part["type"] == "text" else "<image>" for part in content)
+
+    rows = lines(folders / "trl/train.jsonl")
+    found = [(text(row["prompt"][0]["content"]), text(row["completion"][0]["content"])) for row in rows]
+    assert found == texts(records)
+    whole = lines(folders / "trl/messages.jsonl")
+    assert [row["messages"] for row in whole] == [[*row["prompt"], *row["completion"]] for row in rows]
+
+
+def test_trls_stepwise_is_wrong_only_where_it_says_so(folders: Path, records: list[dict[str, Any]]) -> None:
+    rows = lines(folders / "trl/stepwise.jsonl")
+    answers = {row["images"][0]: row["answer"] for row in records}
+    assert len(rows) == 2 * len({row["task"] for row in records})
+    for right, wrong in zip(rows[::2], rows[1::2], strict=True):
+        assert right["prompt"] == wrong["prompt"]
+        assert right["completions"][:-1] == wrong["completions"][:-1]
+        assert all(right["labels"]) and wrong["labels"] == [*right["labels"][:-1], False]
+        assert right["completions"][-1] == f"Conclusion: The answer is {answers[right['images'][0]]}."
+        assert wrong["completions"][-1] != right["completions"][-1]
+
+
+@pytest.mark.parametrize(
+    ("name", "said"),
+    [
+        ("ms-swift", "--dataset_shuffle false --train_dataloader_shuffle false"),
+        ("sharegpt", "--dataset_shuffle false --train_dataloader_shuffle false"),
+        ("llama-factory", "llamafactory-cli train train.yaml"),
+        ("trl", 'train_sampling_strategy="sequential"'),
+        ("sightline", "sightline train ."),
+    ],
+)
+def test_readmes_have_a_command_that_keeps_the_order(folders: Path, name: str, said: str) -> None:
+    assert said in (folders / name / "README.md").read_text()
+
+
+def test_llama_factory_finds_its_data(folders: Path) -> None:
+    folder = folders / "llama-factory"
+    config = dict(line.split(": ", 1) for line in (folder / "train.yaml").read_text().splitlines())
+    entry = read_json(folder / "dataset_info.json")[config["dataset"]]
+    assert config["disable_shuffling"] == "true"
+    assert (folder / entry["file_name"]).is_file()
+    assert set(entry["columns"].values()) == {"messages", "images"}
+
+
+def test_every_folder_has_its_plan_and_its_proof(folders: Path) -> None:
+    for name in FORMATS:
+        plan, proof = read_json(folders / name / "plan.json"), read_json(folders / name / "proof.json")
+        assert plan["plan"]["name"] == "mir"
+        assert plan["seed"] == 2
+        assert proof["proved"] == proof["records"] == plan["records"]
+
+
+def test_no_plan_and_no_format_is_forgotten_in_the_package() -> None:
+    import sightline.reason.curriculum.plan as module
+
+    found = {path.stem for path in (Path(module.__file__).parent / "plans").glob("*.toml")}
+    assert found == set(module.SHIPPED)
+    for name in found:
+        assert tomllib.loads((Path(module.__file__).parent / "plans" / f"{name}.toml").read_text())["name"] == name
+
+
+def test_pictures_are_copied_linked_or_left(tmp_path: Path) -> None:
+    bench = written(tmp_path / "b", [question("q1"), question("../q2")])
+    for how in ("copy", "link", "leave"):
+        compile_curriculum(bench, "plain", tmp_path / how, Settings(pictures=how))  # type: ignore[arg-type]
+        rows = lines(tmp_path / how / "01-plain.jsonl")
+        assert all((tmp_path / how / image).is_file() for row in rows for image in row["images"])
+        assert (tmp_path / how / "pictures").is_dir() == (how != "leave")
+    first = lines(tmp_path / "link/01-plain.jsonl")
+    linked = next(tmp_path / "link" / row["images"][0] for row in first if row["task"] == "q1")
+    assert linked.stat().st_nlink == 2
+    assert all(".." not in image for row in lines(tmp_path / "copy/01-plain.jsonl") for image in row["images"])
+
+
+def test_regions_are_written_in_percent_of_the_picture_they_are_in() -> None:
+    steps = (Step("text-to-region", "It is here.", (PictureRef("q/2.png", Box(0.1, 0.25, 0.333, 1.0)),)),)
+    with_boxes = lesson_of(question("q"), Choice("A", steps=steps), regions=True)
+    assert with_boxes.steps["text-to-region"][0].text == "It is here. [picture 2: 10 25 33 100]"
+    without = lesson_of(question("q"), Choice("A", steps=steps), regions=False)
+    assert without.steps["text-to-region"][0].text == "It is here."
+
+
+def test_a_conclusion_always_names_the_answer() -> None:
+    task = choose_task(0, 1, size=(64, 48)).task
+    key = task.options[1].key
+    for said, wanted in (
+        ("", f"The answer is {key}."),
+        (f"The answer is {key}.", f"The answer is {key}."),
+        ("One sees it at once.", f"One sees it at once. The answer is {key}."),
+    ):
+        steps = (Step("conclusion", said),) if said else ()
+        lesson = lesson_of(task, Choice(key, steps=steps), regions=False)
+        assert lesson.steps["conclusion"][0].words == wanted
+
+
+def test_lists_are_valid_json(folders: Path) -> None:
+    for path in (folders / "llava").glob("0*.json"):
+        assert isinstance(json.loads(path.read_text()), list)

@@ -1,0 +1,253 @@
+"""Questions asked several times: what passes, when it stops, what is kept; nothing is asked twice."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from pathlib import Path
+
+import pytest
+from reason_tools import KEYS, answering, as_json, choose_bench, number_of, pictures, words
+
+import models_server as wire
+from sightline import bench
+from sightline.errors import StoppedError, UserError
+from sightline.models.asking import Asking
+from sightline.reason.asking import Work
+from sightline.reason.difficulty.from_runs import measure_by_run, measure_by_turns, turns_of
+from sightline.reason.difficulty.making import measure_by_judge, measure_by_samples, price_judge, price_samples
+from sightline.reason.difficulty.posterior import Rule
+from sightline.reason.difficulty.presets import PRESETS
+from sightline.reason.difficulty.sampling import Settings, counted, is_right
+from sightline.reason.questions import Question, questions_of
+from sightline.run import write_run
+from sightline.types import Answer, Attempt, ChatReply, Choice, Failure, Run, Task
+
+MODEL = "vllm/stub"
+
+
+def work(folder: Path, server: wire.Server) -> Work:
+    return Work(folder / "bench", folder / "ws", asking=Asking(base_url=server.base_url))
+
+
+def question(key: str = "A") -> Question:
+    from sightline.types import Option
+
+    options = tuple(Option(each, (f"way {each.lower()}",)) for each in KEYS)
+    return Question(Task("q", "choose", ("Which?",), options), Choice(key), {})
+
+
+@pytest.mark.parametrize(
+    ("reply", "right"),
+    [
+        ("Your option: A\nReason: it is the first.", True),  # What MIR asks for, and its own pattern reads as nothing.
+        ("Options considered carefully.\nYour option: A", True),  # Which it reads as "s".
+        ("your option: (a)", True),
+        ("Option: B", False),
+        ("Options considered: none of them is sure.", False),
+    ],
+)
+def test_replies_are_read_by_the_parser_of_score(reply: str, right: bool) -> None:
+    assert is_right(question(), reply) is right
+
+
+def test_what_is_counted() -> None:
+    came = [ChatReply("Your option: A"), ChatReply("Your option: B"), ChatReply("hm"), Failure("timeout", "late")]
+    found = counted(question(), came)
+    assert (found.passes, found.replies) == (1, 3)
+    assert found.options == {"A": 1, "B": 1, "unread": 1} and found.failures == {"timeout": 1}
+    free = Question(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
+    assert counted(free, [ChatReply("The final answer is: 12 kilometres.")]).passes == 1
+
+
+def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Path) -> None:
+    """Question n is right in 10, 8, 6, 0 of ten samples."""
+    choose_bench(tmp_path / "bench", 4)
+    right, asked = (10, 8, 6, 0), Counter[int]()
+
+    def say(received: wire.Received) -> str:
+        number = number_of(received)
+        asked[number] += 1
+        wrong = KEYS[(number + 1) % 4]
+        return f"Your option: {KEYS[number] if asked[number] <= right[number] else wrong}"
+
+    with answering(say) as server:
+        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        assert asked == {0: 10, 1: 10, 2: 10, 3: 3}  # Nothing in three is clearly hard.
+        body = server.requests[0].json
+        assert (body["temperature"], body["top_p"], body["max_tokens"], body["repetition_penalty"]) == (
+            0.7,
+            0.8,
+            512,
+            1.05,
+        )
+        assert "Your option: X" in words(server.requests[0]) and len(pictures(server.requests[0])) == 2
+        again = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        assert len(server.requests) == 33
+    assert (done.easy, done.hard, done.calls, done.saved, dict(done.unmeasured)) == (2, 2, 33, 7, {})
+    assert (again.easy, again.hard, again.usd) == (2, 2, 0.0)
+    assert done.by_subtask == {"kind 0": {"easy": 1, "hard": 1}, "kind 1": {"easy": 1, "hard": 1}}
+    made = bench.read(tmp_path / "out")
+    tasks = made.tasks
+    assert [tasks[f"q{n}"].labels["difficulty"] for n in range(4)] == [("easy",), ("easy",), ("hard",), ("hard",)]
+    assert tasks["q1"].labels["difficulty_given"] == ("medium",)
+    kept = tasks["q1"].extra["difficulty"]
+    assert isinstance(kept, dict) and kept["pass_rate"] == 0.8 and kept["given"] == 0.5
+    figures = kept["samples"]
+    assert isinstance(figures, dict) and (figures["passes"], figures["samples"], figures["by"]) == (8, 10, MODEL)
+    assert figures["low"] < 0.8 < figures["high"] and figures["options"] == {"B": 8, "C": 2}
+    assert tasks["q3"].extra["difficulty"]["samples"]["stopped_early"] is True
+    assert bench.validate(tmp_path / "out") == ()
+
+
+def test_failures_are_no_samples(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 2)
+
+    def say(received: wire.Received) -> str | wire.Answer:
+        if number_of(received) == 0:
+            return wire.respond_json({"error": {"message": "the picture is too large"}}, 400)
+        return "Your option: B"
+
+    with answering(say) as server:
+        settings = Settings(MODEL, Rule(samples=4))
+        done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
+    assert (done.easy, done.hard, dict(done.unmeasured)) == (1, 0, {"no reply": 1})
+    assert sum(done.failures.values()) == 4
+    assert "difficulty" not in bench.read(tmp_path / "out").tasks["q0"].labels
+
+
+def test_a_stop_leaves_what_is_known_and_the_next_run_asks_only_the_rest(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 2)
+    empty = True
+
+    def say(received: wire.Received) -> str | wire.Answer:
+        if empty and number_of(received) == 1:
+            return wire.respond_json({"error": {"message": "the account is empty"}}, 402)
+        return f"Your option: {KEYS[number_of(received)]}"
+
+    with answering(say) as server:
+        with pytest.raises((StoppedError, UserError)):
+            measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        before = sum(number_of(each) == 0 for each in server.requests)
+        assert (tmp_path / "out" / "benchmark.json").is_file()
+        empty = False
+        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        after = sum(number_of(each) == 0 for each in server.requests)
+    assert done.easy == 2 and before <= 10 and after == 10
+
+
+def test_a_question_that_is_not_reached_keeps_only_what_was_measured(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 2)
+    with answering(lambda _: "Your option: A") as server:
+        first = replace(work(tmp_path, server), limit=1)
+        measure_by_samples(first, Settings(MODEL), tmp_path / "out")
+        labels = {name: task.labels for name, task in bench.read(tmp_path / "out").tasks.items()}
+        assert labels["q0"]["difficulty"] == ("easy",) and "difficulty" not in labels["q1"]
+        assert labels["q1"]["difficulty_given"] == ("medium",)
+        whole = replace(work(tmp_path, server), source=tmp_path / "out")
+        measure_by_samples(whole, Settings(MODEL), tmp_path / "out")
+        measure_by_samples(replace(whole, limit=1), Settings(MODEL), tmp_path / "out")
+    labels = {name: task.labels for name, task in bench.read(tmp_path / "out").tasks.items()}
+    assert labels["q1"]["difficulty"] == ("hard",) and labels["q1"]["difficulty_given"] == ("medium",)
+
+
+def test_questions_with_too_many_pictures_are_left_out_by_mirs_preset(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1, pictures=21)
+    with answering(lambda _: "Your option: A") as server:
+        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        assert dict(done.unmeasured) == {"too-many-pictures": 1} and not server.requests
+        own = Settings(MODEL, Rule(samples=1), PRESETS["own"])
+        assert measure_by_samples(work(tmp_path, server), own, tmp_path / "out").easy == 1
+        assert "temperature" not in server.requests[0].json
+
+
+def test_a_server_that_takes_no_repetition_penalty_is_sent_none() -> None:
+    mir = PRESETS["mir"]
+    assert mir.parameters("openai/gpt-5-mini")["extra"] == {} and "1.05" in mir.notes("openai/gpt-5-mini")[0]
+    assert mir.parameters("vllm/qwen")["extra"] == {"repetition_penalty": 1.05} and mir.notes("vllm/qwen") == ()
+
+
+def test_plans_ask_nobody(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 3)
+    plain = Work(tmp_path / "bench", tmp_path / "ws")
+    assert price_samples(plain, Settings("openai/gpt-5-mini")).stages[0].calls == 30
+    assert price_judge(plain, "openai/gpt-5-mini").stages[0].calls == 3
+
+
+def test_a_judge_grades_without_knowing_the_answer(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 3)
+
+    def say(received: wire.Received) -> str:
+        return as_json({"grade": (1, 2, 4)[number_of(received)], "reason": "Small differences."})
+
+    with answering(say) as server:
+        done = measure_by_judge(work(tmp_path, server), MODEL, tmp_path / "out")
+        assert len(server.requests) == 3 and "answer is" not in words(server.requests[0])
+    assert (done.easy, done.hard, done.calls) == (2, 1, 3)
+    kept = bench.read(tmp_path / "out").tasks["q2"].extra["difficulty"]
+    assert isinstance(kept, dict) and kept["judge"]["grade"] == 4 and "pass_rate" not in kept
+
+
+def write_attempts(folder: Path, chosen: dict[str, list[str | None]]) -> None:
+    made = bench.read(folder / "bench")
+    attempts = tuple(
+        Attempt(task, Failure("timeout", "late") if key is None else Choice(key), number)
+        for task, keys in chosen.items()
+        for number, key in enumerate(keys)
+    )
+    write_run(Run("small", "agent", attempts, made.checksum), folder / "run")
+
+
+def test_the_attempts_of_a_run_are_samples_too(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 4)
+    write_attempts(tmp_path, {"q0": ["A"] * 4, "q1": ["B", "B", None, "A"], "q2": [None, None]})
+    done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", Rule())
+    assert (done.tasks, done.easy, done.hard, dict(done.unmeasured)) == (3, 1, 1, {"no answer": 1})
+    kept = bench.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    assert isinstance(kept, dict) and kept["run"]["passes"] == 2 and kept["run"]["samples"] == 3
+    assert kept["run"]["stopped_early"] is False
+
+
+def test_turns_of_an_agent(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 4)
+    write_attempts(tmp_path, {"q0": ["A", "A"], "q1": ["B", "A"], "q2": ["A"], "q3": ["D"]})
+    turns = {("q0", 0): 2, ("q0", 1): 4, ("q1", 0): 9, ("q1", 1): 1, ("q2", 0): 1, ("q3", 0): 3}
+    (tmp_path / "run" / "trajectories").mkdir()
+    for (task, number), count in turns.items():
+        lines = [{"type": "start", "task": task, "attempt": number}, {"type": "end", "turns": count}]
+        path = tmp_path / "run" / "trajectories" / f"{task}{f'@{number}' if number else ''}.jsonl"
+        path.write_text("".join(f"{as_json(line)}\n" for line in lines))
+    (tmp_path / "run" / "trajectories" / "q9.jsonl").write_text('{"type": "start", "task": "q9", "attempt": 0}\n{"ty')
+    assert turns_of(tmp_path / "run") == turns
+    done = measure_by_turns(tmp_path / "bench", tmp_path / "run", tmp_path / "out")
+    made = bench.read(tmp_path / "out")
+    # Solved in 3, 9 and 3 turns, so up to 3 is easy; the third was never solved.
+    assert {name: task.labels["difficulty"][0] for name, task in made.tasks.items()} == {
+        "q0": "easy",
+        "q1": "hard",
+        "q2": "hard",
+        "q3": "easy",
+    }
+    assert made.tasks["q2"].extra["difficulty"]["turns"]["turns"] is None and done.measure == "turns"
+    strict = measure_by_turns(tmp_path / "bench", tmp_path / "run", tmp_path / "out", easy_turns=2)
+    assert strict.easy == 0
+
+
+def test_a_run_that_tells_nothing_is_refused(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1)
+    write_attempts(tmp_path, {"q0": ["A"]})
+    with pytest.raises(UserError, match="no attempts that tell"):
+        measure_by_turns(tmp_path / "bench", tmp_path / "run", tmp_path / "out")
+
+
+def test_pictures_are_found_wherever_the_benchmark_goes(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 1)
+    (asked,) = questions_of(made, tmp_path / "bench", ("choose",))
+    assert all(picture.uri.startswith("file://") for picture in asked.pictures.values())
+    with answering(lambda _: "Your option: A") as server:
+        settings = Settings(MODEL, Rule(samples=1))
+        measure_by_samples(work(tmp_path, server), settings, tmp_path / "deep" / "down" / "out")
+        moved = replace(work(tmp_path, server), source=tmp_path / "deep" / "down" / "out")
+        measure_by_samples(moved, settings, tmp_path / "third")
+        assert len(server.requests) == 1  # The same pictures, so the same call.
+    assert bench.validate(tmp_path / "third") == ()

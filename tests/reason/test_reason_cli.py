@@ -1,0 +1,126 @@
+"""`steps`, `difficulty`, `split` and `ablate`, as a user types them."""
+
+from __future__ import annotations
+
+import json
+from pathlib import Path
+
+import pytest
+from reason_tools import KEYS, answering, as_json, choose_bench, number_of, reasoning
+
+from sightline import bench
+from sightline.cli.app import main
+
+
+@pytest.fixture
+def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
+    monkeypatch.chdir(tmp_path)
+    monkeypatch.setenv("SIGHTLINE_WORKSPACE", str(tmp_path / "ws"))
+    choose_bench(tmp_path / "bench", 4)
+    return tmp_path
+
+
+def test_steps(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
+        asked = ("--model", "vllm/stub", "--base-url", server.base_url)
+        main(["steps", "bench", *asked, "--out", "out"])
+        assert "4 of 4 questions annotated" in capsys.readouterr().out
+        main(["steps", "bench", *asked, "--out", "out", "--again", "--limit", "2", "--json"])
+        said = json.loads(capsys.readouterr().out)
+        assert (said["tasks"], said["annotated"], said["usd"]) == (2, 2, 0.0) and len(server.requests) == 4
+    main(["steps", "out", "--check"])
+    assert "2 of 4 questions have all five steps; 2 of these are in order" in capsys.readouterr().out
+
+
+def test_a_check_that_finds_something_ends_with_4(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    wrong = reasoning(conclusion="It is so.", answer="B")
+    with answering(lambda _: as_json(wrong)) as server:
+        asked = ("--model", "vllm/stub", "--base-url", server.base_url, "--repairs", "0")
+        main(["steps", "bench", *asked, "--out", "out", "--json"])
+        assert json.loads(capsys.readouterr().out)["faults"] == {"conclusion": 3}
+        main(["steps", "bench", *asked, "--out", "out"])
+    assert "3 left to people: conclusion 3" in capsys.readouterr().out
+    truth = (folder / "out" / "truth.jsonl").read_text().replace('"option":"B"', '"option":"C"')
+    (folder / "out" / "truth.jsonl").write_text(truth)
+    with pytest.raises(SystemExit) as ended:
+        main(["steps", "out", "--check", "--json"])
+    assert ended.value.code == 4
+    told = capsys.readouterr()
+    assert json.loads(told.out)["kinds"] == {"conclusion": 1} and "right option is C" in told.err
+
+
+def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with answering(lambda _: "Your option: A") as server:
+        main(["difficulty", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out", "--json"])
+        said = json.loads(capsys.readouterr().out)
+        assert (said["easy"], said["hard"], said["calls"], said["saved"]) == (1, 3, 19, 21)
+        main(["difficulty", "out", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
+        assert "1 easy, 3 hard of 4 questions, by samples" in capsys.readouterr().out
+        assert len(server.requests) == 19
+    assert bench.read(folder / "out").tasks["q0"].labels["difficulty_given"] == ("medium",)
+    main(["split", "out", "--out", "parts", "--parts", "train=3,test=1"])
+    assert "train 3, test 1" in capsys.readouterr().out
+    main(["split", "out", "--out", "parts", "--parts", "train=3,test=1", "--json"])
+    assert json.loads(capsys.readouterr().out)["across"] == 0
+
+
+@pytest.mark.parametrize(("verb", "reply"), [("difficulty", "Your option: A"), ("steps", as_json(reasoning()))])
+def test_a_budget_ends_with_3_and_a_benchmark_that_holds(
+    folder: Path, capsys: pytest.CaptureFixture[str], verb: str, reply: str
+) -> None:
+    (folder / "sightline.toml").write_text('[prices.models."vllm/stub"]\ninput = 1.0\noutput = 1000.0\n')
+    with answering(lambda _: reply) as server:
+        asked = (verb, "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out")
+        with pytest.raises(SystemExit) as ended:
+            main([*asked, "--budget", "0.001usd", "--max-connections", "1"])
+        assert ended.value.code == 3 and bench.validate(folder / "out") == ()
+        before = len(server.requests)
+        main([*asked, "--json"])
+        done = json.loads(capsys.readouterr().out)
+    assert before < 4 and done["tasks"] == 4 and done["usd"] > 0
+
+
+def test_difficulty_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", "bench", "--system", "oracle", "--out", "run"])
+    capsys.readouterr()
+    main(["difficulty", "bench", "--by", "run", "--run", "run", "--out", "out", "--json"])
+    assert json.loads(capsys.readouterr().out)["easy"] == 4
+
+
+def test_ablate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with answering(lambda _: "The final answer is: A.") as server:
+        asked = ("--model", "vllm/stub", "--base-url", server.base_url, "--without", "one picture")
+        main(["ablate", "bench", *asked, "--out", "arms"])
+        told = capsys.readouterr().out
+        assert "not shown to be needed" in told and "no better than guessing" in told
+        main(["ablate", "bench", *asked, "--out", "arms", "--json"])
+        assert json.loads(capsys.readouterr().out)["needed"] == {"one picture": False} and len(server.requests) == 8
+
+
+def test_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for verb, calls in (("steps", 4), ("difficulty", 40)):
+        main([verb, "bench", "--model", "openai/gpt-5-mini", "--plan", "--json"])
+        assert json.loads(capsys.readouterr().out)["calls"] == calls
+    main(["difficulty", "bench", "--by", "judge", "--model", "openai/gpt-5-mini", "--plan"])
+    assert "4 calls" in capsys.readouterr().out
+
+
+@pytest.mark.parametrize(
+    ("arguments", "message"),
+    [
+        (("steps", "bench", "--out", "out"), "nobody is asked"),
+        (("steps", "bench", "--model", "vllm/stub"), "--out"),
+        (("difficulty", "bench", "--model", "vllm/stub"), "--out"),
+        (("difficulty", "bench", "--model", "vllm/stub", "--easy", "1.5", "--out", "out"), "1.5"),
+        (("difficulty", "bench", "--by", "turns", "--out", "out"), "--run"),
+        (("split", "bench", "--out", "parts", "--parts", "train"), "name=share"),
+        (("ablate", "bench", "--model", "vllm/stub", "--out", "arms", "--without", "sound"), 'no ablation "sound"'),
+        (("ablate", "bench", "--model", "vllm/stub", "--out", "arms", "--plan"), "no plan"),
+    ],
+)
+def test_a_mistake_ends_with_its_fix(
+    folder: Path, capsys: pytest.CaptureFixture[str], arguments: tuple[str, ...], message: str
+) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(list(arguments))
+    assert ended.value.code == 2 and message in capsys.readouterr().err

@@ -1,0 +1,168 @@
+"""Parts that share nothing to the eye, balanced, and the same for the same seed."""
+
+from __future__ import annotations
+
+from collections import Counter
+from dataclasses import replace
+from itertools import combinations
+from pathlib import Path
+
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+from PIL import Image
+from reason_tools import choose_bench
+
+from sightline import bench
+from sightline.errors import UserError
+from sightline.io import read_json
+from sightline.reason.looks import Look, same_looks
+from sightline.reason.splits import FILE, assign, pictures_of, split_benchmark
+from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
+
+
+def task(name: str, **labels: str) -> Task:
+    return Task(name, "choose", ("?",), labels={key: (value,) for key, value in labels.items()})
+
+
+@given(
+    st.lists(st.integers(1, 4), min_size=20, max_size=60),
+    st.lists(st.sampled_from("abc"), min_size=240, max_size=240),
+    st.integers(0, 3),
+)
+@settings(deadline=None, max_examples=40)
+def test_groups_stay_together_and_shares_are_kept(sizes: list[int], kinds: list[str], seed: int) -> None:
+    names = [f"t{number}" for number in range(sum(sizes))]
+    tasks = {name: task(name, subtask=kind) for name, kind in zip(names, kinds, strict=False)}
+    left, groups = iter(names), []
+    for size in sizes:
+        groups.append([next(left) for _ in range(size)])
+    shares = {"train": 0.6, "dev": 0.2, "test": 0.2}
+    parts = assign(groups, tasks, shares, ("subtask",), seed)
+    assert all(len({parts[name] for name in group}) == 1 for group in groups)
+    counts = Counter(parts.values())
+    for part, share in shares.items():
+        assert abs(counts[part] - share * len(names)) <= 4 + 0.05 * len(names)
+    assert parts == assign(groups[::-1], tasks, shares, ("subtask",), seed)  # The order of the groups is no matter.
+
+
+def test_labels_are_balanced() -> None:
+    tasks = {
+        f"t{number}": task(f"t{number}", subtask=f"s{number % 6}", difficulty=("easy", "hard")[number % 5 == 0])
+        for number in range(300)
+    }
+    parts = assign([[name] for name in tasks], tasks, {"train": 0.8, "test": 0.2}, ("subtask", "difficulty"), 0)
+    for label in ("subtask", "difficulty"):
+        for value in {each.labels[label][0] for each in tasks.values()}:
+            members = [name for name, each in tasks.items() if each.labels[label] == (value,)]
+            share = sum(parts[name] == "test" for name in members) / len(members)
+            assert share == pytest.approx(0.2, abs=0.03)
+    assert parts != assign([[name] for name in tasks], tasks, {"train": 0.8, "test": 0.2}, ("subtask",), 1)
+
+
+def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 20)
+    folder = tmp_path / "bench" / "pictures"
+    # q1 shows q0's first picture smaller and recompressed, q3 a copy of q2's; q5 shares one with q4 by its id.
+    Image.open(folder / "q0-0.png").convert("RGB").resize((56, 42)).save(folder / "q1-0.png", "JPEG", quality=60)
+    (folder / "q3-1.png").write_bytes((folder / "q2-1.png").read_bytes())
+    # A picture may be called as a task is.
+    (folder / "q8-0.png").rename(folder / "q9")
+    five, eight = made.tasks["q5"], made.tasks["q8"]
+    named = tuple(PictureRef("q9") if part == PictureRef("q8-0.png") else part for part in eight.prompt)
+    shared = tuple(PictureRef("q4-0.png") if part == PictureRef("q5-0.png") else part for part in five.prompt)
+    burst = Group("burst/1", "burst", ("q6-0.png", "q7-0.png"))
+    changed = replace(
+        made,
+        tasks={**made.tasks, "q5": replace(five, prompt=shared), "q8": replace(eight, prompt=named)},
+        corpus=replace(
+            made.corpus,
+            groups=(burst,),
+            pictures={
+                **{name: picture for name, picture in made.corpus.pictures.items() if name != "q8-0.png"},
+                "q9": replace(made.corpus.pictures["q8-0.png"], id="q9", uri="pictures/q9"),
+            },
+        ),
+    )
+    bench.write(changed, tmp_path / "bench", force=True)
+    for seed in range(4):
+        done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5}, seed=seed)
+        parts = read_json(tmp_path / "out" / FILE)["tasks"]
+        for one, other in (("q0", "q1"), ("q2", "q3"), ("q4", "q5"), ("q6", "q7")):
+            assert parts[one] == parts[other]
+        assert (done.parts, done.groups, done.largest, done.near, done.across) == (
+            {"train": 10, "test": 10},
+            16,
+            2,
+            2,
+            0,
+        )
+    train, test = bench.read(tmp_path / "out" / "train"), bench.read(tmp_path / "out" / "test")
+    assert train.name == "small-train" and not train.corpus.pictures.keys() & test.corpus.pictures.keys()
+    assert {*train.tasks, *test.tasks} == {*made.tasks} and train.truth.keys() == train.tasks.keys()
+    assert bench.validate(tmp_path / "out" / "train") == () and bench.validate(tmp_path / "out" / "test") == ()
+
+
+def test_every_pair_that_looks_the_same_is_found() -> None:
+    """Also where the first picture of a hash has other colours than the next ones."""
+    red, blue = bytes([200, 0, 0] * 16), bytes([0, 0, 200] * 16)
+    looks = {
+        "red": Look(b"1", 0b1011, red),
+        "blue": Look(b"2", 0b1011, blue),
+        "blue too": Look(b"3", 0b1010, blue),
+        "blue again": Look(b"2", 0b1011, blue),
+        "far": Look(b"4", (1 << 60) - 1, red),
+        "flat": Look(b"5", 0, blue),
+        "flat too": Look(b"6", 0, blue),
+    }
+    found = {(pair.first, pair.second): pair.same_bytes for pair in same_looks(looks, 6)}
+    near = {tuple(sorted(names)) for names, same in found.items() if not same}
+    assert near == {("blue", "blue too")} and found["blue", "blue again"] is True
+    assert same_looks({}, 6) == []
+
+
+@given(st.lists(st.tuples(st.integers(0, 31), st.integers(0, 2), st.integers(0, 20)), min_size=2, max_size=25))
+@settings(deadline=None, max_examples=40)
+def test_pairs_are_those_of_comparing_all_with_all(made: list[tuple[int, int, int]]) -> None:
+    looks = {
+        str(place): Look(bytes([content]), phash, bytes([shade * 30] * 48))
+        for place, (phash, shade, content) in enumerate(made)
+    }
+    joined = {frozenset((pair.first, pair.second)) for pair in same_looks(looks, 2)}
+    stands = {name: next(first for first in looks if looks[first].sha256 == looks[name].sha256) for name in looks}
+    for one, other in combinations(looks, 2):
+        a, b = looks[one], looks[other]
+        if a.sha256 == b.sha256:
+            assert frozenset((stands[other], other)) in joined
+        elif (one, other) == (stands[one], stands[other]):
+            near = (a.phash ^ b.phash).bit_count() <= 2 and a.phash and b.phash and a.colours == b.colours
+            assert (frozenset((one, other)) in joined) == bool(near)
+
+
+def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 12)
+    split_benchmark(tmp_path / "bench", tmp_path / "a", seed=5)
+    split_benchmark(tmp_path / "bench", tmp_path / "b", seed=5)
+    for name in (FILE, "dev/tasks.jsonl"):
+        assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
+
+
+def test_a_picture_that_is_gone_is_told_apart_by_its_id(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 4)
+    (tmp_path / "bench" / "pictures" / "q0-0.png").unlink()
+    done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5})
+    assert done.unread == 1 and done.across == 0
+
+
+def test_what_a_task_is_about() -> None:
+    one = Task("t", "rank", ("find ", PictureRef("a")))
+    assert pictures_of(one, Relevance({"b": 2, "c": 0})) == {"a", "b"}
+    assert pictures_of(one, PictureSet(("d",))) == {"a", "d"} and pictures_of(one, None) == {"a"}
+
+
+@pytest.mark.parametrize("shares", [{"train": 1.0}, {"train": 0.5, "test": 0.0}, {"../x": 0.5, "test": 0.5}])
+def test_parts_that_are_none_are_refused(tmp_path: Path, shares: dict[str, float]) -> None:
+    choose_bench(tmp_path / "bench", 2)
+    with pytest.raises(UserError):
+        split_benchmark(tmp_path / "bench", tmp_path / "out", shares=shares)
+    assert not (tmp_path / "out").exists()

@@ -1,0 +1,119 @@
+"""What is wrong with steps, by name; nothing is with those that the world makes."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from typing import Any
+
+import pytest
+from reason_tools import reasoning, reasoning_of
+
+from sightline.models.structured import Wanted
+from sightline.reason.questions import Question, shown_in
+from sightline.reason.steps.annotating import check_reply
+from sightline.reason.steps.checking import has_steps, question_faults, step_faults
+from sightline.reason.steps.replies import Reasoning, read_reasoning
+from sightline.types import Answer, Box, Choice, Option, PictureRef, Step, Task
+from sightline.world.choose import choose_tasks
+
+OPTIONS = (Option("A", ("left",)), Option("B", ("right",)))
+TASK = Task("q", "choose", ("First ", PictureRef("1.png"), " then ", PictureRef("2.png"), ": which way?"), OPTIONS)
+QUESTION = Question(TASK, Choice("A"), {})
+
+
+def read(said: dict[str, Any]) -> Reasoning:
+    return Wanted.of(Reasoning).adapter.validate_python(said)
+
+
+def test_exact_steps_have_no_faults_and_survive_the_form_of_a_reply() -> None:
+    for made in choose_tasks(12, seed=11):
+        assert has_steps(made.truth) and not question_faults(made.task)
+        assert step_faults(made.task, made.truth, made.truth.steps) == ()
+        question, refs = Question(made.task, made.truth, {}), shown_in(made.task)
+        said = reasoning_of(made.truth.steps, refs, made.truth.option or "")
+        again = read_reasoning(question, said)
+        assert again.faults == () and again.steps == made.truth.steps
+
+
+def test_a_reply_in_order_becomes_five_kinds_of_steps() -> None:
+    found = check_reply(QUESTION, read(reasoning()))
+    assert found.faults == ()
+    assert [step.kind for step in found.steps] == [
+        "summary",
+        "caption",
+        "caption",
+        "text-to-region",
+        "region-to-region",
+        "conclusion",
+    ]
+    assert found.steps[1].pictures == (PictureRef("1.png"),)
+    assert found.steps[3].pictures == (PictureRef("1.png", Box(0.1, 0.2, 0.6, 0.9)),)
+
+
+def test_a_whole_picture_is_no_box_and_an_unnamed_answer_is_added() -> None:
+    whole = {"picture": 2, "left": 0, "top": 0, "right": 1, "bottom": 1}
+    said = reasoning(text_to_region={"text": "It.", "regions": [whole]}, conclusion="It moved that way.")
+    found = check_reply(QUESTION, read(said))
+    assert found.faults == () and found.steps[3].pictures == (PictureRef("2.png"),)
+    assert found.steps[-1].text == "It moved that way. The answer is A."
+
+
+CUT = {"text": "It.", "regions": [{"picture": 1, "left": 0.5, "top": 0.0, "right": 0.4, "bottom": 1.0}]}
+PIXELS = {"text": "It.", "regions": [{"picture": 1, "left": 10, "top": 20, "right": 300, "bottom": 200}]}
+NOWHERE = {"text": "It.", "regions": [{"picture": 3, "left": 0, "top": 0, "right": 1, "bottom": 1}]}
+
+
+@pytest.mark.parametrize(
+    ("change", "kind", "says"),
+    [
+        ({"summary": " "}, "missing", "no summary"),
+        ({"captions": [{"picture": 1, "text": "Blobs."}]}, "captions", "picture 2 has no captions"),
+        ({"captions": [{"picture": n, "text": "Blobs."} for n in (1, 1, 2)]}, "captions", "picture 1 has 2"),
+        ({"captions": [{"picture": n, "text": "Blobs."} for n in (1, 2, 3)]}, "captions", "no picture 3"),
+        ({"summary": "In <image> it moves."}, "placeholder", "<image>"),
+        ({"summary": "In picture 7 it moves."}, "placeholder", "no picture 7"),
+        ({"text_to_region": CUT}, "region", "not within"),
+        ({"text_to_region": PIXELS}, "region", "fractions"),
+        ({"text_to_region": NOWHERE}, "region", "no picture 3"),
+        ({"text_to_region": {"text": "It.", "regions": []}}, "region", "at least 1"),
+        ({"region_to_region": {"text": "It.", "regions": CUT["regions"][:0]}}, "region", "at least 2"),
+        ({"summary": "The answer is A, as we shall see."}, "early-answer", "summary"),
+        ({"conclusion": "So the answer is B.", "answer": "B"}, "conclusion", "right option is A"),
+        ({"conclusion": "So the answer is A.", "answer": "B"}, "conclusion", "given as B"),
+        ({"conclusion": "Who knows?", "answer": ""}, "conclusion", "no option can be read"),
+    ],
+)
+def test_each_fault_has_its_name(change: dict[str, Any], kind: str, says: str) -> None:
+    faults = check_reply(QUESTION, read(reasoning(**change))).faults
+    assert faults and {fault.kind for fault in faults} == {kind}
+    assert any(says in fault.message for fault in faults)
+
+
+def test_the_answer_of_a_free_question_is_held_against_all_right_forms() -> None:
+    task = replace(TASK, kind="answer", options=())
+    question = Question(task, Answer("12 km", aliases=("twelve kilometres",)), {})
+    assert check_reply(question, read(reasoning(conclusion="It went far.", answer="12 kilometres"))).faults == ()
+    faults = check_reply(question, read(reasoning(conclusion="It went far.", answer="15 km"))).faults
+    assert [fault.kind for fault in faults] == ["conclusion"]
+
+
+def test_a_placeholder_in_the_question_is_a_picture_too_many() -> None:
+    (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<image>")))
+    assert fault.kind == "placeholder" and "1 placeholders in its words beside 2 pictures" in fault.message
+
+
+def test_regions_of_a_cut_out_are_told_from_the_whole_picture() -> None:
+    outer = PictureRef("1.png", Box(0.5, 0.0, 1.0, 0.5))
+    task = replace(TASK, prompt=("In ", outer, " and ", PictureRef("2.png"), ": which way?"))
+    found = check_reply(Question(task, Choice("A"), {}), read(reasoning()))
+    box = found.steps[3].pictures[0].region
+    assert found.faults == () and box is not None
+    assert (box.left, box.top, box.right, box.bottom) == pytest.approx((0.55, 0.1, 0.8, 0.45))
+
+
+def test_steps_without_pictures_are_counted_as_they_are() -> None:
+    """As MIR's own: texts, with no boxes and with one caption for all."""
+    texts = tuple(Step(kind, "Words.") for kind in ("summary", "caption", "text-to-region", "region-to-region"))
+    steps = (*texts, Step("conclusion", "A"))
+    assert has_steps(Choice("A", steps=steps))
+    assert {fault.kind for fault in step_faults(TASK, Choice("A"), steps)} == {"captions", "region"}
