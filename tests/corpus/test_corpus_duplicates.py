@@ -8,6 +8,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.corpus.duplicates import connected, near_pairs
+from sightline.corpus.looks import near_members, same_colours
 
 
 def brute_force(hashes: np.ndarray, bits: int) -> set[tuple[int, int]]:
@@ -62,3 +63,36 @@ def test_too_few_for_a_pair(count: int) -> None:
 def test_connected_joins_chains() -> None:
     groups = connected(6, np.array([[0, 3], [3, 5], [1, 2]]))
     assert [group.tolist() for group in groups] == [[0, 3, 5], [1, 2]]
+
+
+def prints(*cells: float) -> np.ndarray:
+    """A print of 16 cells: grey 100, but for the first ones as given."""
+    return np.array([*cells, *[100.0] * (16 - len(cells))], np.float32)[None, :, None].repeat(3, axis=2)
+
+
+@pytest.mark.parametrize(
+    ("cells", "same"),
+    [
+        ((), True),
+        ((104.0,), True),
+        ((110.0,), False),  # One thing more before the same backdrop.
+        ((112.0,) * 16, True),  # A brighter copy.
+        ((120.0,) * 16, False),
+        ((109.0, 115.0, *[112.0] * 14), True),
+    ],
+)
+def test_copies_may_be_brighter_but_not_differ_in_one_place(cells: tuple[float, ...], same: bool) -> None:
+    assert same_colours(prints(), prints(*cells)).tolist() == [same]
+
+
+@given(families(), st.integers(0, 6))
+@settings(deadline=None, max_examples=60)
+def test_near_members_are_all_near_pairs(hashes: np.ndarray, bits: int) -> None:
+    assert {tuple(pair) for pair in near_members(hashes, bits).tolist()} == brute_force(hashes, bits)
+
+
+def test_many_of_one_hash_stay_connected() -> None:
+    hashes = np.full(2000, 77, np.uint64)
+    pairs = near_members(hashes, 4)
+    assert len(pairs) < 2000 * 65
+    assert [len(group) for group in connected(2000, pairs)] == [2000]

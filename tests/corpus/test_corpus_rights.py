@@ -90,12 +90,15 @@ def test_agrees_with_the_plain_definition(
     assert found.source == expected.get("dataset_name") or "dataset_name" not in expected
 
 
+KNOWN = "Known here: license, doi, dataset_name, attribution."
+
+
 @pytest.mark.parametrize(
     ("content", "message", "fix"),
     [
         ({"defaults": {}}, "rights_map.json: unknown key defaults.", 'Did you mean "default"?'),
         ({"default": {"licence": "x"}}, "unknown key default.licence", 'Did you mean "license"?'),
-        ({"default": {"prefix": "x"}}, "unknown key default.prefix", "Known here: license, doi, dataset_name."),
+        ({"default": {"prefix": "x"}}, "unknown key default.prefix", KNOWN),
         (
             {"prefixes": [{"prefix": "a"}, {"prefx": "a"}]},
             "prefixes[1].prefix is missing; unknown key prefixes[1].prefx",
@@ -111,7 +114,7 @@ def test_agrees_with_the_plain_definition(
             'prefixes[1]: the prefix "a" is there twice',
             "remove one",
         ),
-        ({"files": {f"{n}": {"x": 1} for n in range(7)}}, "and 2 more", "Known here: license, doi, dataset_name."),
+        ({"files": {f"{n}": {"x": 1} for n in range(7)}}, "and 2 more", KNOWN),
     ],
 )
 def test_wrong_maps_are_explained(content: object, message: str, fix: str | None) -> None:
@@ -144,5 +147,5 @@ def test_wrong_files_are_explained(tmp_path: Path, content: bytes | None, messag
 def test_the_example_in_the_documentation() -> None:
     page = (Path(__file__).parents[2] / "docs" / "metadata.md").read_text("utf-8")
     rights = RightsMap.parse(page.split("```json\n")[1].split("```")[0], "docs/metadata.md")
-    assert rights.of("figlib/a.jpg") == Rights("CC0-1.0", None, "FigLib")
+    assert rights.of("figlib/a.jpg") == Rights("CC0-1.0", None, "FigLib", "Ada Byron")
     assert rights.of("other/b.jpg") == Rights("CC-BY-4.0", None, "other")

@@ -101,6 +101,17 @@ def test_colours_keep_alike_drawings_apart(look, draw: Draw) -> None:
     assert look().duplicates == 0
 
 
+def test_a_copy_is_found_beside_others_with_its_hash(look, draw: Draw, tmp_path: Path) -> None:
+    from PIL import Image
+
+    for name, colour, quality in (("a", "red", 95), ("b", "blue", 95), ("c", "blue", 60)):
+        image = Image.new("RGB", (100, 80), colour)
+        image.paste("white", (20, 20, 60, 50))
+        draw(f"{name}.jpg", image=image, quality=quality)
+    assert look().duplicates == 1
+    assert [group.pictures for group in open_corpus(tmp_path / "ws").groups_of("duplicate")] == [("b.jpg", "c.jpg")]
+
+
 def test_nothing_changed_reads_nothing(draw: Draw, look) -> None:
     for seed in range(5):
         draw(f"{seed}.jpg", seed)

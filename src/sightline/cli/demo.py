@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
@@ -10,44 +11,93 @@ from sightline.cli.common import Common, printable
 
 if TYPE_CHECKING:
     from sightline.demo.own import OwnDemo
+    from sightline.demo.world import WorldDemo
+    from sightline.score.compare import Standing
+    from sightline.types import Estimate
 
 _WORDS = 60
 
 
 def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Common = Common()) -> None:
-    """Show the flow on built-in samples, with no network and no key, or what is seen and found in your own pictures.
+    """Show the whole flow on a life of the built-in world, with no network and no key, or a look at your own pictures.
+
+    A life is drawn and scanned, a benchmark is made of it and held against the exact truth, four systems are run on it
+    and compared, and a page shows it all. Stopped at any moment, the same command goes on.
 
     Parameters
     ----------
     pictures:
-        Your own folder instead of the samples (its first 1,000 files, or as many as --limit says); it is only read.
+        Your own folder instead of the life (its first 1,000 files, or as many as --limit says); it is only read.
     out:
         The folder to make it all in.
     """
     if pictures is None:
-        _samples(out, common)
+        _world(out, common)
     else:
         _own(out, pictures, common)
 
 
-def _samples(out: Path, common: Common) -> None:
-    from sightline.cli.scan import to_json, to_text
-    from sightline.demo.samples import run_demo
-    from sightline.score.compare import render_standings
+def _world(out: Path, common: Common) -> None:
+    from sightline.cli.scan import to_json
+    from sightline.demo.world import run_world_demo
 
     common.ignores_limit()
-    made = run_demo(out, seed=common.seed or 0)
-    if common.json:
-        scanned, comparison = to_json(made.scanned), made.comparison.to_dict()
-        page = str(made.page)
-        common.print_json({"folder": str(made.folder), "scan": scanned, "comparison": comparison, "report": page})
-        return
     show = common.console.print
-    show(f"scanned {made.folder / 'pictures'}", markup=False)
-    show(to_text(made.scanned), markup=False, soft_wrap=True)
-    show(f"\na benchmark of {made.tasks} tasks over them, and three made-up systems of known strength", markup=False)
-    show(render_standings(made.comparison), markup=False, soft_wrap=True)
-    show(f"\nreport: {made.page}        next: sightline demo --pictures ~/Pictures", markup=False)
+
+    def tell(stage: str, line: str) -> None:
+        text = f"  {stage:<10} {line}"
+        if common.json:
+            sys.stderr.write(f"{text}\n")
+        else:
+            show(text, markup=False, soft_wrap=True)
+
+    made = run_world_demo(out, seed=common.seed or 0, tell=tell)
+    if common.json:
+        places = {"folder": str(made.folder), "report": str(made.page), "seconds": round(made.seconds, 1)}
+        common.print_json({**places, "scan": to_json(made.found.scanned), **made.found.to_dict()})
+    else:
+        show(world_to_text(made), markup=False, soft_wrap=True)
+
+
+def world_to_text(made: WorldDemo) -> str:
+    """How right the benchmark is, how the systems did, and where the page is."""
+    from sightline.demo.systems import SYSTEMS, standing
+    from sightline.demo.world_found import RANKED, SET
+    from sightline.report.words import counted, seconds, share
+
+    found, audit = made.found, made.found.audit
+
+    def between(one: Estimate) -> str:
+        return f"{share(one.mean)} ({share(one.low)} to {share(one.high)})"
+
+    rows = [["system", f"{RANKED}, made labels", f"{RANKED}, exact truth", f"{SET}, exact sets", "cost", "p50"]]
+    for name in SYSTEMS:
+        spent = found.found.spending(name)
+        standings = (
+            found.found.standing(name, RANKED),
+            standing(found.exact, name, RANKED),
+            found.selected.standing(name, SET),
+        )
+        rows.append([name, *map(_standing, standings), spent.usd_text, "" if spent.p50 is None else seconds(spent.p50)])
+    widths = [max(map(len, column)) for column in zip(*rows, strict=True)]
+    table = ["  " + "  ".join(map(str.ljust, row, widths)).rstrip() for row in rows]
+    pictures, queries = counted(found.scanned.pictures, "picture"), len(found.benchmark.tasks)
+    return "\n".join(
+        [
+            f"\na life of {pictures} → a benchmark of {queries} queries, {audit.labels:,} judgments",
+            f"against the exact truth: {between(audit.right)} of the labels are right",
+            f"  precision {between(audit.precision)} · recall {between(audit.recall)}",
+            "",
+            *table,
+            "  letters: systems that can't be told apart share one",
+            f"\nreport: {made.page}        next: sightline demo --pictures ~/Pictures",
+        ]
+    )
+
+
+def _standing(one: Standing) -> str:
+    found = one.estimate
+    return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {one.letters}"
 
 
 def _own(out: Path, pictures: Path, common: Common) -> None:

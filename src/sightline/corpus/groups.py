@@ -10,6 +10,9 @@ from sightline.corpus.looks import Looks
 from sightline.corpus.store import LIVING, Store
 from sightline.types import GroupKind
 
+GROUPING = 2
+"""Counts the rules by which groups are found: a workspace that an earlier one grouped is grouped anew."""
+
 
 def rebuild_groups(store: Store, duplicates: DuplicateSettings, events: EventSettings) -> None:
     """Find all groups again, in one transaction."""

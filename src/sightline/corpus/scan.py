@@ -14,7 +14,7 @@ from typing import Any
 
 from sightline.config import Config
 from sightline.corpus.derive import Derive
-from sightline.corpus.groups import count_groups, rebuild_groups
+from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
 from sightline.corpus.merge import read_metadata_rows
 from sightline.corpus.pixels import MissingDecoderError, has_heif
 from sightline.corpus.read import Job, Reading, Refused, Same, current_readers
@@ -79,7 +79,7 @@ def scan(
         scanner = _Scanner(store, root, part, config, derive, limit)
         changes = scanner.run()
         unmatched = 0 if metadata is None else _merge_metadata(store, Path(metadata))
-        stamp = f"{derive.stamp} {config.duplicates!r} {config.events!r}"
+        stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
         if changes != Changes() or metadata is not None or store.note("groups") != stamp:
             derive.apply_to_all()
             rebuild_groups(store, config.duplicates, config.events)

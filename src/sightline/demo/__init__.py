@@ -1,1 +1,1 @@
-"""A first look: the flow on built-in samples (`samples`), or at what can be seen and found in one's own (`own`)."""
+"""A first look: the whole flow on a life of the built-in world (`world`), or at one's own pictures (`own`)."""

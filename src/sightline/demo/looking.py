@@ -21,6 +21,8 @@ LONGEST = 1280
 """Of the longer side of what is looked at: words are still to be read at this size."""
 _SMALL = (320, 240)
 _QUALITY = 78
+_BEFORE = 480
+"""Of the longer side of what a thumbnail is made of."""
 
 
 def read_pixels(picture: Picture, longest: int = LONGEST) -> Pixels | Failure:
@@ -49,3 +51,17 @@ def thumbnail(pixels: Pixels) -> Markup:
     out = io.BytesIO()
     image.save(out, "JPEG", quality=_QUALITY, optimize=True)
     return Markup(f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}")
+
+
+class Thumbnails:
+    """Made once for each picture, however often it is shown."""
+
+    def __init__(self) -> None:
+        self._made: dict[str, Markup | None] = {}
+
+    def __call__(self, picture: Picture) -> Markup | None:
+        """A data URL; None where the picture can't be read."""
+        if picture.id not in self._made:
+            pixels = read_pixels(picture, _BEFORE)
+            self._made[picture.id] = None if isinstance(pixels, Failure) else thumbnail(pixels)
+        return self._made[picture.id]

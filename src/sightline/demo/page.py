@@ -8,19 +8,16 @@ from pathlib import Path
 
 from sightline import __version__
 from sightline.demo.found import Found
-from sightline.demo.looking import read_pixels, thumbnail
+from sightline.demo.looking import Thumbnails
 from sightline.demo.seeing import Query, Seen
 from sightline.report.blocks import Block, Chapter, Facts, Notes, Page, Paragraph, Part, Pictures, Shown
 from sightline.report.html import to_html
-from sightline.report.markup import Markup
 from sightline.report.output import write_files
 from sightline.report.words import counted, listed, short
 from sightline.search.results import Hit
-from sightline.types import Failure, Group, GroupKind, Picture
+from sightline.types import Group, GroupKind, Picture
 
 _NAME = 22
-_THUMBNAIL = 480
-"""Of the longer side of what a thumbnail is made of."""
 _GROUPS: Mapping[GroupKind, tuple[str, int]] = {
     "duplicate": ("The same picture more than once", 4),
     "burst": ("Taken in quick succession", 3),
@@ -42,24 +39,11 @@ _ABOUT_SEARCH = (
 
 def write_page(found: Found, path: Path) -> Path:
     """The page as one HTML file, whole or not at all; its path."""
-    write_files({path: to_html(_page(found, _Thumbnails())).encode()})
+    write_files({path: to_html(_page(found, Thumbnails())).encode()})
     return path
 
 
-class _Thumbnails:
-    """Made once for each picture, however often it is shown."""
-
-    def __init__(self) -> None:
-        self._made: dict[str, Markup | None] = {}
-
-    def __call__(self, picture: Picture) -> Markup | None:
-        if picture.id not in self._made:
-            pixels = read_pixels(picture, _THUMBNAIL)
-            self._made[picture.id] = None if isinstance(pixels, Failure) else thumbnail(pixels)
-        return self._made[picture.id]
-
-
-def _page(found: Found, small: _Thumbnails) -> Page:
+def _page(found: Found, small: Thumbnails) -> Page:
     scanned = found.scanned
     chapters = [
         Chapter("The folder", "folder", [Part("", _folder(found))]),
@@ -94,7 +78,7 @@ def _folder(found: Found) -> list[Block]:
     return blocks
 
 
-def _seen(found: Found, small: _Thumbnails) -> list[Block]:
+def _seen(found: Found, small: Thumbnails) -> list[Block]:
     about: list[Block] = [Paragraph(_ABOUT_SEEING)]
     if found.unread:
         unread = f"{counted(found.unread, 'picture')} could be scanned, and then not be read."
@@ -117,7 +101,7 @@ def _about(one: Seen) -> Iterator[str]:
         yield short(f"“{' '.join(one.words)}”", 80)
 
 
-def _searches(found: Found, small: _Thumbnails) -> Iterator[Part]:
+def _searches(found: Found, small: Thumbnails) -> Iterator[Part]:
     for query, results in found.searches:
         source = f"Seen in {query.seen_in} with a confidence of {query.confidence:.2f}."
         about = Paragraph(
@@ -126,12 +110,12 @@ def _searches(found: Found, small: _Thumbnails) -> Iterator[Part]:
         yield Part(f"“{query.text}”", [about, Pictures([_hit(query, hit, small) for hit in results.hits])])
 
 
-def _hit(query: Query, hit: Hit, small: _Thumbnails) -> Shown:
+def _hit(query: Query, hit: Hit, small: Thumbnails) -> Shown:
     mark = "seen here" if hit.picture.id == query.seen_in else ""
     return Shown(small(hit.picture), _name(hit.picture), [f"score {hit.score:.3f}"], mark)
 
 
-def _groups(found: Found, small: _Thumbnails) -> Iterator[Part]:
+def _groups(found: Found, small: Thumbnails) -> Iterator[Part]:
     for kind, (title, most) in _GROUPS.items():
         groups = [group for group in found.groups if group.kind == kind]
         if not groups:
@@ -148,7 +132,7 @@ def _groups(found: Found, small: _Thumbnails) -> Iterator[Part]:
         yield Part(title, blocks)
 
 
-def _group(group: Group, pictures: Mapping[str, Picture], small: _Thumbnails) -> list[Block]:
+def _group(group: Group, pictures: Mapping[str, Picture], small: Thumbnails) -> list[Block]:
     members = [pictures[id_] for id_ in group.pictures]
     about = f"{counted(len(members), 'picture')}{_when(members)}"
     shown = [Shown(small(picture), _name(picture)) for picture in members[:_MEMBERS]]

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterator
+
 from sightline.io import dump
 from sightline.report.blocks import Block, Facts, Fold, Part, Table
 from sightline.report.gather import Section
@@ -22,10 +24,15 @@ def measured(section: Section) -> Part:
         groups = ", ".join(counted(count, kind) for kind, count in sorted((facts.groups or {}).items()))
         pairs.append(("Pictures", f"{facts.pictures:,}{f' ({groups})' if groups else ''}"))
         pairs.append(("Judged pictures", f"{facts.judgments or 0:,}"))
-    pairs += [(_title(name), _plain(value)) for name, value in facts.card.items()]
+    nested = {name: value for name, value in facts.card.items() if isinstance(value, dict)}
+    pairs += [(_title(name), _plain(value)) for name, value in facts.card.items() if name not in nested]
     blocks: list[Block] = [Facts(pairs)]
     if facts.labels:
         blocks.append(Fold(f"Labels: {', '.join(facts.labels)}", [_labels(section)]))
+    for name, value in nested.items():
+        rows = list(_flat(value))
+        table = Table(f"What the card says under {name}", ("field", "value"), rows)
+        blocks.append(Fold(f"{_title(name)}: {counted(len(rows), 'figure')}", [table]))
     return Part("What was measured", blocks)
 
 
@@ -38,6 +45,15 @@ def _labels(section: Section) -> Table:
     return Table("Labels and how many tasks have each value", ("label", "values"), rows)
 
 
+def _flat(value: Json, name: str = "") -> Iterator[tuple[str, str]]:
+    """An object's fields and those of the objects in it, each on a line of its own."""
+    if isinstance(value, dict) and value:
+        for key, part in value.items():
+            yield from _flat(part, f"{name} · {key}" if name else key)
+    else:
+        yield name, _plain(value)
+
+
 def _title(name: str) -> str:
     return name[:1].upper() + name[1:].replace("_", " ")
 
@@ -45,6 +61,8 @@ def _title(name: str) -> str:
 def _plain(value: Json) -> str:
     if isinstance(value, str):
         return value
+    if isinstance(value, float):
+        return f"{value:.4g}"
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return ", ".join(map(str, value))
     return dump(value).decode().strip()
