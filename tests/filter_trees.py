@@ -55,8 +55,16 @@ def _compare(fields: list[str], operators: list[str], values: st.SearchStrategy[
     return one | several
 
 
+def _rank(text: str) -> tuple[float, str]:
+    """Numbers by their value; times, which begin with the year, by their letters."""
+    try:
+        return float(text), text
+    except ValueError:
+        return float(text[:4]), text
+
+
 def _between(fields: list[str], values: st.SearchStrategy[str]) -> st.SearchStrategy[Node]:
-    pair = st.tuples(values, values).map(lambda two: tuple(map(Value, two)))
+    pair = st.tuples(values, values).map(lambda two: tuple(map(Value, sorted(two, key=_rank))))
     return st.builds(lambda field, two: Compare(Field(field), "between", two), st.sampled_from(fields), pair)
 
 

@@ -12,6 +12,7 @@ from pictures import random_picture
 from sightline.config import load
 from sightline.io import write_json, write_jsonl
 from sightline.make.project import Project
+from sightline.make.publish.naming import FILE, read_names
 
 LIGHTS, SUBJECTS = ("day", "night", "dusk"), ("harbour", "forest", "street")
 TAGS = ("boat", "tree", "car", "lamp", "snow", "water", "house", "road")
@@ -40,6 +41,11 @@ model = "gpt-5-mini"
 
 def picture_id(number: int) -> str:
     return f"{'ab'[number % 2]}/{number:04d}.jpg"
+
+
+def published_id(project: Project, number: int) -> str:
+    """Under which id a picture was published."""
+    return read_names(project.folder / FILE).pictures[picture_id(number)]
 
 
 def annotation(number: int) -> dict[str, Any]:

@@ -233,6 +233,7 @@ ledger_entries = st.builds(
     usd=costs,
     seconds=costs,
     ok=st.booleans(),
+    from_journal=st.booleans(),
 )
 
 

@@ -19,9 +19,10 @@ from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
+from sightline.search.backends.base import DamagedError
 from sightline.search.index import DEFAULT, Built, Parts, build_index
 from sightline.search.index.content import Content
-from sightline.search.index.manifest import index_folder, read_manifest, refuse_takeover, safe_name
+from sightline.search.index.manifest import WORKSPACE, index_folder, read_manifest, refuse_takeover, safe_name
 from sightline.types import Annotation
 
 __all__ = ["index", "read_annotations"]
@@ -40,14 +41,18 @@ def index(
     limit: int | None = None,
     local_only: bool = False,
     asking: Asking | None = None,
+    rebuild: bool = False,
 ) -> Built:
     """Build an index in the workspace, or bring it up to date: only what changed is embedded.
 
     `folder` is one of pictures, which is scanned first, or a benchmark, whose index is called like it; without one the
     pictures are all that the workspace knows. `annotations` is a file as a benchmark has it; what it says replaces what
-    the index had before.
+    the index had before. With `rebuild` the index is made from nothing, of what it was of, from vectors that the
+    workspace has.
     """
     config = config or Config()
+    if rebuild and folder is None and name is not None:
+        folder = _origin_of(Path(workspace).expanduser().absolute(), name)
     said = None if annotations is None else read_annotations(annotations)
     content = None
     if folder is not None and (Path(folder) / HEADER).is_file():
@@ -72,7 +77,22 @@ def index(
         config=config,
         local_only=local_only,
         asking=asking,
+        rebuild=rebuild,
     )
+
+
+def _origin_of(workspace: Path, name: str) -> Path | None:
+    """The benchmark that an index is of; None where it is of the workspace's pictures, or nobody can tell any more."""
+    try:
+        before = read_manifest(index_folder(workspace, name))
+    except DamagedError:
+        return None
+    if before is None or before.source == WORKSPACE:
+        return None
+    if before.origin is None:
+        folder = index_folder(workspace, name)
+        raise UserError(f'the index "{name}" was made for a run.', f"remove {folder}: the next run makes it anew")
+    return Path(before.origin).parent
 
 
 def _free_name(workspace: Path, benchmark: str, content: Content) -> str:

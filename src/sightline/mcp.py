@@ -16,7 +16,7 @@ from sightline.agent.observing import rendered
 from sightline.agent.state import State
 from sightline.agent.tools.base import Materials, Observation, Tool, mistake
 from sightline.agent.tools.catalogue import IndexPictures
-from sightline.agent.toolset import chosen_names, known_tools, made, refuse_missing
+from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.web import Web
 from sightline.config import Config
 from sightline.corpus.pixels import RefusedError
@@ -93,7 +93,7 @@ def open_desk(
         allowed = _allowed(searcher, folder, scope)
         materials = Materials(IndexPictures(searcher, allowed), searcher, web)
         desk_tools = made(known_tools(), names, materials)
-        refuse_missing(tools, desk_tools)
+        refuse_missing(tools, left_out(known_tools(), names, desk_tools, materials))
         yield Desk(desk_tools, State(scope, allowed))
 
 
@@ -159,14 +159,15 @@ async def serve_http(server: Server[Any], port: int, token: str, ready: Callable
 
 def with_token(app: _App, token: str) -> _App:
     """The app, for requests that carry the token only."""
-    expected = f"Bearer {token}".encode()
+    expected = token.encode()
 
     async def guarded(
         scope: _Scope, receive: Callable[[], Awaitable[Any]], send: Callable[[Any], Awaitable[None]]
     ) -> None:
         if scope["type"] == "http":
             given = [value for name, value in scope["headers"] if name.lower() == b"authorization"]
-            if len(given) != 1 or not secrets.compare_digest(given[0], expected):
+            scheme, _, credentials = given[0].partition(b" ") if len(given) == 1 else (b"", b"", b"")
+            if scheme.lower() != b"bearer" or not secrets.compare_digest(credentials.strip(b" "), expected):
                 head = [(b"www-authenticate", b"Bearer"), (b"content-type", b"text/plain")]
                 await send({"type": "http.response.start", "status": 401, "headers": head})
                 await send({"type": "http.response.body", "body": b"the token is missing or wrong\n"})

@@ -121,3 +121,60 @@ def test_says_is_a_plain_answer(pictures: Path) -> None:
         found = asked(pictures, server, without=("ViewPhotos",))
         offered = [tool["function"]["name"] for tool in server.requests[0].json["tools"]]
     assert found.answer == "three pictures" and "ViewPhotos" not in offered and "ImageSearch" in offered
+
+
+def command_line(monkeypatch: pytest.MonkeyPatch, pictures: Path, server: wire.Server, *more: str) -> None:
+    """`sightline ask`, with a search that needs no model."""
+    from sightline.agent import ask as library
+
+    for name in ("ask", "price_ask"):
+        given = getattr(library, name)
+        monkeypatch.setattr(
+            library, name, lambda *args, _given=given, **how: _given(*args, **{**how, "embedder": Colours()})
+        )
+    where = ["--in", str(pictures), "--workspace", str(pictures.parent / "ws"), "--base-url", server.base_url]
+    main(["ask", "which is red?", *where, *more])
+
+
+def test_a_plan_asks_nobody_and_has_a_range(
+    pictures: Path, server: wire.Server, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    command_line(monkeypatch, pictures, server, "--model", "openai/gpt-5-mini", "--plan", "--json")
+    plan = orjson.loads(capsys.readouterr().out)
+    usd, (stage,) = plan["usd"], plan["stages"]
+    assert 0 < usd["low"] < usd["likely"] < usd["high"] and "2 to 30 turns" in stage["basis"]
+    assert 0 < stage["input"]["low"] < stage["input"]["likely"] < stage["input"]["high"]
+    command_line(monkeypatch, pictures, server, "--model", "openai/gpt-5-mini", "--plan", "--json", "--turns", "3")
+    fewer = orjson.loads(capsys.readouterr().out)
+    assert fewer["calls"] == 3 and fewer["usd"]["high"] < usd["high"]
+    command_line(monkeypatch, pictures, server, "--model", "openai/gpt-5-mini", "--plan")
+    assert "nothing has been spent" in capsys.readouterr().out
+    assert not server.requests and not (pictures.parent / "ws" / "asked").exists()
+
+
+def test_a_question_that_was_answered_costs_nothing_again(pictures: Path, server: wire.Server) -> None:
+    from sightline.agent.ask import price_ask
+
+    how: Any = {"model": "vllm/stub", "embedder": Colours(), "workspace": pictures.parent / "ws"}
+    before = price_ask("which is red?", pictures, asking=Asking(base_url=server.base_url), **how)
+    asked(pictures, server)
+    after = price_ask("which is red?", pictures, asking=Asking(base_url=server.base_url), **how)
+    assert before.stages[0].calls == 6 and before.usd is None  # Nobody knows the price of an own server.
+    assert after.stages[0].calls == 0 and after.stages[0].journaled == 1
+
+
+def test_the_file_of_an_answer_and_ids_that_are_none_are_told(pictures: Path, server: wire.Server) -> None:
+    found = asked(pictures, server)
+    file = Path(command.to_json(found)["trajectory"])
+    assert file.is_file() and b"One is red." in file.read_bytes()
+    assert "left out, because there is no such picture: none.png" in command.to_text(found)
+
+
+def test_a_model_that_says_nothing_is_not_sent_for_more_turns(
+    pictures: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with wire.serving_in_thread(lambda _: says("")) as server, pytest.raises(SystemExit) as stopped:
+        command_line(monkeypatch, pictures, server, "--model", "vllm/stub")
+    told = capsys.readouterr()
+    assert stopped.value.code == 1 and "neither acted nor answered" in told.err and "--turns" not in told.err
+    assert " 0 tokens" not in told.out and "price not known" in told.out

@@ -9,7 +9,7 @@ import pytest
 
 from agent_bench import ANA
 from sightline.agent.attribution import attribute, summary
-from sightline.agent.trajectory import End, Sight, Start, Trajectory, Turn, Use
+from sightline.agent.trajectory import End, Memory, Sight, Start, Trajectory, Turn, Use
 from sightline.bench.formats.replies import to_exact
 from sightline.types import Failure, PictureSet
 
@@ -86,3 +86,33 @@ def test_a_summary_counts() -> None:
     counted: Any = summary(found)
     assert counted["attempts"] == 3 and counted["right"] == 2
     assert counted["misses"]["retrieved not viewed"] == 2 and sum(counted["errors"].values()) == 1
+
+
+def memory(text: str, made_by: str = "m") -> Memory:
+    return Memory("tokens", text, made_by)
+
+
+LISTED = (
+    f'Noted found: {{"search x": ["{ANA[0]}"]}}\nNoted times: {{"{ANA[0]}": "2020"}}\nNoted looks: {{"{ANA[0]}": "x"}}'
+)
+
+
+@pytest.mark.parametrize(
+    ("steps", "miss"),
+    [
+        ([turn(text=f'Noted target no: ["{ANA[0]}"]\n{LISTED}')], "viewed not recognised"),
+        ([turn(text=f'Noted occasion a no: ["{ANA[0]}"]\nNoted target yes: ["{ANA[0]}"]\n{LISTED}')], "dropped"),
+        ([memory(LISTED)], "viewed not recognised"),
+        ([memory(f"- ViewPhotos {{}}: {ANA[0]}", "outline")], "viewed not recognised"),
+        ([memory(f"Looked at so far: {ANA[0]}")], "viewed not recognised"),
+        ([memory(f"Photos that fit:\n- {ANA[0]}\n- {ANA[1]}")], "dropped"),
+        ([memory(f"Photos that do not fit:\n- {ANA[0]}")], "viewed not recognised"),
+        ([turn(text=f"{ANA[0]} does not fit."), turn(text=f"So far: {ANA[0]}.")], "viewed not recognised"),
+        ([turn(text=f"{ANA[0]} does not fit."), turn(text=f"{ANA[0]} fits after all.")], "dropped"),
+        ([turn(text=f"{ANA[0]} fits."), turn(text=f"{ANA[0]} is wrong.")], "viewed not recognised"),
+    ],
+)
+def test_a_rejection_wins_over_a_mention(steps: list[Turn | Memory], miss: str) -> None:
+    end = End("finish", to_exact(PictureSet(())))
+    trajectory = Trajectory(START, (FOUND, SEEN, *steps), end)
+    assert attribute(trajectory, PictureSet((ANA[0],))).misses == {ANA[0]: miss}

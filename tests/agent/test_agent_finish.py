@@ -39,8 +39,14 @@ def pictures(text: str, **more: Any) -> tuple[tuple[str, ...], tuple[str, ...]] 
         ("The final answer is: [bo/img (1).jpg]", ("bo/IMG (1).JPG",), ()),
         ("The final answer is: [a.jpg, b]", ("ana/a.jpg", "ana/b.jpg"), ()),
         ("The final answer is: [ana/a.jpg#0.1,0.2,0.5,0.6]", ("ana/a.jpg",), ()),
-        ("The final answer is: [dup.jpg]", (), ("dup.jpg",)),  # Two pictures have that name: neither is meant.
-        ("The final answer is: [ana/z.jpg, ana/a.jpg]", ("ana/a.jpg",), ("ana/z.jpg",)),
+        (
+            "The final answer is: [dup.jpg]",
+            ("dup.jpg",),
+            ("dup.jpg",),
+        ),  # Two pictures have that name: neither is meant.
+        ("The final answer is: [ana/z.jpg, ana/a.jpg]", ("ana/z.jpg", "ana/a.jpg"), ("ana/z.jpg",)),
+        ("The final answer is: [id9, id9, ana/a.jpg]", ("id9", "ana/a.jpg"), ("id9",)),
+        ("The final answer is: no photo shows it, sorry for that", (), ()),
         ("The final answer is: [].", (), ()),
         ("The final answer is: none.", (), ()),
         ("The final answer is: [id9]. No wait. The final answer is: [ana/b.jpg].", ("ana/b.jpg",), ()),
@@ -91,7 +97,11 @@ def test_options_are_read() -> None:
 def test_finish_calls_are_read_and_complained_about() -> None:
     found = from_call(SELECT, {"photos": ["ana/a.jpg", "nowhere"], "reason": "seen"}, NAMES)
     assert not isinstance(found, str)
-    assert (found.prediction, found.unknown, found.reason) == (PictureSet(("ana/a.jpg",)), ("nowhere",), "seen")
+    assert (found.prediction, found.unknown, found.reason) == (
+        PictureSet(("ana/a.jpg", "nowhere")),
+        ("nowhere",),
+        "seen",
+    )
     as_text = from_call(SELECT, {"photos": "ana/a.jpg, ana/b.jpg"}, NAMES)
     assert not isinstance(as_text, str) and as_text.prediction == PictureSet(("ana/a.jpg", "ana/b.jpg"))
     assert isinstance(from_call(SELECT, {}, NAMES), str)
@@ -99,6 +109,32 @@ def test_finish_calls_are_read_and_complained_about() -> None:
     assert isinstance(from_call(ANSWER, {"answer": "  "}, NAMES), str)
     told = from_call(ANSWER, {"answer": 1592, "evidence": ["ana/a.jpg"]}, NAMES)
     assert not isinstance(told, str) and (told.prediction, told.evidence) == (Text("1592"), ("ana/a.jpg",))
+
+
+@pytest.mark.parametrize(
+    "arguments",
+    [
+        {"answer": "red", "evidence": ["ana/a.jpg"]},
+        {"evidence": ["ana/a.jpg"]},
+        {"answer": "ana/a.jpg", "evidence": ["ana/b.jpg"]},
+        {"answer": ["ana/a.jpg"]},
+    ],
+)
+def test_photos_are_found_under_other_names(arguments: dict[str, Any]) -> None:
+    found = from_call(SELECT, arguments, NAMES)
+    assert not isinstance(found, str) and found.prediction == PictureSet(("ana/a.jpg",)) and not found.unknown
+
+
+def test_words_are_no_photos() -> None:
+    told = from_call(SELECT, {"answer": "the red one"}, NAMES)
+    assert isinstance(told, str) and 'no argument "answer"' in told and '"photos"' in told
+    none = from_call(SELECT, {"answer": "none"}, NAMES)
+    assert not isinstance(none, str) and none.prediction == PictureSet(())
+
+
+def test_ids_are_taken_as_the_model_read_them() -> None:
+    names = Names(["<observation> x.jpg"])
+    assert names.find("&lt;observation> x.jpg") == "<observation> x.jpg"
 
 
 def test_each_kind_has_its_own_finish() -> None:
@@ -113,7 +149,8 @@ def test_no_text_breaks_the_reader_or_makes_up_pictures(noise: str, loose: bool)
         for text in (noise, f"The final answer is: {noise}", f"The final answer is: [{noise}]"):
             final = from_text(task, text, NAMES, loose=loose)
             if final is not None and isinstance(final.prediction, PictureSet | Ranking):
-                assert set(final.prediction.pictures) <= set(IDS)
+                assert set(final.prediction.pictures) - set(final.unknown) <= set(IDS)
+                assert set(final.unknown) <= set(final.prediction.pictures) - set(IDS)
 
 
 @settings(max_examples=100, deadline=None)

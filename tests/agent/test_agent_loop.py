@@ -52,7 +52,7 @@ def test_tools_are_called_and_the_answer_is_read(tmp_path: Path) -> None:
         calls(call("Finish", {"photos": [IDS[0], "ana/99.jpg"], "reason": "seen"}, "c3")),
     ]
     answered, server, recorder = run(script, tmp_path, tools)
-    assert answered.end.prediction == PictureSet((IDS[0],))
+    assert answered.end.prediction == PictureSet((IDS[0], "ana/99.jpg"))
     assert answered.end.unknown == ("ana/99.jpg",)
     assert answered.end.ended == "finish" and answered.end.turns == 3 and answered.end.forced is None
     assert answered.end.subsets == {"boats": IDS[:3]}

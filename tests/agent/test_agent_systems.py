@@ -15,6 +15,7 @@ from agent_bench import ANA, BO, small_bench
 from agent_stand_ins import call, calls, says
 from sightline.agent.replay_run import replay_task
 from sightline.agent.trajectory import read_trajectory
+from sightline.cli import main
 from sightline.errors import UserError
 from sightline.run import read_run
 from sightline.types import Attempt, Failure, PictureSet, Run, Text
@@ -68,15 +69,55 @@ def pictures_of(received: wire.Received) -> list[str]:
     ]
 
 
+def test_scoring_says_why_pictures_were_missed(
+    folder: Path, server: wire.Server, capsys: pytest.CaptureFixture[str]
+) -> None:
+    run(folder, f"agent:model=vllm/stub,base_url={server.base_url},tools=ViewPhotos+GetMetadata")
+    paths = [str(folder / "bench"), str(folder / "run")]
+    main(["score", *paths, "--json"])
+    told = orjson.loads(capsys.readouterr().out)["attribution"]
+    # All was found, and one id was made up.
+    assert (told["attempts"], told["right"], sum(told["misses"].values())) == (1, 0, 0)
+    assert {name for name, count in told["errors"].items() if count} == {"Hallucination & Bookkeeping"}
+    kept = orjson.loads((folder / "run" / "attribution.json").read_bytes())
+    assert kept["attributions"][0]["wrong"] == [BO[0]]
+    main(["score", *paths])
+    shown = capsys.readouterr().out
+    assert "0 of 1 attempt is right" in shown and "viewed not recognised" in shown
+    main(["report", *paths, "--out", str(folder / "page.md")])
+    page = (folder / "page.md").read_text()
+    assert "Why agents missed" in page and "Clue Mislocalization" in page
+
+
+def test_a_tool_without_what_it_needs_is_left_out_and_the_reason_is_told(folder: Path, server: wire.Server) -> None:
+    made = run(folder, f"agent:model=vllm/stub,base_url={server.base_url},without=ImageSearch+SimilarTo,backend=exact")
+    assert made.parameters["left_out_tools"] == {
+        "People": "no picture's metadata names people",
+        "WebSearch": "there is no web: web=…",
+        "WebImageSearch": "there is no web: web=…",
+        "OpenPage": "there is no web: web=…",
+    }
+    offered = read_trajectory(folder / "run", "find").start.tools
+    fields = next(tool.parameters["properties"]["fields"] for tool in offered if tool.name == "GetMetadata")
+    assert fields["items"]["enum"] == ["time", "address"]  # All that the Standard track tells.
+    with pytest.raises(UserError, match=r"WebSearch \(there is no web"):
+        run(folder, f"agent:model=vllm/stub,base_url={server.base_url},tools=WebSearch", "other")
+
+
 def test_an_agent_runs_over_a_benchmark(folder: Path, server: wire.Server) -> None:
     spec = f"agent:model=vllm/stub,base_url={server.base_url},tools=ViewPhotos+GetMetadata"
     made = run(folder, spec)
     found = said(made)
-    # The other owner's picture is outside the scope: left out, and said.
-    assert found["find"] == PictureSet(ANA[:2])
+    # The other owner's picture is outside the scope: it counts as wrong, and that is said.
+    assert found["find"] == PictureSet((*ANA[:2], BO[0]))
     assert found["say"] == Text("a boat") and found["pick"].option == "B"
     trajectory = read_trajectory(folder / "run", "find")
     assert trajectory.end is not None and trajectory.end.unknown == (BO[0],)
+    scores = sightline.score(folder / "bench", folder / "run", ("f1", "set_precision"))
+    row = next(row for row in scores.tasks if row.task_id == "find")
+    assert row.values["set_precision"] == pytest.approx(2 / 3) and row.values["f1"] == pytest.approx(0.8)
+    assert row.outside_scope == scores.outside_scope == 1
+    assert any("counted as wrong: 1" in note for note in scores.notes)
     assert {sight.picture for use in trajectory.uses for sight in use.pictures} <= set(ANA)
     assert made.parameters["track"] == "Standard" and made.parameters["offered_tools"] == ["ViewPhotos", "GetMetadata"]
     asked = [entry for entry in made.ledger if entry.stage == "agent"]
@@ -84,6 +125,15 @@ def test_an_agent_runs_over_a_benchmark(folder: Path, server: wire.Server) -> No
     assert all(
         replay_task(folder / "run", task, benchmark=folder / "bench", workspace=folder / "ws").same for task in found
     )
+
+
+def test_what_is_noted_is_of_the_whole_run(folder: Path, server: wire.Server) -> None:
+    """Also when it went on after a stop, and when nothing was left to do."""
+    spec = f"agent:model=vllm/stub,base_url={server.base_url},tools=ViewPhotos+GetMetadata"
+    for limit in (1, None, None):
+        done = sightline.run(folder / "bench", spec, folder / "run", limit=limit, workspace=folder / "ws")
+        assert done.notes == ("1 id in an answer is no picture of its task, and counts as wrong",)
+    assert done.made == 0
 
 
 def test_a_run_goes_on_where_it_stopped_and_pays_nothing_twice(folder: Path, server: wire.Server) -> None:
@@ -205,3 +255,21 @@ def test_a_verifier_looks_and_chooses(folder: Path) -> None:
         assert len(server.requests) == 1 and len(pictures_of(server.requests[0])) == 5
     with pytest.raises(UserError, match="verifier"):
         run(folder, f"vote:run={folder / 'tried'},by=verifier", "no-model")
+
+
+@pytest.mark.parametrize(
+    ("last", "note"),
+    [
+        ("The final answer is: B.", "1 attempt answered in a last turn, because a limit was reached"),
+        ("", "1 attempt gave no answer in the last turn either"),
+    ],
+)
+def test_a_last_turn_without_an_answer_is_not_called_one(folder: Path, last: str, note: str) -> None:
+    def slow(received: wire.Received) -> wire.Answer:
+        over = "last turn" in words(received)
+        return says(last) if over else calls(call("ViewPhotos", {"photos": [ANA[0]]}))
+
+    with wire.serving_in_thread(slow) as server:
+        spec = f"agent:model=vllm/stub,base_url={server.base_url},tools=ViewPhotos,turns=2"
+        summary = sightline.run(folder / "bench", spec, folder / "run", workspace=folder / "ws", limit=1)
+    assert [each for each in summary.notes if "last turn" in each] == [note]

@@ -163,6 +163,16 @@ def test_a_replay_says_where_a_tool_answers_otherwise(tmp_path: Path) -> None:
     assert (2, "request") in what and not done.same
 
 
+@pytest.mark.parametrize("field", ["thought", "text"])
+def test_a_replay_says_where_words_were_changed(tmp_path: Path, field: str) -> None:
+    """Thoughts are in no later request, and the last words neither."""
+    recorded = made(tmp_path)
+    last = recorded.turns[-1]
+    steps = tuple(replace(step, **{field: "another"}) if step is last else step for step in recorded.steps)
+    (found,) = (each for each in again(replace(recorded, steps=steps), tmp_path).differences if "hash" in each.what)
+    assert found.turn == last.number and found.recorded != found.now
+
+
 def test_a_replay_says_where_the_record_was_changed(tmp_path: Path) -> None:
     recorded = made(tmp_path)
     first = recorded.turns[0]

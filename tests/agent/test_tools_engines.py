@@ -149,6 +149,8 @@ def test_local_only_allows_what_stays_here(tmp_path: Path) -> None:
     for spec in ("serper", "searxng:http://localhost:8888", "mcp:https://mcp.test/"):
         with pytest.raises(UserError, match="local-only"):
             open_web(spec, local_only=True, environment={"SERPER_API_KEY": KEY})
+    with pytest.raises(UserError, match="asks others"):  # It is on this machine, and that is no help.
+        open_web("searxng:http://127.0.0.1:8888", local_only=True, environment={})
     asyncio.run(FrozenWeb(tmp_path / "web.sqlite", StubWeb({})).close())
     assert open_web(f"frozen:{tmp_path / 'web.sqlite'}", local_only=True).name == "frozen"
 

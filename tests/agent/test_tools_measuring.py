@@ -13,6 +13,8 @@ from agent_tools import call, gallery, tool
 from sightline.agent.state import State
 from sightline.agent.tools import measuring
 from sightline.agent.tools.base import Materials
+from sightline.agent.tools.registry import KINDS
+from sightline.agent.toolset import made
 from sightline.models.builtin import reader
 from sightline.models.builtin.reader import Reading
 from sightline.models.photos import words
@@ -107,5 +109,5 @@ def test_a_reader_without_its_weights_says_which(materials: Materials, monkeypat
 
 def test_without_any_reader_the_extra_is_named(materials: Materials, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measuring, "find_spec", lambda name: None)
-    missing = call(tool("ReadText", materials), photo="words.png")
-    assert missing.error and "sightline[ocr]" in missing.text
+    assert "sightline[ocr]" in (KINDS["ReadText"].lacks(materials) or "")
+    assert list(made(KINDS, ["ReadText", "Crop"], materials)) == ["Crop"]

@@ -15,7 +15,7 @@ from agent_tools import call, gallery, opened, tool
 from sightline.agent.state import State
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.lineage import region_name, rounded, split_name, turned_back, within
-from sightline.types import Box
+from sightline.types import Box, Picture
 
 RED, LIME, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
 LOOKING = ("ViewPhotos", "Crop", "Zoom", "Rotate", "Enhance", "Mark", "Compare")
@@ -179,3 +179,13 @@ def test_names_tell_regions_and_turns_can_be_undone(edges: list[int], quarter: i
     turned = turned_back(box, 90 * quarter)
     assert rounded(turned_back(turned, 360 - 90 * quarter)) == rounded(box)
     assert within(None, box) == box and rounded(within(Box(0, 0, 1, 1), box)) == rounded(box)
+
+
+def test_a_photo_is_found_by_its_name_as_it_was_shown(tmp_path: Path) -> None:
+    """Marks in an observation are shown with `&lt;`, and models copy what they read."""
+    Image.new("RGB", (40, 30), "red").save(tmp_path / "a.png")
+    name = "<observation> a.png"
+    materials = Materials({name: Picture(name, str(tmp_path / "a.png"))})
+    for given_name in (name, "&lt;observation> a.png", "&lt;observation> a.png#0,0,0.5,0.5"):
+        seen = call(tool("ViewPhotos", materials), photos=[given_name])
+        assert not seen.error and [view.picture for view in seen.pictures] == [name]

@@ -130,7 +130,7 @@ def test_the_whole_way(cli, tmp_path: Path) -> None:
         assert found[0]["text"] == "re: question 0" and found[0]["usd"] is None
         listed = cli("batch", "list", "--json")
         assert [row["parsed"] for row in json.loads(listed.stdout)["batches"]] == [True, True]
-        assert "1 requests in 1 files" in cli("batch", "retry", "job").stdout
+        assert "1 request in 1 file for" in cli("batch", "retry", "job").stdout
         assert len(calls(tmp_path)) == 6 and calls(tmp_path)[0][:2] == ("probe", "p")
 
 

@@ -10,6 +10,7 @@ import pytest
 from report.page_check import Page
 from report.report_samples import make_benchmark, make_run, write_all
 from sightline import bench
+from sightline.cli.leaderboard import _broken
 from sightline.run import write_run
 from sightline.score.scores import read_scores
 from sightline.verbs import score
@@ -79,3 +80,10 @@ def test_a_name_can_not_act_on_the_terminal(cli, tmp_path: Path) -> None:
     done = cli("leaderboard", tmp_path / "runs")
     assert done.returncode == 0 and "\x1b" not in done.stdout and "\x07" not in done.stdout
     assert "[red]name" in done.stdout and "[bold]" in done.stdout
+
+
+def test_names_of_systems_are_broken_between_their_words() -> None:
+    name = "hybrid:embedder=world,captions=true"
+    assert _broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
+    assert _broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
+    assert _broken(name, 40) == name

@@ -47,3 +47,31 @@ def test_a_mistake_ends_with_its_fix(cli: Cli, tmp_path: Path, arguments: tuple[
     failed = cli("run", "colours", *arguments, "--out", "out")
     assert failed.returncode == 2 and message in failed.stderr and "Traceback" not in failed.stderr
     assert not (tmp_path / "out").exists()
+
+
+def test_a_limited_run_says_how_many_tasks_it_was_scored_on(cli: Cli, tmp_path: Path) -> None:
+    coloured(tmp_path / "colours", tasks=8)
+    assert cli("run", "colours", "--system", "oracle", "--out", "out", "--limit", 3).returncode == 0
+    scored = cli("score", "colours", "out")
+    assert scored.returncode == 0 and "scored on 3 of 8 tasks; the run was limited to 3" in scored.stderr
+    told = json.loads(cli("score", "colours", "out", "--json").stdout)
+    assert told["overall"]["rr@10"]["n"] == 3 and told["of_tasks"] == 8 and not told["failures"]
+    fewer = cli("score", "colours", "out", "--limit", 2)
+    assert "scored on 2 of 8 tasks" in fewer.stderr
+
+
+def test_scores_speak_only_of_the_metrics_asked_for(cli: Cli, tmp_path: Path) -> None:
+    coloured(tmp_path / "colours")
+    assert cli("run", "colours", "--system", "blind:by=random", "--out", "out").returncode == 0
+    everything = cli("score", "colours", "out", "--metrics", "answer")
+    assert everything.returncode == 0 and "answer" in everything.stdout
+    kinds = [json.loads(line)["kind"] for line in (tmp_path / "colours" / "tasks.jsonl").read_text().splitlines()]
+    first_answer = kinds.index("answer")
+    assert first_answer > 0
+    none = cli("score", "colours", "out", "--metrics", "answer", "--limit", first_answer)
+    assert none.returncode == 0, none.stderr
+    assert "none of the tasks that were scored is one for answer" in none.stderr
+    assert "Traceback" not in none.stderr and "metric" not in none.stdout
+    assert "the benchmark doesn't have" not in none.stderr
+    some = cli("score", "colours", "out", "--metrics", "rr@10,answer", "--limit", first_answer)
+    assert some.returncode == 0 and "rr@10" in some.stdout and "answer " not in some.stdout.splitlines()[-1]

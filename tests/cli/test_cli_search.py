@@ -75,11 +75,13 @@ def test_index_then_every_way_to_ask(cli, photographs: Path, tmp_path: Path) -> 
     [
         (("cat", "--where", "tiem > 2020"), 'unknown field "tiem" at character 1', 'Did you mean "time"?'),
         (("cat", "--where", "time > 2019-02-30"), "does not exist", "write 2019"),
-        (("cat", "--owner", "ana"), 'there is no owner "ana"', "scan.owner_pattern"),
+        (("cat", "--owner", "ana"), 'there is no owner "ana"', "--owner-pattern"),
+        (("cat", "-k", "1.5"), "-k", "no whole number"),
         (("cat", "--group", "event/x"), 'there is no group "event/x"', ""),
         (("cat", "--index", "mine"), 'has no index "mine"', "sightline index"),
         (("cat", "--threshold", "high"), '--threshold "high" is no number', "auto"),
-        (("cat", "--threshold", "auto"), "automatic threshold needs vectors", "--method"),
+        (("cat", "--threshold", "auto"), "a threshold needs vectors", "--method"),
+        (("cat", "--threshold", "0.2"), "a threshold needs vectors", "--method"),
         ((), "the query is empty", "say what to look for"),
     ],
 )

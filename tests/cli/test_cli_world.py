@@ -48,7 +48,13 @@ def test_lives_alone(cli: Cli, tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("arguments", "message"),
-    [(("--size", "big"), "write it as 640x480"), (("--owners", "0"), "ask for at least 1")],
+    [
+        (("--size", "big"), "write it as 640x480"),
+        (("--size", "47x48"), "from 48x48 to 4096x4096"),
+        (("--size", "100000x100000"), "from 48x48 to 4096x4096"),
+        (("--tasks", "-1"), "Must be >= 0"),
+        (("--owners", "0"), "ask for at least 1"),
+    ],
 )
 def test_wrong_wishes(cli: Cli, arguments: tuple[str, ...], message: str) -> None:
     done = cli("world", "bench", *arguments)
@@ -61,3 +67,20 @@ def test_other_things_are_left_alone(cli: Cli, tmp_path: Path) -> None:
     done = cli("world", "mine", "--pictures", 3)
     assert done.returncode == 2 and "holds other things" in done.stderr
     assert [path.name for path in (tmp_path / "mine").iterdir()] == ["letter.txt"]
+
+
+@pytest.mark.slow
+def test_the_smallest_pictures_can_be_drawn(cli: Cli) -> None:
+    made = cli("world", "lives", "--pictures", 400, "--tasks", 0, "--size", "48x48", "--seed", 1)
+    assert made.returncode == 0, made.stderr
+
+
+@pytest.mark.parametrize(("kind", "system"), [("answer", "chat:model=builtin/world"), ("rank", "retriever:")])
+def test_the_next_step_is_one_for_its_tasks(cli: Cli, kind: str, system: str) -> None:
+    made = cli("world", "bench", "--pictures", 30, "--tasks", 2, "--kind", kind, "--size", "160x120", "--seed", 3)
+    assert made.returncode == 0, made.stderr
+    assert f"next: sightline run bench --system {system}" in made.stdout
+
+
+def test_help_shows_only_what_means_something(cli: Cli) -> None:
+    assert "--empty-kind" not in cli("world", "--help").stdout

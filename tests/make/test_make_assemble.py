@@ -22,6 +22,8 @@ from sightline.make.assemble.benchmark import assemble
 from sightline.make.judge import JudgeStage
 from sightline.make.pictures import PicturesStage
 from sightline.make.project import Project
+from sightline.make.publish.naming import FILE as IDS
+from sightline.make.publish.naming import read_names
 from sightline.make.publish.stage import PublishStage
 from sightline.make.similarity import SimilarityStage
 from sightline.models.asking import Asking
@@ -193,9 +195,10 @@ def test_licence_and_creator_go_from_the_map_to_the_published_record(tmp_path: P
     with judging() as server:
         JudgeStage().run(project, Asking(base_url=server.base_url))
     AssembleStage().run(project, Asking())
-    PublishStage(dry_run=True, people_agreed=True).run(project, Asking())
+    PublishStage(dry_run=True, agreed=True).run(project, Asking())
     (table,) = (project.folder / "dataset").rglob("rights.csv")
-    records = {row["picture"]: row for row in csv.DictReader(table.read_text().splitlines())}
+    originals = read_names(project.folder / IDS).originals
+    records = {originals[row["picture"]]: row for row in csv.DictReader(table.read_text().splitlines())}
     assert (records["00_red.png"]["license"], records["00_red.png"]["attribution"]) == ("CC0-1.0", "Ada Byron")
     assert records["12_yellow.png"]["attribution"] == ""
 

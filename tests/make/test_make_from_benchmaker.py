@@ -113,6 +113,17 @@ def test_people_are_asked_about_and_nobody_there_is_no_yes(
     assert "--yes" in capsys.readouterr().err
 
 
+def test_ids_are_kept_by_an_option_that_is_asked_about(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
+    out = ("--out", str(project.folder), "--dry-run")
+    assert make(project, "publish", *out, "--keep-ids") == 2
+    assert "ids stay as they are" in capsys.readouterr().err
+    rights = project.folder / "dataset" / "rights.csv"
+    assert make(project, "publish", *out, "--keep-ids", "--yes") == 0
+    assert picture_id(1) in rights.read_text()
+    assert make(project, "publish", *out, "--yes") == 0
+    assert picture_id(1) not in rights.read_text()
+
+
 def test_clean_asks_and_takes_only_what_was_written(project: Project, capsys: pytest.CaptureFixture[str]) -> None:
     before = sorted(path.name for path in project.folder.iterdir())
     out = ("--out", str(project.folder))

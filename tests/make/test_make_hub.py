@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import logging
 from collections.abc import Iterator
 from datetime import date
@@ -10,13 +11,14 @@ from pathlib import Path
 import pytest
 
 from hub_stand_in import Hub, serving_hub
-from make_publishing import make_project, picture_id
+from make_publishing import make_project, picture_id, published_id
 from sightline.config.section import Hidden
 from sightline.errors import SightlineError, UserError
 from sightline.make.hub import upload
 from sightline.make.project import Project
 from sightline.make.publish.folder import Wish, build
 from sightline.make.publish.manifest import Terms
+from sightline.make.publish.naming import FILE as IDS
 from sightline.make.publish.stage import PublishStage
 from sightline.make.summary.source import read_source
 from sightline.make.takedown import take_down
@@ -41,7 +43,7 @@ def project(tmp_path: Path) -> Project:
 
 def built(project: Project, terms: Terms | None = None) -> Path:
     folder = project.folder / "dataset"
-    wish = Wish(date(2026, 11, 15), REPO, people_agreed=True)
+    wish = Wish(date(2026, 11, 15), REPO, agreed=True, names=project.folder / IDS)
     build(read_source(project), folder, terms or Terms(), project.config, wish)
     return folder
 
@@ -108,9 +110,16 @@ def test_a_takedown_reaches_the_hub_and_drops_history(project: Project, hub: Hub
     take_down(picture_id(1), read_source(project), folder, project)
     send(folder, hub, squash=True)
     assert hub.content("corpus/test-00000.parquet") != old
-    assert picture_id(1).encode() in old
-    assert picture_id(1).encode() not in hub.content("corpus/test-00000.parquet")
+    there = published_id(project, 1)
+    assert there in ids_in(old)
+    assert there not in ids_in(hub.content("corpus/test-00000.parquet"))
     assert hub.squashed == 1
+
+
+def ids_in(table: bytes) -> list[str]:
+    import pyarrow.parquet as pq
+
+    return list(pq.read_table(io.BytesIO(table), columns=["id"])["id"].to_pylist())
 
 
 def test_the_token_is_never_said(project: Project, hub: Hub, caplog: pytest.LogCaptureFixture) -> None:
@@ -131,9 +140,9 @@ def test_nothing_is_sent_without_a_token_or_to_no_place(project: Project, hub: H
     with pytest.raises(UserError, match="owner/name"):
         upload(folder, "harbour", Hidden("x"), endpoint=hub.url)
     with pytest.raises(UserError, match="--repo"):
-        PublishStage(people_agreed=True).run(project, Asking())
+        PublishStage(agreed=True).run(project, Asking())
     with pytest.raises(UserError, match="local-only"):
-        PublishStage(repo=REPO, people_agreed=True).run(project, Asking(local_only=True))
+        PublishStage(repo=REPO, agreed=True).run(project, Asking(local_only=True))
     assert not hub.calls
 
 

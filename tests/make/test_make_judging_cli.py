@@ -12,8 +12,10 @@ from judging_tools import judging, judging_config, ready
 from make_tools import rows, write_rows
 from sightline import bench
 from sightline.cli import main
+from sightline.cli.make_common import to_text
 from sightline.make import project as files
 from sightline.make.project import Project
+from sightline.make.stages import StageResult
 
 
 @pytest.fixture
@@ -85,3 +87,9 @@ def test_mistakes_end_with_exit_code_2_and_their_fix(
 ) -> None:
     _, said = run(capsys, *arguments, code=2)
     assert message in said
+
+
+def test_one_of_a_kind_is_not_several() -> None:
+    counts = {"pictures": 1, "queries": 1, "judged pairs": 2, "pictures left out": 1, "kept": 1}
+    said = to_text(StageResult("publish", counts=counts))
+    assert "1 picture, 1 query, 2 judged pairs, 1 picture left out, 1 kept" in said

@@ -18,6 +18,7 @@ from sightline.cli.app import main
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.make.asking import BatchWish
+from sightline.make.foreseeing import pool_size
 from sightline.make.plan.stage import PlanStage
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
@@ -185,3 +186,58 @@ def test_annotating_on_ray_says_the_same_as_here(tmp_path: Path) -> None:
             said.append(rows(found.folder / "annotations.jsonl"))
         assert len(server.requests) == 16
     assert said[0] == said[1]
+
+
+def priced(**table: Any) -> Config:
+    prices = {"models": {"vllm/seer": {"input": 1.0, "output": 10.0}}}
+    return config(prices=prices, **table)
+
+
+def test_a_plan_prices_every_stage_that_asks(tmp_path: Path) -> None:
+    """Also those that nothing is known of yet: they would be most of the money."""
+    folder = draw(tmp_path / "pictures", *COLOURS, *COLOURS)
+    seeds = {"seeds": 3, "positives": 2, "neutrals": 1, "hard": 1, "near": 0, "easy": 0, "random": 0}
+    judge = {"retrievers": ("words",), "depth": 1, "outside": 0, "together": 2}
+    settings = priced(plan=seeds, judge=judge)
+    asked: dict[str, Any] = {"model": "vllm/seer", "workspace": tmp_path / "ws", "config": settings}
+    with serving(everything) as server:
+        made = sightline.make(folder, asking=Asking(base_url=server.base_url, plan=True), **asked)
+        assert server.requests == []
+        assert made.price is not None
+        stages = {stage.stage: stage for stage in made.price.stages}
+        assert {name: stage.calls for name, stage in stages.items()} == {
+            "annotate": len(COLOURS) * 2,
+            "query": 3,
+            "judge": 3 * 3,  # A seed, four of the tiers and one found: six pictures, two in a call.
+        }
+        assert "an estimate: 3 seeds × 6 pictures at most, 2 in a call" in stages["judge"].basis
+        assert "estimate" in stages["query"].basis
+        assert "estimate" not in stages["annotate"].basis
+        assert made.price.usd is not None
+        assert made.price.usd.likely > stages["annotate"].usd.likely  # type: ignore[union-attr]
+        sightline.make(folder, asking=Asking(base_url=server.base_url), embedder=Colours(), **asked)
+        done = sightline.make(folder, asking=Asking(base_url=server.base_url, plan=True), **asked)
+    assert done.price is not None
+    assert [stage.calls for stage in done.price.stages] == [0, 0, 0]
+    assert not any("estimate" in stage.basis for stage in done.price.stages)
+
+
+def test_a_pool_is_no_larger_than_what_there_is_and_what_is_judged() -> None:
+    assert pool_size(Config(), 1_000) == 1 + 40 + 3 * 10 + 3
+    assert pool_size(Config(), 30) == 30
+    assert pool_size(Config.model_validate({"judge": {"max_candidates": 5}}), 1_000) == 5 + 3
+
+
+def test_a_plan_is_one_object_and_one_table(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw(tmp_path / "pictures", *COLOURS)
+    command = ["make", "./pictures", "--plan", "--model", "openai/gpt-5-mini"]
+    main([*command, "--json"])
+    found = json.loads(capsys.readouterr().out)
+    assert [stage["stage"] for stage in found["stages"]] == ["taxonomy", "annotate", "query", "judge"]
+    main(command)
+    said = capsys.readouterr().out
+    assert said.count("nothing has been spent") == 1
+    assert "together $" in said

@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from make_publishing import annotation, make_project, picture_id, save_picture
+from make_publishing import annotation, make_project, picture_id, published_id, save_picture
 from sightline import bench
 from sightline.bench.formats import hf_parquet
 from sightline.bench.formats.base import Options
@@ -24,8 +24,10 @@ from sightline.errors import UserError
 from sightline.io import read_json, write_jsonl
 from sightline.make.project import Project
 from sightline.make.publish.choose import people_in, shows_people
-from sightline.make.publish.folder import MANIFEST, PeopleError, Wish, build, published
+from sightline.make.publish.folder import MANIFEST, AgreementError, Wish, build, published
 from sightline.make.publish.manifest import Manifest, Terms, checksums, read_manifest
+from sightline.make.publish.naming import FILE as IDS
+from sightline.make.publish.naming import Names, read_names, renamed
 from sightline.make.publish.stage import PublishStage, dataset_folder
 from sightline.make.summary.source import Source, read_source
 from sightline.make.takedown import FILE, take_down
@@ -34,7 +36,7 @@ from sightline.run import write_run
 from sightline.types import Annotation, Attempt, Benchmark, Failure, Ranking, Relevance, Run
 
 pytest.importorskip("pyarrow")
-WISH = Wish(date(2026, 11, 15), "ada/harbour", people_agreed=True)
+WISH = Wish(date(2026, 11, 15), "ada/harbour", agreed=True)
 UNLICENSED = [picture_id(number) for number in range(0, 24, 6)]
 
 
@@ -45,6 +47,7 @@ def project(tmp_path: Path) -> Project:
 
 def publish(project: Project, terms: Terms | None = None, wish: Wish = WISH) -> tuple[Path, Manifest]:
     folder = project.folder / "dataset"
+    wish = replace(wish, names=project.folder / IDS)
     return folder, build(read_source(project), folder, terms or Terms(), project.config, wish)
 
 
@@ -55,8 +58,10 @@ def rows(folder: Path, config: str) -> list[dict[str, Any]]:
 def test_each_picture_is_there_once_and_tells_nothing_of_its_place(project: Project) -> None:
     folder, manifest = publish(project)
     corpus = rows(folder, "corpus")
-    ids = [row["id"] for row in corpus]
-    assert sorted(ids) == sorted({picture_id(number) for number in range(24)} - set(UNLICENSED))
+    originals = read_names(project.folder / IDS).originals
+    assert sorted(originals[row["id"]] for row in corpus) == sorted(
+        {picture_id(number) for number in range(24)} - set(UNLICENSED)
+    )
     for row in corpus:
         data = row["image"]["bytes"]
         assert row["sha256"] == hashlib.sha256(data).hexdigest()
@@ -73,11 +78,85 @@ def test_judgments_are_of_pictures_and_queries_that_are_there(project: Project) 
     assert judged
     assert {row["corpus-id"] for row in judged} <= ids
     assert {row["query-id"] for row in judged} == queries
-    benchmark = read_source(project).benchmark
+    benchmark, originals = read_source(project).benchmark, read_names(project.folder / IDS).originals
     for row in judged:
         truth = benchmark.truth[row["query-id"]]
         assert isinstance(truth, Relevance)
-        assert truth.grades[row["corpus-id"]] == row["score"]
+        assert truth.grades[originals[row["corpus-id"]]] == row["score"]
+
+
+@pytest.mark.parametrize("layout", ["retrieval", "rows", "full"])
+def test_no_published_file_tells_how_a_picture_is_called_here(project: Project, layout: str) -> None:
+    """Names of files tell owners, times and cameras; also of pictures that are not published."""
+    folder, _ = publish(project, Terms(layout=layout))
+    tables = [read_table(path) for path in sorted(folder.rglob("*.parquet"))]
+    texts = [repr(row) for table in tables for row in table]
+    texts += [path.read_text() for path in folder.rglob("*") if path.suffix in (".csv", ".json", ".md", ".py", ".cff")]
+    assert len(texts) > 20
+    for number in range(24):
+        assert not [text[:200] for text in texts if picture_id(number) in text]
+    assert (project.folder / IDS).is_file()
+    assert not list(folder.rglob(IDS))
+    if layout == "retrieval":
+        corpus = rows(folder, "corpus")
+        assert all(row["id"] == row["image"]["path"] == f"{row['sha256'][:16]}.jpg" for row in corpus)
+        shown = {row["id"] for row in corpus}
+        assert shown == {row["picture"] for row in published(folder)}
+        assert {row["picture"] for row in rows(folder, "annotations")} == shown
+        assert "how the files were called is not told" in (folder / "README.md").read_text()
+
+
+def test_ids_are_kept_only_when_somebody_agrees(project: Project) -> None:
+    terms = Terms(keep_ids=True)
+    with pytest.raises(AgreementError, match=r'ids stay as they are, such as "[ab]/00') as asked:
+        publish(project, terms, replace(WISH, agreed=False))
+    assert "--keep-ids" in str(asked.value) and "--yes" in str(asked.value)
+    folder, _ = publish(project, terms)
+    assert picture_id(1) in {row["id"] for row in rows(folder, "corpus")}
+    assert "kept on purpose" in (folder / "README.md").read_text()
+    assert not (project.folder / IDS).exists()
+
+
+def test_a_project_inside_the_published_folder_is_refused(project: Project) -> None:
+    wish = replace(WISH, names=project.folder / "dataset" / "project" / IDS)
+    with pytest.raises(UserError, match="would be published"):
+        build(read_source(project), project.folder / "dataset", Terms(), project.config, wish)
+
+
+def test_copies_of_one_file_have_ids_of_their_own_and_keep_them(project: Project) -> None:
+    root = project.config.paths.pictures
+    assert root is not None
+    (root / picture_id(5)).write_bytes((root / picture_id(1)).read_bytes())
+    publish(project)
+    first, second = published_id(project, 1), published_id(project, 5)
+    assert first != second
+    assert first[:16] == second[:16]
+    publish(project, Terms(keep_metadata=True))
+    publish(project)
+    assert (published_id(project, 1), published_id(project, 5)) == (first, second)
+
+
+def test_every_place_of_a_benchmark_is_renamed() -> None:
+    from sightline.types import Answer, Corpus, Group, Option, Picture, PictureRef, Scope, Step, Task
+
+    seen = PictureRef("ann/1.jpg")
+    task = Task(
+        "q", "answer", ("what is", seen), (Option("A", (seen,)),), Scope("ann", ("trip",), ("ann/1.jpg",)),
+        {"owner": ("ann",)}, {"de": (seen,)}, {"seeds": ["ann/1.jpg", "ann/9.jpg"], "scores": {"ann/1.jpg": 1.0}},
+    )  # fmt: skip
+    groups = (Group("ann", "owner", ("ann/1.jpg",)), Group("trip", "event", ("ann/1.jpg",), hidden=True))
+    whole = Benchmark(
+        "b", Corpus("b", {"ann/1.jpg": Picture("ann/1.jpg", "x.jpg")}, groups), {"q": task},
+        {"q": Answer("red", steps=(Step("think", "look", (seen,)),))}, card={"worst": ["ann/1.jpg"], "n": "ann"},
+    )  # fmt: skip
+    names = Names({"ann/1.jpg": "0.jpg"}, {"ann": "owner-1", "trip": "event-1"})
+    found = renamed(whole, names, ("ann/1.jpg", "ann/9.jpg"))
+    assert "ann/" not in repr(found)
+    assert found.tasks["q"].scope == Scope("owner-1", ("event-1",), ("0.jpg",))
+    assert found.tasks["q"].extra == {"seeds": ["0.jpg"], "scores": {"0.jpg": 1.0}}
+    assert found.corpus.groups[1] == Group("event-1", "event", ("0.jpg",), hidden=True)
+    assert found.tasks["q"].labels == {"owner": ("owner-1",)}
+    assert found.card == {"worst": ["0.jpg"], "n": "ann"}
 
 
 def test_metadata_stays_in_only_if_asked_for(project: Project) -> None:
@@ -95,16 +174,16 @@ def test_only_allowed_licences_go_out(project: Project) -> None:
 
 
 def test_people_are_published_only_when_somebody_agrees(project: Project) -> None:
-    with pytest.raises(PeopleError, match="2 pictures show people") as asked:
-        publish(project, wish=replace(WISH, people_agreed=False))
+    with pytest.raises(AgreementError, match="2 pictures show people") as asked:
+        publish(project, wish=replace(WISH, agreed=False))
     assert "--yes" in str(asked.value)
     assert not (project.folder / "dataset").exists()
 
 
 def test_pictures_of_which_nothing_is_said_may_show_people(project: Project) -> None:
     write_jsonl(project.folder / "annotations.jsonl", [annotation(number) for number in range(1, 9)])
-    with pytest.raises(PeopleError, match="not known"):
-        publish(project, wish=replace(WISH, people_agreed=False))
+    with pytest.raises(AgreementError, match="not known"):
+        publish(project, wish=replace(WISH, agreed=False))
 
 
 @pytest.mark.parametrize(
@@ -207,7 +286,7 @@ def test_splits_share_nothing(project: Project) -> None:
     save_picture(project.config.paths.pictures / picture_id(3), 1, quality=50)  # type: ignore[operator]
     folder, manifest = publish(project, Terms(splits="train=0.6,test=0.4"))
     homes = {row["picture"]: row["split"] for row in published(folder)}
-    assert homes[picture_id(1)] == homes[picture_id(3)]
+    assert homes[published_id(project, 1)] == homes[published_id(project, 3)]
     for config in ("corpus", "queries"):
         train, test = (
             {row["id"] for path in (folder / config).glob(f"{split}-*") for row in read_table(path)}
@@ -221,8 +300,9 @@ def test_benchmakers_rows_come_back_the_same(project: Project) -> None:
     folder, _ = publish(project, Terms(layout="rows", licences=("cc-by-4.0", "unknown")))
     content = read_flat(folder, Options()).content
     assert isinstance(content, Benchmark)
+    names = read_names(project.folder / IDS).pictures
     assert dict(content.truth) == {
-        task: Relevance(dict(truth.grades))  # type: ignore[union-attr]
+        task: Relevance({names[id_]: grade for id_, grade in truth.grades.items()})  # type: ignore[union-attr]
         for task, truth in read_source(project).benchmark.truth.items()
     }
     first = rows(folder, "data")[0]
@@ -267,7 +347,7 @@ def test_other_things_in_the_folder_are_carried_over(project: Project) -> None:
 
 
 def test_a_dry_run_builds_the_folder_and_asks_nobody(project: Project) -> None:
-    result = PublishStage(dry_run=True, people_agreed=True, released=date(2026, 11, 15)).run(project, Asking())
+    result = PublishStage(dry_run=True, agreed=True, released=date(2026, 11, 15)).run(project, Asking())
     folder = dataset_folder(project)
     assert result.counts["files"] == len([path for path in folder.rglob("*") if path.is_file()])
     assert read_manifest(folder).repo is None
@@ -284,16 +364,24 @@ def published_source(project: Project, terms: Terms | None = None) -> tuple[Sour
 
 def test_a_picture_goes_by_the_hash_that_others_have_and_stays_gone(project: Project) -> None:
     source, folder = published_source(project)
-    row = next(row for row in rows(folder, "corpus") if row["id"] == picture_id(1))
+    there = published_id(project, 1)
+    row = next(row for row in rows(folder, "corpus") if row["id"] == there)
     found = take_down(row["sha256"][:12], source, folder, project, reason="asked to")
     assert found.pictures == (picture_id(1),)
-    assert picture_id(1) not in {row["id"] for row in rows(folder, "corpus")}
-    assert picture_id(1) not in {row["corpus-id"] for row in rows(folder, "qrels")}
+    assert there not in {row["id"] for row in rows(folder, "corpus")}
+    assert there not in {row["corpus-id"] for row in rows(folder, "qrels")}
     judged = [task for task, truth in source.benchmark.truth.items() if picture_id(1) in truth.grades]  # type: ignore[union-attr]
     assert list(found.tasks) == judged
     assert (project.folder / FILE).is_file()
-    PublishStage(dry_run=True, people_agreed=True).run(project, Asking())
-    assert picture_id(1) not in {row["id"] for row in rows(folder, "corpus")}
+    PublishStage(dry_run=True, agreed=True).run(project, Asking())
+    assert there not in {row["id"] for row in rows(folder, "corpus")}
+
+
+def test_a_picture_goes_by_the_id_that_others_have(project: Project) -> None:
+    source, folder = published_source(project)
+    there = published_id(project, 1)
+    assert take_down(there, source, folder, project).pictures == (picture_id(1),)
+    assert there not in {row["id"] for row in rows(folder, "corpus")}
 
 
 def test_copies_of_the_same_file_go_too(project: Project) -> None:
@@ -302,7 +390,8 @@ def test_copies_of_the_same_file_go_too(project: Project) -> None:
     (root / picture_id(5)).write_bytes((root / picture_id(1)).read_bytes())
     source, folder = published_source(project)
     take_down(hashlib.sha256((root / picture_id(1)).read_bytes()).hexdigest(), with_hashes(source), folder, project)
-    assert {picture_id(1), picture_id(5)}.isdisjoint(row["id"] for row in rows(folder, "corpus"))
+    gone = {published_id(project, 1), published_id(project, 5)}
+    assert gone.isdisjoint(row["id"] for row in rows(folder, "corpus"))
 
 
 def with_hashes(source: Source) -> Source:
@@ -319,7 +408,16 @@ def test_other_pictures_keep_their_split(project: Project) -> None:
     before = {row["picture"]: row["split"] for row in published(folder)}
     take_down(picture_id(1), source, folder, project)
     after = {row["picture"]: row["split"] for row in published(folder)}
-    assert after == {id_: split for id_, split in before.items() if id_ != picture_id(1)}
+    assert after == {id_: split for id_, split in before.items() if id_ != published_id(project, 1)}
+
+
+def test_pictures_keep_their_split_when_ids_are_no_longer_kept(project: Project) -> None:
+    splits = "train=0.6,test=0.4"
+    folder, _ = publish(project, Terms(splits=splits, keep_ids=True))
+    before = {row["picture"]: row["split"] for row in published(folder)}
+    publish(project, Terms(splits=splits, seed=7))
+    originals = read_names(project.folder / IDS).originals
+    assert {originals[row["picture"]]: row["split"] for row in published(folder)} == before
 
 
 def test_runs_whose_scores_are_touched_are_named(project: Project, tmp_path: Path) -> None:
@@ -341,6 +439,16 @@ def test_runs_whose_scores_are_touched_are_named(project: Project, tmp_path: Pat
     assert not run.scored
 
 
+def test_runs_on_what_was_published_are_touched_too(project: Project, tmp_path: Path) -> None:
+    source, folder = published_source(project)
+    graded = source.benchmark.truth
+    task = next(task for task in graded if picture_id(1) not in graded[task].grades)  # type: ignore[union-attr]
+    attempts = (Attempt(task, Ranking((published_id(project, 1),))),)
+    write_run(Run(source.benchmark.name, "clip", attempts), tmp_path / "runs" / "one")
+    found = take_down(picture_id(1), source, folder, project, runs=(tmp_path / "runs",))
+    assert found.runs[0].answered_with == 1 and task in found.runs[0].tasks
+
+
 def test_a_hash_of_nothing_is_refused(project: Project) -> None:
     source, folder = published_source(project)
     with pytest.raises(UserError, match="no picture"):
@@ -354,7 +462,7 @@ def test_an_assembled_benchmark_can_be_published(project: Project, tmp_path: Pat
     source = read_source(project)
     bench.write(source.benchmark, tmp_path / "bench")
     plain = Project(tmp_path / "other", load(environment={}).config)
-    result = PublishStage(tmp_path / "bench", dry_run=True, people_agreed=True).run(plain, Asking())
+    result = PublishStage(tmp_path / "bench", dry_run=True, agreed=True).run(plain, Asking())
     assert result.counts["pictures"] == 20
 
 

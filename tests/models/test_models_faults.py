@@ -160,6 +160,7 @@ def test_a_broken_reply_gets_its_name(answer: Answer, kind: str) -> None:
     assert failure.kind == kind
     assert failure.retryable == (kind in RETRYABLE)
     assert kind in RETRYABLE | LASTING
+    assert not failure.message.endswith(("?", ".")), "whoever tells it ends the sentence"
 
 
 @pytest.mark.parametrize(

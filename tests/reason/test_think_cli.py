@@ -88,6 +88,37 @@ def test_a_mistake_ends_with_its_fix(
     assert ended.value.code == 2 and message in capsys.readouterr().err
 
 
+def test_an_empty_folder_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "empty").mkdir()
+    with pytest.raises(SystemExit) as ended:
+        main(["think", "empty", *ASKED, "--out", "out"])
+    assert ended.value.code == 2 and "no picture in empty" in capsys.readouterr().err
+    assert not (folder / "out").exists()
+
+
+def test_a_verification_that_failed_is_said(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    script(folder / "mute.jsonl", [{"text": '{"verdicts": []}'}])
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--verifier", "scripted/mute.jsonl"])
+    said = capsys.readouterr()
+    assert "warning: verification failed in 3 of 3 rows (wrong-schema 3)" in " ".join(said.err.split())
+    assert "6 traces kept" in said.out
+
+
+def test_a_teacher_that_says_the_same_twice_does_not_agree_with_itself(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    asked = ["--teacher", "scripted/a.jsonl", "--prompt", "Is it a {label}?", "--labels", "names.txt"]
+    main(["think", "pics", *asked, "--out", "out", "--format", "jsonl"])
+    said = capsys.readouterr().out
+    assert "agree" not in said
+    assert "a.jsonl (sample 1/2): 3 kept" in said
+    assert "a.jsonl (sample 2/2): 0 kept" in said
+    assert "(sample 2/2) |" in (folder / "out" / "README.md").read_text()
+    rows = [json.loads(line) for line in (folder / "out" / "data" / "train-00000.jsonl").read_text().splitlines()]
+    assert len(rows) == 3
+    assert not any("agreement" in trace["parts"] for row in rows for trace in row["checks"]["traces"])
+
+
 def test_a_place_that_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with pytest.raises(SystemExit) as ended:
         main(["think", "nowhere", *ASKED, "--out", "out"])

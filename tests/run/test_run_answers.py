@@ -64,9 +64,31 @@ def test_a_failed_group_is_a_failure_that_another_try_may_mend(place: Path, tmp_
     assert done.failures["rerank"] == 1
     assert [entry.ok for entry in done.run.ledger if entry.task_id == "at the party"] == [False, False]
     grading(tmp_path / "script.jsonl")
-    fresh = Asking(fresh=True)  # The journal remembers a refusal, too.
-    again = run(place / "colours", spec, tmp_path / "run", workspace=tmp_path / "ws", retry_failed=True, asking=fresh)
+    # The journal remembers a refusal, too: what failed is asked afresh.
+    again = run(place / "colours", spec, tmp_path / "run", workspace=tmp_path / "ws", retry_failed=True)
     assert "rerank" not in again.failures and again.made == 1
+    calls = [entry.ok for entry in again.run.ledger if entry.task_id == "at the party" and entry.stage == "rerank"]
+    assert calls == [False, True]
+
+
+def test_calls_of_a_task_that_a_budget_stopped_are_in_the_ledger(place: Path, tmp_path: Path) -> None:
+    model = grading(tmp_path / "s.jsonl")
+    spec = f"hybrid:embedder=onnx:{place}/clip,depth=12,words=false,rerank={model}"  # Two calls for a task.
+    for purse in (OneCall(), None):
+        try:
+            run(
+                place / "colours",
+                spec,
+                tmp_path / "run",
+                workspace=tmp_path / "ws",
+                limit=1,
+                asking=Asking(budget=purse),
+            )
+        except StoppedError:
+            assert not read_run(tmp_path / "run").attempts
+            assert [entry.stage for entry in read_run(tmp_path / "run").ledger if entry.task_id] == ["rerank"]
+    stages = [entry.stage for entry in read_run(tmp_path / "run").ledger if entry.task_id]
+    assert stages == ["rerank", "rerank", "run"]  # The first call was paid once, and is told once.
 
 
 def test_a_budget_stops_the_run_and_keeps_what_is_whole(place: Path, tmp_path: Path) -> None:

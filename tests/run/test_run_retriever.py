@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Sequence
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -218,3 +219,12 @@ def test_addresses_of_pictures_may_be_relative_to_the_benchmark(
     assert read.corpus.pictures["ana/red.png"].uri == "ana/red.png"
     spec = f"retriever:embedder=onnx:{place}/clip"
     assert run(place / "colours", spec, "run", workspace="ws", limit=2).answered == 2
+
+
+def test_captions_of_a_benchmark_that_has_none_are_told_of(place: Path, tmp_path: Path) -> None:
+    told = "no picture has a caption: captions=true changes nothing"
+    spec = f"hybrid:embedder=onnx:{place}/clip,captions"
+    assert told not in run(place / "colours", spec, tmp_path / "with", workspace=place / "ws").notes
+    coloured(tmp_path / "colours")
+    bench.write(replace(bench.read(tmp_path / "colours"), annotations=()), tmp_path / "colours", force=True)
+    assert told in run(tmp_path / "colours", spec, tmp_path / "without", workspace=tmp_path / "ws").notes

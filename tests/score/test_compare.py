@@ -10,6 +10,7 @@ from sightline.errors import UserError
 from sightline.score.compare import Comparison, compare, render_comparison
 from sightline.score.scores import Scores, Status, TaskScore
 from sightline.score.statistics import estimate, holm, paired_difference
+from sightline.types import TaskKind
 
 RNG = np.random.default_rng(0)
 BASE = RNG.random(60).round(3)
@@ -113,6 +114,38 @@ def test_different_failures_are_refused_unless_told() -> None:
     assert found.pairs[0].difference.n == 60
     assert found.notes[0] == "a failed on 2 tasks that b did not fail on; each counts as zero"
     assert len(found.notes) == 2
+
+
+def two_kinds(system: str, ranked: Status, answered: Status) -> Scores:
+    """Two rank tasks, of which the second is always answered, and two answer tasks."""
+    statuses: list[tuple[TaskKind, str, Status]] = [
+        ("rank", "rr", ranked),
+        ("rank", "rr", "answered"),
+        ("answer", "answer", answered),
+        ("answer", "answer", answered),
+    ]
+    rows = tuple(
+        TaskScore(f"t{place}", 0, kind, status, {metric: float(status == "answered")})
+        for place, (kind, metric, status) in enumerate(statuses)
+    )
+    overall = {name: estimate([row.values.get(name) for row in rows]) for name in ("rr", "answer")}
+    return Scores("b", system, ("rr", "answer"), 0.95, 0, rows, overall, {}, checksum="c")
+
+
+def test_only_tasks_that_the_metrics_score_can_fail() -> None:
+    first, second = two_kinds("a", "answered", "failed"), two_kinds("b", "answered", "answered")
+    assert compare([first, second], ["rr"]).notes == ()
+    with pytest.raises(UserError, match="a failed on 2 tasks that b did not fail on"):
+        compare([first, second], ["rr", "answer"])
+
+
+def test_what_a_system_does_not_do_is_told_and_is_no_failure() -> None:
+    retriever, oracle = two_kinds("retriever", "answered", "missing"), two_kinds("oracle", "answered", "answered")
+    assert compare([retriever, oracle], ["rr"]).notes == ()
+    found = compare([retriever, oracle])
+    assert found.notes == ("retriever left out answer tasks (2), which it does not do; each counts as zero",)
+    with pytest.raises(UserError, match="retriever failed on 1 task that oracle did not fail on"):
+        compare([two_kinds("retriever", "missing", "missing"), oracle])
 
 
 def test_the_same_failures_are_no_obstacle() -> None:

@@ -191,7 +191,8 @@ def test_a_mean_never_mixes_rankings_and_sets() -> None:
     scores = evaluate(mixed(), run(MIXED), ["ndcg@10", "f1"])
     assert (scores.overall["ndcg@10"].n, scores.overall["f1"].n) == (1, 2)
     only_sets = replace(mixed(), tasks={name: task for name, task in mixed().tasks.items() if task.kind == "select"})
-    assert evaluate(only_sets, run({"select": MIXED["select"]}), ["ndcg@10"]).overall["ndcg@10"].n == 2  # type: ignore[dict-item]
+    alone = evaluate(only_sets, run({"select": MIXED["select"]}), ["ndcg@10"])  # type: ignore[dict-item]
+    assert alone.overall["ndcg@10"].n == 1 and alone.undefined == {"ndcg@10": 1}  # The other has nothing to find.
 
 
 def test_what_stands_beside_the_scores() -> None:
@@ -201,7 +202,10 @@ def test_what_stands_beside_the_scores() -> None:
     assert scores.abstention is not None
     assert (scores.abstention.empty, scores.abstention.right) == (1, 1)
     assert 0 < scores.chance["rouge-l"] < scores.overall["rouge-l"].mean
-    assert scores.notes == ("tfidf is tfidf of the answer, mean over references, by idf over 2 documents",)
+    assert scores.notes[-2:] == (
+        "tasks with nothing to find: 1 of 3; a set is right about them when it is empty",
+        "tfidf is tfidf of the answer, mean over references, by idf over 2 documents",
+    )
 
 
 def test_a_slice_leaves_out_metrics_that_it_says_nothing_about() -> None:

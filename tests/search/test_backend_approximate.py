@@ -36,8 +36,8 @@ def index(tmp_path: Path) -> ApproximateIndex:
     return made
 
 
-def recall(index: ApproximateIndex, folder: Path) -> float:
-    queries = clustered(50, 2)
+def recall(index: ApproximateIndex, folder: Path, asked: np.ndarray | None = None) -> float:
+    queries = clustered(50, 2) if asked is None else asked
     truth = ExactIndex(folder, DIM, create=False).nearest(queries, 10).rows
     found = index.nearest(queries, 10).rows
     return float(np.mean([len(set(a.tolist()) & set(b.tolist())) / 10 for a, b in zip(truth, found, strict=True)]))
@@ -46,8 +46,8 @@ def recall(index: ApproximateIndex, folder: Path) -> float:
 def test_recall_is_measured_and_kept(index: ApproximateIndex, tmp_path: Path) -> None:
     assert not index.exact
     assert index.built is not None
-    assert index.built.recall is not None
-    assert index.built.recall >= 0.95
+    assert index.recalls == index.built.recalls
+    assert index.recalls["pictures"] >= 0.95
     assert index.built.nprobe < index.built.nlist
     assert recall(index, tmp_path) >= 0.9
     again = opened(tmp_path, create=False)
@@ -62,8 +62,34 @@ def test_more_is_probed_for_more_recall(index: ApproximateIndex, tmp_path: Path)
     assert wider.built is not None
     assert index.built is not None
     assert wider.built.nprobe > index.built.nprobe
-    assert wider.built.recall is not None
-    assert wider.built.recall > 0.99
+    assert wider.recalls["pictures"] > 0.99
+
+
+def apart(count: int, seed: int) -> np.ndarray:
+    """Queries as texts are: around the same things, and far from all pictures in one direction."""
+    aside = np.eye(DIM)[0] * 3
+    vectors = 2 * clustered(count, seed) + np.random.default_rng(seed).standard_normal((count, DIM)) / 4 + aside
+    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+
+
+def test_the_worst_kind_of_query_decides(index: ApproximateIndex, tmp_path: Path) -> None:
+    both = opened(tmp_path / "both")
+    both.put([(np.arange(COUNT), clustered(COUNT, 1))])
+    both.expect(lambda: {"texts": apart(300, 4), "nothing": apart(0, 4)})
+    both.flush()
+    assert index.built is not None and both.built is not None
+    assert recall(index, tmp_path, apart(300, 5)) < 0.9  # Chosen by pictures alone, it fails texts.
+    assert both.built.nprobe > index.built.nprobe
+    assert both.recalls.keys() == {"pictures", "texts"} and min(both.recalls.values()) >= 0.95
+    assert recall(both, tmp_path / "both", apart(300, 5)) >= 0.93
+
+
+def test_the_lists_of_an_earlier_version_are_built_anew(index: ApproximateIndex, tmp_path: Path) -> None:
+    (tmp_path / "ivf.json").write_text('{"generation": 0, "recall": 0.97}')
+    again = opened(tmp_path, create=False)
+    assert again.exact
+    again.flush()
+    assert again.built == index.built
 
 
 def test_few_vectors_are_compared_one_by_one(tmp_path: Path) -> None:

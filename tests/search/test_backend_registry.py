@@ -64,7 +64,7 @@ def test_options_reach_the_back_end(tmp_path: Path) -> None:
     index.flush()
     built = index.built  # type: ignore[attr-defined]
     assert (built.nlist, built.nprobe, built.slots) == (4, 2, 40)
-    assert 0 < built.recall <= 1
+    assert 0 < built.recalls["pictures"] <= 1
     assert not index.exact
 
 

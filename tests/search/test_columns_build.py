@@ -151,6 +151,19 @@ def test_files_that_can_not_be_read(tmp_path: Path) -> None:
         path.write_bytes(whole[:size])
         with pytest.raises(UserError, match="build the index again"):
             load_columns(tmp_path)
-    path.write_bytes(whole.replace(b'"schema":1', b'"schema":9'))
+    path.write_bytes(whole.replace(b'"schema":2', b'"schema":9'))
     with pytest.raises(UserError, match="another version"):
         load_columns(tmp_path)
+
+
+def test_damage_that_keeps_the_size_is_noticed(tmp_path: Path) -> None:
+    columns = with_extra({"iso": 100, "lens": "wide"}, {"iso": 200, "lens": "long"})
+    save_columns(columns, tmp_path)
+    path = tmp_path / "columns.bin"
+    whole = path.read_bytes()
+    header = int.from_bytes(whole[8:16], "little") + 24
+    used = {at for at in range(len(whole)) if at < header or whole[at]}  # Beyond the header, zeros may be padding.
+    for at in sorted(used):
+        path.write_bytes(whole[:at] + bytes([whole[at] ^ 0x10]) + whole[at + 1 :])
+        with pytest.raises(UserError, match="build the index again"):
+            load_columns(tmp_path)

@@ -208,3 +208,28 @@ def test_time_without_an_offset_is_taken_in_the_zone_that_is_asked_for() -> None
     assert compile_filter(parse_filter("time = 2019-06-01T12:00+09:00"), columns).tolist() == [True, False]
     assert compile_filter(parse_filter("time = 2019-06-01T21:00+09:00"), columns).tolist() == [False, True]
     assert compile_filter(parse_filter("time = 2019-06-01T12:00"), columns).tolist() == [True, True]
+
+
+@pytest.mark.parametrize("depth", [61, 100, 199])
+def test_brackets_too_deep_are_refused_and_not_read_as_python(depth: int) -> None:
+    with pytest.raises(FilterError, match="nested more than 60 deep"):
+        parse_filter("(" * depth + "true" + ")" * depth)
+
+
+@pytest.mark.parametrize(
+    ("text", "message"),
+    [
+        ("time between 2020 and 2019", "nothing lies between 2020 and 2019"),
+        ("hour between 22 and 4", "nothing lies between 22 and 4"),
+        ("month = 6.5", "month is a whole number"),
+        ("year in [2019, 2019.5]", "year is a whole number"),
+    ],
+)
+def test_what_can_find_nothing_is_refused(text: str, message: str) -> None:
+    with pytest.raises(FilterError, match=message):
+        parse_filter(text)
+
+
+@pytest.mark.parametrize("text", ["time between 2019 and 2019-06", "month < 6.5", "hour between 4 and 4"])
+def test_what_can_find_something_is_not(text: str) -> None:
+    parse_filter(text)

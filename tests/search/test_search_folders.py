@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import shutil
 from dataclasses import replace
 from pathlib import Path
 
@@ -11,6 +12,7 @@ import sightline
 from search_tools import RGB, Colours, paint, painted, said
 from sightline import bench
 from sightline.corpus.scan import scan
+from sightline.corpus.store import Store
 from sightline.errors import UserError
 from sightline.indexing import index, read_annotations
 from sightline.models.embedders.registry import find_embedder
@@ -51,6 +53,43 @@ def test_a_corpus_that_is_newer_than_its_index(folder: Path, workspace: Path) ->
     scan(folder, workspace=workspace)
     found = search("red", workspace=workspace, embedder=Colours())
     assert found.searched == 9 and "1 added" in found.notes[0]
+
+
+@pytest.mark.parametrize("left", ["nothing", "an empty folder"])
+def test_a_root_that_is_gone_leaves_the_index_and_comes_back(
+    left: str, folder: Path, workspace: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    drive, aside = tmp_path / "drive", tmp_path / "aside"
+    paint(drive / "wall", "red", "blue")
+    index(folder, workspace=workspace, embedder=Colours())
+    assert index(drive, workspace=workspace, embedder=Colours()).pictures == 9
+    drive.rename(aside)
+    if left == "an empty folder":
+        drive.mkdir()
+    # A search notices by itself, and says so.
+    found = search("red blue", workspace=workspace, embedder=Colours(), k=20)
+    assert "wall.png" not in found.ids and found.searched == 8 and "1 removed" in found.notes[0]
+    assert f"{drive} is not there" in caplog.text
+    assert search("red blue", workspace=workspace, embedder=Colours()).notes == ()
+    built = index(workspace=workspace, embedder=Colours())
+    assert built.pictures == 8 and built.is_unchanged
+    if left == "an empty folder":
+        drive.rmdir()
+    aside.rename(drive)
+    embedder = Colours()
+    assert index(workspace=workspace, embedder=embedder).changes.added == 1
+    assert embedder.pictures_seen == 0
+    assert search("red blue", workspace=workspace, embedder=Colours()).ids[0] == "wall.png"
+
+
+def test_index_takes_out_what_a_deleted_root_held(folder: Path, workspace: Path, tmp_path: Path) -> None:
+    paint(tmp_path / "drive" / "wall", "red", "blue")
+    index(folder, workspace=workspace, embedder=Colours())
+    index(tmp_path / "drive", workspace=workspace, embedder=Colours())
+    shutil.rmtree(tmp_path / "drive")
+    assert index(workspace=workspace, embedder=Colours()).changes.removed == 1
+    with Searcher.open(workspace, embedder=Colours()) as searcher:
+        assert "wall.png" not in searcher.search(SearchQuery("red blue", k=20)).ids
 
 
 def test_words_need_no_embedder(folder: Path, workspace: Path) -> None:
@@ -184,3 +223,47 @@ def test_no_folder_and_no_corpus(tmp_path: Path, workspace: Path) -> None:
         index(tmp_path / "none", workspace=workspace, embedder=Colours())
     with pytest.raises(UserError, match="unknown embedder"):
         find_embedder("coloors")
+
+
+@pytest.mark.parametrize("named", [None, "default"])
+def test_vectors_are_not_looked_for_in_another_back_end(named: str | None, folder: Path, workspace: Path) -> None:
+    pytest.importorskip("lancedb")
+    index(folder, workspace=workspace, embedder=Colours(), backend="lance")
+    embedder = Colours()
+    with pytest.raises(UserError, match='the index "default" keeps its vectors in lance, not in exact') as refused:
+        search("red", workspace=workspace, embedder=embedder, backend="exact", index=named)
+    assert "sightline index --name default --backend exact" in str(refused.value.fix)
+    with pytest.raises(UserError, match="keeps its vectors in lance"):
+        Searcher.open(workspace, backend="faiss:nprobe=2")
+    assert search("red", workspace=workspace, embedder=embedder, backend="lance").ids[0] == "red.png"
+    index(workspace=workspace, name="default", embedder=embedder, backend="exact")
+    assert search("red", workspace=workspace, embedder=embedder, backend="exact").ids[0] == "red.png"
+    assert embedder.pictures_seen == 0
+
+
+def test_a_folder_that_never_held_a_picture_is_told_of_once(
+    folder: Path, workspace: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture
+) -> None:
+    search("red", folder, workspace=workspace, embedder=Colours())
+    (tmp_path / "empty").mkdir()
+    index(tmp_path / "empty", workspace=workspace, embedder=Colours())
+    assert f"{tmp_path / 'empty'} holds no pictures." in caplog.text
+    caplog.clear()
+    paint(folder / "new", "red", "blue")
+    assert search("red", folder, workspace=workspace, embedder=Colours()).searched == 9
+    assert "empty" not in caplog.text
+    paint(tmp_path / "empty" / "later", "lime")
+    assert search("red", tmp_path / "empty", workspace=workspace, embedder=Colours()).searched == 1
+
+
+def test_that_a_first_scan_is_under_way_is_said(folder: Path, workspace: Path) -> None:
+    scan(folder, workspace=workspace, limit=1)
+    with Store(workspace) as store:
+        store.database.execute("UPDATE roots SET scanned_at = NULL")  # As it is until the end of the first scan.
+    notes = search("red", workspace=workspace, embedder=Colours()).notes
+    assert f"the first scan of {folder} is not finished" in notes[0]
+    assert notes[1] == 'the index "default" was built: 1 picture, 1 embedded now'
+    assert "is not finished" in search("red", workspace=workspace, embedder=Colours()).notes[0]
+    assert not any(
+        "not finished" in note for note in search("red", folder, workspace=workspace, embedder=Colours()).notes
+    )

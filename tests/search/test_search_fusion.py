@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from contextlib import nullcontext
 from pathlib import Path
 
@@ -12,7 +13,7 @@ from hypothesis import strategies as st
 
 from sightline.search.backends import open_backend
 from sightline.search.diversity import spread_out
-from sightline.search.fusion import Ranked, fuse_ranks, fuse_weighted, normalise, ranked
+from sightline.search.fusion import Ranked, fuse_ranks, fuse_weighted, in_blocks, normalise, ranked
 from sightline.search.late import max_sim
 from sightline.search.nearest import Held, nearest_fused
 from sightline.search.query import mean_direction
@@ -55,6 +56,29 @@ def test_reciprocal_ranks(first: dict[int, float], second: dict[int, float]) -> 
             wanted[row] = wanted.get(row, 0) + 1 / (60 + rank)
     assert dict(zip(fused.rows.tolist(), fused.scores.tolist(), strict=True)) == pytest.approx(wanted)
     assert (np.diff(fused.scores) <= 0).all()
+
+
+@settings(deadline=None, max_examples=150)
+@given(_LIST, _LIST, st.integers(1, 14), st.integers(1, 25), st.booleans())
+def test_a_longer_answer_begins_with_the_shorter_one(
+    first: dict[int, float], second: dict[int, float], depth: int, k: int, by_ranks: bool
+) -> None:
+    def fuse(lists: Sequence[Ranked]) -> Ranked:
+        return fuse_ranks(lists) if by_ranks else fuse_weighted([(lists[0], 0.6), (lists[1], 0.4)])
+
+    def asked(k: int) -> Ranked:
+        """Lists followed as far as k results need, as a search follows them."""
+        far = -(-k // depth) * depth
+        lists = [as_list("a", first), as_list("b", second)]
+        found = in_blocks([each.taking(range(min(far, len(each)))) for each in lists], depth, fuse).found
+        return found.taking(range(min(k, len(found))))
+
+    short, long = asked(k), asked(40)
+    assert len(short) == min(k, len({*first, *second}))
+    assert short.rows.tolist() == long.rows[: len(short)].tolist()
+    np.testing.assert_array_equal(short.scores, long.scores[: len(short)])
+    assert len(set(long.rows.tolist())) == len(long) == len({*first, *second})
+    assert (np.diff(long.scores) <= 0).all()
 
 
 def test_equal_scores_are_all_the_best() -> None:

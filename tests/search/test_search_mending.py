@@ -6,11 +6,13 @@ import json
 import os
 from dataclasses import replace
 from pathlib import Path
+from typing import NoReturn
 
 import pytest
 
 from search_tools import RGB, Colours, group, paint, painted, said
 from sightline import bench
+from sightline.cli.index import to_text
 from sightline.errors import StoppedError, UserError
 from sightline.indexing import index
 from sightline.models.asking import Asking
@@ -78,6 +80,114 @@ def test_a_damaged_threshold_is_calibrated_anew(folder: Path, workspace: Path) -
     assert search("red", workspace=workspace, embedder=Colours(), method=auto).threshold == first
     with pytest.raises(UserError, match="nan is no number"):
         search("red", workspace=workspace, embedder=Colours(), method=Method(threshold=float("nan")))
+
+
+@pytest.mark.parametrize("backend", ["exact", "exact:quantised", "faiss:least=2,nlist=2"])
+@pytest.mark.parametrize("kind", ["f32", "i8", "bounds", "npy", "faiss", "slots.sqlite"])
+def test_damage_that_keeps_the_size_never_gives_wrong_answers(
+    backend: str, kind: str, folder: Path, workspace: Path
+) -> None:
+    pytest.importorskip("faiss" if backend.startswith("faiss") else "numkong")
+    built = index(folder, workspace=workspace, embedder=Colours(), backend=backend)
+    wanted = search("red", workspace=workspace, embedder=Colours()).hits
+    found = [path for path in built.folder.rglob(f"*{kind}") if path.stat().st_size]
+    if not found:
+        pytest.skip(f"{backend} keeps no such file")
+    for path in found:
+        data = bytearray(path.read_bytes())
+        for at in range(len(data) // 2, len(data)):
+            data[at] ^= 0x55
+        path.write_bytes(data)
+    if kind in ("f32", "slots.sqlite"):
+        with pytest.raises(UserError, match="damaged") as refused:
+            search("red", workspace=workspace, embedder=Colours())
+        assert "sightline index --name default --rebuild" in str(refused.value.fix)
+    else:  # What only makes searches fast is done without.
+        assert search("red", workspace=workspace, embedder=Colours()).hits == wanted
+    embedder = Colours()
+    index(folder, workspace=workspace, embedder=embedder)
+    assert embedder.pictures_seen == 0
+    assert search("red", workspace=workspace, embedder=Colours()).hits == wanted
+    with Searcher.open(workspace, embedder=Colours()) as searcher:
+        assert searcher.pictures is not None
+        assert searcher.pictures.index.exact == (not backend.startswith("faiss"))
+
+
+def broken(path: Path, how: str) -> None:
+    data = bytearray(path.read_bytes())
+    if how == "header":
+        data[:100] = bytes(100)
+    elif how == "pages":
+        data[4096:] = bytes(byte ^ 0x55 for byte in data[4096:])
+    else:
+        at = data.rindex(b'"taken_at"')
+        data[at + 2] ^= 1
+    path.write_bytes(data)
+
+
+@pytest.mark.parametrize("how", ["header", "pages", "a letter"])
+def test_a_damaged_table_is_noticed_and_rebuilt(how: str, folder: Path, workspace: Path, tmp_path: Path) -> None:
+    told = tmp_path / "annotations.jsonl"
+    told.write_text(json.dumps({"picture": "lime.png", "summary": "a garden wall"}))
+    words = Method(vectors=False, words=True)
+    built = index(folder, workspace=workspace, embedder=Colours(), annotations=told)
+    wanted = search("red", workspace=workspace, embedder=Colours()).hits
+    broken(built.folder / "index.sqlite", how)
+    with pytest.raises(UserError, match=r"index\.sqlite is damaged") as refused:
+        search("red", workspace=workspace, embedder=Colours())
+    assert "sightline index --name default --rebuild" in str(refused.value.fix)
+    if how != "a letter":
+        with pytest.raises(UserError, match="damaged"):
+            index(folder, workspace=workspace, embedder=Colours())
+    embedder = Colours()
+    anew = index(name="default", workspace=workspace, embedder=embedder, rebuild=True)
+    assert embedder.pictures_seen == 0 and anew.changes.added == 8
+    assert search("red", workspace=workspace, embedder=Colours()).hits == wanted
+    garden = search("garden", workspace=workspace, method=words).ids
+    assert garden == (("lime.png",) if how == "a letter" else ())  # What was said is carried over if it can be read.
+    assert not list(built.folder.glob("before*"))
+
+
+@pytest.mark.parametrize("step", ["take_in", "carry_over", "save_columns"])
+def test_a_rebuild_that_was_stopped_goes_on(
+    step: str, folder: Path, workspace: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    told = tmp_path / "annotations.jsonl"
+    told.write_text(json.dumps({"picture": "lime.png", "summary": "a garden wall"}))
+    index(folder, name="mine", workspace=workspace, embedder=Colours(), annotations=told)
+
+    def stop(*_: object) -> NoReturn:
+        raise KeyboardInterrupt
+
+    with monkeypatch.context() as patched, pytest.raises(KeyboardInterrupt):
+        patched.setattr(f"sightline.search.index.build.{step}", stop)
+        index(name="mine", workspace=workspace, embedder=Colours(), rebuild=True)
+    embedder = Colours()
+    found = search("red", index="mine", workspace=workspace, embedder=embedder)
+    assert found.ids[0] == "red.png" and found.searched == 8 and embedder.pictures_seen == 0
+    words = Method(vectors=False, words=True)
+    assert search("garden", index="mine", workspace=workspace, method=words).ids == ("lime.png",)
+
+
+def test_a_damaged_manifest_says_so(folder: Path, workspace: Path) -> None:
+    built = index(folder, workspace=workspace, embedder=Colours())
+    for content in ('{"name": "def', '{"name": "default"}'):
+        (built.folder / "manifest.json").write_text(content)
+        with pytest.raises(UserError, match=r"manifest\.json is damaged") as refused:
+            search("red", workspace=workspace, embedder=Colours())
+        assert "--rebuild" in str(refused.value.fix)
+        index(name="default", workspace=workspace, embedder=Colours(), rebuild=True)
+        assert search("red", workspace=workspace, embedder=Colours()).searched == 8
+
+
+def test_an_index_of_a_benchmark_is_rebuilt_of_it(workspace: Path, tmp_path: Path) -> None:
+    folder = made(tmp_path / "a", "red", "blue")
+    name = index(folder, workspace=workspace, embedder=Colours(), parts=Parts(captions=True)).name
+    anew = index(name=name, workspace=workspace, embedder=Colours(), rebuild=True)
+    assert (anew.pictures, anew.manifest.source, anew.manifest.captions) == (2, "benchmark walls 1", True)
+    build_index(workspace, "run-x", content=Content(painted(tmp_path / "p", red="red")), embedder=Colours())
+    with pytest.raises(UserError, match="was made for a run"):
+        index(name="run-x", workspace=workspace, embedder=Colours(), rebuild=True)
 
 
 # --- two at once ---------------------------------------------------------------------------------------------
@@ -172,6 +282,33 @@ def test_a_filtered_answer_of_an_approximate_index_is_exact(workspace: Path, tmp
     with Searcher.open(workspace, embedder=Colours()) as searcher:
         assert not searcher.search(SearchQuery("red")).exact
         assert searcher.search(SearchQuery("red", where="time >= 2020-01-02")).exact
+
+
+def test_an_approximate_index_is_tried_with_pictures_captions_and_phrases(workspace: Path, tmp_path: Path) -> None:
+    pytest.importorskip("faiss")
+    names = list(RGB)
+    pairs = {f"{a}-{b}": (a, b) for a in names for b in names if a != b}
+    told = [said(f"{name}.png", f"a wall, {a} and {b}") for name, (a, b) in pairs.items()]
+    content = Content(painted(tmp_path / "p", **pairs), (), told)
+    built = build_index(workspace, content=content, embedder=Colours(), backend="faiss:least=20,nlist=4,recall=1")
+    assert set(built.manifest.recalls) == {"pictures", "captions", "phrases"}
+    assert all(0.9 < share <= 1 for share in built.manifest.recalls.values())
+    assert "approximate: recall@10 1.000 for pictures, " in to_text(built) and built.to_json()["recalls"]
+    again = build_index(workspace, content=content, embedder=Colours())
+    assert again.manifest.recalls == built.manifest.recalls
+    assert build_index(workspace, content=content, embedder=Colours(), backend="exact").manifest.recalls == {}
+
+
+def test_an_embedder_without_texts_is_tried_with_pictures_alone(workspace: Path, tmp_path: Path) -> None:
+    pytest.importorskip("faiss")
+
+    class Mute(Colours):
+        def texts(self, batch: object) -> NoReturn:
+            raise NotImplementedError("pictures only")
+
+    content = Content(painted(tmp_path / "p", **{name: name for name in RGB}))
+    built = build_index(workspace, content=content, embedder=Mute(), backend="faiss:least=2,nlist=2")
+    assert set(built.manifest.recalls) == {"pictures"}
 
 
 def test_a_tag_is_shown_once(workspace: Path, tmp_path: Path) -> None:

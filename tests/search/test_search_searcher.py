@@ -252,7 +252,8 @@ def test_late_interaction(workspace: Path, pictures: list[Picture]) -> None:
         (Method(rrf_constant=0), "rrf_constant 0"),
         (Method(late=True), "holds no token vectors"),
         (Method(vectors=False, words=True, diversity=0.5), "diversity needs vectors"),
-        (Method(vectors=False, words=True, threshold="auto"), "automatic threshold needs vectors"),
+        (Method(vectors=False, words=True, threshold="auto"), "threshold needs vectors"),
+        (Method(vectors=False, words=True, threshold=0.2), "threshold needs vectors"),
     ],
 )
 def test_methods_that_cant_be(searcher: Searcher, method: Method, message: str) -> None:
@@ -352,3 +353,25 @@ def test_the_index_folder_itself_can_be_opened(workspace: Path) -> None:
     with Searcher.open(workspace / "indexes" / "default", embedder=Colours()) as searcher:
         assert searcher.search(SearchQuery("red", k=1)).ids == ("red.png",)
         assert np.count_nonzero(searcher.columns.present) == 11
+
+
+@pytest.mark.parametrize("depth", [1, 2, 3, 5, 100])
+@pytest.mark.parametrize(
+    "method",
+    [
+        HYBRID,
+        replace(HYBRID, fusion="rrf"),
+        replace(HYBRID, diversity=0.5),
+        replace(HYBRID, threshold=0.2),
+        Method(diversity=0.5),
+        WORDS,
+    ],
+)
+def test_what_comes_first_does_not_depend_on_how_much_is_asked_for(workspace: Path, method: Method, depth: int) -> None:
+    how = replace(method, depth=depth)
+    with Searcher.open(workspace, embedder=Colours()) as searcher:
+        whole = searcher.search(SearchQuery("red wall engine", k=1000), how)
+        for k in (1, 2, 3, 4, 7, 10):
+            found = searcher.search(SearchQuery("red wall engine", k=k), how)
+            assert found.ids == whole.ids[:k]
+            assert [hit.score for hit in found.hits] == [hit.score for hit in whole.hits[:k]]

@@ -1,6 +1,8 @@
 from __future__ import annotations
 
 import json
+import math
+from collections import Counter, defaultdict
 from dataclasses import replace
 from itertools import combinations
 from pathlib import Path
@@ -14,7 +16,7 @@ from sightline.bench.check import validate
 from sightline.bench.folder import read
 from sightline.errors import UserError
 from sightline.run.visible import visible
-from sightline.types import Box, PictureSet, SceneGraph, Thing
+from sightline.types import Answer, Box, PictureRef, PictureSet, SceneGraph, Thing
 from sightline.world import captions
 from sightline.world.lives import read_shots
 from sightline.world.tasks import (
@@ -180,6 +182,27 @@ def test_pictures_with_a_copy_that_tells_no_time_are_never_sought(album: Album) 
 
 
 # --- making -------------------------------------------------------------------------------------------------
+
+
+@pytest.mark.parametrize("seed", range(3))
+def test_no_burst_is_asked_about_twice_and_no_answer_is_a_good_guess(album: Album, seed: int) -> None:
+    made = make_tasks(album, "answer", 90, seed, difficulty=0.0)
+    answers: dict[str, Counter[str]] = defaultdict(Counter)
+    bursts: Counter[tuple[str, ...]] = Counter()
+    asked: Counter[str] = Counter()
+    for each in made:
+        assert isinstance(each.truth, Answer)
+        answers[each.task.labels["template"][0]][each.truth.text] += 1
+        (picture,) = (part for part in each.task.prompt if isinstance(part, PictureRef))
+        shot = album.shots[album.number[picture.id]]
+        shot = album.shots[album.number[shot.duplicate_of]] if shot.duplicate_of else shot
+        bursts[shot.burst] += bool(shot.burst)
+        asked[f"{shot.id} {each.task.labels['template']} {each.task.extra['about']}"] += 1
+    assert bursts and max(bursts.values()) == 1
+    assert max(asked.values()) == 1
+    for template, found in answers.items():
+        assert max(found.values()) <= math.ceil(found.total() / 3), (template, found)
+    assert max(found.total() for found in answers.values()) > 6
 
 
 def test_equal_arguments_give_equal_tasks_and_a_longer_list_goes_on(album: Album) -> None:

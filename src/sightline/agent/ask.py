@@ -4,24 +4,28 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import Callable, Mapping
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from contextlib import asynccontextmanager, contextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
+from sightline.agent.ask_plan import plan_attempt
 from sightline.agent.asked import AgentSettings, Question
 from sightline.agent.finish import Names
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.state import State
 from sightline.agent.tools.base import Materials, ToolKind
-from sightline.agent.toolset import chosen_names, known_tools, made, refuse_missing
-from sightline.agent.trajectory import Record, Recorder
-from sightline.agent.web import Web, open_web
+from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
+from sightline.agent.trajectory import Record, Recorder, trajectory_path
+from sightline.agent.web import open_web
 from sightline.agent.webs import FROZEN
 from sightline.config import Config
+from sightline.engine.plan import Plan
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.models.asking import Asking
+from sightline.models.caller import Caller
 from sightline.models.chat import open_chat
 from sightline.models.protocols import Embedder
 from sightline.search.find import search
@@ -46,7 +50,13 @@ class Asked:
     pictures: tuple[Picture, ...]
     answered: Answered
     folder: Path
-    notes: tuple[str, ...] = field(default_factory=tuple)
+    task: str
+    notes: tuple[str, ...] = ()
+
+    @property
+    def trajectory(self) -> Path:
+        """The file that tells each step."""
+        return trajectory_path(self.folder, self.task, 0)
 
     @property
     def failure(self) -> Failure | None:
@@ -74,18 +84,52 @@ def ask(
 
     `watch` is told of each step when it is done.
     """
+    asking = asking or Asking()
+    with _opened(question, folder, model, embedder, workspace, config, asking, watch) as job:
+        return asyncio.run(job.ask(tools, without, web, settings or AgentSettings(), kinds))
+
+
+def price_ask(
+    question: str,
+    folder: PathLike | None = None,
+    *,
+    model: str,
+    tools: tuple[str, ...] = (),
+    without: tuple[str, ...] = (),
+    web: str | None = None,
+    embedder: str | Embedder | None = None,
+    settings: AgentSettings | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    asking: Asking | None = None,
+    kinds: Mapping[str, ToolKind] | None = None,
+) -> Plan:
+    """What `ask` would take, from its limits and its first request; no chat model is asked."""
+    asking = replace(asking or Asking(), plan=True)
+    with _opened(question, folder, model, embedder, workspace, config, asking, None) as job:
+        return asyncio.run(job.price(tools, without, web, settings or AgentSettings(), kinds))
+
+
+@contextmanager
+def _opened(
+    question: str,
+    folder: PathLike | None,
+    model: str,
+    embedder: str | Embedder | None,
+    workspace: PathLike,
+    config: Config | None,
+    asking: Asking,
+    watch: Callable[[Record], None] | None,
+) -> Iterator[_Asking]:
+    """A question over the index of a folder, which is built where it is not there yet."""
     if not question.strip():
         raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
-    config, asking, place = config or Config(), asking or Asking(), Path(workspace).expanduser()
-    found = search(
-        SearchQuery(text=question, k=1), folder, embedder=embedder, workspace=place, config=config, asking=asking
-    )
-    opened = None if web is None else open_web(web, freeze=place / FROZEN, local_only=asking.local_only)
+    config, place = config or Config(), Path(workspace).expanduser()
+    query = SearchQuery(text=question, k=1)
+    found = search(query, folder, embedder=embedder, workspace=place, config=config, asking=asking)
     given = None if isinstance(embedder, str) else embedder
     with Searcher.open(place, found.index, embedder=given, config=config, asking=asking) as searcher:
-        job = _Asking(question.strip(), folder, model, config, place, asking, watch)
-        asked = asyncio.run(job.run(searcher, tools, without, opened, settings or AgentSettings(), kinds))
-    return replace(asked, notes=found.notes)
+        yield _Asking(question.strip(), folder, model, config, place, asking, watch, searcher, found.notes)
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,40 +141,70 @@ class _Asking:
     workspace: Path
     asking: Asking
     watch: Callable[[Record], None] | None
+    searcher: Searcher
+    notes: tuple[str, ...]
 
-    async def run(
+    async def ask(
         self,
-        searcher: Searcher,
         tools: tuple[str, ...],
         without: tuple[str, ...],
-        web: Web | None,
+        web: str | None,
         settings: AgentSettings,
         kinds: Mapping[str, ToolKind] | None,
     ) -> Asked:
-        pictures = self._pictures(searcher)
-        known = known_tools() if kinds is None else kinds
-        names = chosen_names(known, tools, without, {"select", "answer"})
-        usable = made(known, names, Materials(pictures, searcher, web))
-        refuse_missing([name for name in tools if name in names], usable)
-        task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
-        allowed = frozenset(pictures)
-        scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
-        question = Question(task, (self.question,), State(scope, allowed), Names(allowed))
-        settings = replace(settings, extra=(*settings.extra, _ASKS))
-        folder = self.workspace / FOLDER
+        pictures, folder = self._pictures(), self.workspace / FOLDER
+        question = self._question(pictures)
+        async with self._agent(pictures, tools, without, web, settings, kinds) as (agent, _):
+            answered = await agent.attempt(question, Recorder(folder, self.watch))
+        return self._asked(answered, pictures, folder, question.task.id)
+
+    async def price(
+        self,
+        tools: tuple[str, ...],
+        without: tuple[str, ...],
+        web: str | None,
+        settings: AgentSettings,
+        kinds: Mapping[str, ToolKind] | None,
+    ) -> Plan:
+        pictures = self._pictures()
+        async with self._agent(pictures, tools, without, web, settings, kinds) as (agent, caller):
+            return plan_attempt(caller, agent.first_request(self._question(pictures)), settings)
+
+    @asynccontextmanager
+    async def _agent(
+        self,
+        pictures: Mapping[str, Picture],
+        tools: tuple[str, ...],
+        without: tuple[str, ...],
+        web: str | None,
+        settings: AgentSettings,
+        kinds: Mapping[str, ToolKind] | None,
+    ) -> AsyncIterator[tuple[Agent, Caller]]:
+        opened = open_web(web, freeze=self.workspace / FROZEN, local_only=self.asking.local_only) if web else None
         try:
+            known = known_tools() if kinds is None else kinds
+            names = chosen_names(known, tools, without, {"select", "answer"})
+            materials = Materials(pictures, self.searcher, opened)
+            usable = made(known, names, materials)
+            refuse_missing(tools, left_out(known, names, usable, materials))
+            settings = replace(settings, extra=(*settings.extra, _ASKS))
             async with open_chat(
                 self.model, self.config, workspace=self.workspace, asking=self.asking, stage="ask"
             ) as model:
-                agent = Agent(model, list(usable.values()), settings)
-                answered = await agent.attempt(question, Recorder(folder, self.watch))
+                yield Agent(model, list(usable.values()), settings), model
         finally:
-            if web is not None:
-                await web.close()
-        return self._asked(answered, pictures, folder)
+            if opened is not None:
+                await opened.close()
 
-    def _pictures(self, searcher: Searcher) -> dict[str, Picture]:
+    def _question(self, pictures: Mapping[str, Picture]) -> Question:
+        task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
+        allowed = frozenset(pictures)
+        scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
+        return Question(task, (self.question,), State(scope, allowed), Names(allowed))
+
+    def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
+        searcher = self.searcher
         with searcher.table_lock:
             rows = None if self.folder is None else searcher.table.rows_under(folder_address(Path(self.folder)))
             held = searcher.table.pictures((searcher.table.rows() if rows is None else rows).tolist())
@@ -138,9 +212,10 @@ class _Asking:
             raise UserError("there is no picture to ask about.", "sightline scan DIR says what a folder holds")
         return {picture.id: picture for picture in held.values()}
 
-    def _asked(self, answered: Answered, pictures: Mapping[str, Picture], folder: Path) -> Asked:
+    def _asked(self, answered: Answered, pictures: Mapping[str, Picture], folder: Path, task: str) -> Asked:
         end = answered.end
         said = end.prediction
         shown = said.pictures if isinstance(said, PictureSet | Ranking) else end.evidence
         text = said.text if isinstance(said, Text) else ""
-        return Asked(self.question, text, tuple(pictures[name] for name in shown), answered, folder)
+        known = tuple(pictures[name] for name in shown)
+        return Asked(self.question, text, known, answered, folder, task, self.notes)

@@ -11,9 +11,12 @@ import re
 from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
+from pathlib import Path
 from typing import Literal, TypeAlias
 
-from sightline.agent.trajectory import Memory, Trajectory, Turn
+from sightline.agent.trajectory import Memory, Trajectory, Turn, trajectories_of
+from sightline.io import PathLike, read_json, write_json
+from sightline.run.folder import TRAJECTORIES
 from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Relevance, Truth
 
 Miss: TypeAlias = Literal[
@@ -42,9 +45,19 @@ ERRORS: tuple[Error, ...] = (
     "Visual Discrimination",
     "Reasoning Breakdown",
 )
+ATTRIBUTION_FILE = "attribution.json"
+"""Beside `scores.json` in the folder of an agent's run."""
 _REJECTS = re.compile(
     r"\b(?:no|not|none|neither|without|exclud\w*|reject\w*|wrong|irrelevant)\b|n't\b|不|没|排除", re.I
 )
+_KEEPS = re.compile(
+    r"\b(?:yes|fit(?:s|ting)?|match(?:es|ing)?|keep(?:ing)?|kept|candidates?|select(?:ed)?|show(?:s|ing)?|confirmed|"
+    r"relevant|right|belongs?|answer)\b|符合|保留|选中",
+    re.I,
+)
+_ITEM = re.compile(r"\s*(?:[-*•–]|\d+[.)])\s")
+_LISTING = re.compile(r"\W*Noted [a-z ]+: \{")
+"""What `builtin/world` writes down of everything that it came across."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,9 +93,9 @@ def attribute(trajectory: Trajectory, truth: Truth | None, events: Mapping[str, 
     """Why this attempt is not right; `events` says which event a picture belongs to, where that is known.
 
     A missed picture was *never retrieved* when no tool named it; *retrieved not viewed* when none showed it; *dropped*
-    when it was shown and the agent itself held on to it after that (named it without a "not" in the line, or saved it
-    by its id); else *viewed not recognised*. What was not looked at when a limit or a failure ended the attempt counts
-    as *stopped early*.
+    when it was shown and the agent itself held on to it after that (named it and never said "not" since, or saved it by
+    its id; a memory must name it as one that fits); else *viewed not recognised*. What was not looked at when a limit
+    or a failure ended the attempt counts as *stopped early*.
     """
     start, end = trajectory.start, trajectory.end
     targets = _targets(truth)
@@ -117,6 +130,28 @@ def summary(found: Collection[Attribution]) -> dict[str, Json]:
     }
 
 
+def attribute_folder(folder: PathLike, benchmark: Benchmark) -> dict[str, Json] | None:
+    """Write why a run missed what it missed; the summary, or None where no trajectory looks for pictures."""
+    if not (Path(folder) / TRAJECTORIES).is_dir():
+        return None
+    known = (each for each in trajectories_of(folder) if each.start.task in benchmark.tasks)
+    found = attribute_run(known, benchmark)
+    if not found:
+        return None
+    told = summary(found)
+    write_json(Path(folder) / ATTRIBUTION_FILE, {**told, "attributions": [each.to_json() for each in found]})
+    return told
+
+
+def read_attribution(folder: PathLike) -> dict[str, Json] | None:
+    """The summary that scoring wrote; None where there is none."""
+    path = Path(folder) / ATTRIBUTION_FILE
+    if not path.is_file():
+        return None
+    told: dict[str, Json] = read_json(path)
+    return {name: value for name, value in told.items() if name != "attributions"}
+
+
 def _targets(truth: Truth | None) -> frozenset[str]:
     match truth:
         case PictureSet(pictures):
@@ -138,23 +173,56 @@ def _failed(end: object) -> bool:
 def _known(trajectory: Trajectory) -> _Known:
     found: set[str] = {sight.picture for sight in trajectory.start.pictures if sight.picture}
     viewed: set[str] = set(found)
-    held: set[str] = set()
+    held = _Held()
     for step in trajectory.steps:
-        held |= _named(step, viewed)
+        held.hear(step, viewed)
         if isinstance(step, Turn):
             for use in step.uses:
                 seen = {sight.picture for sight in use.pictures if sight.picture}
                 found |= {*use.found, *seen}
                 viewed |= seen
-    return _Known(frozenset(found), frozenset(viewed), frozenset(held))
+    return _Known(frozenset(found), frozenset(viewed), frozenset(held.kept))
 
 
-def _named(step: Turn | Memory, viewed: Collection[str]) -> set[str]:
-    """Pictures seen before that the agent holds on to now: in a line that rejects nothing, or saved by their ids."""
-    uses = step.uses if isinstance(step, Turn) else ()
-    lines = [line for line in step.text.splitlines() if not _REJECTS.search(line)]
-    words = "\n".join([*lines, *(use.arguments for use in uses if use.saved)])
-    return {picture for picture in viewed if picture in words}
+@dataclass(slots=True)
+class _Held:
+    """Which pictures an agent holds on to, from its own words in order: a rejection stands until it is taken back.
+
+    A line of a list counts under its heading. Outlines and lists of what was found say nothing of what is kept.
+    """
+
+    kept: set[str] = field(default_factory=set)
+    rejected: set[str] = field(default_factory=set)
+
+    def hear(self, step: Turn | Memory, viewed: Collection[str]) -> None:
+        """Take in what a step says of pictures that were seen before it."""
+        if isinstance(step, Memory) and step.made_by == "outline":
+            return
+        heading = ""
+        for line in step.text.splitlines():
+            named = {picture for picture in viewed if picture in line}
+            if not named:
+                heading = line if line.rstrip(" *#_").endswith((":", "：")) else heading
+            elif not _LISTING.match(line):
+                self._take(named, f"{heading} {line}" if _ITEM.match(line) else line, mentions=isinstance(step, Turn))
+        for use in step.uses if isinstance(step, Turn) else ():
+            if use.saved:
+                self._keep({picture for picture in viewed if picture in use.arguments})
+
+    def _take(self, named: set[str], words: str, *, mentions: bool) -> None:
+        for picture in named:  # A name may hold any word.
+            words = words.replace(picture, "")
+        if _REJECTS.search(words):
+            self.rejected |= named
+            self.kept -= named
+        elif _KEEPS.search(words):
+            self._keep(named)
+        elif mentions:
+            self.kept |= named - self.rejected
+
+    def _keep(self, named: set[str]) -> None:
+        self.kept |= named
+        self.rejected -= named
 
 
 def _miss(picture: str, known: _Known, ended: bool) -> Miss:

@@ -10,6 +10,7 @@ from typing import Any
 
 import orjson
 
+from sightline.agent.state import as_named
 from sightline.score import parse_choice
 from sightline.types import (
     Choice,
@@ -37,9 +38,10 @@ _REGION = re.compile(r"#[\d.]+(?:\s*,\s*[\d.]+){3}")
 
 @dataclass(frozen=True, slots=True)
 class Final:
-    """An answer that was read; `unknown` are ids that were named and are no picture of the task: left out, and said.
+    """An answer that was read; `unknown` are ids in it that are no picture of the task.
 
-    `evidence` are pictures that the agent named beside a textual answer.
+    In a set or a ranking they stay, where they count as wrong. `evidence` are pictures that the agent named beside a
+    textual answer.
     """
 
     prediction: Prediction
@@ -58,7 +60,7 @@ class Names:
     def find(self, name: str) -> str | None:
         """The id that is meant; None where there is none, or more than one."""
         plain = unicodedata.normalize("NFC", name.strip(_WRAPS))
-        for each in (name, plain):
+        for each in (name, plain, as_named(plain)):
             if each in self._pictures:
                 return each
         if self._others is None:
@@ -103,19 +105,34 @@ def from_call(task: Task, arguments: Mapping[str, Json], names: Names, thinking:
     """What a `Finish` call says, or what is wrong with it."""
     reason = str(arguments.get("reason") or "")
     if task.kind in _FINDING:
-        given = next((arguments[key] for key in ("photos", "pictures", "ids", "answer") if key in arguments), None)
-        listed = _pieces(given) if isinstance(given, str) else given
-        if not isinstance(listed, list) or not all(isinstance(each, str | int) for each in listed):
-            return 'give "photos", a list of photo ids (an empty one if no photo fits)'
-        ids, unknown = _resolved([_REGION.sub("", str(each)) for each in listed], names)
-        return Final(_found(task, ids), unknown=unknown, reason=reason)
+        listed = _photos(arguments, names)
+        if isinstance(listed, str):
+            return listed
+        named = _resolved(listed, names)
+        return Final(_found(task, named), unknown=named.unknown, reason=reason)
     said = next((arguments[key] for key in ("answer", "option", "text") if key in arguments), None)
     if isinstance(said, bool) or not isinstance(said, str | int | float) or not str(said).strip():
         return 'give "answer", a text'
     evidence = arguments.get("evidence", arguments.get("photos"))
     listed = [_REGION.sub("", str(each)) for each in evidence] if isinstance(evidence, list) else []
-    ids, unknown = _resolved(listed, names)
-    return Final(_told(task, str(said), thinking), ids, unknown, reason)
+    named = _resolved(listed, names)
+    return Final(_told(task, str(said), thinking), named.known, named.unknown, reason)
+
+
+def _photos(arguments: Mapping[str, Json], names: Names) -> list[str] | str:
+    """The ids that a call gives, under whatever name; or what is wrong with them."""
+    given = next((arguments[key] for key in ("photos", "pictures", "ids") if key in arguments), None)
+    said, evidence = arguments.get("answer"), arguments.get("evidence")
+    if given is None and isinstance(said, str):
+        # Words are no ids: they may stand beside the list that is meant.
+        given = said if not _pieces(said) or _resolved(_pieces(said), names).known else evidence
+        if given is None:
+            return 'there is no argument "answer": give "photos", a list of photo ids (an empty one if no photo fits)'
+    given = next((each for each in (given, said, evidence) if each is not None), None)
+    listed = _pieces(given) if isinstance(given, str) else given
+    if not isinstance(listed, list) or not all(isinstance(each, str | int) for each in listed):
+        return 'give "photos", a list of photo ids (an empty one if no photo fits)'
+    return [_REGION.sub("", str(each)) for each in listed]
 
 
 def from_text(task: Task, text: str, names: Names, thinking: str = "", *, loose: bool = False) -> Final | None:
@@ -133,22 +150,36 @@ def from_text(task: Task, text: str, names: Names, thinking: str = "", *, loose:
     if after is None:
         return Final(_told(task, text.strip(), thinking)) if loose and text.strip() else None
     said = _unwrapped(after)
-    return Final(_told(task, said, thinking), _resolved(_pieces(said), names)[0]) if said else None
+    return Final(_told(task, said, thinking), _resolved(_pieces(said), names).known) if said else None
 
 
 def _pictures(task: Task, text: str, after: str | None, names: Names, loose: bool) -> Final | None:
     if after is not None:
         inside = _bracketed(after, first=True)
-        if inside is None:
-            inside = after.splitlines()[0] if after else ""
-        ids, unknown = _resolved(_pieces(inside), names)
-        if ids or inside.strip() or _bracketed(after, first=True) is not None:
-            return Final(_found(task, ids), unknown=unknown)
+        if inside is not None:
+            return _listed(task, _pieces(inside), names)
+        line = after.splitlines()[0] if after else ""
+        if line.strip():
+            # Without brackets a model may say why it found none: words are no ids.
+            return _listed(task, [piece for piece in _pieces(line) if names.find(piece) or _is_id(piece)], names)
     inside = _bracketed(text, first=False) if loose else None
-    if inside is None:
-        return None
-    ids, unknown = _resolved(_pieces(inside), names)
-    return Final(_found(task, ids), unknown=unknown) if ids else None
+    found = None if inside is None else _listed(task, _pieces(inside), names)
+    return found if found is not None and set(_ids(found)) - set(found.unknown) else None
+
+
+def _listed(task: Task, pieces: Sequence[str], names: Names) -> Final:
+    named = _resolved(pieces, names)
+    return Final(_found(task, named), unknown=named.unknown)
+
+
+def _ids(final: Final) -> tuple[str, ...]:
+    said = final.prediction
+    return said.pictures if isinstance(said, PictureSet | Ranking) else ()
+
+
+def _is_id(piece: str) -> bool:
+    """One word, or a file name that has blanks."""
+    return len(piece.split()) == 1 or re.search(r"\.\w{2,4}$", piece) is not None
 
 
 def _bracketed(text: str, *, first: bool) -> str | None:
@@ -183,10 +214,22 @@ def _pieces(text: str) -> list[str]:
     return [piece for part in re.split(r"[,，、;\n]", text) if (piece := part.strip(_WRAPS + "[]").rstrip("."))]
 
 
-def _resolved(pieces: Sequence[str], names: Names) -> tuple[tuple[str, ...], tuple[str, ...]]:
-    """Known ids, each once, and the names that are none; a comma within an id is mended."""
+@dataclass(frozen=True, slots=True)
+class _Named:
+    """Ids in the order of an answer, each once: pictures of the task, and names that are none."""
+
+    ids: tuple[str, ...]
+    unknown: tuple[str, ...]
+
+    @property
+    def known(self) -> tuple[str, ...]:
+        return tuple(each for each in self.ids if each not in self.unknown)
+
+
+def _resolved(pieces: Sequence[str], names: Names) -> _Named:
+    """What the pieces of a list mean; a comma within an id is mended."""
     ids: dict[str, None] = {}
-    unknown: list[str] = []
+    unknown: dict[str, None] = {}
     at = 0
     while at < len(pieces):
         for end in range(at + 1, min(len(pieces), at + 4) + 1):
@@ -196,13 +239,15 @@ def _resolved(pieces: Sequence[str], names: Names) -> tuple[tuple[str, ...], tup
                 at = end
                 break
         else:
-            unknown.append(pieces[at])
+            strange = pieces[at].strip(_WRAPS)
+            if strange:
+                ids[strange] = unknown[strange] = None
             at += 1
-    return tuple(ids), tuple(dict.fromkeys(unknown))
+    return _Named(tuple(ids), tuple(unknown))
 
 
-def _found(task: Task, ids: tuple[str, ...]) -> Prediction:
-    return Ranking(ids) if task.kind == "rank" else PictureSet(ids)
+def _found(task: Task, named: _Named) -> Prediction:
+    return Ranking(named.ids) if task.kind == "rank" else PictureSet(named.ids)
 
 
 def _told(task: Task, said: str, thinking: str) -> Prediction:

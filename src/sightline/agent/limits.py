@@ -6,7 +6,7 @@ import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 
-from sightline.types import ChatReply, Json
+from sightline.types import ChatReply, Failure, Json
 
 Clock = Callable[[], float]
 
@@ -60,12 +60,17 @@ class Spent:
         """Since the start; calls that the journal answered count with the time that they once took."""
         return self.clock() - self._started + self._remembered
 
-    def add(self, reply: ChatReply) -> None:
-        """Count a reply. One from the journal counts like the first time, so that a resumed task ends the same way."""
+    def add(self, reply: ChatReply | Failure) -> None:
+        """Count a call, also one that failed and was paid for.
+
+        One from the journal counts like the first time, so that a resumed task ends the same way.
+        """
+        if reply.usage is None:  # Nobody was reached.
+            return
         self.tokens += reply.usage.input + reply.usage.output
         if reply.usd is None:
             self.unpriced += 1
         else:
             self.usd += reply.usd
-        if reply.from_journal:
+        if isinstance(reply, ChatReply) and reply.from_journal:
             self._remembered += reply.seconds or 0.0

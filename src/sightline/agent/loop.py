@@ -21,7 +21,7 @@ from sightline.agent.memory import (
 from sightline.agent.prompts import last_turn, once_more, system_prompt
 from sightline.agent.state import View
 from sightline.agent.tools.base import Tool
-from sightline.agent.trajectory import Cost, End, Memory, Offered, Recorder, Sight, Start, Turn
+from sightline.agent.trajectory import Cost, End, Memory, Offered, Recorder, Sight, Start, Turn, Use, words_hash
 from sightline.bench.formats.replies import to_exact
 from sightline.engine.keys import UnreadablePictureError, request_key
 from sightline.models.protocols import ChatModel
@@ -31,6 +31,8 @@ _NUDGES = 2
 """So many empty or aimless replies in a row are answered with a reminder; the next one is the last turn."""
 _SQUEEZES = 3
 """So many overflows in a row are met by compressing."""
+_REPEATS = 3
+"""So many turns in a row with the same failing calls, and nothing else, end the attempt."""
 _EMPTY = frozenset({"empty", "length", "endless"})
 Stop: TypeAlias = Callable[[Spent], str | None]
 
@@ -56,6 +58,10 @@ class Agent:
     compressor: ChatModel | None = None
     stop: Stop | None = None
 
+    def first_request(self, question: Question) -> ChatRequest:
+        """What the model would be asked first."""
+        return _Attempt(self, question, Recorder()).request(None)
+
     async def attempt(self, question: Question, recorder: Recorder | None = None) -> Answered:
         """Work on a question until there is an answer; a failure is one, too. `StoppedError` ends all work."""
         recorder = recorder or Recorder()
@@ -76,6 +82,8 @@ class _Attempt:
     nudged: int = 0
     squeezed: int = 0
     given_up: str | None = None
+    failing: tuple[tuple[str, str], ...] = ()
+    repeated: int = 0
 
     def __post_init__(self) -> None:
         task, settings = self.question.task, self.agent.settings
@@ -112,11 +120,11 @@ class _Attempt:
     async def run(self) -> Answered:
         while True:
             forced = self.given_up or self._limit()
-            request = self._request(forced)
+            request = self.request(forced)
             due = None if forced else is_due(self.agent.settings.memory, self.talk, request)
             if due is not None:
                 await self._compress(due)
-                request = self._request(forced)
+                request = self.request(forced)
             self.spent.turns += 1
             said = await self.agent.model.reply(request)
             ended = (
@@ -131,7 +139,8 @@ class _Attempt:
         stop = self.agent.stop or self.agent.settings.limits.reached
         return stop(self.spent)
 
-    def _request(self, forced: str | None) -> ChatRequest:
+    def request(self, forced: str | None) -> ChatRequest:
+        """The conversation so far; in a last turn, with the word that it is."""
         settings = self.agent.settings
         messages = self.talk.messages
         if forced is not None:
@@ -164,6 +173,7 @@ class _Attempt:
             uses=tuple(each.use for each in uses),
             cost=cost_of(reply),
             forced=forced,
+            said=words_hash(thought, reply.text),
         )
         self.recorder.write(turn)
         if final is None and not (calls and forced is None):
@@ -172,6 +182,8 @@ class _Attempt:
             return self._ended(ended, final, forced)
         if forced is not None:
             return self._ended("failed", Final(unread(reply.text)), forced)
+        if self._repeats(uses):
+            return self._ended("failed", Final(_repeated(uses[0].use)), forced)
         self._continue(reply, calls, uses)
         if any(each.use.tool == COMPRESS_TOOL.name and not each.use.error for each in uses):
             await self._compress("agent")
@@ -220,6 +232,14 @@ class _Attempt:
         else:
             self._nudge()
 
+    def _repeats(self, uses: Sequence[Called]) -> bool:
+        """Has the model made the same calls, all of which fail, so often that nothing else will come of it?"""
+        made = tuple((each.use.tool, each.use.arguments) for each in uses)
+        failing = made if all(each.use.error for each in uses) else ()
+        self.repeated = self.repeated + 1 if failing and failing == self.failing else 1
+        self.failing = failing
+        return bool(failing) and self.repeated >= _REPEATS
+
     def _nudge(self) -> None:
         self.nudged += 1
         if self.nudged > _NUDGES:
@@ -230,7 +250,9 @@ class _Attempt:
     # --- no reply -----------------------------------------------------------------------------------------------
 
     async def _failed(self, request: ChatRequest, failure: Failure, forced: str | None) -> Answered | None:
-        self.recorder.write(Turn(self.spent.turns, digest(request), forced=forced, failure=failure))
+        self.spent.add(failure)
+        cost, failure = cost_of(failure), replace(failure, usage=None, usd=None)
+        self.recorder.write(Turn(self.spent.turns, digest(request), cost=cost, forced=forced, failure=failure))
         if is_overflow(failure):
             if self.agent.settings.memory.compress and self.squeezed < _SQUEEZES and self.talk.exchanges:
                 self.squeezed += 1
@@ -250,20 +272,20 @@ class _Attempt:
         compressor = self.agent.compressor or self.agent.model
         request = compress_request(
             self.talk,
-            self._request(None),
+            self.request(None),
             self.agent.settings.memory,
             model=compressor.name,
             keep_last=keep_last,
             flat=why == "overflow" or compressor is not self.agent.model,
         )
         said = await compressor.reply(request)
+        self.spent.add(said)
         if isinstance(said, ChatReply) and said.text.strip():
-            self.spent.add(said)
-            text, made_by, cost = said.text, compressor.name, cost_of(said)
+            text, made_by = said.text, compressor.name
         else:
-            text, made_by, cost = outline(self.talk), "outline", Cost()
+            text, made_by = outline(self.talk), "outline"
         summary = self.question.state.summary()
-        self.recorder.write(Memory(why, text, made_by, digest(request), cost))
+        self.recorder.write(Memory(why, text, made_by, digest(request), cost_of(said)))
         self.talk.replace_by(f"{text}\n{summary}" if summary else text, keep_last=keep_last)
 
     # --- the end ------------------------------------------------------------------------------------------------
@@ -312,9 +334,15 @@ def _numbered(calls: Sequence[ToolCall]) -> list[ToolCall]:
     return found
 
 
-def cost_of(reply: ChatReply) -> Cost:
-    """What one reply took."""
-    used = reply.usage
-    return Cost(
-        used.input, used.cached, used.output, used.reasoning, used.image, reply.usd, reply.seconds, reply.from_journal
-    )
+def _repeated(use: Use) -> Failure:
+    why = " ".join(use.observation.split()).removeprefix("Error: ")
+    return Failure("repeated-call", f"the model made the same failing call {_REPEATS} times: {use.tool}: {why}"[:400])
+
+
+def cost_of(said: ChatReply | Failure) -> Cost:
+    """What one call took, also one that failed; nothing where nobody was reached."""
+    used = said.usage
+    if used is None:
+        return Cost()
+    spent = Cost(used.input, used.cached, used.output, used.reasoning, used.image, said.usd)
+    return spent if isinstance(said, Failure) else replace(spent, seconds=said.seconds, from_journal=said.from_journal)

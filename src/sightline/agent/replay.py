@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 
 import orjson
 
@@ -14,7 +14,7 @@ from sightline.agent.loop import Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
 from sightline.agent.state import State, View
 from sightline.agent.tools.base import Observation, Tool, mistake
-from sightline.agent.trajectory import Memory, Recorder, Sight, Trajectory, Turn, Use
+from sightline.agent.trajectory import Cost, Memory, Recorder, Sight, Trajectory, Turn, Use, words_hash
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.run.folder import blob_path
@@ -216,7 +216,7 @@ def _reply(step: Turn | Memory) -> ChatReply | Failure:
             return Failure("not-recorded", "no model wrote this memory")
         return ChatReply(step.text, usage=usage, usd=cost.usd, seconds=cost.seconds, from_journal=True)
     if step.failure is not None:
-        return step.failure
+        return step.failure if cost == Cost() else replace(step.failure, usage=usage, usd=cost.usd)
     calls = tuple(ToolCall(use.id, use.tool, use.arguments) for use in step.uses)
     thinking = step.thought if step.thought != step.text else ""
     return ChatReply(step.text, thinking, calls, usage=usage, usd=cost.usd, seconds=cost.seconds, from_journal=True)
@@ -232,6 +232,9 @@ def _in_start(recorded: Trajectory, now: Trajectory) -> list[Difference]:
 
 def _in_steps(recorded: Trajectory, now: Trajectory) -> list[Difference]:
     found: list[Difference] = []
+    for old in recorded.turns:
+        if old.said and old.said != (words := words_hash(old.thought, old.text)):
+            found.append(Difference(old.number, "thought or text, by its hash", old.said[:12], words[:12]))
     for old, new in zip(recorded.turns, now.turns, strict=False):
         for was, use in zip(old.uses, new.uses, strict=False):
             for what in ("observation", "found", "error"):

@@ -29,6 +29,11 @@ class View:
     made_by: str = ""
 
 
+def as_named(name: str) -> str:
+    """A name that a model read in an observation, where marks in it are shown with `&lt;`, as it really is."""
+    return name.replace("&lt;", "<")
+
+
 @dataclass(slots=True)
 class State:
     """The explicit memory of one attempt at one task; fresh for each.

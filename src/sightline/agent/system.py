@@ -8,13 +8,14 @@ from dataclasses import dataclass
 from sightline.agent.asked import Question
 from sightline.agent.finish import Names
 from sightline.agent.loop import Agent
-from sightline.agent.questions import Asking
+from sightline.agent.questions import content_of, questions_of
 from sightline.agent.state import State
 from sightline.agent.system_models import Models
 from sightline.agent.system_options import AgentOptions
 from sightline.agent.tools.base import Materials, Tool, ToolKind
-from sightline.agent.toolset import chosen_names, known_tools, made, refuse_missing
-from sightline.agent.trajectory import Recorder
+from sightline.agent.tools.overviews import USUAL
+from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
+from sightline.agent.trajectory import End, Recorder, ends_of
 from sightline.agent.web import Web
 from sightline.agent.webs import find_web
 from sightline.run.systems.base import ALL_KINDS, Kind, Outcome, Setting, System, attempt_number
@@ -30,14 +31,30 @@ class _Notes:
 
     unknown: int = 0
     forced: int = 0
+    unanswered: int = 0
+
+    def add(self, end: End) -> None:
+        self.unknown += len(end.unknown)
+        if end.forced is not None:
+            failed = isinstance(end.prediction, Failure)
+            self.forced += not failed
+            self.unanswered += failed
 
     def lines(self) -> tuple[str, ...]:
         said = []
         if self.unknown:
-            said.append(f"{self.unknown:,} ids in answers are no pictures of their task, and were left out")
+            one = "1 id in an answer is no picture of its task, and counts as wrong"
+            several = f"{self.unknown:,} ids in answers are no pictures of their task, and count as wrong"
+            said.append(one if self.unknown == 1 else several)
         if self.forced:
-            said.append(f"{self.forced:,} attempts answered in a last turn, because a limit was reached")
+            said.append(f"{_attempts(self.forced)} answered in a last turn, because a limit was reached")
+        if self.unanswered:
+            said.append(f"{_attempts(self.unanswered)} gave no answer in the last turn either")
         return tuple(said)
+
+
+def _attempts(count: int) -> str:
+    return f"{count:,} {'attempt' if count == 1 else 'attempts'}"
 
 
 class AgentSystem:
@@ -54,11 +71,12 @@ class AgentSystem:
         for name in filter(None, (options.model, options.compressor)):
             self._models.check(name)
         self._scopes = Scopes(setting.benchmark.corpus)
-        self._asking = asking_of(options, setting)
+        self._questions = questions_of(options, setting)
         self._retriever: Retriever | None = None
         self._web: Web | None = None
         self._tools: dict[str, Tool] = {}
-        self._noted = _Notes()
+        self._left_out: dict[str, str] = {}
+        self._ends: list[End] = []
         self.concurrency = options.concurrency
 
     @property
@@ -66,12 +84,21 @@ class AgentSystem:
         """The tools that are really there, the track, and who embeds; known once prepared."""
         found: dict[str, Json] = {} if self._retriever is None else self._retriever.parameters
         found = {("indexed" if name == "pictures" else name): value for name, value in found.items()}
-        return {**found, "offered_tools": list(self._tools), "track": self._options.track}
+        return {
+            **found,
+            "offered_tools": list(self._tools),
+            "left_out_tools": dict(self._left_out),
+            "track": self._options.track,
+        }
 
     @property
     def notes(self) -> tuple[str, ...]:
+        """Of the whole run, also of attempts that an earlier start of it made."""
         own = () if self._retriever is None else tuple(self._retriever.notes)
-        return (*own, *self._noted.lines())
+        noted = _Notes()
+        for end in self._ends if self._setting.folder is None else ends_of(self._setting.folder):
+            noted.add(end)
+        return (*own, *noted.lines())
 
     def prepare(self) -> Iterable[LedgerEntry]:
         """Open the web and, where a tool needs it, the index; then make the tools."""
@@ -83,7 +110,8 @@ class AgentSystem:
             self._retriever = self._index()
             entries = tuple(self._retriever.prepare())
         self._tools = made(self._known, self._names, self._materials())
-        refuse_missing([name for name in options.tools if name in self._names], self._tools)
+        self._left_out = left_out(self._known, self._names, self._tools, self._materials())
+        refuse_missing(options.tools, self._left_out)
         return entries
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
@@ -96,13 +124,13 @@ class AgentSystem:
         model = await self._models.get(options.model)
         agent = Agent(model, self.tools_for(task), options.settings(), compressor)
         answered = await agent.attempt(question, Recorder(self._setting.folder))
-        self._noted.unknown += len(answered.end.unknown)
-        self._noted.forced += answered.end.forced is not None
+        if self._setting.folder is None:
+            self._ends.append(answered.end)
         return Outcome(answered.end.prediction, usd=0.0, entries=self._models.paid(task.id))
 
     def question(self, task: Task, attempt: int = 0) -> Question | Failure:
         """A task as the agent is asked it, with a fresh state."""
-        content = self._asking.content(task)
+        content = content_of(self._questions, task)
         if isinstance(content, Failure):
             return content
         allowed = self._scopes.pictures(task.scope)
@@ -138,23 +166,9 @@ class AgentSystem:
             web=self._web,
             base=self._setting.base,
             annotations={annotation.picture_id: annotation for annotation in said},
+            # DISBench's Standard track tells no more than that.
+            fields=USUAL if self._options.track == "Standard" else None,
         )
-
-
-def asking_of(options: AgentOptions, setting: Setting) -> Asking:
-    """How the tasks of a benchmark are put."""
-    bench = setting.benchmark
-    strangers = dict.fromkeys(ref for task in bench.tasks.values() for ref in task.pictures)
-    return Asking(
-        pictures=bench.corpus.pictures,
-        base=setting.base,
-        language=options.language,
-        no_image=options.no_image,
-        no_options=options.no_options,
-        shuffle_images=options.shuffle_images,
-        seed=setting.seed,
-        strangers=tuple(strangers) if options.shuffle_images else (),
-    )
 
 
 def _open(options: AgentOptions, setting: Setting) -> System:

@@ -2,10 +2,12 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+
 from sightline.agent.asked import Question
 from sightline.agent.finish import Final, Names, from_text, unread
 from sightline.agent.loop import cost_of, digest, prompt_of
-from sightline.agent.questions import Asking
+from sightline.agent.questions import content_of, questions_of
 from sightline.agent.state import State
 from sightline.agent.system_models import Models
 from sightline.agent.system_options import ChatOptions
@@ -32,18 +34,7 @@ class Chat:
         self._options, self._setting = options, setting
         self._models = Models(setting, "chat", options.base_url)
         self._models.check(options.model)
-        bench = setting.benchmark
-        strangers = dict.fromkeys(ref for task in bench.tasks.values() for ref in task.pictures)
-        self._asking = Asking(
-            bench.corpus.pictures,
-            setting.base,
-            options.language,
-            options.no_image,
-            options.no_options,
-            options.shuffle_images,
-            setting.seed,
-            tuple(strangers) if options.shuffle_images else (),
-        )
+        self._questions = questions_of(options, setting)
         self.concurrency = options.concurrency
 
     @property
@@ -53,7 +44,7 @@ class Chat:
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """Ask, and read the reply."""
-        content = self._asking.content(task)
+        content = content_of(self._questions, task)
         if isinstance(content, Failure):
             return Outcome(content, usd=0.0)
         model = await self._models.get(self._options.model)
@@ -100,8 +91,9 @@ def _start(question: Question, model: str, recorder: Recorder) -> Start:
 
 def _taken_down(question: Question, request: ChatRequest, said: ChatReply | Failure, recorder: Recorder) -> End:
     if isinstance(said, Failure):
-        recorder.write(Turn(1, digest(request), failure=said))
-        end = End("failed", to_exact(said), turns=1)
+        cost, failure = cost_of(said), replace(said, usage=None, usd=None)
+        recorder.write(Turn(1, digest(request), cost=cost, failure=failure))
+        end = End("failed", to_exact(said), turns=1, tokens=cost.input + cost.output, usd=cost.usd)
     else:
         recorder.write(Turn(1, digest(request), said.thinking or said.text, said.text, cost=cost_of(said)))
         final = from_text(question.task, said.text, question.names, said.thinking, loose=True)

@@ -23,7 +23,7 @@ class Models:
         self._open: dict[str, Caller] = {}
         self._stack = AsyncExitStack()
         self._lock = asyncio.Lock()
-        self._paid = PaidCalls(setting.workspace)
+        self._paid = PaidCalls(setting.workspace, setting.folder)
 
     def check(self, name: str) -> None:
         """Refuse a name that nobody knows before anything is built."""

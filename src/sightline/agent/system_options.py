@@ -25,15 +25,17 @@ Listed: TypeAlias = Annotated[tuple[str, ...], BeforeValidator(_split)]
 class ChatOptions(Options):
     """A model, asked once.
 
-    `no_image`, `no_options` and `shuffle_images` are ablations. `language` asks a task's translation, and (zh) in
-    Chinese. `base_url` is where a server is asked, when not at its usual address. `seed` is the server's own; many take
-    none.
+    `no_text`, `no_image`, `one_image`, `no_options` and `shuffle_images` are ablations. `language` asks a task's
+    translation, and (zh) in Chinese. `base_url` is where a server is asked, when not at its usual address. `seed` is
+    the server's own; many take none.
     """
 
     model: str
     base_url: str | None = None
     language: str | None = None
+    no_text: bool = False
     no_image: bool = False
+    one_image: bool = False
     no_options: bool = False
     shuffle_images: bool = False
     temperature: Annotated[float, Field(ge=0)] | None = None

@@ -9,8 +9,6 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sightline.agent.questions import Asking
-from sightline.agent.state import View
 from sightline.agent.system_models import Models
 from sightline.agent.system_options import Positive
 from sightline.agent.voting import answer_key, answered, by_majority, by_scores, by_sets
@@ -18,6 +16,7 @@ from sightline.bench.formats.replies import reply_text
 from sightline.errors import UserError
 from sightline.models.structured import ask_structured
 from sightline.run.folder import ATTEMPTS, read_run
+from sightline.run.questions import Questions, Shown
 from sightline.run.systems.base import ALL_KINDS, Kind, Options, Outcome, Setting, System, attempt_number
 from sightline.types import (
     Benchmark,
@@ -87,7 +86,7 @@ class Vote:
         self._models = Models(setting, "verify", options.base_url)
         if options.model is not None:
             self._models.check(options.model)
-        self._asking = Asking(setting.benchmark.corpus.pictures, setting.base)
+        self._questions = Questions(setting.benchmark.corpus.pictures, setting.base)
         most = max(map(len, self._said.values()), default=0)
         self.name = f"{source.system}, {options.by} of {options.n or most}"
 
@@ -137,9 +136,9 @@ class Vote:
             pictures = said.pictures if isinstance(said, PictureSet | Ranking) else ()
             content.append(f"\nAnswer {number}: {reply_text(said)}\n")
             for picture in pictures[:_SHOWN]:
-                view = self._asking.view(PictureRef(picture))
-                if isinstance(view, View):
-                    content += [f"photo_id: {picture}", view.part]
+                shown = self._questions.show(PictureRef(picture))
+                if isinstance(shown, Shown):
+                    content += [f"photo_id: {picture}", shown.part]
         content.append(f"\nGrade each of the {len(answers)} answers by its number.")
         assert self._options.model is not None
         return ChatRequest(self._options.model, (Message("system", (_VERIFY,)), Message("user", tuple(content))))

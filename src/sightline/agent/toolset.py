@@ -13,6 +13,7 @@ from sightline.types import TaskKind
 
 GROUP = "sightline.tools"
 """Entry points of this group are a `ToolKind`."""
+_NOTHING_TO_WORK_ON = "what it works on is not there"
 
 
 @cache
@@ -42,15 +43,19 @@ def chosen_names(
 
 def made(kinds: Mapping[str, ToolKind], names: Iterable[str], materials: Materials) -> dict[str, Tool]:
     """The tools that can be made from what there is."""
-    tools = {name: kinds[name].make(materials) for name in names}
+    tools = {name: kinds[name].make(materials) for name in names if kinds[name].lacks(materials) is None}
     return {name: tool for name, tool in tools.items() if tool is not None}
 
 
-def refuse_missing(wanted: Sequence[str], tools: Mapping[str, Tool]) -> None:
+def left_out(
+    kinds: Mapping[str, ToolKind], names: Iterable[str], tools: Collection[str], materials: Materials
+) -> dict[str, str]:
+    """Why each of the names that is not among the tools could not be made."""
+    return {name: kinds[name].lacks(materials) or _NOTHING_TO_WORK_ON for name in names if name not in tools}
+
+
+def refuse_missing(wanted: Iterable[str], missing: Mapping[str, str]) -> None:
     """A tool that was asked for by name and can't be made is no small matter."""
-    missing = [name for name in wanted if name not in tools]
-    if missing:
-        raise UserError(
-            f"{', '.join(missing)} can't be used here: what it works on is not there.",
-            "a web tool needs web=…, a search tool an index; leave it out otherwise",
-        )
+    lacking = [f"{name} ({missing[name]})" for name in wanted if name in missing]
+    if lacking:
+        raise UserError(f"can't be used here: {', '.join(lacking)}.", "give what is missing, or leave the tool out")

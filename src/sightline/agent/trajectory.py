@@ -112,8 +112,8 @@ class Start:
 class Turn:
     """One reply of the model and the calls that it led to.
 
-    `request` is the hash of what was asked. `forced` names the limit that made this the last turn; `failure` says why
-    there was no reply.
+    `request` is the hash of what was asked, `said` that of thought and text. `forced` names the limit that made this
+    the last turn; `failure` says why there was no reply.
     """
 
     number: int
@@ -124,6 +124,7 @@ class Turn:
     cost: Cost = Cost()
     forced: str | None = None
     failure: Failure | None = None
+    said: str = ""
     type: Literal["turn"] = "turn"
 
 
@@ -249,6 +250,11 @@ class Recorder:
         return name
 
 
+def words_hash(thought: str, text: str) -> str:
+    """What tells that the words of a turn are those that the model said; no later request holds its thoughts."""
+    return hashlib.sha256(f"{len(thought)}\0{thought}\0{text}".encode("utf-8", "surrogatepass")).hexdigest()
+
+
 def trajectory_path(folder: PathLike, task: str, attempt: int = 0) -> Path:
     """Where a run keeps what was done for a task: `TASK.jsonl`, and `TASK@1.jsonl` for the second attempt."""
     name = quote(task, safe=" ")
@@ -286,6 +292,19 @@ def trajectories_of(folder: PathLike) -> Iterator[Trajectory]:
     """Every attempt of a run that took notes, in order of file name."""
     for path in sorted((Path(folder) / TRAJECTORIES).glob("*.jsonl")):
         yield read_trajectory_file(path)
+
+
+def ends_of(folder: PathLike) -> Iterator[End]:
+    """How every finished attempt of a run ended, without reading what came before."""
+    for path in sorted((Path(folder) / TRAJECTORIES).glob("*.jsonl")):
+        lines = path.read_bytes().split(b"\n")
+        if len(lines) < 2 or lines[-1]:  # A stop left half a line.
+            continue
+        row = orjson.loads(lines[-2])
+        if isinstance(row, dict) and row.get("type") == "end":
+            record = _read(path, len(lines) - 1, row)
+            assert isinstance(record, End)
+            yield record
 
 
 def to_line(record: Record) -> bytes:

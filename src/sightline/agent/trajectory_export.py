@@ -31,6 +31,7 @@ from sightline.types import Failure, Run
 
 ATIF_VERSION = "ATIF-v1.6"
 MARKER = "index.json"
+_ATIF_PICTURES = frozenset(("image/jpeg", "image/png", "image/gif", "image/webp"))
 
 
 def to_atif(trajectory: Trajectory, folder: Path) -> dict[str, Any]:
@@ -121,7 +122,7 @@ def _arguments(use: Use) -> dict[str, Any]:
 
 
 def _parts(parts: Sequence[str | Sight], folder: Path) -> str | list[dict[str, Any]]:
-    """Words alone as a text, else a list of parts; a picture without a blob is named."""
+    """Words alone as a text, else a list of parts; a picture without a blob, or of a type unknown to ATIF, is named."""
     if all(isinstance(part, str) for part in parts):
         return "".join(part for part in parts if isinstance(part, str))
     found: list[dict[str, Any]] = []
@@ -131,9 +132,9 @@ def _parts(parts: Sequence[str | Sight], folder: Path) -> str | list[dict[str, A
             continue
         blob = _blob(part, folder)
         found.append({"type": "text", "text": f"photo_id: {part.name}"})
-        if blob is not None:
-            source = {"media_type": _mime(blob), "path": f"{BLOBS}/{part.sha256}"}
-            found.append({"type": "image", "source": source})
+        mime = "" if blob is None else _mime(blob)
+        if mime in _ATIF_PICTURES:
+            found.append({"type": "image", "source": {"media_type": mime, "path": f"{BLOBS}/{part.sha256}"}})
     return found
 
 

@@ -8,8 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import ChatOptions
-from sightline.cli.common import Common, printable
+from sightline.cli.asking import ChatOptions, show_plan
+from sightline.cli.common import Common, counted, printable
 from sightline.errors import SightlineError, StoppedError
 
 if TYPE_CHECKING:
@@ -20,7 +20,7 @@ if TYPE_CHECKING:
 
 Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]
-_WORDS, _ARGUMENTS, _LISTED = 300, 140, 20
+_WORDS, _ARGUMENTS, _LISTED, _UNKNOWN = 300, 140, 20, 5
 
 
 def ask(
@@ -56,24 +56,26 @@ def ask(
         How many turns the agent has; the last one is for the answer.
     """
     from sightline.agent.ask import ask as ask_agent
+    from sightline.agent.ask import price_ask
     from sightline.agent.asked import AgentSettings
     from sightline.agent.limits import TaskLimits
 
     console = common.console
-    asked = ask_agent(
-        question,
-        in_,
-        model=chat.chosen(),
-        tools=tuple(tool or ()),
-        without=tuple(without_tool or ()),
-        web=web,
-        embedder=embedder,
-        settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
-        workspace=common.workspace_path,
-        config=common.settings(),
-        asking=chat.asking(common),
-        watch=None if common.json else lambda record: _show(record, console),
-    )
+    how: dict[str, Any] = {
+        "model": chat.chosen(),
+        "tools": tuple(tool or ()),
+        "without": tuple(without_tool or ()),
+        "web": web,
+        "embedder": embedder,
+        "settings": AgentSettings(limits=TaskLimits(turns), seed=common.seed),
+        "workspace": common.workspace_path,
+        "config": common.settings(),
+        "asking": chat.asking(common),
+    }
+    if chat.plan:
+        show_plan(price_ask(question, in_, **how), common)
+        return
+    asked = ask_agent(question, in_, **how, watch=None if common.json else lambda record: _show(record, console))
     common.note(asked.notes)
     if common.json:
         common.print_json(to_json(asked))
@@ -83,11 +85,16 @@ def ask(
 
 
 def _end(asked: Asked) -> None:
-    """The exit code: 1 where no answer came, 3 where a limit was reached before the agent was done."""
+    """The exit code: 1 where no answer came, 3 where a limit was reached before the agent was done.
+
+    A model that answers only after it was reminded has answered.
+    """
     end = asked.answered.end
     if asked.failure is not None and end.forced is None:
         raise SightlineError(f"there is no answer: {asked.failure.message}.", "ask again, or another --model")
-    if end.forced is not None:
+    if asked.failure is not None and end.forced == "no-action":
+        raise SightlineError(f"the model neither acted nor answered: {asked.failure.message}.", "ask another --model")
+    if end.forced is not None and end.forced != "no-action":
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 
@@ -107,7 +114,7 @@ def to_json(asked: Asked) -> dict[str, Any]:
         "tokens": end.tokens,
         "usd": end.usd,
         "seconds": end.seconds,
-        "trajectory": str(asked.folder),
+        "trajectory": str(asked.trajectory),
     }
 
 
@@ -122,8 +129,11 @@ def to_text(asked: Asked) -> str:
         lines.append(f"  · {printable(picture.id)}{when}  {printable(picture.address or '')}".rstrip())
     if len(asked.pictures) > _LISTED:
         lines.append(f"  · and {len(asked.pictures) - _LISTED:,} more")
+    if end.unknown:
+        named = ", ".join(map(printable, end.unknown[:_UNKNOWN])) + (" …" if len(end.unknown) > _UNKNOWN else "")
+        lines.append(f"  left out, because there is no such picture: {named}")
     cost = "price not known" if end.usd is None else f"${end.usd:.4f}"
-    lines.append(f"  {end.turns} turns, {end.tokens:,} tokens, {cost}, {end.seconds:.1f} s")
+    lines.append(f"  {counted(end.turns, 'turn')}, {counted(end.tokens, 'token')}, {cost}, {end.seconds:.1f} s")
     return "\n".join(lines)
 
 

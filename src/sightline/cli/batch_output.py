@@ -8,7 +8,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common
+from sightline.cli.common import Common, counted
 
 if TYPE_CHECKING:
     from sightline.models.batches import Job, Parsed, Row, Summary
@@ -27,12 +27,12 @@ def job(made: Job, common: Common, *, only_last: bool = False) -> None:
         common.print_json({**asdict(made), "shards": [asdict(shard) for shard in shards]})
         return
     asked = sum(shard.requests for shard in shards)
-    lines = [f"  {asked:,} requests in {len(shards):,} files for {made.model} at {made.endpoint}"]
+    lines = [f"  {counted(asked, 'request')} in {counted(len(shards), 'file')} for {made.model} at {made.endpoint}"]
     if not only_last and made.known:
         lines.append(f"  {made.known:,} more are answered in the journal, or equal another")
     if not only_last and made.refused:
         lines.append(f"  {made.refused:,} can't be sent: results.jsonl will say why")
-    lines += [f"  {shard.file}  {shard.requests:,} requests, {shard.bytes:,} bytes" for shard in shards]
+    lines += [f"  {shard.file}  {counted(shard.requests, 'request')}, {shard.bytes:,} bytes" for shard in shards]
     _print([*lines, f"  nothing has been sent · sightline batch submit {made.folder}"], common)
 
 

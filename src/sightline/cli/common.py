@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
 
-from cyclopts import Parameter
+from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from sightline.errors import UserError
@@ -24,6 +24,18 @@ if TYPE_CHECKING:
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""
+
+
+def whole_number(_: type, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written: 1.5 is none, and is not rounded."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f'"{tokens[0].value}" is no whole number.') from None
+
+
+Whole = Annotated[int, Parameter(converter=whole_number)]
+"""How many: a whole number."""
 EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
@@ -96,6 +108,11 @@ class Common:
         from rich.console import Console
 
         return Console(highlight=False)
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:

@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.common import Common, Switch, pairs
+from sightline.cli.common import Common, Switch, counted, pairs
 
 
 def import_(
@@ -72,7 +72,8 @@ def import_(
         common.print_json(asdict(summary))
         return
     common.console.print(
-        f"  {summary.tasks:,} tasks · {summary.judgments:,} judgments · {summary.pictures:,} pictures"
+        f"  {counted(summary.tasks, 'task')} · {counted(summary.judgments, 'judgment')}"
+        f" · {counted(summary.pictures, 'picture')}"
         f" ({summary.missing_pictures:,} missing) → {out}",
         markup=False,
     )

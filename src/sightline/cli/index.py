@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch
+from sightline.cli.common import Common, Switch, counted
 
 if TYPE_CHECKING:
     from sightline.search.index import Built
@@ -26,6 +26,7 @@ def index(
     words_in_pictures: Switch = False,
     tokens: Switch = False,
     vectors: Annotated[bool, Parameter(negative="--no-vectors", show_default=False)] = True,
+    rebuild: Switch = False,
     spending: Spending = Spending(),
     common: Common = Common(),
 ) -> None:
@@ -52,6 +53,8 @@ def index(
         Make token vectors too, for `search --late`, where the embedder gives any.
     vectors:
         With --no-vectors only words and metadata are indexed.
+    rebuild:
+        Start from nothing, where an index was damaged; vectors come from the workspace, nothing is embedded again.
     """
     from sightline.indexing import index as build
     from sightline.search.index import Parts
@@ -70,6 +73,7 @@ def index(
         limit=common.limit,
         asking=spending.asking(common),
         local_only=common.local_only,
+        rebuild=rebuild,
     )
     if built.changes.unmatched:
         common.warn([f"annotations of pictures that are not in the index: {built.changes.unmatched:,}"])
@@ -83,11 +87,14 @@ def to_text(built: Built) -> str:
     """What was done, on a few lines."""
     changes, done, manifest = built.changes, built.embedded, built.manifest
     lines = [
-        f"  {built.pictures:,} pictures · {changes.added:,} added, {changes.changed:,} changed, "
+        f"  {counted(built.pictures, 'picture')} · {changes.added:,} added, {changes.changed:,} changed, "
         f"{changes.removed:,} removed"
     ]
     if manifest.embedder is not None:
         lines.append(f"  {done.made:,} embedded now · {manifest.embedder} · {manifest.backend}")
+    if manifest.recalls:
+        listed = ", ".join(f"{share:.3f} for {kind}" for kind, share in manifest.recalls.items())
+        lines.append(f"  approximate: recall@10 {listed}")
     extra = [
         (done.captions, "captions embedded"),
         (built.words_read, "pictures read for words"),

@@ -3,11 +3,16 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 from cyclopts import App
 
-from sightline.cli.asking import ChatOptions
+from sightline.cli.asking import ChatOptions, show_plan
+from sightline.cli.common import Common
 from sightline.cli.make_common import AskingJob, Job, show
+
+if TYPE_CHECKING:
+    from sightline.make.stages import StageResult
 
 app = App(name="make", help="Make a benchmark of a folder of pictures, all of it or one stage.")
 
@@ -45,11 +50,21 @@ def make(
         workspace=opening.workspace,
         config=opening.config,
         asking=asking,
-        watch=None if common.json and not asking.plan else lambda result: show(result, common),
+        watch=None if common.json else lambda result: _show_done(result, common),
     )
-    if common.json and not asking.plan:
+    if common.json:
         common.warn(made.warnings)
+    if made.price is not None:  # All stages in one table, with what they cost together.
+        show_plan(made.price, common)
+    elif common.json:
         common.print_json(made.to_json())
+
+
+def _show_done(result: StageResult, common: Common) -> None:
+    if result.price is None:
+        show(result, common)
+    else:
+        common.warn(result.warnings)
 
 
 @app.command(sort_key=1)

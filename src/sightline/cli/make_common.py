@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from sightline.cli.asking import ChatOptions, show_plan
-from sightline.cli.common import Common, EngineOption, Switch, seconds_of
+from sightline.cli.common import Common, EngineOption, Switch, counted, seconds_of
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -21,6 +21,14 @@ if TYPE_CHECKING:
     from sightline.make.project import Project
     from sightline.make.stages import Stage, StageResult
     from sightline.models.asking import Asking
+
+
+_NOUNS = (
+    "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
+    "annotation", "review",
+)  # fmt: skip
+_SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
+"Nouns among the names of what stages count."
 
 
 @Parameter(name="*", group="Files")
@@ -170,7 +178,9 @@ def to_text(result: StageResult) -> str:
     if result.usd:
         lines.append(f"  cost ${result.usd:.4f}")
     if result.stage == "summary":  # A page, with tables and charts beside it.
-        return "\n".join([*lines, f"  → {result.wrote[0]}", f"    and {len(result.wrote) - 1:,} files beside it"])
+        return "\n".join(
+            [*lines, f"  → {result.wrote[0]}", f"    and {counted(len(result.wrote) - 1, 'file')} beside it"]
+        )
     return "\n".join([*lines, *(f"  → {path}" for path in result.wrote)])
 
 
@@ -180,4 +190,9 @@ def tell(line: str) -> None:
 
 
 def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {name}" for name, count in counts.items())
+    return ", ".join(f"{count:,} {_one(name) if count == 1 else name}" for name, count in counts.items())
+
+
+def _one(name: str) -> str:
+    """The name of a count for a single thing: `pictures left out` → `picture left out`."""
+    return " ".join(_SINGULAR.get(word, word) for word in name.split())

@@ -10,7 +10,7 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common, Switch
+from sightline.cli.common import Common, Switch, counted
 from sightline.cli.make_common import Job, JudgedJob, tell
 from sightline.errors import FoundError, UserError
 
@@ -54,6 +54,7 @@ def publish(
     together: str | None = None,
     allow_licenses: str | None = None,
     keep_metadata: Switch = False,
+    keep_ids: Switch = False,
     public: Switch = False,
     yes: Switch = False,
     endpoint: str | None = None,
@@ -82,19 +83,21 @@ def publish(
         Publish pictures under these licences only, such as cc-by-4.0,cc0-1.0; unknown stands for none stated.
     keep_metadata:
         Leave EXIF, GPS and time in the picture files, and place and time in the tables.
+    keep_ids:
+        Publish pictures under the ids that they have here, which may tell who took them and when.
     public:
         Everybody sees it; else as publish.private says.
     yes:
-        Pictures of people may be published.
+        Pictures of people may be published, and with --keep-ids the ids that they have here.
     endpoint:
         Another hub than huggingface.co.
     """
-    from sightline.make.publish.folder import PeopleError
+    from sightline.make.publish.folder import AgreementError
     from sightline.make.publish.stage import PublishStage
 
     stage = PublishStage(
         bench,
-        _terms(layout, splits, together, allow_licenses, keep_metadata, job.common),
+        _terms(layout, splits, together, allow_licenses, keep_metadata, keep_ids, job.common),
         repo,
         dry_run,
         yes,
@@ -104,10 +107,10 @@ def publish(
     )
     try:
         job.run(stage)
-    except PeopleError as people:
-        if not _agreed(f"{people.message} Publish them?"):
+    except AgreementError as asked:
+        if not _agreed(f"{asked.message} Publish them?"):
             raise
-        job.run(replace(stage, people_agreed=True))
+        job.run(replace(stage, agreed=True))
 
 
 def takedown(
@@ -160,7 +163,9 @@ def takedown(
         common.print_json(found.to_json())
         return
     lines = [f"  taken down: {', '.join(found.pictures)}", f"  → {folder}"]
-    lines.append(f"  {len(found.tasks):,} tasks had it{_some(found.tasks)}; {len(found.lost_tasks):,} are gone with it")
+    lines.append(
+        f"  {counted(len(found.tasks), 'task')} had it{_some(found.tasks)}; {len(found.lost_tasks):,} are gone with it"
+    )
     lines += [
         f"  {run.folder} ({run.system}): {len(run.tasks):,} {'scores are no longer true' if run.scored else 'tasks'}"
         for run in found.runs
@@ -291,7 +296,13 @@ def _show_clean(found: Litter, gone: int, common: Common) -> None:
 
 
 def _terms(
-    layout: str, splits: str, together: str | None, licences: str | None, keep_metadata: bool, common: Common
+    layout: str,
+    splits: str,
+    together: str | None,
+    licences: str | None,
+    keep_metadata: bool,
+    keep_ids: bool,
+    common: Common,
 ) -> Terms:
     from sightline.make.publish.manifest import Terms
     from sightline.make.publish.splits import TOGETHER
@@ -301,7 +312,7 @@ def _terms(
     if strange:
         raise UserError(f'--together has no "{strange[0]}".', f"choose from {', '.join(TOGETHER)}")
     allowed = None if licences is None else _words(licences)
-    return Terms(layout, splits, allowed, tuple(ties), keep_metadata, common.seed or 0)
+    return Terms(layout, splits, allowed, tuple(ties), keep_metadata, common.seed or 0, keep_ids)
 
 
 def _words(text: str) -> tuple[str, ...]:

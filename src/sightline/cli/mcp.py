@@ -63,6 +63,8 @@ def mcp(
     from sightline.mcp import build_server, new_token, open_desk, serve_http, serve_stdio
 
     common.ignores_limit()
+    if common.json and http is None:
+        raise UserError("over stdin and stdout there is no room for --json.", "leave it out, or add --http 0")
     token = os.environ.get(_TOKEN, "")
     if http is not None and token and len(token) < _SHORTEST:
         raise UserError(f"{_TOKEN} has fewer than {_SHORTEST} characters.", "leave it out, and one is made")
@@ -82,6 +84,11 @@ def mcp(
 
         def ready(address: str) -> None:
             told = "the one in $" + _TOKEN if token else chosen
+            if common.json:
+                # A token from the environment is known to whoever set it, and is not said again.
+                common.print_json({"url": address, "token": None if token else chosen, "tools": len(desk.tools)})
+                sys.stdout.flush()
+                return
             sys.stderr.write(f"serving {len(desk.tools)} tools at {address}\ntoken: {told}\n")
             sys.stderr.flush()
 

@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common, printable
+from sightline.cli.common import Common, counted, printable
 from sightline.errors import FoundError
 
 if TYPE_CHECKING:
@@ -63,7 +63,8 @@ def replay(
     else:
         common.console.print(to_text(done), markup=False, soft_wrap=True)
     if not done.same:
-        raise FoundError(f"{len(done.differences)} differences from the record.", "the first one is the cause, mostly")
+        differ = counted(len(done.differences), "difference")
+        raise FoundError(f"{differ} from the record.", "the first one is the cause, mostly")
 
 
 def to_text(done: Replayed) -> str:

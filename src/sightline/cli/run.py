@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch
+from sightline.cli.common import Common, Switch, counted
 
 if TYPE_CHECKING:
     from sightline.run.summary import RunSummary
@@ -73,8 +73,8 @@ def to_text(done: RunSummary, benchmark: Path) -> str:
     """What was done, how long it took, and what comes next."""
     before = done.attempts - done.made
     lines = [
-        f"  {done.run.system} on {done.run.benchmark}: {_counted(done.attempts, 'attempt')} at {done.tasks:,} tasks"
-        + (f", {before:,} of them before" if before else "")
+        f"  {done.run.system} on {done.run.benchmark}: {counted(done.attempts, 'attempt')} "
+        f"at {counted(done.tasks, 'task')}" + (f", {before:,} of them before" if before else "")
     ]
     if done.failures:
         listed = ", ".join(f"{kind} {count:,}" for kind, count in done.failures.items())
@@ -86,15 +86,11 @@ def to_text(done: RunSummary, benchmark: Path) -> str:
     if times.p50 is not None and times.p90 is not None and times.p99 is not None:
         lines.append(
             f"  time: p50 {_time(times.p50)}, p90 {_time(times.p90)}, p99 {_time(times.p99)} "
-            f"over {_counted(times.n, 'answer')}"
+            f"over {counted(times.n, 'answer')}"
             + ("" if times.index is None else f"; index built in {_time(times.index)}")
         )
     lines.append(f"  next: sightline score {benchmark} {done.folder}")
     return "\n".join(lines)
-
-
-def _counted(number: int, noun: str) -> str:
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
 
 
 def _time(seconds: float) -> str:

@@ -5,11 +5,11 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from sightline.cli.common import Common, Switch
+from sightline.cli.common import Common, Switch, counted
 
 if TYPE_CHECKING:
     from rich.table import Table
@@ -35,6 +35,8 @@ def score(
 ) -> None:
     """Score a run on its benchmark, without running anything again; writes scores.json and per_task.csv to the run.
 
+    Of an agent's run it also says why pictures were missed, and which errors were made (attribution.json).
+
     Parameters
     ----------
     benchmark:
@@ -52,6 +54,8 @@ def score(
     other_version:
         Score although the run was made on another version of the benchmark.
     """
+    from sightline.agent.attribution import read_attribution
+    from sightline.score.asked import failures_of, notes_of
     from sightline.verbs import score as score_run
 
     scores = score_run(
@@ -66,17 +70,24 @@ def score(
     )
     if by is not None:
         check_label(scores, by)
+    # With --limit nothing is written, so what an earlier scoring wrote is not of these tasks.
+    missed = None if common.limit is not None else read_attribution(run)
+    asked = names(metrics) or scores.metrics
+    common.note(f"none of the tasks that were scored is one for {name}" for name in asked if name not in scores.overall)
     if common.json:
-        common.print_json(scores.to_dict(tasks=False))
+        common.print_json({**scores.to_dict(tasks=False), **({} if missed is None else {"attribution": missed})})
         return
-    wanted = names(metrics) or scores.metrics
-    common.console.print(estimates_table({name: scores.overall[name] for name in wanted}))
+    wanted = [name for name in asked if name in scores.overall]
+    if wanted:
+        common.console.print(estimates_table({name: scores.overall[name] for name in wanted}))
     if by is not None:
         _print_slices(scores, by, common)
-    failed = ", ".join(f"{kind} {count:,}" for kind, count in scores.failures.items())
+    failed = ", ".join(f"{kind} {count:,}" for kind, count in failures_of(scores, wanted).items())
     if failed:
         common.console.print(f"  failures, counted as zero: {failed}", markup=False)
-    common.warn(scores.notes)
+    if missed is not None:
+        common.console.print(_missed_table(missed))
+    common.warn(notes_of(scores, wanted))
 
 
 @app.command
@@ -159,6 +170,22 @@ def estimates_table(estimates: Mapping[str, Estimate]) -> Table:
         table.add_row(
             name, f"{found.mean:.3f}", interval.replace("[", "\\["), f"{found.n:,}", f"{found.failures:,}", answered
         )
+    return table
+
+
+def _missed_table(missed: Mapping[str, Any]) -> Table:
+    """Why an agent missed pictures, and which errors its attempts made."""
+    from rich.table import Table
+
+    right, attempts = missed["right"], missed["attempts"]
+    title = f"{right:,} of {counted(attempts, 'attempt')} {'is' if attempts == 1 else 'are'} right"
+    table = Table(
+        "missed pictures", "", "wrong attempts", "", box=None, header_style="bold", padding=(0, 2), title=title
+    )
+    reasons, errors = list(missed["misses"].items()), list(missed["errors"].items())
+    for row in range(max(len(reasons), len(errors))):
+        cells = [part for side in (reasons, errors) for part in (side[row] if row < len(side) else ("", ""))]
+        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells))
     return table
 
 

@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 
 from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch, printable
+from sightline.cli.common import Common, Switch, Whole, printable
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -73,7 +73,7 @@ def search(
     *,
     in_: Annotated[Path | None, Parameter(name="--in")] = None,
     where: str | None = None,
-    k: Annotated[int, Parameter(name=["-k", "--top"])] = 10,
+    k: Annotated[Whole, Parameter(name=["-k", "--top"])] = 10,
     like: Several = None,
     owner: str | None = None,
     group: Several = None,

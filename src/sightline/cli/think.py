@@ -9,7 +9,7 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.asking import Endpoint, Positive, Sampling, show_plan
-from sightline.cli.common import Common, EngineOption, Switch
+from sightline.cli.common import Common, EngineOption, Switch, counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -123,6 +123,8 @@ def think(
     done = make_traces(work, out, engine=engine, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
     if done.without_prompt:
         common.warn([f"pictures for which no prompt fits what is known of them: {done.without_prompt:,}"])
+    if done.verifier_failed:
+        common.warn([_unverified(done)])
     if common.json:
         common.print_json(done.to_json())
     else:
@@ -139,28 +141,36 @@ def _teachers(given: list[str] | None, samples: int | None) -> tuple[Teacher, ..
     return numbered(tuple(named * (samples or (2 if len(named) == 1 else 1))))
 
 
+def _unverified(done: Summary) -> str:
+    failed = sum(done.verifier_failed.values())
+    kinds = ", ".join(f"{kind} {count:,}" for kind, count in done.verifier_failed.items())
+    rows = counted(failed + done.verified, "row")
+    return f"verification failed in {failed:,} of {rows} ({kinds}): what was said there is kept without it"
+
+
 def to_text(done: Summary) -> str:
     """What is kept and what is not, what it cost, and what comes next."""
     before = done.rows - done.asked
     lines = [
-        f"  {done.kept:,} traces kept of {done.rows:,} rows" + (f", {before:,} of them from before" if before else "")
+        f"  {counted(done.kept, 'trace')} kept of {counted(done.rows, 'row')}"
+        + (f", {before:,} of them from before" if before else "")
     ]
-    for name, counts in (("rejected", done.rejected), ("failed", done.failed)):
+    for state, counts in (("rejected", done.rejected), ("failed", done.failed)):
         if counts:
             listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
-            lines.append(f"  {name}: {listed}")
-    for teacher in done.teachers:
+            lines.append(f"  {state}: {listed}")
+    for name, teacher in zip(done.names, done.teachers, strict=True):
         quality = "" if teacher.quality is None else f", quality {teacher.quality:.2f}"
-        lines.append(f"  {teacher.model}: {teacher.kept:,} kept, {teacher.output:,} tokens{quality}")
+        lines.append(f"  {name}: {teacher.kept:,} kept, {teacher.output:,} tokens{quality}")
     if done.agreement is not None:
-        against = f"they contradict each other in {done.contradicting:,} rows"
+        against = f"they contradict each other in {counted(done.contradicting, 'row')}"
         lines.append(f"  teachers agree on {done.agreement:.0%} of what they claim; {against}")
     cost = f"${done.usd:.4f}"
     if done.unpriced:
         cost = f"at least {cost}: {done.unpriced:,} replies have no known price"
     lines += [
         f"  cost {cost} · {done.seconds:.1f} s",
-        f"  → {done.folder} · {done.shards:,} shards",
+        f"  → {done.folder} · {counted(done.shards, 'shard')}",
         f"  next: sightline import imagenet-think {done.folder} --out BENCH",
     ]
     return "\n".join(lines)

@@ -3,7 +3,10 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
 
 from sightline.cli.common import Common
 from sightline.types import TaskKind
@@ -12,6 +15,9 @@ if TYPE_CHECKING:
     from sightline.types import Benchmark
     from sightline.world.truth import World
 
+_LEAST, _MOST = 48, 4096
+"""Pixels of a side: scenes do not fit into fewer, and more take too much memory."""
+
 
 def world(
     folder: Path,
@@ -19,8 +25,8 @@ def world(
     *,
     pictures: int = 600,
     owners: int = 1,
-    tasks: int = 100,
-    kind: list[TaskKind] | None = None,
+    tasks: Annotated[int, Parameter(validator=Number(gte=0))] = 100,
+    kind: Annotated[list[TaskKind] | None, Parameter(negative="")] = None,
     difficulty: float | None = None,
     size: str = "640x480",
     workers: int | None = None,
@@ -45,7 +51,7 @@ def world(
     difficulty:
         From 0 to 1; mixed when not given.
     size:
-        Width and height of the pictures.
+        Width and height of the pictures, each 48 to 4096.
     workers:
         Processes that draw; one for each core when not given.
     """
@@ -83,7 +89,10 @@ def _sides(size: str) -> tuple[int, int]:
     wide, _, high = size.lower().replace("×", "x").partition("x")
     if not (wide.isdecimal() and high.isdecimal()):
         raise UserError(f'"{size}" is no size.', "write it as 640x480")
-    return int(wide), int(high)
+    sides = int(wide), int(high)
+    if not all(_LEAST <= side <= _MOST for side in sides):
+        raise UserError(f"pictures of {size} can't be drawn.", f"give a size from {_LEAST}x{_LEAST} to {_MOST}x{_MOST}")
+    return sides
 
 
 def _to_json(lives: World, made: Benchmark | None) -> dict[str, object]:
@@ -102,6 +111,12 @@ def _kinds(made: Benchmark | None) -> dict[str, int]:
     return dict(Counter(task.kind for task in made.tasks.values())) if made else {}
 
 
+def _system(made: Benchmark) -> str:
+    """A built-in system that can do some of the tasks."""
+    finding = any(task.kind in ("rank", "select") for task in made.tasks.values())
+    return "retriever:embedder=world" if finding else "chat:model=builtin/world"
+
+
 def _to_text(lives: World, made: Benchmark | None) -> str:
     from sightline.report.words import counted
 
@@ -109,7 +124,7 @@ def _to_text(lives: World, made: Benchmark | None) -> str:
     lines = [f"  {' · '.join(parts)}", f"  → {lives.folder}"]
     if made:
         lines.append(f"  tasks: {', '.join(f'{count} {kind}' for kind, count in _kinds(made).items())}")
-        lines.append(f"next: sightline run {lives.folder.parent} --system retriever:embedder=world --out runs/world")
+        lines.append(f"next: sightline run {lives.folder.parent} --system {_system(made)} --out runs/world")
     else:
         lines.append(f"next: sightline scan {lives.folder / 'pictures'}")
     return "\n".join(lines)

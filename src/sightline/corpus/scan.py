@@ -85,6 +85,8 @@ def scan(
             rebuild_groups(store, config.duplicates, config.events)
             store.set_note("groups", stamp)
         store.mark_scanned(root)
+        if store.forget_empty(root):
+            _log.warning("%s holds no pictures.", root_path)
         _tell_missing_decoder(store)
         return _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
 

@@ -79,6 +79,17 @@ class Store:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self.database.execute("UPDATE roots SET scanned_at = ? WHERE id = ?", (now, root.id))
 
+    def unfinished_roots(self) -> list[Root]:
+        """Folders whose first scan did not come to its end yet."""
+        rows = self.database.execute("SELECT id FROM roots WHERE scanned_at IS NULL").fetchall()
+        return [root for root in self.roots() if (root.id,) in rows]
+
+    def forget_empty(self, root: Root) -> bool:
+        """Forget a folder in which no scan ever met a file; whether it was one."""
+        with self.transaction():
+            query = "DELETE FROM roots WHERE id = ? AND NOT EXISTS (SELECT 1 FROM files WHERE root = ?)"
+            return self.database.execute(query, (root.id, root.id)).rowcount > 0
+
     def note(self, key: str) -> str | None:
         row = self.database.execute("SELECT value FROM notes WHERE key = ?", (key,)).fetchone()
         return None if row is None else row[0]

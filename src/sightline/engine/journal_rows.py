@@ -93,14 +93,15 @@ def _pack(reply: ChatReply) -> bytes:
 def from_row(row: tuple[Any, ...]) -> ChatReply | Failure:
     """What `FIND` gives."""
     seconds, attempts, usd, failure, message, reply, sent, cached, output, reasoning, image, written, reported = row
+    usage = Usage(sent, cached, output, reasoning, image, written, bool(reported))
     if failure is not None:
-        return Failure(failure, message)
+        return Failure(failure, message, usage=usage, usd=usd)
     body = orjson.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
     calls = tuple(ToolCall(**call) for call in body.pop("tool_calls", ()))
     return ChatReply(
         **body,
         tool_calls=calls,
-        usage=Usage(sent, cached, output, reasoning, image, written, bool(reported)),
+        usage=usage,
         usd=usd,
         seconds=seconds,
         attempts=attempts,

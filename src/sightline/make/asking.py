@@ -35,14 +35,21 @@ class BatchWish:
 
 
 def price(
-    requests: Iterable[ChatRequest], model: str, config: Config, workspace: Path, asking: Asking, stage: str
+    requests: Iterable[ChatRequest],
+    model: str,
+    config: Config,
+    workspace: Path,
+    asking: Asking,
+    stage: str,
+    *,
+    calls: int | None = None,
 ) -> Plan:
-    """What these calls would cost; nobody is asked."""
+    """What these calls would cost, or so many `calls` like them; nobody is asked."""
 
     async def planned() -> Plan:
         asked = replace(asking, plan=True)
         async with open_chat(model, config, workspace=workspace, asking=asked, stage=stage) as caller:
-            return Plan((caller.plan(requests),))
+            return Plan((caller.plan(requests, calls),))
 
     return asyncio.run(planned())
 

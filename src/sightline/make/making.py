@@ -11,13 +11,14 @@ from sightline import bench
 from sightline.bench.files import HEADER
 from sightline.config import Config
 from sightline.config.suggest import nearest
+from sightline.engine.plan import Plan
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.make import project as files
 from sightline.make.asking import BatchWish
 from sightline.make.assemble.stage import FOLDER
 from sightline.make.opening import Opening
-from sightline.make.pipeline import Means, all_stages, check_settings, one_stage, run_stages
+from sightline.make.pipeline import Means, all_stages, check_settings, one_stage, priced_stages, run_stages
 from sightline.make.stages import Stage, StageResult
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
@@ -40,6 +41,12 @@ class Made:
         """What all of it cost; None where a price is not known."""
         costs = [stage.usd for stage in self.stages]
         return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def price(self) -> Plan | None:
+        """What all of it would cost, if it was only asked for that."""
+        stages = tuple(one for stage in self.stages if stage.price is not None for one in stage.price.stages)
+        return Plan(stages) if stages else None
 
     @property
     def bench(self) -> Path | None:
@@ -100,12 +107,13 @@ def make(
     means = Means(model, tuple(judges), embedder, None if vectors is None else Path(vectors), batch, engine)
     stages = _chosen(stage, None if pictures is None else Path(pictures), means)
     name = None if stage is None else stages[-1].name
+    results = run_stages(stages, lambda: opening.project(name), asking)
     if stage is None:
         check_settings(opening.project())
-        if asking.plan:  # What later stages cost depends on what earlier ones find.
-            stages = stages[:2]
+        if asking.plan:
+            results = priced_stages(stages[0], means, opening.project, asking)
     done = []
-    for result in run_stages(stages, lambda: opening.project(name), asking):
+    for result in results:
         done.append(result)
         if watch is not None:
             watch(result)

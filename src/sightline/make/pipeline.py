@@ -14,6 +14,7 @@ from sightline.make.asking import BatchWish
 from sightline.make.assemble.stage import AssembleStage
 from sightline.make.audit.stage import AuditStage
 from sightline.make.clean import run_noted
+from sightline.make.foreseeing import foresee
 from sightline.make.judge.stage import JudgeStage
 from sightline.make.pictures import PicturesStage
 from sightline.make.plan.stage import PlanStage, check_quotas
@@ -89,6 +90,18 @@ def check_settings(project: Project) -> None:
                 near = nearest(name, answers)
                 hint = f'did you mean "{near}"?' if near else "add it to [annotate.taxonomy] or annotate.flags"
                 raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
+
+
+def priced_stages(listing: Stage, by: Means, project: Callable[[], Project], asking: Asking) -> Iterator[StageResult]:
+    """The pictures are listed, which costs nothing; then the price of each stage that asks, as far as it is known."""
+    yield run_noted(listing, project(), asking)
+    yield from foresee(
+        AnnotateStage(by.model, by.batch, by.engine),
+        QueryStage(by.model, by.batch, by.engine),
+        JudgeStage(by.panel, by.batch, by.engine, by.embedder),
+        project(),
+        asking,
+    )
 
 
 def run_stages(stages: Iterable[Stage], project: Callable[[], Project], asking: Asking) -> Iterator[StageResult]:

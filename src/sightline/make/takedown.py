@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from datetime import UTC, date, datetime
 from pathlib import Path
@@ -13,6 +13,8 @@ from sightline.io import read_jsonl, write_jsonl
 from sightline.make.project import Project
 from sightline.make.publish.folder import Wish, build, published
 from sightline.make.publish.manifest import Manifest, read_manifest
+from sightline.make.publish.naming import FILE as IDS
+from sightline.make.publish.naming import read_names
 from sightline.make.publish.splits import relevant_to
 from sightline.make.summary.source import Source
 from sightline.run.folder import HEADER, SCORES, read_run
@@ -67,19 +69,29 @@ def take_down(
 ) -> Takedown:
     """Note it, make the published folder again without the picture, and say what that touches.
 
-    `name` is the SHA-256 of the picture as it was published or as it lies here (eight digits or more), or its id.
+    `name` is the SHA-256 of the picture as it was published or as it lies here (eight digits or more), or its id,
+    there or here.
     """
     before = read_manifest(folder)
-    found = dict(_find(name, source.benchmark, folder))
+    names = read_names(project.folder / IDS).pictures
+    found = dict(_find(name, source.benchmark, folder, names))
     if not found:
         raise UserError(
             f'no picture of the benchmark or of {folder} is "{name}".',
             f"give the sha256 of its file, {_SHORTEST} digits or more, or its id",
         )
     touched = tuple(task for task in source.benchmark.tasks if _concerns(source.benchmark, task, found))
-    runs_touched = tuple(_runs(runs, source.benchmark, touched, found))  # First: a run may be broken.
+    known_as = {*found, *(names[id_] for id_ in found if id_ in names)}  # A run may be on what was published.
+    runs_touched = tuple(_runs(runs, source.benchmark, touched, known_as))  # First: a run may be broken.
     _note(project, found, source.benchmark, reason)
-    wish = Wish(date.fromisoformat(before.released), before.repo, True, taken_down(project), _audit(source))
+    wish = Wish(
+        date.fromisoformat(before.released),
+        before.repo,
+        True,
+        taken_down(project),
+        _audit(source),
+        project.folder / IDS,
+    )
     manifest = build(source, folder, before.terms, project.config, wish)
     lost = tuple(task for task in manifest.lost_tasks if task not in before.lost_tasks)
     return Takedown(tuple(found), touched, lost, runs_touched, manifest)
@@ -90,15 +102,17 @@ def _audit(source: Source) -> dict[str, Any]:
     return dict(found) if isinstance(found, dict) else {}
 
 
-def _find(name: str, benchmark: Benchmark, folder: Path) -> Iterator[tuple[str, str | None]]:
+def _find(name: str, benchmark: Benchmark, folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:
     """Ids with the hash under which they were published; the same bytes under several ids are all meant."""
     shown = {row["picture"]: row["sha256"] for row in published(folder)}
     wanted = name.strip().casefold()
     by_hash = len(wanted) >= _SHORTEST and set(wanted) <= set("0123456789abcdef")
     for id_, picture in benchmark.corpus.pictures.items():
-        hashes = (picture.sha256, shown.get(id_))
-        if id_ == name or (by_hash and any(one is not None and one.startswith(wanted) for one in hashes)):
-            yield id_, shown.get(id_)
+        there = names.get(id_, id_)
+        digest = shown.get(there) or shown.get(id_)  # By its own id where ids were kept.
+        hashes = (picture.sha256, digest)
+        if name in (id_, there) or (by_hash and any(one is not None and one.startswith(wanted) for one in hashes)):
+            yield id_, digest
 
 
 def _note(project: Project, found: dict[str, str | None], benchmark: Benchmark, reason: str | None) -> None:

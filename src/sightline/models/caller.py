@@ -15,7 +15,7 @@ from sightline.engine.keys import UnreadablePictureError, has_pictures_on_disk, 
 from sightline.engine.limits import Gate, Limiter, Limits, Slot
 from sightline.engine.plan import StagePlan, plan_stage
 from sightline.engine.prices import Prices
-from sightline.engine.purposes import current_task
+from sightline.engine.purposes import asks_afresh, current_task, note_reuse
 from sightline.engine.retry import OVERLOADS, Retry
 from sightline.errors import SightlineError
 from sightline.models.course import BROKEN_OFF, NOT_KNOWN, Course, cost_of
@@ -99,8 +99,9 @@ class Caller:
             return Failure("bad-picture", str(error))
         except TypeError as error:  # What JSON can't hold, such as half of a surrogate pair.
             return Failure("bad-request", f"the request can't be written as JSON: {error}")
-        known = await self._journal.seek(key, fresh=self._fresh)
+        known = await self._journal.seek(key, fresh=self._fresh or asks_afresh())
         if known is not None:
+            note_reuse(key)
             return self._from_journal(request, known)
         try:
             return await self._ask(key, request)
@@ -134,6 +135,8 @@ class Caller:
             raise
         if isinstance(course.result, ChatReply):
             course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
+        else:
+            course.result = replace(course.result, usage=course.usage or NOT_KNOWN, usd=course.usd)
         await self._journal.record(self._call(key, request, course))
         if isinstance(course.result, Failure):
             self._breaker.raise_if_stopped()

@@ -225,7 +225,7 @@ async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes | Non
 
 def _parse(data: bytes, content_type: str, asked: str) -> Mapping[str, Any] | Failure:
     if is_html(data) or content_type.startswith("text/html"):
-        return failure("html", f"{asked}: {read_error(data).message}, not JSON; is the address right?")
+        return failure("html", f"{asked}: {read_error(data).message}, not JSON: the address may be wrong")
     if content_type and "json" not in content_type.partition(";")[0]:
         return failure("bad-content-type", f"{asked}: sent {clip(content_type, 80)}, not JSON")
     try:
@@ -248,7 +248,7 @@ def _reason(error: Exception) -> str:
     if isinstance(error, aiohttp.ClientConnectorDNSError):
         return f"there is no machine called {error.host}"
     if isinstance(error, aiohttp.ClientConnectorError) and isinstance(cause, ConnectionRefusedError):
-        return f"nothing listens on port {error.port}; is the server running?"
+        return f"nothing listens on port {error.port}: the server may not be running"
     if isinstance(error, aiohttp.ServerDisconnectedError):
         return "the server closed the connection before it answered"
     return clip(str(error) or type(error).__name__)

@@ -15,6 +15,7 @@ from sightline.report.parts.differences import differences
 from sightline.report.parts.failures import failures
 from sightline.report.parts.latency import latency
 from sightline.report.parts.measured import measured
+from sightline.report.parts.missed import missed
 from sightline.report.parts.notes import notes
 from sightline.report.parts.provenance import provenance
 from sightline.report.parts.recall import recall
@@ -59,6 +60,7 @@ def _parts(section: Section, files: FileNames, ident: str, rows: int) -> list[Pa
             differences(section, files),
             breakdown(section, files, ident),
             failures(section),
+            missed(section),
             beside(section),
             tasks(section, files, rows),
         ]

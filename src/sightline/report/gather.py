@@ -10,6 +10,7 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sightline import bench
+from sightline.agent.attribution import attribute_folder, read_attribution
 from sightline.bench.files import HEADER as BENCHMARK_FILE
 from sightline.errors import UserError
 from sightline.io import PathLike
@@ -77,6 +78,7 @@ class Section:
             "failures": dict(run.scores.failures),
             "spending": {**asdict(run.spending), "usd": run.spending.usd},
             "notes": list(run.scores.notes),
+            "attribution": read_attribution(run.folder),
         }
 
 
@@ -134,8 +136,10 @@ def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores
             f"give the benchmark's folder too, or score the run first: sightline score BENCH {folder}",
         )
     # A run of another version is refused by `evaluate`, which says so.
-    scores = evaluate((same or named)[0], read_run(folder))
+    benchmark = (same or named)[0]
+    scores = evaluate(benchmark, read_run(folder))
     write_scores(scores, folder)
+    attribute_folder(folder, benchmark)
     return scores
 
 

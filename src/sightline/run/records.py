@@ -225,6 +225,7 @@ class LedgerRecord(Record):
     usd: Annotated[float, Field(ge=0)] | None = None
     seconds: Annotated[float, Field(ge=0)] | None = None
     ok: bool = True
+    from_journal: bool = False
 
     def to_entry(self) -> LedgerEntry:
         return LedgerEntry(
@@ -239,6 +240,7 @@ class LedgerRecord(Record):
             usd=self.usd,
             seconds=self.seconds,
             ok=self.ok,
+            from_journal=self.from_journal,
         )
 
     @classmethod
@@ -255,4 +257,5 @@ class LedgerRecord(Record):
             usd=entry.usd,
             seconds=entry.seconds,
             ok=entry.ok,
+            from_journal=entry.from_journal,
         )

@@ -5,6 +5,7 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping
+from contextlib import closing
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -17,8 +18,9 @@ from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.models.asking import Asking
 from sightline.models.embedders.loop_thread import LoopThread
-from sightline.run.folder import read_run, write_run
+from sightline.run.folder import key_of, read_run, write_run
 from sightline.run.latency import ATTEMPT
+from sightline.run.paid import PaidCalls
 from sightline.run.predictions import checked, ordered
 from sightline.run.spec import Spec, masked, parse_spec
 from sightline.run.summary import RunSummary, summarise
@@ -56,7 +58,8 @@ def run(
 ) -> RunSummary:
     """Run a system (a SPEC, a TOML file or an object with `attempt`) over a benchmark, into the folder `out`.
 
-    What `out` has already is not run again; `retry_failed` forgets the failures there that another try may mend.
+    What `out` has already is not run again; `retry_failed` forgets the failures there that another try may mend, and
+    asks models for those tasks afresh, whatever the journal has.
     `repeat` is how often each task is tried, `limit` takes only the first tasks, `concurrency` is how many attempts
     are made at once (the system's own choice when not given).
     """
@@ -80,7 +83,7 @@ def run(
     tested = spec.open(setting) if isinstance(spec, Spec) else as_system(spec)
     if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
         tested = Guarded(tested, None if isinstance(spec, Spec) else type(tested).__name__)
-    job = _Job(folder, shown, tested, repeat, limit, concurrency or concurrency_of(tested))
+    job = _Job(folder, shown, tested, repeat, limit, concurrency or concurrency_of(tested), setting.workspace)
     made = job.run(spec if isinstance(spec, Spec) else None, seed, retry_failed)
     return summarise(
         folder,
@@ -103,6 +106,7 @@ class _Job:
     repeat: int
     limit: int | None
     concurrency: int
+    workspace: Path
 
     @property
     def tasks(self) -> tuple[Task, ...]:
@@ -113,9 +117,10 @@ class _Job:
         try:
             entries = tuple(self.system.prepare()) if isinstance(self.system, Preparing) else ()
             header = self.header(spec, seed)
+            again: frozenset[tuple[str, int]] = frozenset()
             if retry_failed:
                 RunWriter.open(self.folder, header).close()  # Refuses where the run is another, or is being written.
-                _forget_failures(self.folder)
+                again = _forget_failures(self.folder)
             writer = RunWriter.open(self.folder, header)
         except BaseException:
             self._close()
@@ -123,7 +128,7 @@ class _Job:
         with writer:
             for entry in entries:
                 writer.entry(entry)
-            return self._work(writer, header.system)
+            return self._work(writer, header.system, again)
 
     def header(self, spec: Spec | None, seed: int) -> Run:
         """What run.json says; known once the system is prepared."""
@@ -141,7 +146,8 @@ class _Job:
             limits={"repeat": self.repeat, "limit": self.limit, "concurrency": self.concurrency},
         )
 
-    def _work(self, writer: RunWriter, name: str) -> int:
+    def _work(self, writer: RunWriter, name: str, again: frozenset[tuple[str, int]]) -> int:
+        """Make the attempts that are not done; those in `again` failed before, and ask models afresh."""
         done, kinds = writer.done, kinds_of(self.system)
         todo = [
             (task, number)
@@ -150,11 +156,16 @@ class _Job:
             if task.kind in kinds and (task.id, number) not in done
         ]
 
-        async def one(item: tuple[Task, int]) -> None:
-            await _attempt(self.system, self.benchmark, item, writer, name)
+        with closing(PaidCalls(self.workspace, self.folder)) as paid:
+            paid.begin()
 
-        stage = Stage("run", one, self.system.close if isinstance(self.system, Closing) else None)
-        return sum(1 for _ in run_map(todo, stage, concurrency=self.concurrency))
+            async def one(item: tuple[Task, int]) -> None:
+                task, number = item
+                with purpose(task.id, afresh=(task.id, number) in again), numbered(number):
+                    await _attempt(self.system, self.benchmark, item, _Books(writer, paid, name))
+
+            stage = Stage("run", one, self.system.close if isinstance(self.system, Closing) else None)
+            return sum(1 for _ in run_map(todo, stage, concurrency=self.concurrency))
 
     def _close(self) -> None:
         """Let go of a system that never got to its first task."""
@@ -166,13 +177,27 @@ class _Job:
                 loop.close()
 
 
-async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int], writer: RunWriter, name: str) -> None:
+@dataclass(frozen=True, slots=True)
+class _Books:
+    """Where attempts and what they cost are written down, and under which name."""
+
+    writer: RunWriter
+    paid: PaidCalls
+    system: str
+
+
+async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int], books: _Books) -> None:
     """One try at one task, kept before the next is begun: what was done is never done twice."""
     task, number = item
-    started = time.perf_counter()
-    with purpose(task.id), numbered(number):
+    writer, started = books.writer, time.perf_counter()
+    try:
         said = await system.attempt(task, benchmark)
+    except BaseException:  # A budget, a server that went away, Ctrl-C: what was paid before that is told all the same.
+        for entry in books.paid.of(task.id):
+            writer.entry(entry)
+        raise
     seconds = time.perf_counter() - started
+    books.paid.of(task.id)  # The system tells these itself.
     outcome = checked(said)
     writer.append(Attempt(task.id, ordered(outcome.prediction), number))
     for entry in outcome.entries:
@@ -180,7 +205,7 @@ async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int],
     writer.entry(
         LedgerEntry(
             stage=ATTEMPT,
-            model=name,
+            model=books.system,
             task_id=task.id,
             usd=outcome.usd,
             seconds=seconds if outcome.seconds is None else outcome.seconds,
@@ -215,8 +240,8 @@ def _refuse_other_content(folder: Path) -> None:
         raise UserError(f"{folder} is a benchmark.", "choose a new or an empty folder for the run")
 
 
-def _forget_failures(folder: Path) -> None:
-    """Take out the failures that another try may mend; all else stays."""
+def _forget_failures(folder: Path) -> frozenset[tuple[str, int]]:
+    """Take out the failures that another try may mend, and name those attempts; all else stays."""
     before = read_run(folder)
     kept = tuple(
         attempt
@@ -225,3 +250,4 @@ def _forget_failures(folder: Path) -> None:
     )
     if len(kept) < len(before.attempts):
         write_run(replace(before, attempts=kept), folder)
+    return frozenset(map(key_of, before.attempts)) - frozenset(map(key_of, kept))

@@ -25,7 +25,7 @@ from sightline.run.folder import (
     write_run,
 )
 from sightline.run.lines import GrowingFile
-from sightline.types import Attempt, LedgerEntry, Run
+from sightline.types import Attempt, Json, LedgerEntry, Run
 
 _MUST_AGREE = ("benchmark", "benchmark_checksum", "system", "parameters", "seed")
 
@@ -56,7 +56,8 @@ class RunWriter:
     def open(cls, folder: PathLike, header: Run) -> RunWriter:
         """Begin a run, or go on with one; `header` is a run without attempts.
 
-        To go on, benchmark, system, parameters and seed must be the same; limits may change.
+        To go on, benchmark, system, parameters and seed must be the same; limits may change, and of several numbers of
+        tasks the largest counts.
         """
         return cls(folder, header)
 
@@ -70,8 +71,7 @@ class RunWriter:
         if key_of(attempt) in self._done:
             raise ValueError(f"attempt {attempt.number} at task {attempt.task_id!r} is there already")
         line = ATTEMPTS.line(attempt)
-        for name in (SCORES, PER_TASK):  # They speak of what was there before.
-            (self.folder / name).unlink(missing_ok=True)
+        _remove_scores(self.folder)  # They speak of what was there before.
         self._predictions.append(line)
         self._done.add(key_of(attempt))
 
@@ -119,9 +119,24 @@ def _agree_on_header(folder: Path, header: Run) -> None:
         old, new = getattr(before, name), getattr(header, name)
         if old != new:
             raise UserError(f"{folder} was begun with {name} {old!r}, not {new!r}.", "choose another folder")
-    now = replace(before, limits=header.limits, versions=_all_versions(before.versions, header.versions))
+    limits = dict(header.limits)
+    if "limit" in limits:
+        limits["limit"] = _wider(before.limits.get("limit"), limits["limit"])
+    now = replace(before, limits=limits, versions=_all_versions(before.versions, header.versions))
+    if limits.get("limit") != before.limits.get("limit"):
+        _remove_scores(folder)  # They were over other tasks.
     if now != before:
         write_header(now, folder)
+
+
+def _remove_scores(folder: Path) -> None:
+    for name in (SCORES, PER_TASK):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _wider(before: Json, now: Json) -> Json:
+    """A run is as long as it was ever meant to be: a smaller limit later takes nothing back. None is no limit."""
+    return max(before, now) if isinstance(before, int) and isinstance(now, int) else None
 
 
 def _all_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:

@@ -7,12 +7,14 @@ from dataclasses import asdict, dataclass, replace
 from itertools import combinations, permutations
 from typing import Any
 
+import numpy as np
+
 from sightline.errors import UserError
 from sightline.score.scores import Scores
 from sightline.score.statistics import FLIPS, RESAMPLES, Difference, holm, paired_differences, tie_letters
 from sightline.score.statistics.distributions import check_fraction
 from sightline.score.table import Bools, TaskTable, by_slice, task_table
-from sightline.types import Estimate
+from sightline.types import Estimate, TaskKind
 
 _COLUMNS = 4
 
@@ -92,8 +94,18 @@ class _Entry:
 
     @property
     def no_answer(self) -> Bools:
-        """The tasks that failed or have no prediction: each counts as zero."""
-        return self.table.failed | self.table.missing
+        """The tasks that a metric scores and that failed or have no prediction: each counts as zero."""
+        scored: Bools = np.any([np.isfinite(column.values) for column in self.table.columns.values()], axis=0)
+        return (self.table.failed | self.table.missing) & scored
+
+    def left_out(self) -> dict[TaskKind, Bools]:
+        """The tasks of kinds for which the run has no prediction at all: its system does not do them."""
+        tried = {row.kind for row in self.scores.tasks if row.status != "missing"}
+        kinds = {row.task_id: row.kind for row in self.scores.tasks}
+        return {
+            kind: np.array([kinds[task] == kind for task in self.table.ids], np.bool_)
+            for kind in sorted(set(kinds.values()) - tried if tried else ())
+        }
 
 
 def compare(
@@ -142,6 +154,7 @@ def _common_metrics(scores: Sequence[Scores], given: Sequence[str] | None) -> tu
             f"{name} ({(checksum or 'no checksum')[:12]})" for name, checksum in sorted(benchmarks, key=str)
         )
         raise UserError(f"the runs are not on the same benchmark: {listed}.", "compare runs of one version of one")
+    _refuse_other_tasks(scores)
     if len({one.clustered_by for one in scores}) > 1:
         raise UserError("the runs were scored with different clusters.", "score them again in the same way")
     common = [name for name in scores[0].metrics if all(name in one.metrics for one in scores)]
@@ -168,16 +181,35 @@ def _entries(scores: Sequence[Scores], names: Sequence[str] | None, metrics: Seq
         unique = name if seen[name] == 1 else f"{name} ({seen[name]})"
         rows = sorted(one.tasks, key=lambda row: (row.task_id, row.attempt))
         entries.append(_Entry(unique, one, task_table(rows, metrics)))
-    if any(entry.table.ids != entries[0].table.ids for entry in entries):
-        raise UserError("the runs were not scored on the same tasks.", "score them again on the same benchmark")
     return entries
 
 
+def _refuse_other_tasks(scores: Sequence[Scores]) -> None:
+    tasks = [{row.task_id for row in one.tasks} for one in scores]
+    if any(each != tasks[0] for each in tasks):
+        counts = ", ".join(f"{one.system} on {len(each):,}" for one, each in zip(scores, tasks, strict=True))
+        raise UserError(
+            f"the runs were not scored on the same tasks: {counts}.",
+            "score them again on the same benchmark; runs made with --limit can be compared where it was the same",
+        )
+
+
 def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
-    """What to say of runs that failed on different tasks (a missing prediction is one); refused unless allowed."""
-    notes = []
+    """What to say of runs that failed on different tasks (a missing prediction is one); refused unless allowed.
+
+    Only tasks that one of the metrics scores are looked at. Kinds of task that a system does not do are told of, and
+    are no failures of it.
+    """
+    notes, told = [], []
+    failed = {entry.name: entry.no_answer for entry in entries}
+    for entry in entries:
+        for kind, tasks_of_kind in entry.left_out().items():
+            count = int((failed[entry.name] & tasks_of_kind).sum())
+            if count:
+                told.append(f"{entry.name} left out {kind} tasks ({count}), which it does not do")
+            failed[entry.name] = failed[entry.name] & ~tasks_of_kind
     for first, second in permutations(entries, 2):
-        count = int((first.no_answer & ~second.no_answer).sum())
+        count = int((failed[first.name] & ~second.no_answer).sum())
         if count:
             tasks = "task" if count == 1 else "tasks"
             notes.append(f"{first.name} failed on {count} {tasks} that {second.name} did not fail on")
@@ -187,7 +219,7 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
             "run the failed tasks again, or insist with --failures-may-differ (allow_failures_differ=True): "
             "each failure then counts as zero",
         )
-    return tuple(f"{note}; each counts as zero" for note in notes)
+    return tuple(f"{note}; each counts as zero" for note in (*told, *notes))
 
 
 def _pairs(entries: Sequence[_Entry], metrics: Sequence[str], sampling: _Sampling) -> tuple[Pair, ...]:

@@ -6,11 +6,12 @@ from collections.abc import Callable, Hashable, Mapping, Sequence
 
 import numpy as np
 
+from sightline.score.finding import has_something
 from sightline.score.measure import Attempted, batch, rankings
 from sightline.score.ranked.formula import formula
 from sightline.score.scores import RecallAt
 from sightline.score.statistics import Column
-from sightline.types import Estimate, PictureSet, Ranking, Relevance, TaskKind, Truth
+from sightline.types import Estimate, Ranking, TaskKind
 
 CUT_OFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
 
@@ -28,19 +29,12 @@ def recall_curves(
     curves: dict[TaskKind, tuple[RecallAt, ...]] = {}
     kinds: tuple[TaskKind, ...] = ("rank", "select")
     for kind in kinds:
-        of_kind = [one for one in attempts if one.task.kind == kind and _something(one.truth)]
+        of_kind = [one for one in attempts if one.task.kind == kind and has_something(one.truth)]
         lengths = [len(one.prediction.pictures) for one in of_kind if isinstance(one.prediction, Ranking)]
         longest = max(lengths, default=0)
         if longest > 1:
             curves[kind] = _curve(of_kind, longest, cluster_of, estimating)
     return curves
-
-
-def _something(truth: Truth | None) -> bool:
-    """Is there anything to find?"""
-    if isinstance(truth, Relevance):
-        return any(grade > 0 for grade in truth.grades.values())
-    return isinstance(truth, PictureSet) and bool(truth.pictures)
 
 
 def _curve(

@@ -7,14 +7,18 @@ from __future__ import annotations
 
 from collections import Counter, defaultdict
 from collections.abc import Hashable, Iterable, Mapping, Sequence
+from dataclasses import replace
 
 from sightline.errors import UserError
 from sightline.score import registry
+from sightline.score.asked import missing_note
 from sightline.score.beside import abstentions, best_of, chance_similarities, text_notes, unjudged_shares
 from sightline.score.clusters import AUTO, Clusters, cluster_tasks
 from sightline.score.context import Context
 from sightline.score.contexts import Contexts
 from sightline.score.curves import recall_curves
+from sightline.score.finding import has_something, leaves_out
+from sightline.score.limits import about_limit, within_limit
 from sightline.score.measure import Attempted, Values, kinds_scored, measure
 from sightline.score.scope import returned
 from sightline.score.scores import Scores, TaskScore
@@ -49,21 +53,25 @@ def evaluate(
     context: Context | None = None,
     resamples: int = RESAMPLES,
     allow_other_version: bool = False,
+    limit: int | None = None,
 ) -> Scores:
     """Score a run; `metrics` are the benchmark's own, or the usual ones of its kinds of task, unless given.
 
     A failed attempt and a missing prediction count as zero. Attempts at a task are averaged first: the task is the
     unit. `cluster_by` as in `cluster_tasks`; `context` gives vectors or an embedder to the metrics that need one.
     Where all tasks ask for sets and the run gives rankings, `DIRECT_RETRIEVAL` is added to the usual metrics.
-    A run of another version of the benchmark is refused unless `allow_other_version`.
+    A run of another version of the benchmark is refused unless `allow_other_version`. A run that was limited to some
+    tasks is scored on those alone, and on the first `limit` of them where that is given.
     """
     check_fraction("level", level)
     if not allow_other_version:
         _refuse_other_version(benchmark, run)
-    names = metric_names(benchmark, metrics)
+    whole, benchmark = benchmark, within_limit(benchmark, run, limit)
+    names = _fitting(metric_names(whole, metrics), whole, benchmark)
     if metrics is None and _is_direct_retrieval(benchmark, run):
         names = tuple(dict.fromkeys((*names, *DIRECT_RETRIEVAL)))
-    attempts, unknown = _attempts(benchmark, run)
+    attempts, unscored = _attempts(benchmark, run)
+    unknown = tuple(task for task in unscored if task not in whole.tasks)
     clusters = cluster_tasks(benchmark, cluster_by)
     depth = _depth(names)
     contexts = Contexts(benchmark, context or Context(), names)
@@ -100,7 +108,13 @@ def evaluate(
         unjudged_depth=depth if shares else None,
         outside_scope=sum(row.outside_scope for row in rows),
         unknown_tasks=unknown,
-        notes=(*_notes(benchmark, rows, unknown, clusters), *text_notes(names, contexts)),
+        of_tasks=len(whole.tasks),
+        notes=(
+            *about_limit(whole, benchmark, run),
+            *_notes(benchmark, rows, unknown, clusters),
+            *_about_nothing(benchmark, names),
+            *text_notes(names, contexts),
+        ),
     )
 
 
@@ -125,6 +139,15 @@ def metric_names(benchmark: Benchmark, given: Sequence[str] | None = None) -> tu
     return names
 
 
+def _fitting(names: tuple[str, ...], whole: Benchmark, part: Benchmark) -> tuple[str, ...]:
+    """Those of the benchmark's metrics that some of these tasks have; where none does, the usual ones."""
+    if len(part.tasks) == len(whole.tasks):
+        return names
+    all_kinds, kinds = ({task.kind for task in each.tasks.values()} for each in (whole, part))
+    kept = tuple(name for name in names if kinds.intersection(kinds_scored(name, all_kinds)))
+    return kept or metric_names(replace(part, metrics=()))
+
+
 def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
     if run.benchmark_checksum is None or benchmark.checksum is None:
         return
@@ -138,7 +161,7 @@ def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
 
 
 def _attempts(benchmark: Benchmark, run: Run) -> tuple[list[Attempted], tuple[str, ...]]:
-    """Every task's attempts in the benchmark's order (one that is missing, where there is none), and unknown tasks."""
+    """Every task's attempts in the benchmark's order (one that is missing, where there is none), and other tasks."""
     made: dict[str, dict[int, Attempt]] = defaultdict(dict)
     for attempt in run.attempts:
         if attempt.number in made[attempt.task_id]:
@@ -215,12 +238,13 @@ def _notes(
     benchmark: Benchmark, rows: Sequence[TaskScore], unknown: Sequence[str], clusters: Clusters | None
 ) -> tuple[str, ...]:
     """What a reader of the numbers should know."""
-    notes = []
-    missing = sum(row.status == "missing" for row in rows)
-    if missing:
-        notes.append(f"no prediction, counted as zero: {missing} of {len(benchmark.tasks)} tasks")
+    missing = missing_note(rows, len(benchmark.tasks))
+    notes = [] if missing is None else [missing]
     if unknown:
         notes.append(f"predictions for tasks that the benchmark doesn't have: {len(unknown)} ({_listed(unknown)})")
+    outside = sum(row.outside_scope for row in rows)
+    if outside:
+        notes.append(f"returned pictures that are not among those of their task, counted as wrong: {outside:,}")
     untold = [task for task in benchmark.tasks if task not in benchmark.truth]
     if untold:
         notes.append(f"left out because the truth is not known: {len(untold)} tasks ({_listed(untold)})")
@@ -234,6 +258,24 @@ def _notes(
             "cluster by something finer if no others matter"
         )
     return tuple(notes)
+
+
+def _about_nothing(benchmark: Benchmark, names: Sequence[str]) -> tuple[str, ...]:
+    """How many tasks have nothing to find, and which of the metrics leave them out."""
+    finding = [task for task in benchmark.tasks.values() if task.kind in ("rank", "select")]
+    truths = [(task.kind, benchmark.truth.get(task.id)) for task in finding]
+    empty = [(kind, truth) for kind, truth in truths if truth is not None and not has_something(truth)]
+    if not empty:
+        return ()
+    present = {task.kind for task in benchmark.tasks.values()}
+    metrics = {name: registry.metric(name) for name in names}
+    without = [
+        name
+        for name, metric in metrics.items()
+        if any(kind in kinds_scored(name, present) and leaves_out(metric, truth) for kind, truth in empty)
+    ]
+    means = f"left out of {', '.join(without)}" if without else "a set is right about them when it is empty"
+    return (f"tasks with nothing to find: {len(empty)} of {len(finding)}; {means}",)
 
 
 def _listed(names: Sequence[str]) -> str:

@@ -9,6 +9,7 @@ from typing import TypeAlias
 
 from sightline.score import registry
 from sightline.score.contexts import Contexts
+from sightline.score.finding import leaves_out
 from sightline.score.ranked.batch import RankedBatch, batch_of
 from sightline.score.ranked.formula import TaskMetric
 from sightline.score.registry import Metric
@@ -90,7 +91,9 @@ def measure(attempts: Sequence[Attempted], names: Sequence[str], contexts: Conte
         for name, (metric, kinds) in chosen.items():
             if attempt.task.kind not in kinds:
                 continue
-            if name in ranked and place in ranked[name]:
+            if leaves_out(metric, attempt.truth):
+                row[name] = None
+            elif name in ranked and place in ranked[name]:
                 row[name] = ranked[name][place]
             else:
                 row[name] = _value(metric, attempt, contexts)

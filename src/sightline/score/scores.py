@@ -60,7 +60,8 @@ class Scores:
     `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that
     a metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`; `chance`
     is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs;
-    `recall` is, by kind of task, the recall of rankings at growing cut-offs.
+    `recall` is, by kind of task, the recall of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark
+    has, which is more than were scored where the run was limited.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -86,6 +87,7 @@ class Scores:
     unjudged_depth: int | None = None
     outside_scope: int = 0
     unknown_tasks: tuple[str, ...] = ()
+    of_tasks: int | None = None
     notes: tuple[str, ...] = ()
 
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:

@@ -20,6 +20,7 @@ from sightline.models.protocols import Embedder
 from sightline.search.filters import parse_filter
 from sightline.search.index.build import Built, Parts, Update
 from sightline.search.index.content import corpus_state, require_corpus, workspace_content
+from sightline.search.index.damage import noticing_damage
 from sightline.search.index.manifest import (
     DEFAULT,
     WORKSPACE,
@@ -28,6 +29,7 @@ from sightline.search.index.manifest import (
     index_folder,
     index_names,
     read_manifest,
+    refuse_other_backend,
     safe_name,
 )
 from sightline.search.methods import check_method, check_query
@@ -37,6 +39,8 @@ from sightline.search.searcher import Searcher
 from sightline.types import Method, PictureRef, Scope, SearchQuery
 
 _BUSY = 'another process is bringing the index "{}" up to date; this is what was found in it so far'
+
+_SCANNING = "the first scan of {} is not finished: only the pictures that it has read so far are searched"
 
 
 def search(
@@ -134,9 +138,12 @@ class _Finder:
     def _found(self, query: SearchQuery, cues: tuple[str, ...], session: Session | None) -> Results:
         built, refused, busy = self._brought_up_to_date(session)
         folder, manifest = index_folder(self.place, self.name), find_manifest(self.place, self.name)
-        with Searcher(
-            folder, manifest, session=session, backend=self.backend, config=self.config, asking=self.asking
-        ) as searcher:
+        with (
+            noticing_damage(folder),
+            Searcher(
+                folder, manifest, session=session, backend=self.backend, config=self.config, asking=self.asking
+            ) as searcher,
+        ):
             results = searcher.search(_with_cues(query, cues, searcher), self.method, under=self.folder)
         return replace(
             results,
@@ -156,17 +163,20 @@ class _Finder:
         require_corpus(self.place)
         with Store(self.place) as store:
             refused = _refused(store, self.folder)
+            scanning = tuple(_SCANNING.format(root.path) for root in store.unfinished_roots())
             if before is not None and _is_current(before, corpus_state(store), session):
-                return None, refused, ()
+                return None, refused, scanning
             update = Update(self.place, self.name, self.config, session, self.embedder, self.backend)
             content, parts = workspace_content(store), Parts(vectors=session is not None)
             if before is None:
-                return update.run(content, parts), refused, ()
+                return update.run(content, parts), refused, scanning
             built = update.run_unless_busy(content, parts)
-            return built, refused, () if built is not None else (_BUSY.format(self.name),)
+            return built, refused, scanning if built is not None else (*scanning, _BUSY.format(self.name))
 
     def _refuse_other(self, before: Manifest | None, session: Session | None) -> None:
-        """Another embedder than the one that built it means to embed everything again."""
+        """Another embedder than the one that built it means to embed everything again, another back-end to move it."""
+        if before is not None:
+            refuse_other_backend(before, self.backend)
         if not self.named or before is None or before.embedder is None or session is None:
             return
         now, mark = session.embedder, before.embedder
@@ -245,7 +255,8 @@ def _said(built: Built | None, name: str) -> tuple[str, ...]:
         return ()
     changes = built.changes
     if changes.added == built.pictures:
-        return (f'the index "{name}" was built: {built.pictures:,} pictures, {built.embedded.made:,} embedded now',)
+        pictures = "1 picture" if built.pictures == 1 else f"{built.pictures:,} pictures"
+        return (f'the index "{name}" was built: {pictures}, {built.embedded.made:,} embedded now',)
     counts = [("added", changes.added), ("changed", changes.changed), ("removed", changes.removed)]
     listed = ", ".join(f"{count:,} {what}" for what, count in counts if count) or "vectors made anew"
     return (f'the index "{name}" was brought up to date: {listed}; {built.embedded.made:,} embedded now',)

@@ -75,5 +75,5 @@ def _check_words_only(method: Method) -> None:
     for name, wanted in (("captions", method.captions), ("late", method.late), ("diversity", method.diversity)):
         if wanted:
             raise UserError(f"{name} needs vectors, which are switched off.", "use --method vectors or hybrid")
-    if method.threshold == "auto":
-        raise UserError("an automatic threshold needs vectors.", "give a number, or use --method vectors or hybrid")
+    if method.threshold is not None:
+        raise UserError("a threshold needs vectors, which are switched off.", "use --method vectors or hybrid")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from typing import TYPE_CHECKING
 
@@ -12,7 +13,7 @@ from sightline.errors import StoppedError
 from sightline.search.backends import Rows
 from sightline.search.cues import query_vector
 from sightline.search.diversity import spread_out
-from sightline.search.fusion import Ranked, fuse_ranks, fuse_weighted, ranked
+from sightline.search.fusion import Ranked, fuse_ranks, fuse_weighted, in_blocks, ranked
 from sightline.search.late import max_sim
 from sightline.search.nearest import nearest_fused, nearest_pictures
 from sightline.search.rerank import Reranker, new_order
@@ -32,6 +33,7 @@ class Pipeline:
         self._searcher, self._query, self._method, self._within = searcher, query, method, within
         self._text = (query.text or "").strip()
         self._vector: NDArray[np.float32] | None = None
+        self._pool = 0
         self.was_cut = False
         self.threshold: float | None = None
         self.below = 0
@@ -40,36 +42,41 @@ class Pipeline:
         self.notes: list[str] = []
 
     def run(self) -> Ranked:
-        """The best k, in order."""
+        """The best k, in order; the same ones first, whatever k is."""
         method, k = self._method, self._query.k
-        found = self._matching(self._first(self._depth()))
+        found = self._matching(self._first())
+        best = found.taking(range(min(self._pool, len(found))))
+        rest = found.taking(range(len(best), len(found)))
         if method.late:
-            found = self._late(found)
+            best = self._late(best)
         if method.rerank is not None:
-            found = self._reranked(found, method.rerank)
+            best = self._reranked(best, method.rerank)
         if method.diversity > 0:
-            found = self._spread(found, k)
+            best = self._spread(best, k)
+        found = best.followed_by(rest)
         return found.taking(range(min(k, len(found))))
-
-    def _depth(self) -> int:
-        """How far down lists are followed; one list by itself only as far as it is shown."""
-        method = self._method
-        goes_on = method.late or method.rerank is not None or method.diversity > 0 or method.threshold == "auto"
-        return max(self._query.k, method.depth) if goes_on or (method.vectors and method.words) else self._query.k
 
     # --- lists ------------------------------------------------------------------------------------------------
 
-    def _first(self, depth: int) -> Ranked:
+    def _first(self) -> Ranked:
+        """The list that all else works on; `_pool` is how many of it may change places."""
+        method, k = self._method, self._query.k
+        self._pool = method.depth
+        if not (method.vectors and method.words):
+            # One list by itself is followed only as far as it is shown, or as something works on it.
+            works = method.late or method.rerank is not None or method.diversity > 0 or method.threshold == "auto"
+            depth = max(k, method.depth) if works else k
+            return self._nearest(depth) if method.vectors else self._worded(depth)
+        depth = -(-k // method.depth) * method.depth
+        blocks = in_blocks([self._nearest(depth), self._worded(depth)], method.depth, self._fuse)
+        self._pool = min(method.depth, blocks.head)
+        return blocks.found
+
+    def _fuse(self, lists: Sequence[Ranked]) -> Ranked:
         method = self._method
-        near = self._nearest(depth) if method.vectors else _NOTHING
-        if not method.words:
-            return near
-        told = self._worded(depth)
-        if not method.vectors:
-            return told
         if method.fusion == "rrf":
-            return fuse_ranks([near, told], method.rrf_constant)
-        return fuse_weighted([(near, method.vector_weight), (told, 1.0 - method.vector_weight)])
+            return fuse_ranks(lists, method.rrf_constant)
+        return fuse_weighted(list(zip(lists, (method.vector_weight, 1.0 - method.vector_weight), strict=True)))
 
     def _nearest(self, depth: int) -> Ranked:
         asked = query_vector(self._searcher, self._query, self._method.text_weight)
@@ -123,6 +130,7 @@ class Pipeline:
                 whole = self._searcher.table.rows_with_all(words, found.rows.tolist())
             keep = keep | np.array([row in whole for row in found.rows.tolist()])
         self.below = int(np.count_nonzero(~keep))
+        self._pool = int(np.count_nonzero(keep[: self._pool]))
         return found.taking(np.flatnonzero(keep))
 
     def _late(self, found: Ranked) -> Ranked:
@@ -142,7 +150,7 @@ class Pipeline:
     def _reranked(self, found: Ranked, model: str) -> Ranked:
         searcher, rows = self._searcher, found.rows.tolist()
         with searcher.table_lock:
-            pictures = searcher.table.pictures(rows[: self._method.depth])
+            pictures = searcher.table.pictures(rows)
         places = [at for at, row in enumerate(rows) if row in pictures]
         reranker = Reranker(model, searcher.workspace, searcher.config, searcher.asking)
         graded = reranker.grade(self._text, [pictures[rows[at]] for at in places])

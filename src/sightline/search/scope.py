@@ -81,7 +81,7 @@ class Selector:
 
 def _unknown(what: str, name: str, known: Collection[str]) -> UserError:
     if not known:
-        hint = "set scan.owner_pattern, and scan again" if what == "owner" else "leave it out"
+        hint = "scan again, and say whose they are: --owner-pattern '{owner}/*'" if what == "owner" else "leave it out"
         return UserError(f'there is no {what} "{name}" in this index: no picture has one.', hint)
     folded = {each.lower(): each for each in known}
     near = [folded[each] for each in get_close_matches(name.lower(), list(folded), n=3, cutoff=0.5)]

@@ -23,7 +23,16 @@ from sightline.search.backends.exact import ExactIndex
 from sightline.search.columns import load_columns
 from sightline.search.fusion import Ranked
 from sightline.search.index.content import folder_address
-from sightline.search.index.manifest import DEFAULT, FILE_NAME, Manifest, find_manifest, index_folder, read_manifest
+from sightline.search.index.damage import noticing_damage
+from sightline.search.index.manifest import (
+    DEFAULT,
+    FILE_NAME,
+    Manifest,
+    find_manifest,
+    index_folder,
+    read_manifest,
+    refuse_other_backend,
+)
 from sightline.search.index.table import Table
 from sightline.search.index.vectors import vectors_folder
 from sightline.search.methods import checked
@@ -54,6 +63,7 @@ class Searcher:
         local_only: bool = False,
         asking: Asking | None = None,
     ) -> None:
+        refuse_other_backend(manifest, backend)
         self.folder, self.manifest = folder, manifest
         self.config, asking = config or Config(), asking or Asking()
         self.asking = replace(asking, local_only=local_only or asking.local_only)
@@ -64,8 +74,9 @@ class Searcher:
         self.table = Table(folder)
         self.columns = load_columns(folder)
         self._selector = Selector(self.columns)
-        self._size = self.table.size
-        living = self.table.rows()
+        with noticing_damage(folder):
+            self._size = self.table.size
+            living = self.table.rows()
         # A picture that came after the columns were written is not known to filters yet.
         self._living = living[living < len(self.columns)]
         self._threshold: Threshold | None = None
@@ -125,6 +136,10 @@ class Searcher:
 
     def search(self, query: SearchQuery, method: Method | None = None, *, under: PathLike | None = None) -> Results:
         """The pictures that fit best; `under` limits it to those in a folder."""
+        with noticing_damage(self.folder):
+            return self._search(query, method, under)
+
+    def _search(self, query: SearchQuery, method: Method | None, under: PathLike | None) -> Results:
         started = time.monotonic()
         method = checked(query, method or Method(), self.manifest)
         selection = self.select(query, under)

@@ -20,7 +20,10 @@ class Attempt:
 
 @dataclass(frozen=True, slots=True)
 class LedgerEntry:
-    """One paid or timed call: for what, by which model, how much; `usd` None means the price is not known."""
+    """One paid or timed call: for what, by which model, how much; `usd` None means the price is not known.
+
+    `from_journal` marks a call of an attempt that was cut off before it could be told: paid then, reused now.
+    """
 
     stage: str
     model: str
@@ -33,6 +36,7 @@ class LedgerEntry:
     usd: float | None = None
     seconds: float | None = None
     ok: bool = True
+    from_journal: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sightline.types.chat import Usage
 from sightline.types.picture import PictureRef
 
 StepKind: TypeAlias = Literal[
@@ -90,11 +91,17 @@ class Text:
 
 @dataclass(frozen=True, slots=True)
 class Failure:
-    """No answer, and why: always counted and shown, never mistaken for an answer."""
+    """No answer, and why: always counted and shown, never mistaken for an answer.
+
+    `usage` and `usd` are what a model's call took that failed (`usd` None: nobody knows); without `usage` there was
+    no such call.
+    """
 
     kind: str
     message: str
     retryable: bool = False
+    usage: Usage | None = field(default=None, compare=False, repr=False)
+    usd: float | None = field(default=None, compare=False, repr=False)
 
 
 Truth: TypeAlias = Relevance | PictureSet | Answer | Choice | Traces

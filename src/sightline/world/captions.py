@@ -215,7 +215,8 @@ def _one(item: Thing | Figure) -> _Group:
 
 def _items(graph: SceneGraph) -> dict[str, Thing | Figure]:
     """What can be seen well enough to be spoken of."""
-    return {item.id: item for item in (*graph.things, *graph.figures) if _seen(item)}
+    items: tuple[Thing | Figure, ...] = (*graph.things, *graph.figures)
+    return {item.id: item for item in items if _seen(item)}
 
 
 def _seen(item: Thing | Figure) -> bool:

@@ -208,3 +208,17 @@ def test_a_picture_that_cannot_be_read_is_a_failure() -> None:
     ):
         got = asyncio.run(model.reply(ChatRequest(model.name, (Message("user", ("what?", part)),))))
         assert getattr(got, "kind", "") == kind
+
+
+@pytest.mark.parametrize(
+    ("question", "text"),
+    [
+        ("What colour is it?", "I don't see what you ask about"),
+        ("Which festival is held in the town named on the sign?", "I can't tell"),
+        ("What colour is the umbrella?", "I see no umbrella"),
+    ],
+)
+def test_what_is_not_known_is_said_in_english(question: str, text: str) -> None:
+    model = ALBUM.model()
+    got = asyncio.run(model.reply(ChatRequest(model.name, (Message("user", (ALBUM.part(0), question)),))))
+    assert isinstance(got, ChatReply) and got.text.startswith(text)

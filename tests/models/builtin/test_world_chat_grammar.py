@@ -79,7 +79,7 @@ UNDERSTOOD = {
     "a green beanie": ["a person with a green woolly hat"],
     "a person wearing a black cap": ["a person with a black cap"],
     "a man without a hat": ["a person without a hat"],
-    "a bareheaded woman": ["a person without a hat", "a person"],
+    "a bareheaded woman": ["a person without a hat"],
     "two people in red": ["two people in a red coat"],
     "a person in red and two birds": ["a person in a red coat", "two birds"],
     "a man with brown hair, a yellow cap and a purple jacket": [

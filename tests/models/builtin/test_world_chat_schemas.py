@@ -4,6 +4,7 @@ import asyncio
 from typing import Any
 
 import orjson
+import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from pydantic import BaseModel, Field
@@ -162,6 +163,38 @@ def test_grades_in_other_forms() -> None:
     worst = {"relevance": 0, "relevance_label": 0, "grade": "not relevant", "score": 0.0}
     assert ask(fields(**forms), query, 0) == best
     assert ask(fields(**forms), query, 1) == worst
+
+
+@pytest.mark.parametrize(
+    ("labels", "text", "bounds", "numbers"),
+    [
+        (("Picture 1:", "Picture 2:"), "", {}, [1, 2]),
+        (("Image 0:", "Image 1:"), "", {"minimum": 0, "maximum": 1}, [0, 1]),
+        (("", ""), "", {}, [1, 2]),
+        (("", ""), "Pictures are numbered from 0.", {}, [0, 1]),
+        (("", ""), "", {"minimum": 0, "maximum": 1}, [0, 1]),
+        (("image_id: one", "image_id: two"), "", {"minimum": 1}, [1, 2]),
+        (("Picture 7:", "Picture 3:"), "", {}, [7, 3]),
+    ],
+)
+def test_graded_pictures_by_their_number(
+    labels: tuple[str, str], text: str, bounds: dict[str, int], numbers: list[int]
+) -> None:
+    graded = fields(picture={"type": "integer", **bounds}, grade={"type": "number", "minimum": 0, "maximum": 10})
+    schema = fields(grades={"type": "array", "items": graded})
+    content: list[Any] = [f"The query: a pink cake\n\n{text}"]
+    for number, label in enumerate(labels):
+        content += [label, ALBUM.part(number)]
+    model = ALBUM.model()
+    got = asyncio.run(model.reply(ChatRequest(model.name, (Message("user", tuple(content)),), schema=schema)))
+    assert isinstance(got, ChatReply), got
+    assert [each["picture"] for each in got.parsed["grades"]] == numbers
+    assert [each["grade"] for each in got.parsed["grades"]] == [0, 10]
+
+
+def test_a_bare_list_of_grades_has_one_for_each_picture() -> None:
+    schema = fields(scores={"type": "array", "items": {"type": "integer", "minimum": 0, "maximum": 3}})
+    assert ask(schema, "Query: a pink cake", 0, 1, 0) == {"scores": [0, 3, 0]}
 
 
 def test_annotations_in_words_are_judged_where_there_is_no_picture() -> None:

@@ -12,6 +12,7 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.models.builtin import networks
+from sightline.models.builtin.chat.opening import endpoint
 from sightline.models.builtin.embedder import World
 from sightline.models.builtin.networks import Network
 from sightline.models.embedders import find_embedder
@@ -87,3 +88,16 @@ def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 def test_weights_are_small() -> None:
     folder = ROOT / "src/sightline/models/builtin/weights"
     assert sum(file.stat().st_size for file in folder.glob("*.onnx")) <= 25_000_000
+
+
+def test_other_weights_are_another_revision(monkeypatch: pytest.MonkeyPatch) -> None:
+    before, chat_before = networks.revision_of("reader", "text"), endpoint()
+    assert World().revision == networks.revision_of("reader", "signs", "scene", "text")
+    weights = networks._weights
+    monkeypatch.setattr(networks, "_weights", lambda name: weights(name) + b"!" * (name == "reader"))
+    networks.revision_of.cache_clear()
+    try:
+        assert networks.revision_of("reader", "text") != before
+        assert endpoint() != chat_before
+    finally:
+        networks.revision_of.cache_clear()

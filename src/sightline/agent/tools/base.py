@@ -51,6 +51,7 @@ class Materials:
     """What tools are made from; a tool whose material is missing is not offered.
 
     `pictures` is the corpus that the tools work on, and `base` is where relative addresses of pictures begin.
+    `fields` are those that GetMetadata may tell; None for all.
     """
 
     pictures: Mapping[str, Picture] = field(default_factory=dict)
@@ -58,11 +59,20 @@ class Materials:
     web: Web | None = None
     base: Path | None = None
     annotations: Mapping[str, Annotation] = field(default_factory=dict)
+    fields: tuple[str, ...] | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Need:
+    """Something without which a tool is left out; `reason` says to a person what is not there, and what would help."""
+
+    met: Callable[[Materials], bool]
+    reason: str
 
 
 @dataclass(frozen=True, slots=True)
 class ToolKind:
-    """A tool by its name; `make` gives None where its material is missing.
+    """A tool by its name; it is left out where one of its `needs` is not met, or `make` gives None.
 
     `sightline.agent.tools.registry.KINDS` maps the names of ours to them, and entry points of `sightline.tools` are of
     this type. `tasks` are the kinds of task that it is offered for when nobody names tools.
@@ -72,6 +82,11 @@ class ToolKind:
     summary: str
     make: Callable[[Materials], Tool | None]
     tasks: frozenset[TaskKind] = frozenset(("rank", "select", "answer", "choose", "describe"))
+    needs: tuple[Need, ...] = ()
+
+    def lacks(self, materials: Materials) -> str | None:
+        """Why the tool can't be used with these materials; None if it can, as far as its needs tell."""
+        return next((need.reason for need in self.needs if not need.met(materials)), None)
 
 
 def mistake(text: str) -> Observation:

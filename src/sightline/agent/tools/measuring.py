@@ -164,9 +164,12 @@ class _Readers:
             return lines, "ocr"
 
 
+def can_read_words(materials: Materials) -> bool:
+    """Is there any reader of words: the extra `ocr`, or the built-in one?"""
+    return find_spec("onnxruntime") is not None
+
+
 def _signs(pixels: Any) -> list[Json]:
-    if find_spec("onnxruntime") is None:
-        raise MistakeError("no reader of words is installed (pip install 'sightline[ocr]'); look at the picture.")
     from sightline.models.builtin import reader
 
     try:

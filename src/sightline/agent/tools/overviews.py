@@ -62,10 +62,11 @@ PEOPLE = spec(
 )
 
 
-def get_metadata(materials: Materials, fields: Sequence[str] = tuple(FIELDS)) -> Tool | None:
-    """GetMetadata; `fields` are those that may be asked for, of which time and address are told when none is."""
+def get_metadata(materials: Materials) -> Tool | None:
+    """GetMetadata; of the fields that may be asked for, time and address are told when none is."""
     if not materials.pictures:
         return None
+    fields = tuple(FIELDS) if materials.fields is None else materials.fields
     subjects, catalogue = Subjects(materials), Catalogue(materials)
     told = spec(
         "GetMetadata",
@@ -149,7 +150,7 @@ def map_(materials: Materials) -> Tool | None:
 
 def people(materials: Materials) -> Tool | None:
     """People, where the metadata of any picture name some; nothing here compares faces."""
-    if not _names_people(materials):
+    if not names_people(materials):
         return None
     catalogue = Catalogue(materials)
 
@@ -200,7 +201,8 @@ def _place(columns: Columns, row: int, by: str) -> str | None:
     return ", ".join(parts[-_DETAIL[by] :]) or None
 
 
-def _names_people(materials: Materials) -> bool:
+def names_people(materials: Materials) -> bool:
+    """Do the metadata of any picture name people?"""
     if materials.searcher is not None:
         return _PEOPLE in materials.searcher.columns.by_name
     return any(picture.extra.get(_PEOPLE) for picture in materials.pictures.values())

@@ -8,7 +8,7 @@ from itertools import islice
 
 from PIL import Image
 
-from sightline.agent.state import State, View
+from sightline.agent.state import State, View, as_named
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.given import MistakeError, shown
 from sightline.agent.tools.lineage import WHOLE, region_name, rounded, split_name, turned_back, turns, within
@@ -66,7 +66,7 @@ class Subjects:
 
     def known(self, id_: str, state: State) -> Picture | None:
         """A picture of the corpus that may be seen."""
-        picture = self._pictures.get(id_)
+        picture = self._pictures.get(id_) or self._pictures.get(as_named(id_))
         return picture if picture is not None and state.may_see(picture.id) else None
 
     def split(self, ids: tuple[str, ...], state: State) -> tuple[list[Picture], list[str]]:

@@ -62,7 +62,8 @@ def _refuse_remote(spec: str, kind: str) -> None:
     address = spec.partition(":")[2]
     if kind == "mcp" and address.startswith(("http://", "https://")) and not leaves_machine(address):
         return
+    asks = "asks others, wherever it runs itself" if kind == "searxng" else "is not on this machine"
     raise UserError(
-        f"the web {spec} is not on this machine, and --local-only allows no call that leaves it.",
+        f"the web {spec} {asks}, and --local-only allows no call that leaves this machine.",
         "use frozen:FILE, or leave --local-only out",
     )

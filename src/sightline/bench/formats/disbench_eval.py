@@ -10,6 +10,7 @@ from sightline.bench.formats.disbench_ids import PhotoIds, owner_of
 from sightline.bench.formats.seeds import UNLABELLED, label
 from sightline.errors import UserError
 from sightline.score.evaluate import evaluate
+from sightline.score.limits import within_limit
 from sightline.score.scores import Scores, TaskScore
 from sightline.types import Attempt, Benchmark, Estimate, PictureSet, Ranking, Run
 
@@ -103,6 +104,7 @@ def evaluate_run(benchmark: Benchmark, run: Run, mode: str = "auto") -> Evaluati
 
     A failure or a missing prediction counts as an empty one, and is reported.
     """
+    benchmark = within_limit(benchmark, run)
     kept = {task.id: task for task in benchmark.tasks.values() if task.kind == "select" and task.id in benchmark.truth}
     if not kept:
         raise UserError(f'"{benchmark.name}" has no select task.', "DISBench holds select tasks only")

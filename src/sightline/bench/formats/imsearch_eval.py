@@ -26,6 +26,7 @@ from sightline.errors import UserError
 from sightline.io import whole_folder
 from sightline.score.context import Context
 from sightline.score.evaluate import evaluate
+from sightline.score.limits import within_limit
 from sightline.score.ranked.batch import order_of
 from sightline.score.scores import TaskScore
 from sightline.types import Benchmark, Failure, Json, PictureSet, Prediction, Ranking, Relevance, Run, Task, Truth
@@ -52,7 +53,7 @@ def write(content: Content, path: Path, options: Options) -> None:
     check_options(options, "k", "vectors", "attempt")
     assert isinstance(content, Run)
     k, number = _whole(options, "k", _K, 1), _whole(options, "attempt", 0, 0)
-    benchmark = _searching(options)
+    benchmark = _searching(options, content)
     attempts = tuple(one for one in content.attempts if one.number == number and one.task_id in benchmark.tasks)
     run = replace(content, attempts=tuple(replace(one, number=0) for one in attempts))
     said = {one.task_id: one.prediction for one in run.attempts}
@@ -65,11 +66,11 @@ def write(content: Content, path: Path, options: Options) -> None:
         _write(folder / CONFIG, ("name", "value"), _config(content, k))
 
 
-def _searching(options: Options) -> Benchmark:
-    """The rank and select tasks of the benchmark."""
+def _searching(options: Options, run: Run) -> Benchmark:
+    """The rank and select tasks of the benchmark that the run was meant to do."""
     if options.benchmark is None:
         raise UserError("these tables hold the queries and judgments too.", "add --benchmark BENCH, that of the run")
-    whole = options.benchmark
+    whole = within_limit(options.benchmark, run)
     tasks = {name: task for name, task in whole.tasks.items() if task.kind in ("rank", "select")}
     if not tasks:
         raise UserError(f'the benchmark "{whole.name}" has no task that looks for pictures.', "use another format")

@@ -11,6 +11,7 @@ from sightline.bench.formats.base import Options
 from sightline.bench.formats.beside import limited
 from sightline.errors import UserError
 from sightline.score.evaluate import evaluate
+from sightline.score.limits import within_limit
 from sightline.score.measure import kinds_scored
 from sightline.score.scores import Scores
 from sightline.types import Benchmark, Run
@@ -32,7 +33,7 @@ def scored(run: Run, options: Options, what: str) -> ScoredRun:
     """The run's attempts at the tasks of the benchmark, as far as the limit goes; `what` also holds the questions."""
     if options.benchmark is None:
         raise UserError(f"{what} holds the questions too.", "add --benchmark BENCH, the one that the run was made on")
-    benchmark = limited(options.benchmark, options)
+    benchmark = limited(within_limit(options.benchmark, run), options)
     kinds = {task.kind for task in benchmark.tasks.values()}
     metrics = tuple(name for name in benchmark.metrics if kinds_scored(name, kinds))
     attempts = tuple(attempt for attempt in run.attempts if attempt.task_id in benchmark.tasks)

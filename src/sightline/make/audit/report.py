@@ -159,7 +159,7 @@ class Audit:
         yield from self._quality_lines()
         yield ""
         problems = self.problems()
-        yield f"{len(problems):,} things to look at" if problems else "Nothing was found that needs mending"
+        yield f"{counted(len(problems), 'thing')} to look at" if problems else "Nothing was found that needs mending"
         yield from (f"  - {problem}" for problem in problems)
 
     def _judging_lines(self) -> Iterator[str]:

@@ -51,7 +51,7 @@ class JudgeStage:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
         started = time.monotonic()
         work = Work.read(project)
-        panel = self._panel(project)
+        panel = self.panel(project)
         if asking.plan:
             return StageResult(self.name, price=self._price(work, panel, asking), warnings=tuple(work.warnings))
         work.deepen(asking, self.embedder)
@@ -81,7 +81,8 @@ class JudgeStage:
             time.monotonic() - started,
         )
 
-    def _panel(self, project: Project) -> tuple[Questions, ...]:
+    def panel(self, project: Project) -> tuple[Questions, ...]:
+        """Who judges, and what each is asked."""
         settings = project.config.judge
         names = self.judges or settings.panel or (settings.model or photos.NAME,)
         if photos.NAME in names:
@@ -156,6 +157,8 @@ def _scaled(stage: StagePlan, factor: float) -> StagePlan:
         output=stage.output.times(factor),
         usd=None if stage.usd is None else stage.usd.times(factor),
         batch_usd=None if stage.batch_usd is None else stage.batch_usd * factor,
+        most_usd=None if stage.most_usd is None else stage.most_usd * factor,
+        most_batch_usd=None if stage.most_batch_usd is None else stage.most_batch_usd * factor,
     )
 
 

@@ -151,9 +151,14 @@ def _privacy(facts: Facts) -> str:
         if facts.metadata_kept
         else "EXIF, GPS, XMP and comments were removed from every file; only how a picture is turned is left."
     )
+    ids = (
+        "Ids are the names that the files had where they come from, kept on purpose."
+        if facts.ids_kept
+        else "Ids are made from the content of the files; how the files were called is not told."
+    )
     people = f"By their annotations {facts.people:,} pictures show people"
     unknown = f"; of {facts.people_unknown:,} it is not known" if facts.people_unknown else ""
-    return f"## People and places\n\n{kept} {people}{unknown}."
+    return f"## People and places\n\n{kept} {ids} {people}{unknown}."
 
 
 def _rights(facts: Facts) -> str:

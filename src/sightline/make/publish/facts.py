@@ -46,6 +46,7 @@ class Facts:
     audit: Mapping[str, Any] = field(default_factory=dict)
     together: Sequence[str] = ()
     "Which ties between pictures keep them in one split."
+    ids_kept: bool = False
 
     @property
     def title(self) -> str:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import csv
 from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from datetime import date
 from pathlib import Path
 from typing import Any, cast
@@ -19,6 +19,7 @@ from sightline.make.publish.croissant import croissant_file
 from sightline.make.publish.facts import Facts
 from sightline.make.publish.layout import TASK_FILE, Layout, task_file, write_tables
 from sightline.make.publish.manifest import MANIFEST, Manifest, Terms, checksums
+from sightline.make.publish.naming import Names, neutral, read_names, renamed, write_names
 from sightline.make.publish.prepare import Prepared, prepared
 from sightline.make.publish.splits import Divided, divide, parse_splits
 from sightline.make.summary.source import Source
@@ -40,18 +41,24 @@ class Wish:
 
     released: date
     repo: str | None = None
-    people_agreed: bool = False
+    agreed: bool = False
+    "Somebody said yes to what is asked first: pictures of people, ids that tell something."
     taken_down: Collection[str] = ()
     audit: Mapping[str, Any] = field(default_factory=dict)
+    names: Path | None = None
+    "Where it is kept which picture has which published id; outside the folder."
 
 
 def build(source: Source, out: Path, terms: Terms, config: Config, wish: Wish) -> Manifest:
     """Write the folder; what stays here, and why, is in the manifest that comes back."""
     shares = parse_splits(terms.splits)
     chosen = choose(source.benchmark, source.folder, licences=terms.licences, taken_down=wish.taken_down)
-    ask_about_people(chosen, agreed=wish.people_agreed)
+    ask_first(chosen, terms, agreed=wish.agreed)
+    earlier = _earlier(out, wish)
     near = out.absolute().parent
-    with prepared(chosen, source.folder, near, keep_metadata=terms.keep_metadata, taken_down=wish.taken_down) as ready:
+    with prepared(chosen, source.folder, near, keep_metadata=terms.keep_metadata, taken_down=wish.taken_down) as found:
+        names = _names(found.benchmark, terms, earlier)
+        ready = found if terms.keep_ids else _neutral(found, names, source.benchmark)
         divided = divide(
             ready.benchmark,
             shares,
@@ -59,30 +66,67 @@ def build(source: Source, out: Path, terms: Terms, config: Config, wish: Wish) -
             together=cast("Collection[GroupKind]", terms.together),
             same_bits=config.duplicates.bits,
             seed=terms.seed,
-            before={row["picture"]: row["split"] for row in published(out) if row.get("split")},
+            before=_homes(out, names, earlier),
         )
         with whole_folder(out, marker=MANIFEST, owned=OWNED) as folder:
             manifest = _write(folder, ready, divided, terms, config, wish)
+            if wish.names is not None and not terms.keep_ids:
+                # First: a published picture that nobody here can name could not be taken down by its id.
+                write_names(wish.names, replace(names, pictures={**earlier.pictures, **names.pictures}))
     return manifest
 
 
-def ask_about_people(chosen: Chosen, *, agreed: bool) -> None:
-    """Pictures of people are published only by somebody who was told how many there are."""
-    if agreed or not (chosen.people or chosen.people_unknown):
+def _earlier(out: Path, wish: Wish) -> Names:
+    if wish.names is not None and out.resolve() in wish.names.resolve().parents:
+        raise UserError(
+            f"{wish.names.parent} lies inside {out}, and what only the project may know would be published.",
+            "choose another folder for the data set (paths.dataset)",
+        )
+    return read_names(wish.names)
+
+
+def _names(benchmark: Benchmark, terms: Terms, earlier: Names) -> Names:
+    if terms.keep_ids:
+        return Names({id_: id_ for id_ in benchmark.corpus.pictures})
+    return neutral(benchmark, earlier)
+
+
+def _neutral(found: Prepared, names: Names, source: Benchmark) -> Prepared:
+    return replace(found, benchmark=renamed(found.benchmark, names, source.corpus.pictures))
+
+
+def _homes(out: Path, names: Names, earlier: Names) -> dict[str, str]:
+    """The splits of the last time, by the names of this time, also if ids were kept in one of the two."""
+    rows = {row["picture"]: row["split"] for row in published(out) if row.get("split")}
+    originals = earlier.originals
+    known = {originals.get(id_, id_): split for id_, split in rows.items()}
+    homes = {name: known.get(id_) or rows.get(name) for id_, name in names.pictures.items()}
+    return {name: split for name, split in homes.items() if split is not None}
+
+
+def ask_first(chosen: Chosen, terms: Terms, *, agreed: bool) -> None:
+    """Pictures of people, and ids as they are here, are published only by somebody who was told of them."""
+    if agreed:
         return
-    said = []
+    said, ways = [], []
     if chosen.people:
         said.append(f"{chosen.people:,} pictures show people, as their annotations say")
     if chosen.people_unknown:
         said.append(f"of {chosen.people_unknown:,} pictures it is not known: no facet or flag asks about people")
-    raise PeopleError(
-        f"{'; '.join(said)}.",
-        "look at them; if whom they show has agreed, or need not, say --yes (a flag people in [annotate] tells)",
-    )
+    if said:
+        ways.append(
+            "look at them; if whom they show has agreed, or need not, say --yes (a flag people in [annotate] tells)"
+        )
+    if terms.keep_ids:
+        example = next(iter(chosen.benchmark.corpus.pictures))
+        said.append(f'ids stay as they are, such as "{example}", and may tell who took a picture, and when')
+        ways.append("leave --keep-ids out, or say --yes")
+    if said:
+        raise AgreementError(f"{'; '.join(said)}.", "; ".join(ways))
 
 
-class PeopleError(UserError):
-    """Somebody must agree first that pictures of people are published."""
+class AgreementError(UserError):
+    """Somebody must agree first to what is published."""
 
 
 def _write(folder: Path, ready: Prepared, divided: Divided, terms: Terms, config: Config, wish: Wish) -> Manifest:
@@ -106,6 +150,7 @@ def _write(folder: Path, ready: Prepared, divided: Divided, terms: Terms, config
         wish.repo,
         wish.audit,
         terms.together,
+        terms.keep_ids,
     )
     written = {
         CARD: card_file(facts, _own_words(config)),

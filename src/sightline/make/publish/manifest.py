@@ -24,6 +24,7 @@ class Terms:
     together: tuple[str, ...] = ("duplicate", "burst", "event", "owner")
     keep_metadata: bool = False
     seed: int = 0
+    keep_ids: bool = False
 
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> Terms:

@@ -15,6 +15,7 @@ from sightline.make.hub import Uploaded, upload
 from sightline.make.project import Project
 from sightline.make.publish.folder import Wish, build
 from sightline.make.publish.manifest import MANIFEST, Manifest, Terms
+from sightline.make.publish.naming import FILE as IDS
 from sightline.make.stages import StageResult
 from sightline.make.summary.source import read_source
 from sightline.make.takedown import taken_down
@@ -33,7 +34,8 @@ class PublishStage:
     repo: str | None = None
     "Where on the hub; `publish.repo` of the configuration when not given."
     dry_run: bool = False
-    people_agreed: bool = False
+    agreed: bool = False
+    "Yes to what is asked first: pictures of people, ids that tell something."
     private: bool | None = None
     endpoint: str | None = None
     released: date | None = None
@@ -79,9 +81,10 @@ class PublishStage:
         wish = Wish(
             self.released or datetime.now(UTC).date(),
             repo,
-            self.people_agreed,
+            self.agreed,
             taken_down(project),
             audit if isinstance(audit, dict) else {},
+            project.folder / IDS,
         )
         return build(source, dataset_folder(project), self.terms, project.config, wish), source.warnings
 

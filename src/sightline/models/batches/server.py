@@ -245,7 +245,9 @@ class BatchServer:
         try:
             found = orjson.loads(content)
         except orjson.JSONDecodeError:
-            return failure("bad-json", f"{self.endpoint}{path}: sent something that is no JSON; is the address right?")
+            return failure(
+                "bad-json", f"{self.endpoint}{path}: sent something that is no JSON: the address may be wrong"
+            )
         if isinstance(found, dict) and ("id" in found or "data" in found):
             return found
         return failure("bad-json", f"{self.endpoint}{path}: sent JSON that is neither a file, a batch nor a list")

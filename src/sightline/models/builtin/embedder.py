@@ -9,13 +9,13 @@ from pydantic import Field
 
 from sightline.config.section import Section
 from sightline.models.builtin.looking import DETECTION, KINDS, SEEN, Glance, look
-from sightline.models.builtin.networks import network
+from sightline.models.builtin.networks import network, revision_of
 from sightline.models.builtin.signs import read_signs
 from sightline.models.builtin.tokens import LONGEST, encode, split_words
 from sightline.models.photos.session import on_all_cores
 from sightline.models.protocols import Pixels, Vectors
 
-REVISION = "2"
+_NETWORKS = ("reader", "signs", "scene", "text")
 _SIGN_WORDS = 4
 _SIGN = KINDS.index("sign")
 
@@ -35,7 +35,7 @@ class World:
     text_batch = 256
 
     def __init__(self, *, threads: int | None = None) -> None:
-        self.revision = REVISION
+        self.revision = revision_of(*_NETWORKS)
         self.truncated = 0  # Texts that were longer than the model reads, so far.
         self._threads = threads
         network("reader")  # What is missing is said now, and not after an hour.

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import hashlib
 from functools import cache
 from importlib.resources import files
 from typing import Any
@@ -41,6 +42,15 @@ def _weights(name: str) -> bytes:
     except FileNotFoundError:
         message = f"the built-in network {file} is missing."
         raise UserError(message, "install Sightline again: its package brings these files") from None
+
+
+@cache
+def revision_of(*names: str) -> str:
+    """A short hash over the weights of these networks: other weights, another revision."""
+    digest = hashlib.blake2b(digest_size=6)
+    for name in names:
+        digest.update(hashlib.blake2b(_weights(name)).digest())
+    return digest.hexdigest()
 
 
 @cache

@@ -65,11 +65,11 @@ def _teachers(summary: Summary) -> Iterator[str]:
     yield "## Teachers\n"
     yield "| n | model | kept | rejected | failed | tokens in | tokens out | of these thinking | cost | mean quality |"
     yield "|---|---|---|---|---|---|---|---|---|---|"
-    for number, one in enumerate(summary.teachers, 1):
+    for number, (name, one) in enumerate(zip(summary.names, summary.teachers, strict=True), 1):
         cost = _cost(one.usd, one.unpriced)
         quality = "–" if one.quality is None else f"{one.quality:.3f}"
         yield (
-            f"| {number} | {one.model} | {one.kept:,} | {one.rejected:,} | {one.failed:,} | {one.input:,} "
+            f"| {number} | {name} | {one.kept:,} | {one.rejected:,} | {one.failed:,} | {one.input:,} "
             f"| {one.output:,} | {one.reasoning:,} | {cost} | {quality} |"
         )
     yield ""

@@ -24,6 +24,8 @@ class Job(NamedTuple):
     question: Question
     asked: Asked
     rules: Rules
+    teachers: tuple[str, ...] = ()
+    "Who gave each reply; two of one teacher that are the same, word by word, are one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -37,7 +39,7 @@ class _Sound:
 
 def judge(job: Job) -> Findings:
     """Every reply to a question filtered, compared with what is known and with the others, and scored."""
-    question, asked, rules = job
+    question, asked, rules, teachers = job
     traces: list[Judged] = []
     sound: list[_Sound] = []
     for place, said in enumerate(asked.replies):
@@ -50,7 +52,7 @@ def judge(job: Job) -> Findings:
         else:
             sound.append(_Sound(place, sifted, split_claims(sifted.answer)))
             traces.append(Judged("kept", sifted.thinking, sifted.answer))
-    pairs = _compare(sound)
+    pairs = _compare(sound, teachers)
     for one in sound:
         traces[one.place] = _scored(
             one, question, asked, rules, [pair for key, pair in pairs.items() if one.place in key]
@@ -70,12 +72,20 @@ def _failed(said: Failure) -> Judged:
     return Judged("failed", reasons=(reason or said.kind,), failure=said)
 
 
-def _compare(sound: list[_Sound]) -> dict[tuple[int, int], Agreement]:
+def _compare(sound: list[_Sound], teachers: tuple[str, ...]) -> dict[tuple[int, int], Agreement]:
     return {
         (one.place, other.place): compare_claims(one.claims, other.claims)
         for number, one in enumerate(sound)
         for other in sound[number + 1 :]
+        if not _is_echo(one, other, teachers)
     }
+
+
+def _is_echo(one: _Sound, other: _Sound, teachers: tuple[str, ...]) -> bool:
+    """Did one teacher say the very same twice? That it agrees with itself tells nothing."""
+    if not teachers or teachers[one.place] != teachers[other.place]:
+        return False
+    return (one.sifted.thinking, one.sifted.answer) == (other.sifted.thinking, other.sifted.answer)
 
 
 def _scored(one: _Sound, question: Question, asked: Asked, rules: Rules, pairs: list[Agreement]) -> Judged:

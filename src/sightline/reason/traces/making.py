@@ -118,6 +118,7 @@ class _Asking:
     def __iter__(self) -> Iterator[Job]:
         work, settings = self._work, self._work.settings
         budget = work.asking.budget if isinstance(work.asking.budget, Budget) else None
+        teachers = tuple(f"{teacher.name}@{teacher.base_url}" for teacher in settings.teachers)
         results = run_spread(
             self._left(),
             spec_of(settings, work.config, work.asking),
@@ -129,7 +130,8 @@ class _Asking:
         )
         try:
             for question, asked in results:
-                yield Job(question, asked if isinstance(asked, Asked) else _nothing(asked, settings), settings.rules)
+                replies = asked if isinstance(asked, Asked) else _nothing(asked, settings)
+                yield Job(question, replies, settings.rules, teachers)
         except SightlineError as stopped:
             self.stopped = stopped
 

@@ -47,7 +47,13 @@ def open_source(
     metadata: Path | None = None,
 ) -> Source:
     """The pictures of a benchmark, of a workspace, or of a folder, which is scanned first; else of `workspace`."""
-    names = names or {}
+    found = _opened(place, workspace, config, names or {}, metadata)
+    if not found.count:
+        raise UserError(f"there is no picture in {place or workspace}.", "give a folder that has some")
+    return found
+
+
+def _opened(place: Path | None, workspace: Path, config: Config | None, names: Names, metadata: Path | None) -> Source:
     if place is not None and (place / HEADER).is_file():
         return _of_benchmark(bench.read(place), place, names)
     if place is None or (place / FILE_NAME).is_file():

@@ -52,6 +52,17 @@ class Summary:
         return sum(teacher.kept for teacher in self.teachers)
 
     @property
+    def names(self) -> tuple[str, ...]:
+        """The teachers as people are told of them: samples of one model are told apart."""
+        models = [teacher.model for teacher in self.teachers]
+        return tuple(
+            f"{model} (sample {models[: place + 1].count(model)}/{models.count(model)})"
+            if models.count(model) > 1
+            else model
+            for place, model in enumerate(models)
+        )
+
+    @property
     def usd(self) -> float:
         """Dollars that are known; see `unpriced`."""
         return sum(teacher.usd for teacher in self.teachers) + self.verifier_usd

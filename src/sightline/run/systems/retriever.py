@@ -140,8 +140,14 @@ class Retriever:
                 + (f": {listed}." if listed else "."),
                 "sightline validate BENCH --pictures says where they should be",
             )
+        if self._method.captions and not self._has_captions():
+            self.notes.append("no picture has a caption: captions=true changes nothing")
         if listed:
             self.notes.append(f"pictures without a vector, which only words can find: {listed}")
+
+    def _has_captions(self) -> bool:
+        told = isinstance(self._options, HybridOptions) and self._options.annotations
+        return told and any(said.summary for said in self._setting.benchmark.annotations)
 
     def _has_no_vectors(self) -> bool:
         """Has the workspace nothing yet that this embedder made?"""

@@ -22,9 +22,10 @@ _BUILDERS: dict[str, Builder] = {}
 
 @dataclass(frozen=True, slots=True)
 class TaskMetric:
-    """A formula applied to one task."""
+    """A formula applied to one task; `least` is the grade from which on a picture is to be found, None: it asks not."""
 
     formula: Formula
+    least: int | None = 1
 
     def __call__(self, truth: Truth, prediction: Prediction, context: Context) -> float | None:
         value = float(self.formula(batch_of([(truth, prediction)]))[0])
@@ -32,9 +33,12 @@ class TaskMetric:
 
 
 def ranked_metric(
-    *names: str, options: tuple[str, ...] = ("rel", "unjudged"), cutoff: bool = True
+    *names: str, options: tuple[str, ...] = ("rel", "unjudged"), cutoff: bool = True, finds: bool = True
 ) -> Callable[[Builder], Builder]:
-    """Make the decorated builder known under `names`; the options and the cut-off are checked before it is called."""
+    """Make the decorated builder known under `names`; the options and the cut-off are checked before it is called.
+
+    `finds` False is for a metric that says something also where there is nothing to find.
+    """
 
     def keep(build: Builder) -> Builder:
         def checked(spec: MetricSpec) -> Formula:
@@ -42,7 +46,7 @@ def ranked_metric(
             return _unjudged(spec, build(spec))
 
         def for_task(spec: MetricSpec) -> Metric:
-            return TaskMetric(checked(spec))
+            return TaskMetric(checked(spec), level(spec) if finds else None)
 
         for name in names:
             _BUILDERS[name] = checked

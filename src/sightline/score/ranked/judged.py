@@ -9,7 +9,7 @@ from sightline.score.ranked.formula import Formula, ranked_metric
 from sightline.score.registry import MetricSpec
 
 
-@ranked_metric("judged", options=())
+@ranked_metric("judged", options=(), finds=False)
 def judged(spec: MetricSpec) -> Formula:
     """Judged@k = judged among the first k / returned among the first k: one minus the unjudged rate.
 

@@ -2,14 +2,15 @@
 
 The vectors lie as in the exact back-end, which answers whatever is limited by `within`, looks at what is new, and gives
 the true scores of what the approximate index found. How many lists are probed is chosen when the index is built: the
-fewest at which the share of true neighbours found reaches `recall`, on a sample of the vectors themselves.
+fewest at which the share of true neighbours found surely reaches `recall`, for a sample of the vectors themselves and
+for each kind of query that it was told to `expect`.
 """
 
 from __future__ import annotations
 
 import math
-from collections.abc import Iterable
-from dataclasses import asdict, dataclass
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -19,38 +20,40 @@ from numpy.typing import NDArray
 from sightline.errors import MissingExtraError, UserError
 from sightline.io import read_json, write_json
 from sightline.models.protocols import Vectors
-from sightline.search.backends.base import Nearest, Rows
+from sightline.search.backends.base import Nearest, Queries, Rows
 from sightline.search.backends.checks import checked_queries
 from sightline.search.backends.exact import ExactIndex
+from sightline.search.backends.probing import NEIGHBOURS, OWN, SAMPLE, Asking, Trial, fewest_lists
 from sightline.search.backends.ranking import NOTHING, Ranked, joined
 from sightline.search.backends.scan import merged, nearest_slots
+from sightline.search.checksums import is_damaged, sums_of
 
 LARGE = 100_000
 """Vectors from which on an approximate index is built; below, every vector is compared."""
 RECALL = 0.97
-"""Asked of the sample, so that 0.95 holds for others."""
+"""To be reached by the mean over a sample less two standard errors, so that 0.95 holds for other queries."""
 _PAGE = 65_536
 _TRAINED = 40
 """Vectors for each list that the lists are learnt from."""
-_SAMPLE, _NEIGHBOURS = 128, 10
 _WIDER = 4
 """Candidates for each neighbour asked for: bytes order them only nearly."""
 
 
 @dataclass(frozen=True, slots=True)
 class Built:
-    """What an approximate index was built of, and how it is asked."""
+    """What an approximate index was built of, how it is asked, and the recall@10 that each kind of query then has."""
 
     generation: int
     trained: int
     slots: int
     nlist: int
     nprobe: int
-    recall: float | None
+    recalls: Mapping[str, float]
+    sums: tuple[int, ...] = ()
 
 
 class ApproximateIndex:
-    """Exact vectors with an IVF index above them; `recall` is what was measured, None while answers are exact."""
+    """Exact vectors with an IVF index above them; `built` is how it answers, None while answers are exact."""
 
     name = "faiss"
 
@@ -74,9 +77,10 @@ class ApproximateIndex:
         self._faiss, self._folder = faiss, folder
         self._nlist, self._nprobe, self._wanted, self._least = nlist, nprobe, recall, least
         self._store = ExactIndex(folder, dim, create=create)
+        self._expected: Queries = dict
         self._index: Any = None
         self._built: Built | None = None
-        self._open()
+        self._open(whole=create)
 
     @property
     def exact(self) -> bool:
@@ -90,6 +94,16 @@ class ApproximateIndex:
     def built(self) -> Built | None:
         """The approximate index that answers, if there is one."""
         return self._built if self._index is not None else None
+
+    @property
+    def recalls(self) -> Mapping[str, float]:
+        """By kind of query, the recall@10 that was measured when it was built; empty while answers are exact."""
+        built = self.built
+        return {} if built is None else built.recalls
+
+    def expect(self, queries: Queries) -> None:
+        """Kinds of queries that will be asked beside the vectors themselves: tried when it is built."""
+        self._expected = queries
 
     def __len__(self) -> int:
         return len(self._store)
@@ -133,7 +147,7 @@ class ApproximateIndex:
             self._build()
         elif slots.used > built.slots:
             self._add(built.slots)
-            self._keep(Built(slots.generation, built.trained, slots.used, built.nlist, built.nprobe, built.recall))
+            self._keep(replace(built, slots=slots.used))
 
     # --- answers ----------------------------------------------------------------------------------------------
 
@@ -164,63 +178,68 @@ class ApproximateIndex:
 
     def _build(self) -> None:
         faiss, slots = self._faiss, self._store.slots
-        nlist = self._nlist or 2 ** max(4, round(math.log2(slots.used) / 2))
+        nlist = self._nlist or 2 ** max(4, round(math.log2(slots.used) / 2) + 1)  # About twice the root.
         living = np.flatnonzero(slots.row_of[: slots.used] >= 0)
         some = np.random.default_rng(0).permutation(living)[: _TRAINED * nlist]
         self._index = faiss.index_factory(self.dim, f"IVF{nlist},SQ8", faiss.METRIC_INNER_PRODUCT)
         faiss.extract_index_ivf(self._index).cp.min_points_per_centroid = 1  # Fewer are no reason to warn.
         self._index.train(slots.vectors[np.sort(some)])
         self._add(0)
-        nprobe, recall = self._probes(some[:_SAMPLE], nlist)
+        self._built = Built(slots.generation, slots.used, slots.used, nlist, 1, {})
+        trials = [self._trial(OWN, slots.vectors[np.sort(some[:SAMPLE])], own=True)]
+        trials += [self._trial(kind, queries) for kind, queries in self._expected().items() if len(queries)]
+        if self._nprobe:
+            nprobe, recalls = (
+                self._nprobe,
+                {trial.kind: trial.tried(self._probing(self._nprobe)).mean for trial in trials},
+            )
+        else:
+            nprobe, recalls = fewest_lists(trials, self._probing, self._wanted, nlist)
         self._index.nprobe = nprobe
-        self._keep(Built(slots.generation, slots.used, slots.used, nlist, nprobe, recall))
+        self._keep(replace(self._built, nprobe=nprobe, recalls=recalls))
 
     def _add(self, first: int) -> None:
         slots = self._store.slots
         for at in range(first, slots.used, _PAGE):
             self._index.add(slots.vectors[at : min(slots.used, at + _PAGE)])
 
-    def _probes(self, sample: NDArray[np.intp], nlist: int) -> tuple[int, float]:
-        """How many lists to probe, and the share of true neighbours that this finds."""
-        slots = self._store.slots
-        queries = slots.vectors[np.sort(sample)]
-        truth = [set(best.rows.tolist()) for best in nearest_slots(slots, queries, _NEIGHBOURS + 1)]
-        tried = self._nprobe or 1
-        self._built = Built(slots.generation, slots.used, slots.used, nlist, tried, None)
-        while True:
-            self._index.nprobe = tried
-            # One of them is the query itself, which proves nothing: it is not counted.
-            hits = sum(
-                len(true & set(self._near(query, _NEIGHBOURS + 1).rows.tolist())) - 1
-                for true, query in zip(truth, queries, strict=True)
-            )
-            share = hits / max(1, sum(len(true) - 1 for true in truth))
-            if self._nprobe or share >= self._wanted or tried >= nlist:
-                return tried, share
-            tried = min(nlist, 2 * tried)
+    def _trial(self, kind: str, queries: Vectors, *, own: bool = False) -> Trial:
+        true = nearest_slots(self._store.slots, queries, NEIGHBOURS + own)
+        return Trial(kind, queries, [frozenset(best.rows.tolist()) for best in true], own)
+
+    def _probing(self, lists: int) -> Asking:
+        self._index.nprobe = lists
+        return lambda query, k: self._near(query, k).rows
 
     # --- on disk ----------------------------------------------------------------------------------------------
 
     def _keep(self, built: Built) -> None:
         """The lists first, under a name of their own; then the note that names them."""
-        self._built = built
         path = self._lists(built)
         temporary = path.with_suffix(".part")
         self._faiss.write_index(self._index, str(temporary))
+        self._built = built = replace(built, sums=tuple(sums_of(temporary)))
         temporary.replace(path)
         write_json(self._folder / "ivf.json", asdict(built))
         for old in self._folder.glob("ivf-*.faiss"):
             if old != path:
                 old.unlink(missing_ok=True)
 
-    def _open(self) -> None:
+    def _open(self, *, whole: bool) -> None:
         note = self._folder / "ivf.json"
         if not note.is_file() or len(self._store) < self._least:
             return
-        built = Built(**read_json(note))
-        if built.generation != self._store.slots.generation or not self._lists(built).is_file():
+        try:
+            read = read_json(note)
+            built = Built(**{**read, "sums": tuple(read["sums"])})
+        except (TypeError, KeyError, UserError):  # Of an earlier version, or damaged: built anew by the next `flush`.
             return
-        self._index = self._faiss.read_index(str(self._lists(built)), self._faiss.IO_FLAG_MMAP)
+        path = self._lists(built)
+        if built.generation != self._store.slots.generation or not path.is_file():
+            return
+        if is_damaged(path, built.sums, whole=whole):  # Until the next `flush`, vectors are compared one by one.
+            return
+        self._index = self._faiss.read_index(str(path), self._faiss.IO_FLAG_MMAP)
         self._index.nprobe = self._nprobe or built.nprobe
         self._built = built
 

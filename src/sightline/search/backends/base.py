@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
-from typing import NamedTuple, Protocol, TypeAlias
+from collections.abc import Callable, Iterable, Mapping
+from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
 from numpy.typing import NDArray
@@ -13,6 +13,8 @@ from sightline.models.protocols import Vectors
 
 Rows: TypeAlias = NDArray[np.int64]
 """Numbers of pictures in an index, from 0 on."""
+Queries: TypeAlias = Callable[[], Mapping[str, Vectors]]
+"""Queries by kind, made when they are needed."""
 
 
 class DamagedError(UserError):
@@ -73,3 +75,13 @@ class VectorIndex(Protocol):
         ...
 
     def close(self) -> None: ...
+
+
+@runtime_checkable
+class Probing(Protocol):
+    """A back-end that tries queries when it builds, and says what share of their true neighbours it finds."""
+
+    @property
+    def recalls(self) -> Mapping[str, float]: ...
+
+    def expect(self, queries: Queries) -> None: ...

@@ -22,6 +22,7 @@ from sightline.search.backends.parallel import in_pieces
 from sightline.search.backends.ranking import LONGEST, NOTHING, Ranked, floor_of, joined
 from sightline.search.backends.scan import Places, merged, nearest_slots, worst
 from sightline.search.backends.slots import Slots, write_at
+from sightline.search.backends.sums import BOUNDS, CODES
 
 _PAGE = 8192
 _COMPARED = 1 << 20
@@ -59,16 +60,20 @@ class _Asked(NamedTuple):
 
 
 class Codes:
-    """The codes of an index's slots, in files beside them; slots without a code yet are compared as they are."""
+    """The codes of an index's slots, in files beside them; slots without a code yet are compared as they are.
 
-    def __init__(self, slots: Slots) -> None:
+    So are all where codes are damaged, which are looked for in all of them if `whole`.
+    """
+
+    def __init__(self, slots: Slots, *, whole: bool = False) -> None:
         try:
             import numkong
         except ImportError:
             raise MissingExtraError('the back-end "exact:quantised"', "quantised") from None
         self._cdist = numkong.cdist
         self._slots = slots
-        self._rotation = _rotation(slots.folder / f"rotation-{slots.dim}.npy", slots.dim)
+        self._whole, self._refused = whole, (-1, 0)
+        self._rotation = self._kept_rotation()
         # What single precision in turning, scaling and comparing can add, at its worst.
         self._extra = (slots.dim**1.5 + 16) * 2.0**-24 * LONGEST
         self._nothing = Coded(np.zeros((0, slots.dim), np.int8), np.zeros((0, 2), np.float32))
@@ -81,11 +86,16 @@ class Codes:
         slots, done = self._slots, len(self._coded.numbers)
         if done == slots.used:
             return
+        if not done:
+            self._refused = (-1, 0)
+            slots.sums.forget(CODES, BOUNDS)
         turn = self._rotation.astype(np.float32)
         for at in range(done, slots.used, _PAGE):
             page = coded(slots.vectors[at : min(slots.used, at + _PAGE)] @ turn)
-            write_at(self._file("i8"), at * slots.dim, page.numbers.data)
-            write_at(self._file("bounds"), at * 8, page.bounds.data)
+            write_at(self._file(CODES), at * slots.dim, page.numbers.data)
+            write_at(self._file(BOUNDS), at * 8, page.bounds.data)
+            slots.sums.keep(CODES, slots.generation, at, page.numbers)
+            slots.sums.keep(BOUNDS, slots.generation, at, page.bounds)
         # Another process may have done the same, with the same bytes, or have gone on to the next generation.
         slots.database.execute(
             "UPDATE state SET coded = max(coded, ?) WHERE generation = ?", (slots.used, slots.generation)
@@ -158,12 +168,38 @@ class Codes:
         generation, count = slots.database.execute("SELECT generation, coded FROM state").fetchone()
         if generation != slots.generation:  # Another process has gone on; our slots are still those of before.
             count = len(self._coded.numbers) if self._generation == slots.generation else 0
-        if (slots.generation, count) == (self._generation, len(self._coded.numbers)):
+        if (slots.generation, count) in ((self._generation, len(self._coded.numbers)), self._refused):
             return
         self._generation, self._coded = slots.generation, self._nothing
         with suppress(OSError, ValueError):  # Taken away, or copied in part: made again by the next `catch_up`.
-            numbers = _mapped(self._file("i8"), "i1", count, slots.dim)
-            self._coded = Coded(numbers, _mapped(self._file("bounds"), "<f4", count, 2))
+            numbers = _mapped(self._file(CODES), "i1", count, slots.dim)
+            found = Coded(numbers, _mapped(self._file(BOUNDS), "<f4", count, 2))
+            if self._is_damaged(found):
+                self._refused = (slots.generation, count)
+            else:
+                self._coded = found
+
+    def _is_damaged(self, found: Coded) -> bool:
+        sums, generation = self._slots.sums, self._slots.generation
+        files = ((CODES, found.numbers), (BOUNDS, found.bounds))
+        slots = [sums.find_damage(file, generation, content, whole=self._whole) for file, content in files]
+        return any(slot is not None for slot in slots)
+
+    def _kept_rotation(self) -> NDArray[np.float64]:
+        """The rotation of an index: random, made once and kept; codes of one that was damaged are made again."""
+        slots, path = self._slots, self._slots.folder / f"rotation-{self._slots.dim}.npy"
+        if path.is_file():
+            with suppress(OSError, ValueError, EOFError):
+                loaded: NDArray[np.float64] = np.load(path)
+                if slots.sums.find_damage(path.name, 0, loaded, whole=True) is None:
+                    return loaded
+            slots.database.execute("UPDATE state SET coded = 0")
+        square, _ = np.linalg.qr(np.random.default_rng(slots.dim).standard_normal((slots.dim, slots.dim)))
+        content = BytesIO()
+        np.save(content, square)
+        write_whole(path, content.getvalue())
+        slots.sums.keep(path.name, 0, 0, square)
+        return square
 
     def _clear_away(self) -> None:
         for old in self._slots.folder.glob("codes-*"):
@@ -184,14 +220,3 @@ def _mapped(path: Path, kind: str, count: int, width: int) -> NDArray[Any]:
 def _part(places: Places | None, start: int, stop: int) -> Places | None:
     """Those from start to stop, of ascending places."""
     return None if places is None else places[np.searchsorted(places, start) : np.searchsorted(places, stop)]
-
-
-def _rotation(path: Path, dim: int) -> NDArray[np.float64]:
-    """The rotation of an index: random, made once and kept."""
-    if not path.is_file():
-        square, _ = np.linalg.qr(np.random.default_rng(dim).standard_normal((dim, dim)))
-        content = BytesIO()
-        np.save(content, square)
-        write_whole(path, content.getvalue())
-    loaded: NDArray[np.float64] = np.load(path)
-    return loaded

@@ -24,7 +24,7 @@ class ExactIndex:
 
     def __init__(self, folder: Path, dim: int, *, create: bool, quantised: bool = False) -> None:
         self.slots = Slots(folder, dim, create=create)
-        self._codes = Codes(self.slots) if quantised else None
+        self._codes = Codes(self.slots, whole=create) if quantised else None
 
     @property
     def name(self) -> str:

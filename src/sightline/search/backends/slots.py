@@ -21,6 +21,8 @@ from sightline.database import open_database, transaction
 from sightline.errors import UserError
 from sightline.models.protocols import Vectors
 from sightline.search.backends.base import DamagedError, Rows
+from sightline.search.backends.sums import BOUNDS, CODES, TABLE, VECTORS, Sums
+from sightline.search.checksums import checksum, rebuild_fix
 
 FILE_NAME = "slots.sqlite"
 _VERSION_1 = """
@@ -31,13 +33,13 @@ CREATE TABLE changes (
     rows BLOB NOT NULL
 )
 """
-MIGRATIONS = (_VERSION_1,)
+_VERSION_2 = f"ALTER TABLE changes ADD COLUMN sum INTEGER; {TABLE}"
+MIGRATIONS = (_VERSION_1, _VERSION_2)
 """Script n brings an index from version n to n + 1; never edit one that has been released."""
 _PAGE = 8192
 _FEW = 4096
 """Dead slots that are not worth the work."""
 _TRIES = 5
-_FIX = "bring the index up to date: sightline index makes it anew, from vectors that the workspace has"
 
 
 class Slots:
@@ -54,16 +56,18 @@ class Slots:
             raise UserError(f"{folder} holds no vectors.", "build the index first: sightline index")
         try:
             self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True)
+            self.sums = Sums(self.database)
             self._version = -1
             self._begin()
             self._forget_all()
             self.refresh()
+            self._look_over(whole=create)
         except (sqlite3.DatabaseError, UserError) as error:
             cause = error.__context__ if isinstance(error, UserError) else error
             # A lock, a full disk or another width is no damage.
             if not isinstance(cause, sqlite3.DatabaseError) or isinstance(cause, sqlite3.OperationalError):
                 raise
-            raise DamagedError(f"{folder / FILE_NAME} is damaged: {cause}.", _FIX) from error
+            raise self._damaged(f"{folder / FILE_NAME} is damaged: {cause}.") from error
 
     # --- what is there ----------------------------------------------------------------------------------------
 
@@ -103,6 +107,7 @@ class Slots:
             self._read()
             start = self.used
             self._write(self._file(), start, vectors)
+            self.sums.keep(VECTORS, self.generation, start, vectors)
             self._record(start, rows)
         self._read()
 
@@ -123,8 +128,11 @@ class Slots:
             self._read()
             old, rows, after = self._file(), self.rows(), self.generation + 1
             slots = self.slot_of[rows]
+            self.sums.forget(VECTORS, CODES, BOUNDS)
             for at in range(0, len(rows), _PAGE):
-                self._write(self._file(after), at, self.vectors[slots[at : at + _PAGE]])
+                page = self.vectors[slots[at : at + _PAGE]]
+                self._write(self._file(after), at, page)
+                self.sums.keep(VECTORS, after, at, page)
             self.database.execute("DELETE FROM changes")
             if len(rows):
                 self._record(0, rows)
@@ -149,6 +157,14 @@ class Slots:
                 "another embedder built it: name that one, or build the index again",
             )
 
+    def _look_over(self, *, whole: bool) -> None:
+        slot = self.sums.find_damage(VECTORS, self.generation, self.vectors[: self.used], whole=whole)
+        if slot is not None:
+            raise self._damaged(f"{self._file()} is damaged: the vectors from {slot:,} on are not what was written.")
+
+    def _damaged(self, what: str) -> DamagedError:
+        return DamagedError(what, rebuild_fix(self.folder))
+
     def _forget_all(self) -> None:
         self.generation, self.used = -1, 0
         self.row_of, self.slot_of = np.zeros(0, np.int64), np.zeros(0, np.int64)
@@ -167,7 +183,7 @@ class Slots:
                 self._forget_all()
             except ValueError:
                 break
-        raise DamagedError(f"{self._file()} is shorter than what was written to it.", _FIX)
+        raise self._damaged(f"{self._file()} is shorter than what was written to it.")
 
     def _learn(self) -> None:
         with _reading(self.database):
@@ -176,9 +192,11 @@ class Slots:
                 self._forget_all()
                 self.generation = generation
             changes = self.database.execute(
-                "SELECT id, slot, rows FROM changes WHERE id > ? ORDER BY id", (self._seen,)
+                "SELECT id, slot, rows, sum FROM changes WHERE id > ? ORDER BY id", (self._seen,)
             ).fetchall()
-        for number, slot, rows in changes:
+        for number, slot, rows, wanted in changes:
+            if wanted is not None and checksum(rows) != wanted:
+                raise self._damaged(f"{self.folder / FILE_NAME} is damaged: change {number} is not what was written.")
             self._apply(slot, np.frombuffer(rows, "<i8"))
             self._seen = number
 
@@ -199,7 +217,8 @@ class Slots:
         self._living += len(rows)
 
     def _record(self, slot: int | None, rows: Rows) -> None:
-        self.database.execute("INSERT INTO changes (slot, rows) VALUES (?, ?)", (slot, rows.astype("<i8").tobytes()))
+        data = rows.astype("<i8").tobytes()
+        self.database.execute("INSERT INTO changes (slot, rows, sum) VALUES (?, ?, ?)", (slot, data, checksum(data)))
 
     def _file(self, generation: int | None = None) -> Path:
         return self.folder / f"vectors-{self.generation if generation is None else generation}.f32"

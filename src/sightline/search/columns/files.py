@@ -1,6 +1,7 @@
 """Columns on disk: one file, written whole or not at all, mapped into memory when it is read.
 
-The file is a magic word, the length of a JSON header, the header, and the arrays, each at a multiple of 64 bytes.
+The file is a magic word, the length of a JSON header and its checksum, the header, and the arrays, each at a multiple
+of 64 bytes. The header has a checksum of each array.
 """
 
 from __future__ import annotations
@@ -15,11 +16,13 @@ from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.io import dump, write_whole
+from sightline.search.checksums import checksum, chosen
 from sightline.search.columns.kinds import Column, Columns, Flags, Labels, Numbers, Texts, Times, Vocabulary
 
 FILE_NAME = "columns.bin"
 _MAGIC = b"SIGHTCOL"
-_SCHEMA = 1
+_SCHEMA = 2
+_START = len(_MAGIC) + 16
 _ALIGNMENT = 64
 _FIX = "build the index again: sightline index makes this file anew"
 _Arrays: TypeAlias = Sequence[NDArray[Any]]
@@ -37,34 +40,41 @@ def save_columns(columns: Columns, folder: Path) -> None:
             "schema": _SCHEMA,
             "rows": len(columns),
             "columns": entries,
-            "arrays": [[array.dtype.str, len(array)] for array in arrays],
+            "arrays": [[array.dtype.str, len(array), checksum(array.data)] for array in arrays],
         }
     )
     write_whole(folder / FILE_NAME, _content(header, arrays))
 
 
 def columns_are_whole(folder: Path) -> bool:
-    """Is `columns.bin` there, as long as it says, and of this version?"""
+    """Is `columns.bin` there, of this version, and what was written?"""
     try:
-        load_columns(folder)
+        load_columns(folder, whole=True)
     except UserError:
         return False
     return True
 
 
-def load_columns(folder: Path) -> Columns:
-    """The columns of a folder; their arrays stay on disk until they are used."""
+def load_columns(folder: Path, *, whole: bool = False) -> Columns:
+    """The columns of a folder; their arrays stay on disk until they are used.
+
+    Damage is looked for in all of them if they are small or `whole` is asked for, else in some.
+    """
     path = folder / FILE_NAME
     try:
         data = np.memmap(path, np.uint8, "r")
-        return _read(data, path)
+        return _read(data, path, whole)
     except (OSError, ValueError, KeyError, TypeError, IndexError, StopIteration) as error:
         raise UserError(f"{path} can't be read: {error}.", _FIX) from error
 
 
-def _read(data: NDArray[np.uint8], path: Path) -> Columns:
+def _read(data: NDArray[np.uint8], path: Path, whole: bool) -> Columns:
     header, at = _header(data, path)
-    arrays = _mapped(data, at, header["arrays"], path)
+    found = list(_mapped(data, at, header["arrays"], path))
+    for number in chosen([array.nbytes for array in found], whole=whole):
+        if checksum(found[number].data) != header["arrays"][number][2]:
+            raise UserError(f"{path} is damaged.", _FIX)
+    arrays = iter(found)
     present = next(arrays)
     by_name = {
         entry["name"]: _column(entry["kind"], [next(arrays) for _ in range(entry["arrays"])], header["rows"])
@@ -75,21 +85,24 @@ def _read(data: NDArray[np.uint8], path: Path) -> Columns:
 
 def _header(data: NDArray[np.uint8], path: Path) -> tuple[dict[str, Any], int]:
     """The header, and where the arrays begin."""
-    start = len(_MAGIC) + 8
     if bytes(data[: len(_MAGIC)]) != _MAGIC:
         raise UserError(f"{path} is not a file of columns.", _FIX)
-    end = start + int.from_bytes(data[len(_MAGIC) : start].tobytes(), "little")
-    if len(data) < end or end == start:
+    length, wanted = np.frombuffer(data[len(_MAGIC) : _START].tobytes(), "<u8").tolist()
+    end = _START + length
+    if len(data) < end or not length:
         raise UserError(f"{path} is cut off.", _FIX)
-    header: dict[str, Any] = orjson.loads(data[start:end].tobytes())
+    told = data[_START:end].tobytes()
+    if checksum(told) != wanted:
+        raise UserError(f"{path} is damaged, or of another version of Sightline.", _FIX)
+    header: dict[str, Any] = orjson.loads(told)
     if header["schema"] != _SCHEMA:
         raise UserError(f"{path} was written by another version of Sightline.", _FIX)
     return header, end
 
 
 def _content(header: bytes, arrays: _Arrays) -> Iterator[bytes]:
-    yield _MAGIC + len(header).to_bytes(8, "little") + header
-    at = len(_MAGIC) + 8 + len(header)
+    yield _MAGIC + np.array([len(header), checksum(header)], "<u8").tobytes() + header
+    at = _START + len(header)
     for array in arrays:
         padding = -at % _ALIGNMENT
         yield bytes(padding)
@@ -97,8 +110,10 @@ def _content(header: bytes, arrays: _Arrays) -> Iterator[bytes]:
         at += padding + array.nbytes
 
 
-def _mapped(data: NDArray[np.uint8], at: int, shapes: Sequence[tuple[str, int]], path: Path) -> Iterator[NDArray[Any]]:
-    for dtype, length in shapes:
+def _mapped(
+    data: NDArray[np.uint8], at: int, shapes: Sequence[tuple[str, int, int]], path: Path
+) -> Iterator[NDArray[Any]]:
+    for dtype, length, _ in shapes:
         at += -at % _ALIGNMENT
         size = np.dtype(dtype).itemsize * length
         if at + size > len(data):

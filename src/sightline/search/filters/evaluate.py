@@ -2,13 +2,14 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Callable, Mapping, Sequence
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.search.columns import Columns, Flags, Labels, Numbers, Texts, Times
-from sightline.search.columns.build import KINDS
+from sightline.search.columns.build import CLOCK, KINDS
 from sightline.search.columns.kinds import Mask
 from sightline.search.filters import geo, matching
 from sightline.search.filters.fields import NUMBER_FIELDS, column_of, usual_name
@@ -51,12 +52,26 @@ def check_values(node: Compare) -> None:
     name = node.field.name.strip().lower()
     if name == "time":
         _refuse(node, ("~",), "a time is compared by = < <= > >= in between")
-        for value in node.values:
-            time_of(value)
+        _check_span(node, [time_of(value) for value in node.values])
     elif usual_name(name) in NUMBER_FIELDS and name in (usual_name(name), f"time.{usual_name(name)}"):
         _refuse(node, ("~",), "a number is compared by = < <= > >= in between")
-        for value in node.values:
-            number_of(value, usual_name(name), in_range=node.operator == "=")
+        numbers = [number_of(value, usual_name(name), in_range=node.operator == "=") for value in node.values]
+        _check_span(node, [(number, math.nextafter(number, math.inf), None) for number in numbers])
+        for value, number in zip(node.values, numbers, strict=True):
+            if node.operator in ("=", "in") and usual_name(name) in CLOCK and not number.is_integer():
+                raise FilterError(f"{usual_name(name)} is a whole number, {value.text} is not", value.at)
+
+
+def _check_span(node: Compare, spans: Sequence[tuple[float, float, float | None]]) -> None:
+    """Refuse a `between` whose end comes before its beginning: nothing could lie there."""
+    if node.operator != "between":
+        return
+    (start, _, offset), (_, end, other) = spans
+    if offset == other and start >= end:
+        low, high = (value.text for value in node.values)
+        raise FilterError(
+            f"nothing lies between {low} and {high}", node.at, f"write the lower one first: between {high} and {low}"
+        )
 
 
 def _leaf(node: Compare | Known | Bare | Near | NearPlace | Box, columns: Columns) -> Mask:

@@ -9,7 +9,7 @@ from sightline.search.columns import Columns
 from sightline.search.columns.kinds import Mask
 from sightline.search.filters.evaluate import check_values, mask_of
 from sightline.search.filters.grammar import parse_own
-from sightline.search.filters.problems import FilterError
+from sightline.search.filters.problems import FilterError, TooDeepError
 from sightline.search.filters.python import parse_python
 from sightline.search.filters.tree import Compare, NearPlace, Node, leaves, to_text
 
@@ -53,6 +53,8 @@ def parse_filter(text: str) -> Filter:
         raise FilterError("an empty filter", 0, "leave it out, or write one such as: time >= 2019-06")
     try:
         tree = _checked(parse_own(text))
+    except TooDeepError:
+        raise
     except FilterError as own:
         try:
             tree = _checked(parse_python(text))

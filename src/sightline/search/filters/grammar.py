@@ -13,7 +13,7 @@ from collections.abc import Callable
 from typing import get_args
 
 from sightline.search.filters.literals import number_of, radius_of
-from sightline.search.filters.problems import FilterError
+from sightline.search.filters.problems import FilterError, TooDeepError
 from sightline.search.filters.tokens import Token, tokens_of
 from sightline.search.filters.tree import (
     And,
@@ -100,7 +100,7 @@ class _Parser:
 
     def _negation(self, depth: int) -> Node:
         if depth > MAX_DEPTH:
-            raise FilterError(f"a filter is nested more than {MAX_DEPTH} deep", self.token.at, "write it flatter")
+            raise TooDeepError(f"a filter is nested more than {MAX_DEPTH} deep", self.token.at, "write it flatter")
         if self.accept("not", "!"):
             return Not(self._negation(depth + 1))
         opening = self.token

@@ -11,3 +11,7 @@ class FilterError(UserError):
     def __init__(self, what: str, at: int, fix: str | None = None) -> None:
         super().__init__(f"{what} at character {at + 1}.", fix)
         self.at = at
+
+
+class TooDeepError(FilterError):
+    """A filter of which it is clear how to read it, and that is nested too deep to be read."""

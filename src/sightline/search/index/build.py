@@ -29,11 +29,13 @@ from sightline.models.photos.words import WordReader
 from sightline.models.protocols import Embedder
 from sightline.search.backends import DEFAULT as DEFAULT_BACKEND
 from sightline.search.backends import open_backend, public_spec
+from sightline.search.backends.base import DamagedError
 from sightline.search.backends.served import FILE_NAME as SERVED
 from sightline.search.columns import PlaceNamer, build_columns, save_columns
 from sightline.search.columns.files import columns_are_whole
 from sightline.search.index.built import Built, Parts
 from sightline.search.index.content import Content, require_corpus, workspace_content
+from sightline.search.index.damage import noticing_damage
 from sightline.search.index.lock import locked
 from sightline.search.index.looking import Looking
 from sightline.search.index.manifest import (
@@ -46,6 +48,7 @@ from sightline.search.index.manifest import (
     refuse_takeover,
 )
 from sightline.search.index.plan import COLUMNS_DUE, Changes, take_in
+from sightline.search.index.rebuild import carry_over, put_aside
 from sightline.search.index.table import Table
 from sightline.search.index.vectors import Embedded, VectorStep, vectors_folder
 from sightline.search.late import TokenVectors, token_vectors_of
@@ -68,14 +71,16 @@ def build_index(
     config: Config | None = None,
     local_only: bool = False,
     asking: Asking | None = None,
+    rebuild: bool = False,
 ) -> Built:
     """Build the index of a workspace's pictures (with `annotations`), or of `content`, or bring it up to date.
 
-    An embedder or a back-end that is not given is the one that built the index before, else the default.
+    An embedder or a back-end that is not given is the one that built the index before, else the default. With
+    `rebuild` it starts from nothing, from vectors that the workspace has: for an index that was damaged.
     """
     place, config = Path(workspace).expanduser().absolute(), config or Config()
     parts = parts or Parts()
-    spec = embedder if embedder is not None else _usual_embedder(place, name, config)
+    spec = embedder if embedder is not None else _usual_embedder(place, name, config, rebuild)
     if content is None:
         require_corpus(place)
     with ExitStack() as stack:
@@ -85,11 +90,21 @@ def build_index(
             session.tell_who_sees("pictures")
         if content is None:
             content = workspace_content(stack.enter_context(Store(place)), annotations)
-        return Update(place, name, config, session, spec, backend).run(content, parts)
+        return Update(place, name, config, session, spec, backend, rebuild=rebuild).run(content, parts)
 
 
-def _usual_embedder(workspace: Path, name: str, config: Config) -> str:
-    before = read_manifest(index_folder(workspace, name))
+def _manifest_before(folder: Path, rebuild: bool) -> Manifest | None:
+    """How the index was built; one that can't be read is none, where all is made anew."""
+    try:
+        return read_manifest(folder)
+    except DamagedError:
+        if not rebuild:
+            raise
+        return None
+
+
+def _usual_embedder(workspace: Path, name: str, config: Config, rebuild: bool) -> str:
+    before = _manifest_before(index_folder(workspace, name), rebuild)
     if before is not None and before.embedder is not None:
         return before.embedder.spec
     return config.models.embedder or DEFAULT_EMBEDDER
@@ -106,15 +121,17 @@ class Update:
         session: Session | None,
         spec: str | Embedder,
         backend: str | None = None,
+        *,
+        rebuild: bool = False,
     ) -> None:
         self.folder = index_folder(workspace, name)
-        self._name, self._config, self._session = name, config, session
+        self._name, self._config, self._session, self._rebuild = name, config, session, rebuild
         self._spec = spec if isinstance(spec, str) else spec.name
         self._given_backend = backend
         self._look_back()
 
     def _look_back(self) -> None:
-        self._before = read_manifest(self.folder)
+        self._before = _manifest_before(self.folder, self._rebuild)
         self._backend = self._given_backend or (self._before.backend if self._before else DEFAULT_BACKEND)
 
     def run(self, content: Content, parts: Parts) -> Built:
@@ -126,12 +143,12 @@ class Update:
         if built is not None:
             return built
         _log.warning('another process is building the index "%s"; waiting for it', self._name)
-        with locked(self.folder, wait=True):
+        with locked(self.folder, wait=True), noticing_damage(self.folder):
             return self._run(content, parts)
 
     def run_unless_busy(self, content: Content, parts: Parts) -> Built | None:
         """The same; None, and nothing done, where another process is at it."""
-        with locked(self.folder, wait=False) as is_ours:
+        with locked(self.folder, wait=False) as is_ours, noticing_damage(self.folder):
             return self._run(content, parts) if is_ours else None
 
     def _run(self, content: Content, parts: Parts) -> Built:
@@ -149,8 +166,11 @@ class Update:
         )
         tokens = self._token_vectors(parts.tokens and parts.vectors)
         self.folder.mkdir(parents=True, exist_ok=True)
-        table = Table(self.folder)
+        if self._rebuild:
+            self._start_over()
+        table = Table(self.folder, whole=True)
         try:
+            carry_over(self.folder, table)
             changes = take_in(table, content)
             looking = Looking(table, self._config)
             words_read = looking.read_words(WordReader()) if parts.words_in_pictures else 0
@@ -174,6 +194,20 @@ class Update:
         if embedded.stopped is not None:
             raise embedded.stopped
         return Built(self._name, self.folder, manifest, changes, embedded, words_read, tokens_made, seconds)
+
+    def _start_over(self) -> None:
+        """Nothing but the manifest stays: killed from here on, the next update builds the same index."""
+        if self._before is not None:
+            self._before.emptied.write(self.folder)
+        for path in self._vector_folders():
+            self._empty_service(path)
+            shutil.rmtree(path, ignore_errors=True)
+        put_aside(self.folder)
+
+    def _vector_folders(self) -> list[Path]:
+        return [
+            path for path in self.folder.iterdir() if path.is_dir() and path.name.startswith(("pictures-", "captions-"))
+        ]
 
     def _token_vectors(self, wanted: bool) -> TokenVectors | None:
         """What the embedder offers; asked for where there is none, that is said before any work."""
@@ -212,6 +246,7 @@ class Update:
                 "captions": parts.captions,
                 "tokens": parts.tokens,
                 "left_out": dict(embedded.left_out.most_common()),
+                "recalls": {kind: round(share, 4) for kind, share in embedded.recalls.items()},
             }
         )
 
@@ -225,8 +260,8 @@ class Update:
         if manifest.tag is None:
             return
         kept = {vectors_folder(self.folder, manifest.tag, what).name for what in ("pictures", "captions")}
-        for path in self.folder.iterdir():
-            if path.is_dir() and path.name.startswith(("pictures-", "captions-")) and path.name not in kept:
+        for path in self._vector_folders():
+            if path.name not in kept:
                 self._empty_service(path)
                 shutil.rmtree(path, ignore_errors=True)
 

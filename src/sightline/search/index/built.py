@@ -70,5 +70,6 @@ class Built:
             "revision": None if mark is None else mark.revision,
             "dim": None if mark is None else mark.dim,
             "backend": self.manifest.backend,
+            "recalls": self.manifest.recalls,
             "seconds": round(self.seconds, 3),
         }

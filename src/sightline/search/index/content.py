@@ -3,19 +3,21 @@
 from __future__ import annotations
 
 import hashlib
+import logging
 import os
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.corpus.names import file_uri, path_of
 from sightline.corpus.schema import FILE_NAME
-from sightline.corpus.store import LIVING, Store
+from sightline.corpus.store import LIVING, Root, Store
 from sightline.corpus.view import StoredGroups, StoredPictures
 from sightline.errors import UserError
 from sightline.search.index.manifest import WORKSPACE
 from sightline.types import Annotation, Group, Picture
 
+_log = logging.getLogger(__name__)
 _STATE = f"SELECT p.*, f.path, f.root {LIVING} ORDER BY p.id"
 _GROUPS = """SELECT group_id, kind, hidden, picture FROM members JOIN groups ON id = group_id
     ORDER BY group_id, position"""
@@ -40,10 +42,15 @@ class Content:
 
 
 def workspace_content(store: Store, annotations: Iterable[Annotation] | None = None) -> Content:
-    """All pictures that a workspace knows."""
-    return Content(
-        StoredPictures(store).values(), StoredGroups(store), annotations, source=WORKSPACE, state=corpus_state(store)
-    )
+    """All pictures that a workspace knows, less those of folders that are not there (deleted, or not plugged in).
+
+    The corpus keeps the latter, and the workspace their vectors: with their folder they come back, for nothing.
+    """
+    absent = absent_roots(store)
+    for root in absent:
+        _log.warning("%s is not there, or empty: its pictures are not in the index until it is back", root.path)
+    pictures = _elsewhere(StoredPictures(store).values(), absent) if absent else StoredPictures(store).values()
+    return Content(pictures, StoredGroups(store), annotations, source=WORKSPACE, state=corpus_state(store))
 
 
 def corpus_state(store: Store) -> str:
@@ -52,7 +59,27 @@ def corpus_state(store: Store) -> str:
     for query in (_STATE, _GROUPS):
         for row in store.database.execute(query):
             digest.update(repr(row).encode("utf-8", "surrogatepass"))
+    for root in absent_roots(store):
+        digest.update(f"without {root.id}".encode())
     return digest.hexdigest()
+
+
+def absent_roots(store: Store) -> list[Root]:
+    """Folders that were scanned and now are not there, or have nothing in them, as the place of a drive has then."""
+    return [root for root in store.roots() if not _has_something(root.path)]
+
+
+def _has_something(folder: Path) -> bool:
+    try:
+        with os.scandir(folder) as entries:
+            return next(entries, None) is not None
+    except OSError:
+        return False
+
+
+def _elsewhere(pictures: Iterable[Picture], roots: Sequence[Root]) -> Iterator[Picture]:
+    below = tuple(folder_address(root.path) for root in roots)
+    return (picture for picture in pictures if not picture.uri.startswith(below))
 
 
 def require_corpus(workspace: Path) -> None:

@@ -12,7 +12,9 @@ from pydantic import Field, ValidationError
 from sightline.config.section import Section
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
-from sightline.io import read_json, write_json
+from sightline.io import LineError, read_json, write_json
+from sightline.search.backends import public_spec
+from sightline.search.backends.base import DamagedError
 
 FILE_NAME = "manifest.json"
 FOLDER = "indexes"
@@ -56,7 +58,17 @@ class Manifest(Section):
     captions: bool = False
     tokens: bool = False
     left_out: dict[str, int] = Field({}, description="Pictures without a vector, by reason.")
+    recalls: dict[str, float] = Field(
+        {}, description="By kind of query, the recall@10 that an approximate back-end measured; empty: exact."
+    )
     seconds: float = 0.0
+
+    @property
+    def emptied(self) -> Manifest:
+        """The same index with nothing in it: what it is of, and how it is built, stays."""
+        return self.model_copy(
+            update={"state": "", "vectors_state": None, "pictures": 0, "left_out": {}, "recalls": {}}
+        )
 
     @property
     def has_outdated_origin(self) -> bool:
@@ -77,13 +89,21 @@ def read_manifest(folder: Path) -> Manifest | None:
         return None
     try:
         return Manifest.model_validate(read_json(path))
+    except LineError as error:
+        raise DamagedError(f"{path} is damaged: {error.reason}.", _fix(folder)) from error
     except ValidationError as error:
         what = error.errors()[0]
         where = ".".join(map(str, what["loc"]))
-        raise UserError(
-            f"{path} can't be used: {where}: {what['msg'].lower()}.",
-            "it is of another version of Sightline or damaged: remove its folder, and build the index again",
+        raise DamagedError(
+            f"{path} is damaged, or of another version of Sightline: {where}: {what['msg'].lower()}.", _fix(folder)
         ) from error
+
+
+def _fix(folder: Path) -> str:
+    return (
+        f"make it anew: sightline index [BENCH] --name {folder.name} --rebuild, with the benchmark that it was of and "
+        "the --embedder that built it, where it was not the usual one"
+    )
 
 
 def digest_of(file: Path) -> str | None:
@@ -104,6 +124,18 @@ def refuse_takeover(before: Manifest | None, source: str, origin: Path | None, f
         of = "this workspace's pictures" if before.source == WORKSPACE else before.source
         where = f" in {Path(before.origin).parent}" if before.origin is not None else ""
         raise UserError(f'the index "{before.name}" is of {of}{where}, not of {source}.', fix)
+
+
+def refuse_other_backend(manifest: Manifest, backend: str | None) -> None:
+    """Vectors lie where the index put them; another back-end has none of them."""
+    if backend is None or manifest.tag is None:
+        return
+    given, kept = backend.strip(), manifest.backend
+    if given.partition(":")[0] != kept.partition(":")[0]:
+        raise UserError(
+            f'the index "{manifest.name}" keeps its vectors in {kept}, not in {public_spec(given)}.',
+            f"leave --backend out, or move them: sightline index --name {manifest.name} --backend {public_spec(given)}",
+        )
 
 
 def index_folder(workspace: Path, name: str) -> Path:

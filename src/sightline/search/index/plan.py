@@ -10,7 +10,7 @@ import numpy as np
 import orjson
 
 from sightline.search.backends import Rows
-from sightline.search.index.codec import dump_annotation, dump_picture, load_annotation
+from sightline.search.index.codec import dump_annotation, dump_picture, load_annotation, sealed
 from sightline.search.index.content import Content, absolute, local_path
 from sightline.search.index.table import Known, Table
 from sightline.search.words import words_of
@@ -88,7 +88,7 @@ def _take_picture(table: Table, picture: Picture, changes: Changes) -> bytes:
         return b""  # A picture belongs to the index once.
     if known is not None and known.digest == mark:
         return mark
-    _keep(table, row, picture, (source, mark, data), known)
+    _keep(table, row, picture, (source, mark, sealed(data)), known)
     annotation = None if said is None else load_annotation(said[0])
     table.index_words(row, words_of(picture, annotation, table.seen_words(source) or ""))
     changes.added += known is None

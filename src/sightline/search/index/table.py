@@ -20,10 +20,10 @@ from sightline.models.protocols import Vectors
 from sightline.search.backends import Rows
 from sightline.search.columns import Record
 from sightline.search.index.codec import load_annotation, load_picture
+from sightline.search.index.damage import FILE_NAME, noticing_damage, quick_check
 from sightline.search.words import FIELDS, TOKENIZER, WEIGHTS, Fields, match_expression
 from sightline.types import Annotation, Group, Picture
 
-FILE_NAME = "index.sqlite"
 _VERSION_1 = f"""
 CREATE TABLE rows (
     row INTEGER PRIMARY KEY,
@@ -50,6 +50,8 @@ CREATE VIRTUAL TABLE words USING fts5 ({", ".join(FIELDS)}, tokenize = '{TOKENIZ
 MIGRATIONS = (_VERSION_1,)
 """Script n brings a table from version n to n + 1; never edit one that has been released."""
 PAGE = 2048
+_SMALL = 1 << 22
+"""Bytes of a table that are looked over in a hundredth of a second."""
 _NEXT = "next row"
 _BM25 = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 
@@ -72,11 +74,21 @@ class Known(NamedTuple):
 
 
 class Table:
-    """The rows of an index; one thread at a time uses it."""
+    """The rows of an index; one thread at a time uses it.
 
-    def __init__(self, folder: Path) -> None:
+    Damage is looked for when it is opened to be written to (`whole`), or where that takes no time.
+    """
+
+    def __init__(self, folder: Path, *, whole: bool = False) -> None:
+        self._path = folder / FILE_NAME
+        with noticing_damage(folder):
+            self.database = self._opened()
+            if whole or self._path.stat().st_size <= _SMALL:
+                quick_check(self.database)
+
+    def _opened(self) -> sqlite3.Connection:
         try:
-            self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True)
+            return open_database(self._path, MIGRATIONS, any_thread=True)
         except sqlite3.OperationalError as error:
             if "fts5" not in str(error):
                 raise
@@ -197,6 +209,15 @@ class Table:
         while page := self.database.execute(query, (last, PAGE)).fetchall():
             yield page
             last = page[-1][0]
+
+    def texts_said(self, count: int) -> list[str]:
+        """About so many captions, or first tags where there is no caption, of pictures spread over the index."""
+        query = """SELECT DISTINCT coalesce(nullif(trim(json_extract(CAST(said AS TEXT), '$.summary')), ''),
+                json_extract(CAST(said AS TEXT), '$.tags[0]')) AS text
+            FROM rows JOIN annotations ON annotations.picture = rows.id
+            WHERE row % ? = 0 AND text <> '' LIMIT ?"""
+        step = max(1, self.size // (4 * count))  # Several may say the same.
+        return [text for (text,) in self.database.execute(query, (step, count))]
 
     def set_captions(self, rows: Iterable[tuple[bytes | None, int]]) -> None:
         """The captions of these keys are in the back-end: (key, row)."""

@@ -8,7 +8,7 @@ import os
 import shutil
 from array import array
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
 
@@ -17,30 +17,38 @@ import numpy as np
 from sightline.config import Config
 from sightline.corpus.walk import Found
 from sightline.engine import progress
-from sightline.errors import StoppedError
+from sightline.errors import SightlineError, StoppedError
 from sightline.models.embedders.listing import Listing
 from sightline.models.embedders.session import Session
 from sightline.models.embedders.stream import NOT_EMBEDDED, embed_files, embed_new_texts
 from sightline.models.protocols import Vectors
 from sightline.search.backends import Rows, VectorIndex, open_backend, public_spec
-from sightline.search.backends.base import DamagedError
+from sightline.search.backends.base import DamagedError, Probing
+from sightline.search.backends.probing import SAMPLE
 from sightline.search.index.content import local_path
 from sightline.search.index.table import Table, ToEmbed
+from sightline.search.threshold import phrases
 
 _log = logging.getLogger(__name__)
 _TAG = "vectors of"
 _ROOT = Path("/")  # Paths in the listing are absolute.
+_FEW = 32
+"""Fewer texts than these say little about how well texts are answered."""
 
 
 @dataclass(slots=True)
 class Embedded:
-    """How many vectors were made now and put into the back-end, and how many pictures gave none, by reason."""
+    """How many vectors were made now and put into the back-end, and how many pictures gave none, by reason.
+
+    `recalls` is what an approximate back-end measured: by kind of query, the share of true neighbours that it finds.
+    """
 
     made: int = 0
     put: int = 0
     captions: int = 0
     left_out: Counter[str] = field(default_factory=Counter)
     stopped: StoppedError | None = None
+    recalls: Mapping[str, float] = field(default_factory=dict)
 
 
 def tag_of(session: Session, backend: str) -> str:
@@ -130,7 +138,11 @@ class VectorStep:
         try:
             self._reconcile(backend, column)
             put(backend)
+            if isinstance(backend, Probing):
+                backend.expect(self._texts_asked)
             backend.flush()
+            if isinstance(backend, Probing) and what == "pictures":
+                self.done.recalls = backend.recalls
         finally:
             backend.close()
 
@@ -185,6 +197,21 @@ class VectorStep:
         if len(gone):  # Pictures that lost their caption.
             self._table.forget("caption", gone)
             backend.remove(gone)
+
+    def _texts_asked(self) -> dict[str, Vectors]:
+        """Texts as people ask for pictures: what is said of these, and a bank of phrases."""
+        kinds = {"captions": self._table.texts_said(SAMPLE), "phrases": phrases()}
+        return {kind: self._embedded_texts(texts) for kind, texts in kinds.items() if len(texts) >= _FEW}
+
+    def _embedded_texts(self, texts: Sequence[str]) -> Vectors:
+        """Their vectors; none where the embedder has none for texts, or may not be asked any more."""
+        session = self._session
+        try:
+            made = embed_new_texts(texts, session.embedder, session.cache, lambda _: None)
+        except (SightlineError, NotImplementedError) as error:
+            _log.warning("searches by words were not tried on the approximate index: %s", error)
+            return np.zeros((0, self.dim or 0), np.float32)
+        return self._cached(made.keys)[1]
 
     def _cached(self, keys: Sequence[bytes]) -> tuple[list[int], Vectors]:
         """Positions of the keys that have a vector, and those vectors."""

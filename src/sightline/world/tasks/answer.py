@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, TypeAlias
 from sightline.types import Answer, PictureRef, Task
 from sightline.world.tasks.album import Album
 from sightline.world.tasks.details import count, headgear, in_the_hand, read_sign
+from sightline.world.tasks.fairness import Fairness
 from sightline.world.tasks.journeys import a_sign_nearby, another_coat, first_time, on_the_same_occasion
 from sightline.world.tasks.made import Lot, MadeTask, labels
 from sightline.world.tasks.phrases import FAMILIES
@@ -25,10 +26,11 @@ _CHANCES, _DRAFTS = 60, 600
 
 
 class AnswerMaker:
-    """Makes tasks from one album; without a fact base, none that need the web."""
+    """Makes tasks from one album, each fair beside those before it; without a fact base, none that need the web."""
 
     def __init__(self, album: Album, base: FactBase | None = None) -> None:
         self._album = album
+        self._fairness = Fairness(album)
         self._researches = () if base is None else _researches(base)
 
     def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None:
@@ -39,7 +41,8 @@ class AnswerMaker:
             if number and number % _CHANCES == 0:
                 make = self._by_lot(rng, difficulty)
             question = make(lot, rng.randrange(len(self._album.shots)))
-            if question is not None and not _says_it(question):
+            if question is not None and not _says_it(question) and self._fairness.allows(question):
+                self._fairness.take(question)
                 return _task(name, lot, question)
         return None
 

@@ -7,6 +7,8 @@ from dataclasses import dataclass
 
 from sightline.models.builtin.chat.checking import Item, colour_of, describe, kind_of, matching
 from sightline.models.builtin.chat.claims import Exists, Meant, Related, Wanted
+from sightline.models.builtin.chat.forms import without_form
+from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.types import Thing
 from sightline.types.words import phrase
@@ -31,7 +33,8 @@ class Answer:
 
 
 def the_question(text: str) -> str:
-    """The sentence that asks: the last one with a question mark, else the last paragraph."""
+    """The sentence that asks: the last one with a question mark, else the last paragraph that is about content."""
+    text = without_form(text)
     asked = [found[0].strip() for found in _SENTENCE.finditer(text) if found[0].strip(" ?")]
     if asked and _TAG.fullmatch(asked[-1]):
         return " ".join(text.split())
@@ -39,6 +42,17 @@ def the_question(text: str) -> str:
         return asked[-1]
     paragraphs = [part.strip() for part in text.strip().split("\n\n") if part.strip()]
     return paragraphs[-1] if paragraphs else ""
+
+
+def full_question(text: str) -> str:
+    """The question, with the sentence before it where only that names a thing: `Look at the cups. How many?`."""
+    text = without_form(text)
+    question = the_question(text)
+    before = text[: text.find(question)].strip() if question in text else ""
+    sentences = [part.strip() for part in re.split(r"(?<=[.!:])\s+|\n", before) if part.strip()]
+    if understand(question).wanted or not sentences or not understand(sentences[-1]).wanted:
+        return question
+    return f"{sentences[-1]} {question}"
 
 
 def narrowed(wanted: Wanted, meant: Meant, seen: Seen) -> list[Item]:

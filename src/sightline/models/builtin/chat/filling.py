@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
 from typing import Any
@@ -33,6 +34,10 @@ from sightline.models.schema_check import complaints
 from sightline.types import Figure
 
 UNKNOWN = "unknown"
+_FROM_NOUGHT = re.compile(
+    r"\b(?:0|zero)-(?:based|indexed)\b|\b(?:count|number|start|index)(?:s|ed|ing)? (?:at|from|with) (?:0|zero)\b",
+    re.IGNORECASE,
+)
 
 
 def fill(schema: Mapping[str, Any], here: Situation) -> Known:
@@ -157,6 +162,8 @@ class _Filler:
             return [self.fill(items, name, each, depth + 1) for each in _situations(items, name, here, self._root)]
         if kind == "string":
             return [Known(fit_text(text, items), 0.7) for text in texts_for(name, here)]
+        if kind in ("number", "integer") and topic_of(name) == "grade" and here.query:
+            return [_number(items, name, here.about(seen)) for seen in here.seen]
         if kind in ("number", "integer") and topic_of(name) == "box" and here.item is not None:
             box = here.item.box
             corners = (box.left, box.top, box.right, box.bottom)
@@ -226,11 +233,21 @@ def _number(schema: Schema, name: str, here: Situation) -> Known:
                 fit_number(scaled(here.grade.grade, round(bottom), round(top)), schema, whole=whole), here.grade.sure
             )
         return Known(fit_number(bottom + here.grade.grade / 3 * (top - bottom), schema, whole=False), here.grade.sure)
+    number = here.number if topic_of(name) == "id" and here.item is None else None
+    if number is not None:
+        return Known(fit_number(number - _counts_from_nought(here, high), schema, whole=whole), 0.95)
     found = number_for(name, here)
     value, sure = found if found is not None else (0.0, HARDLY)
     if topic_of(name) == "confidence" and 1 < high <= 100:
         value *= high
     return Known(fit_number(value, schema, whole=whole), sure)
+
+
+def _counts_from_nought(here: Situation, high: float) -> bool:
+    """Whether pictures that are not numbered 0 … n-1 already are to be: the text or the schema's bound says so."""
+    if here.seen[0].label == "0":
+        return False
+    return high == len(here.seen) - 1 or _FROM_NOUGHT.search(here.text) is not None
 
 
 def _distinct(found: Sequence[Known]) -> list[Known]:

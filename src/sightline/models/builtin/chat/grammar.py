@@ -10,7 +10,9 @@ from sightline.models.builtin.chat.lexicon import HAIR_OF_COLOUR, PERSON, SIGN, 
 from sightline.models.builtin.chat.scanning import scan
 
 _NOUNS: frozenset[Sort] = frozenset(("kind", "headgear", "hair noun", "coat", "part"))
+_NOBODY = frozenset(("nobody", "no one", "deserted", "unpeopled", "devoid of people", "empty of people", "people free"))
 _BETWEEN: frozenset[Sort] = frozenset(("colour", "size", "hair", "unknown", "stop"))
+_BEFORE_NOUN = frozenset(("old", "new", "nice", "beautiful", "pretty", "lovely", "one"))
 _SMALL_TALK = 3
 """Shorter words that nobody knows are not worth a remark."""
 
@@ -33,6 +35,7 @@ class _Modifiers:
     other_than: list[str] = field(default_factory=list)
     sizes: list[str] = field(default_factory=list)
     hair: list[str] = field(default_factory=list)
+    headgear: list[str] = field(default_factory=list)
     words: str = ""
     number: int | None = None
     bound: str = ""
@@ -102,6 +105,8 @@ class _Parser:
         return Meant(self._claims(), tuple(dict.fromkeys(self._unknown)))
 
     def _take(self, term: Term) -> None:
+        if self._at and self._terms[self._at - 1].sort == "same" and term.sort in ("stop", "unknown"):
+            self._pending.same = term.text in _BEFORE_NOUN  # "The same day as a kite" says nothing of the kite.
         match term.sort:
             case "kind":
                 self._mention(term)
@@ -126,7 +131,7 @@ class _Parser:
                     self._mentions[-1].region = term.values[0]
             case "not":
                 self._pending.negated, self._pending.carried = True, False
-                if term.text in ("nobody", "no one"):
+                if term.text in _NOBODY:
                     self._mention(Term("kind", (PERSON,), term.text, term.at))
             case "and" | "or":
                 self._or = term.sort == "or"
@@ -177,6 +182,7 @@ class _Parser:
             other_than=pending.other_than,
             sizes=pending.sizes,
             hair=pending.hair,
+            headgear=pending.headgear,
             words=pending.words,
             same=pending.same,
             after_or=self._or and not pending.negated,
@@ -250,6 +256,9 @@ class _Parser:
         if term.sort in ("hair", "hair noun") and self._person_follows():
             self._pending.hair.extend(term.values or _hair(self._pending.colours))
             self._pending.colours = [] if term.sort == "hair noun" else self._pending.colours
+            return
+        if term.sort == "headgear" and term.values == ("none",) and self._person_follows():
+            self._pending.headgear.extend(term.values)
             return
         person = self._person()
         colours, negated = self._pending.colours, self._pending.negated

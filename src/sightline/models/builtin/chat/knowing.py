@@ -57,6 +57,13 @@ class Situation:
     def labels(self) -> dict[str, Seen]:
         return {each.label: each for each in self.seen}
 
+    @property
+    def number(self) -> int | None:
+        """The number of the picture in focus: the one that its label gives, else its place from 1 on."""
+        if self.focus is not None and len(self.labels) == len(self.seen) and all(map(str.isdecimal, self.labels)):
+            return int(self.focus.label)
+        return next((place for place, each in enumerate(self.seen, 1) if each is self.focus), None)
+
 
 def claims_of(name: str) -> Meant:
     """`has_red_car` → what that says of a picture."""

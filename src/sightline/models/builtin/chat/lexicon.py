@@ -61,7 +61,7 @@ _GROUPS: Mapping[str, tuple[str, ...]] = {
 }
 _PEOPLE = """men women boy boys girl girls child children kid kids guy guys lady ladies gentleman fellow friend friends
 human humans somebody anyone anybody adult adults player players stranger strangers persons family crowd passer figures
-rider walker owner"""
+rider walker owner soul souls whoever whomever individual individuals folk"""
 _KINDS: Mapping[str, str] = {
     "doggy doggie": "dog",
     "kitty": "cat",
@@ -123,15 +123,22 @@ _PLACES: Mapping[str, tuple[str, ...]] = {
     "urban": ("street", "market", "harbour", "stadium", "station"),
 }
 _LIGHTS: Mapping[str, tuple[str, ...]] = {
-    "daylight|daytime|sunny|sunshine|in the day|by day|during the day|clear sky|blue sky|bright day|clear|in the sun": (
-        "day",
-    ),
-    "sunset|dusk|twilight|evening|sundown|golden hour|evening light|setting sun": ("sunset",),
-    "night|nighttime|midnight|dark|darkness|after dark|at night|night time|nightfall": ("night",),
-    "fog foggy mist misty haze hazy": ("fog",),
-    "rain rainy raining rained drizzle shower showers wet rainfall downpour": ("rain",),
-    "snowing|snowfall|snowflakes|blizzard|falling snow|snow falling|it snows|it snowed|snow falls|snow fell|"
-    "snowy day|snowy weather|snow shower": ("snowfall",),
+    "daylight|daytime|sunny|sunshine|in the day|by day|during the day|clear sky|blue sky|bright day|clear|in the sun|"
+    "broad daylight|bright daylight|full daylight|fine weather|fair weather|good weather|bright weather|sunlight|"
+    "sunlit|bright sun|clear weather|cloudless|clear skies|blue skies|bright light|full light|bright sunshine|"
+    "bright conditions|a bright sky|under a clear sky|midday|noon": ("day",),
+    "sunset|dusk|twilight|evening|sundown|golden hour|evening light|setting sun|sunrise|dawn|daybreak|first light|"
+    "low sun|sun low|the sun was low|sun is low|rising sun|golden light|red sky|glowing sky|orange sky|gloaming|"
+    "dawn or dusk|dusk or dawn|sunset or sunrise|sunrise or sunset|rising or setting sun|setting or rising sun|"
+    "nightfall or daybreak|sun near the horizon|sun on the horizon": ("sunset",),
+    "night|nighttime|midnight|dark|darkness|after dark|at night|night time|nightfall|after nightfall|moonlight|"
+    "moonlit|starlight|starlit|under the stars|by night|in the dark|dark sky|night sky|dead of night": ("night",),
+    "fog|foggy|mist|misty|haze|hazy|murk|murky|thick fog|low cloud|poor visibility": ("fog",),
+    "rain|rainy|raining|rained|drizzle|shower|showers|wet|rainfall|downpour|pouring|raindrops|wet weather|pouring rain|"
+    "drizzling|drizzly|it poured|rainy weather": ("rain",),
+    "snowing|snowfall|snowflakes|blizzard|falling snow|snow falling|it snows|it snowed|snow falls|snow fell|flakes|"
+    "snowy day|snowy weather|snow shower|snowstorm|flurry|flurries|snow was falling|snow is falling|snow came down|"
+    "snow coming down": ("snowfall",),
     "bad weather|awful weather": ("fog", "rain", "snowfall"),
 }
 _PREDICATES: Mapping[str, tuple[str, str]] = {
@@ -146,7 +153,8 @@ _PREDICATES: Mapping[str, tuple[str, str]] = {
     "held by|carried by|in the hand of|in the hands of|in hands of|flown by": ("holding", "inverted"),
 }
 _BOUNDS: Mapping[str, str] = {
-    "at least|or more|no fewer than|no less than": ">=",
+    "at least|or more|no fewer than|no less than|not fewer than|not less than|a minimum of|minimum of|upwards of|"
+    "or above|and more|and up|and upwards|or even more|if not more": ">=",
     "more than|over": ">",
     "at most|no more than|up to": "<=",
     "fewer than|less than": "<",
@@ -161,7 +169,8 @@ _NUMBERS: Mapping[str, str] = {
 }
 _LOOSE: Mapping[str, str] = {"several|many|lots of|a lot of|a group of|a number of": "3", "a few|few": "2"}
 _FUNCTION: Mapping[Sort, str] = {
-    "not": "no|not|without|lacking|never|none|nobody|neither|nor|no one|free of|instead of|there is no|isnt|arent",
+    "not": "no|not|without|lacking|never|none|nobody|neither|nor|no one|free of|instead of|there is no|isnt|arent|"
+    "deserted|unpeopled|devoid of people|empty of people|people free|devoid of|empty of",
     "and": "and|&|plus|and also|as well as|together with|along with",
     "or": "or|and/or|either",
     "article": "a an the this that these those its his her their any some",
@@ -175,7 +184,7 @@ _FUNCTION: Mapping[Sort, str] = {
     "part": "leaves leaf foliage icing frosting crown topping",
 }
 _HAIR: Mapping[str, tuple[str, ...]] = {
-    "blond|blonde|blondes|fair|fair haired": ("blond",),
+    "blond|blonde|blondes|fair|fair haired|blond haired|blonde haired|blond hair|blonde hair|fair hair": ("blond",),
     "redhead|redheaded|ginger|ginger haired|red headed": ("red",),
     "brunette": ("brown",),
     "dark haired|dark hair": ("black", "brown"),

@@ -11,7 +11,7 @@ from typing import Any
 
 import orjson
 
-from sightline.models.builtin.chat.answers import CANNOT, the_question
+from sightline.models.builtin.chat.answers import CANNOT, full_question
 from sightline.models.builtin.chat.choices import choose, in_form, options_in
 from sightline.models.builtin.chat.describing import STYLES, Style, facts, query, thinking
 from sightline.models.builtin.chat.filling import fill
@@ -19,7 +19,9 @@ from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.imagining import told_of
 from sightline.models.builtin.chat.judging import grade, query_in
 from sightline.models.builtin.chat.knowing import Situation
-from sightline.models.builtin.chat.opening import ENDPOINT, NAME
+from sightline.models.builtin.chat.opening import NAME, endpoint
+from sightline.models.builtin.chat.planning.albums import as_request, count, counts_pictures
+from sightline.models.builtin.chat.planning.finding import Move
 from sightline.models.builtin.chat.planning.history import read_history
 from sightline.models.builtin.chat.planning.inquiry import inquire, is_inquiry
 from sightline.models.builtin.chat.planning.planner import compressed, final_words, next_move
@@ -33,7 +35,7 @@ from sightline.models.schema_check import complaints
 from sightline.types import ChatReply, ChatRequest, Failure, Message, ToolCall, Usage
 
 _IMAGE_TOKENS = 85
-_FINAL_FORM = re.compile(r"the final answer is\s*:", re.IGNORECASE)
+_FINAL_FORM = re.compile(r"the final answer is\s*:(\s*\[)?", re.IGNORECASE)
 _COMPRESS = re.compile(
     r"\b(?:compress|condense|summari[sz]e)\b.{0,80}\b(?:conversation|context|history|memory|progress|trajectory)\b",
     re.IGNORECASE | re.DOTALL,
@@ -59,7 +61,7 @@ class WorldChat:
     """
 
     def __init__(self, reader: Reader = read) -> None:
-        self.name, self.endpoint = NAME, ENDPOINT
+        self.name, self.endpoint = NAME, endpoint()
         self._eyes = Eyes(reader)
 
     async def send(self, request: ChatRequest) -> Outcome:
@@ -108,30 +110,37 @@ class WorldChat:
         options = options_in(history.asked)
         if options and history.shown:
             return self._alone(request, history.asked)
-        if is_inquiry(history):
-            said = inquire(history, tools)
-            if said.call is not None:
-                return _Said(said.thought, said.thought, (said.call,))
-            return self._finished(request, tools, said.text, said.thought, len(history.steps))
-        move = next_move(history, tools)
-        notes = "\n".join((move.thought, *move.notes))
-        if move.call is not None:
-            return _Said(notes, move.thought, (move.call,))
-        return self._finished(request, tools, list(move.ids), move.thought, len(history.steps), notes)
+        if counts_pictures(history):
+            move, said = count(history, tools)
+            if not move.calls:
+                return self._finished(request, tools, said, move, len(history.steps))
+        elif is_inquiry(history := as_request(history)):
+            told = inquire(history, tools)
+            move, said = Move(told.thought, told.calls, told.ids), told.text
+            if not move.calls:
+                return self._finished(request, tools, said, move, len(history.steps))
+        else:
+            move = next_move(history, tools)
+            if not move.calls:
+                return self._finished(request, tools, list(move.ids), move, len(history.steps))
+        return _Said(_noted(move), move.thought, move.calls)
 
     def _finished(
-        self, request: ChatRequest, tools: Toolbox, found: str | list[str], thought: str, number: int, notes: str = ""
+        self, request: ChatRequest, tools: Toolbox, found: str | list[str], move: Move, number: int
     ) -> _Said | Failure:
         """The answer by the tool for it, under a schema, or in the words that are asked for."""
+        thought = move.thought
         if request.tools and tools.has("finish"):
-            call = tools.call("finish", number + 1, answer=found, photos=found if isinstance(found, list) else None)
+            call = _finish(tools, found, move, number + 1)
             if call is not None:
-                return _Said(notes or thought, thought, (call,))
+                return _Said(_noted(move), thought, (call,))
         if request.schema is not None:
             return self._structured(request, "", Situation(answered=(_joined(found), 0.7, thought)))
+        wanted = _FINAL_FORM.search("\n".join(_words(request.messages, role) for role in ("system", "user")))
+        if isinstance(found, list) and not found and wanted is not None and wanted[1] is None:
+            found = thought.rstrip(".")
         if isinstance(found, list):
             return _Said("\n".join(filter(None, (thought, final_words(found)))), thought)
-        wanted = _FINAL_FORM.search("\n".join(_words(request.messages, role) for role in ("system", "user")))
         return _Said(f"The final answer is: {found}." if wanted else found, thought)
 
     def _compressed(self, request: ChatRequest) -> _Said | Failure:
@@ -142,7 +151,7 @@ class WorldChat:
         if not history.steps and not history.notes:
             kept = [line for line in history.asked.splitlines() if line.strip()]
             return self._in_schema(request, "\n".join(kept[:40]) or "Nothing has been found yet.")
-        return self._in_schema(request, compressed(history, tools))
+        return self._in_schema(request, compressed(as_request(history), tools))
 
     def _in_schema(self, request: ChatRequest, text: str) -> _Said | Failure:
         if request.schema is None:
@@ -171,6 +180,19 @@ class WorldChat:
         return _Said(orjson.dumps(value).decode(), thought, parsed=value)
 
 
+def _finish(tools: Toolbox, found: str | list[str], move: Move, number: int) -> ToolCall | None:
+    """The call that ends the work; where it wants a text, pictures that were found are the evidence of a sentence."""
+    if not tools.is_text("finish", "answer"):
+        return tools.call("finish", number, answer=found, photos=found if isinstance(found, list) else None)
+    lists = tools.takes("finish", "evidence")
+    told = move.thought if isinstance(found, list) and (lists or not found) else found
+    return tools.call("finish", number, answer=told, evidence=list(move.ids) or None)
+
+
+def _noted(move: Move) -> str:
+    return "\n".join((move.thought, *move.notes))
+
+
 def _situation(asked: str, seen: Sequence[Seen]) -> Situation:
     """What a reply without tools is made from."""
     wanted = query_in(asked)
@@ -180,7 +202,7 @@ def _situation(asked: str, seen: Sequence[Seen]) -> Situation:
         chosen = choose(asked, options, seen)
         return replace(here, option=chosen.key, answered=(chosen.key, chosen.sure, chosen.why))
     if seen and not wanted:
-        found = answer(the_question(asked), seen)
+        found = answer(full_question(asked), seen)
         here = replace(here, answered=(found.text, found.sure, found.why))
     return here
 
@@ -197,7 +219,7 @@ def _in_words(asked: str, here: Situation) -> _Said:
         return _Said(
             CANNOT if asked.strip() else "I see no picture and no question.", "There is no picture to look at."
         )
-    found = answer(the_question(asked), here.seen)
+    found = answer(full_question(asked), here.seen)
     return _Said(found.text, found.why)
 
 

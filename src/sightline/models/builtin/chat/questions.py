@@ -166,6 +166,9 @@ def _light(asked: _Asked) -> Answer | None:
 
 def _partner(asked: _Asked) -> Answer | None:
     """`what is the man holding`, `what is on the bench`, `who is behind the car`."""
+    asked_for = re.match(r"(?:and )?(?:what|which) (\w+)", asked.words)
+    if asked_for is not None and asked_for[1] in asked.meant.unknown:
+        return Answer(CANNOT, 0.1, f"I don't know what a {asked_for[1]} looks like.", known=False)
     terms = scan(asked.text)
     at = next((number for number, term in enumerate(terms) if term.sort == "predicate"), None)
     if at is None:
@@ -205,6 +208,15 @@ def _other_side(
     if not items:
         return Answer("nothing that I can see", 0.5, f"No such relation to {say_name(wanted, 1)} is seen.")
     return Answer(listed(map(named, items)), asked.sure(items) * 0.9, f"I see {listed(map(describe, items))}.")
+
+
+def _held(asked: _Asked) -> Answer | None:
+    """`what does the man have in his hand`: by the person that is spoken of, however it is asked."""
+    people = [wanted for wanted in asked.meant.wanted if wanted.kinds == (PERSON,)]
+    things = [wanted for wanted in asked.meant.wanted if wanted.kinds != (PERSON,)]
+    if not people or any(wanted.kinds != SCENE_KINDS for wanted in things) or "who" in asked.words.split():
+        return None
+    return _other_side(asked, people[0], "holding", True)
 
 
 def _which_kinds(asked: _Asked) -> Answer | None:
@@ -275,7 +287,9 @@ def _describe(asked: _Asked) -> Answer:
 
 def _missing(asked: _Asked) -> Answer:
     wanted = asked.meant.wanted
-    what = say_name(wanted[0], 1) if wanted else "what you ask about"
+    if not wanted:
+        return Answer("I don't see what you ask about", 0.3, "Nothing that I know is asked about.", known=False)
+    what = say_name(wanted[0], 1)
     return Answer(f"I see no {what}", 0.5, f"No {what} is seen.")
 
 
@@ -283,13 +297,15 @@ _KINDS_OF_QUESTION: tuple[tuple[re.Pattern[str], Callable[[_Asked], Answer | Non
     (re.compile(pattern), reply)
     for pattern, reply in (
         (r"\b(?:more|fewer|less|as many)\b.+\b(?:than|as)\b", _more),
-        (r"\bhow many\b|\bnumber of\b|^count\b|\bcount the\b", _count),
+        (r"\bhow many\b|\bnumber\b|\bcount\b|\btally\b|\bquantity\b|\bhow large a\b|\bin total\b", _count),
         (r"\b(?:what|which) colou?r|\bcolou?r of\b|\bwhat is the colou?r\b", _colour),
         (
-            r"\b(?:what|which).*\b(?:say|says|written|read|reads|spell|words? (?:is|are|on|stands?))\b|^read\b"
-            r"|\bwhat name\b",
+            r"\b(?:what|which).*\b(?:say|says|written|read|reads|spell|words? (?:is|are|on|stands?))\b|\bread\b"
+            r"|\bwhat name\b|\b(?:wording|inscription|lettering|text|letters|words?|writing)\b.*\b(?:sign|board|plate)"
+            r"|\b(?:sign|board|plate)\b.*\b(?:say|says|written|read|reads|wording|inscription|text|letters|words?)\b",
             _written,
         ),
+        (r"\bhands?\b|\bhold(?:s|ing)?\b|\bheld\b|\bcarr(?:y|ies|ied|ying)\b|\bclutch|\bgrip", _held),
         (r"\bwhere (?:is|are|was|were|do|does|did)\b|\bin which part\b", _where),
         (r"\b(?:what|which) (?:kind of |sort of |type of )?(?:place|location|scene|setting|surroundings)\b", _place),
         (r"\bweather\b|\btime of day\b|\b(?:what|which) light\b|\blighting\b", _light),

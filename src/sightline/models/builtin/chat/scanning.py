@@ -13,6 +13,7 @@ _LEADS = frozenset(("of", "for", "to", "named", "called", "saying", "with"))
 _BEFORE_WORDS = frozenset(
     ("the", "word", "words", "name", "text", "a", "an", "that", "it", "is", "are", "on", "to", "be")
 )
+_NOT_WRITTEN = frozenset(("on", "in", "at", "where", "which", "what"))
 
 
 def scan(text: str) -> list[Term]:
@@ -89,7 +90,7 @@ class _Scanner:
         if first.quoted or first.is_shouted:
             term, length = self._written(at)
             return term.values[0], at + length - start
-        if not first.word.isalpha() or first.word in ("on", "in", "at", "where", "which", "what"):
+        if not first.word.isalpha() or first.word in _NOT_WRITTEN or _is_sign(first.word):
             return "", 0
         words = [first.word]
         if at + 1 < len(self._tokens) and self._goes_on(self._tokens[at + 1]):

@@ -18,9 +18,10 @@ _TOPICS: Mapping[Topic, str] = {
     "thinking": "thinking|thoughts|thought|chain of thought|reasoning steps|steps|think",
     "reason": "reason|reasons|rationale|explanation|justification|why|comment|reasoning|evidence|notes|note",
     "relevant": "relevant|is relevant|match|matches|is match|fits",
-    "grade": "grade|relevance|relevance label|score|label|rating|relevance grade|relevance score|judgment|judgement",
+    "grade": "grade|relevance|relevance label|score|label|rating|relevance grade|relevance score|judgment|judgement|"
+    "grades|scores|ratings",
     "id": "id|image id|photo id|picture id|candidate id|filename|file|file name|picture|image|photo|candidate|"
-    "image ids",
+    "image ids|index|picture number|image number|photo number|candidate number|picture index|image index|photo index",
     "option": "option|choice|letter|selected option|chosen option",
     "query": "query|query text|search query|queries|search text|search phrase",
     "answer": "answer|response|final answer|result|value|reply",

@@ -1,23 +1,21 @@
-"""A request for pictures of a life → what to look for, and the episode that it is tied to."""
+"""A request for pictures of a life → what to look for, and the occasion that it is tied to."""
 
 from __future__ import annotations
 
 import re
 from dataclasses import dataclass, replace
-from typing import Literal
 
 from sightline.models.builtin.chat.claims import Claim, Either, Exists, Meant, Related, Wanted
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.lexicon import PERSON, lexicon, tokens
-from sightline.models.builtin.chat.planning.splitting import ASIDE, EVENTS, PICTURES, Bond, Side, Split, split
+from sightline.models.builtin.chat.planning.occasions import EVENTS, TOWNS, Occasion, Side, read_occasion
+from sightline.models.builtin.chat.planning.splitting import When, split
+from sightline.types import SCENE_KINDS
 
-_OTHER = re.compile(
-    rf"\b(?:an?other|different|other|elsewhere|again)\b(?:\s+(?:{EVENTS}|years?|{PICTURES}))?", re.IGNORECASE
+_ASIDE = re.compile(
+    rf"\b(?:(?:on|during|from|in|at|of)\s+)?(?:(?:that|the|this)\s+(?:very\s+)?same|that|this)\s+(?:{EVENTS}|{TOWNS})\b",
+    re.IGNORECASE,
 )
-_FIRST = re.compile(r"\b(?:first|earliest|for the first time|oldest)\b", re.IGNORECASE)
-_LAST = re.compile(r"\b(?:last|latest|most recent|newest|for the last time)\b", re.IGNORECASE)
-_SAME_TIME = re.compile(rf"\b(?:same|that) {EVENTS}\b", re.IGNORECASE)
-_PRONOUN = re.compile(r"\b(it|them|him|her|she|he|they)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
 _MONTHS = (
     "january",
@@ -39,79 +37,58 @@ _IN_TOWN = re.compile(r"\b(?:in|at|from|near|around|to)\s+((?:[A-Z][a-z]{2,}\s?)
 
 @dataclass(frozen=True, slots=True)
 class Errand:
-    """What is looked for: `target`, at the episode that `anchor` tells of, or by times and towns alone.
+    """What is looked for: `target`, in, after, before or outside (`when`) an occasion, or by times and towns alone.
 
-    `side` is before or after the anchor within its episode. Of the episodes next to it, `via` says what the right one
-    shows too, and `trips` that it is away from home; in the same episode `side` speaks of `via`. `moved` is before or
-    after the move to another home. `other` leaves out the anchor's own episode; `pick` keeps the
-    first or the last episode only.
+    `thing` is something that was at the occasion and is looked for again: the target holds it, marked `same`. `moved`
+    is before or after the move to another home.
     """
 
     target: Meant
-    anchor: Meant | None = None
-    bond: Bond = ""
-    side: Side = ""
-    via: Meant | None = None
-    trips: bool = False
+    occasion: Occasion | None = None
+    when: When = ""
+    thing: Meant | None = None
     moved: Side = ""
-    other: bool = False
-    pick: Literal["", "first", "last"] = ""
     years: tuple[int, ...] = ()
     months: tuple[int, ...] = ()
     towns: tuple[str, ...] = ()
 
     @property
-    def is_filtered(self) -> bool:
-        """Does metadata alone narrow it down?"""
-        return bool(self.years or self.months or self.towns or self.moved)
+    def is_dated(self) -> bool:
+        """Do the words themselves tell a time or a town?"""
+        return bool(self.years or self.months or self.towns)
 
 
 def read_errand(text: str) -> Errand:
     """What a request asks for, whatever order it says it in."""
     text = " ".join(text.split())
     parts = split(text)
-    about = understand(ASIDE.sub(" ", parts.target))
-    errand = Errand(about, moved=parts.moved, years=_years(text), months=_months(text), towns=_towns(text))
-    anchor = understand(ASIDE.sub(" ", parts.anchor))
-    if anchor.claims:
-        errand = _anchored(errand, parts, anchor, text)
-    elif parts.anchor and not about.claims:
-        errand = replace(errand, target=understand(text))
-    return replace(errand, pick=_pick(text if errand.anchor is None else parts.anchor))
+    occasion = read_occasion(parts.occasion) if parts.occasion else None
+    if occasion is not None and parts.part:
+        occasion = Occasion("part", understand(parts.part), occasion, parts.side)
+    target = _particular(understand(_ASIDE.sub(" ", parts.target)))
+    towns = () if parts.moved else _towns(text)
+    errand = Errand(target, moved=parts.moved, years=_years(text), months=_months(text), towns=towns)
+    if occasion is None:
+        return (
+            errand if target.claims or parts.moved or not parts.occasion else replace(errand, target=understand(text))
+        )
+    thing = understand(parts.thing) if parts.thing else None
+    if thing is not None and thing.wanted:
+        again = Exists(Wanted(thing.wanted[-1].kinds, same=True))
+        errand = replace(errand, target=Meant((*target.claims, again), target.unknown), thing=thing)
+    elif not target.claims and occasion.how in ("first", "last") and occasion.about is not None:
+        errand = replace(errand, target=occasion.about)
+    return replace(errand, occasion=occasion, when=parts.when or "in")
 
 
-def _anchored(errand: Errand, parts: Split, anchor: Meant, text: str) -> Errand:
-    """The errand, tied to its anchor."""
-    other = bool(_OTHER.search(parts.target)) or (parts.bond == "town" and bool(_OTHER.search(text)))
-    target = _bound(errand.target, parts.target, anchor)
-    bond: Bond = parts.bond
-    if any(wanted.same for wanted in target.wanted) and bond in ("", "day", "event") and not _SAME_TIME.search(text):
-        # The same thing is looked for elsewhere: where else would "the same" matter?
-        other, bond = True, _side_of(text)
-    via = understand(parts.via) if parts.via else None
-    return replace(
-        errand, target=target, anchor=anchor, bond=bond, side=parts.side, via=via, trips=parts.trips, other=other
-    )
+def _particular(target: Meant) -> Meant:
+    """Without "something" and "anything", which stand for the pictures themselves, where more is said."""
+    claims = tuple(claim for claim in target.claims if not _is_anything(claim))
+    return Meant(claims or target.claims, target.unknown)
 
 
-def _side_of(text: str) -> Bond:
-    if re.search(r"\b(?:later|after|since|again)\b", text, re.IGNORECASE):
-        return "after"
-    return "before" if re.search(r"\b(?:earlier|before)\b", text, re.IGNORECASE) else ""
-
-
-def _pick(text: str) -> Literal["", "first", "last"]:
-    if _FIRST.search(text):
-        return "first"
-    return "last" if _LAST.search(text) else ""
-
-
-def _bound(about: Meant, words: str, anchor: Meant) -> Meant:
-    """`it` and `the same person` stand for what the anchor speaks of."""
-    if not about.wanted and _PRONOUN.search(words) and anchor.wanted:
-        wanted = replace(anchor.wanted[0], same=True)
-        return Meant((Exists(wanted), *about.claims), about.unknown)
-    return about
+def _is_anything(claim: Claim) -> bool:
+    return isinstance(claim, Exists) and claim.wanted == Wanted(SCENE_KINDS)
 
 
 def same_as(target: Meant, looks: tuple[Wanted, ...]) -> Meant:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import re
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from typing import Any
 
 import orjson
@@ -36,6 +36,7 @@ class Step:
     arguments: Mapping[str, Any]
     text: str | None
     seen: Mapping[str, Seen] = field(default_factory=dict)
+    turn: int = 0
 
     @property
     def failed(self) -> bool:
@@ -93,9 +94,9 @@ def read_history(messages: Sequence[Message], tools: Toolbox, eyes: Eyes) -> His
     """All that the messages say; a picture that can't be looked at in the question itself is a failure."""
     steps: list[Step] = []
     shown: list[Seen] = []
-    for group in _turns(messages):
+    for turn, group in enumerate(_turns(messages)):
         if group[0].role == "assistant" and group[0].tool_calls:
-            steps += _steps(group[0], group[1:], tools, eyes)
+            steps += [replace(step, turn=turn) for step in _steps(group[0], group[1:], tools, eyes)]
         for message in group:
             if message.role == "user" and not group[0].tool_calls:
                 found = _pictures_asked(message, eyes, len(shown))

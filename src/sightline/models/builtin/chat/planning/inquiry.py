@@ -6,14 +6,16 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 
-from sightline.models.builtin.chat.answers import CANNOT, narrowed, the_question
+from sightline.models.builtin.chat.answers import CANNOT, full_question, narrowed, the_question
 from sightline.models.builtin.chat.checking import Item, items_of
 from sightline.models.builtin.chat.claims import Meant
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.lexicon import tokens
 from sightline.models.builtin.chat.planning.finding import Finder, Move
 from sightline.models.builtin.chat.planning.history import History, Step
+from sightline.models.builtin.chat.planning.recalling import LABEL, needs_others, recall, signs_of
 from sightline.models.builtin.chat.planning.toolbox import Toolbox
+from sightline.models.builtin.chat.planning.walking import relations_in, walk
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.models.json_text import json_values
@@ -39,6 +41,8 @@ _NUMBER = re.compile(r"\b\d[\d,.]*\d\b|\b\d\b")
 _MARGIN = 0.02
 _UNSURE = 0.5
 _MOST_PAGES = 3
+_WALKED = 0.7
+_MOST_SIGNS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -48,7 +52,9 @@ class Said:
     thought: str
     text: str = ""
     sure: float = 0.0
-    call: ToolCall | None = None
+    calls: tuple[ToolCall, ...] = ()
+    ids: tuple[str, ...] = ()
+    "The pictures that show it, where they did not come with the question."
 
 
 def is_inquiry(history: History) -> bool:
@@ -68,21 +74,41 @@ def _lists(text: str) -> bool:
 def inquire(history: History, tools: Toolbox) -> Said:
     """The next step towards an answer."""
     tools = tools.without(history.broken())
-    question = the_question(history.asked)
+    question = full_question(LABEL.sub(" ", history.asked))
     meant = understand(question)
+    recalled = recall(history, tools) if needs_others(history) and not history.must_answer else None
+    if recalled is not None:
+        if recalled.move is not None:
+            return Said(recalled.move.thought, calls=recalled.move.calls)
+        if recalled.text:
+            return Said(recalled.why, recalled.text, recalled.sure)
+        walked = _walked(history, tools, question, recalled.seen)
+        if walked is not None:
+            return walked
     seen = _pictures(history, tools, meant)
     if isinstance(seen, Said):
         return seen
     closer = _look_closer(history, tools, question, meant, seen)
     if isinstance(closer, Said):
         return closer
-    shown = answer(question, [*closer, *seen][: max(1, len(seen))] if closer else seen)
-    beyond = not shown.known or bool(meant.unknown)
+    looked_at = [*closer, *seen][: max(1, len(seen))] if closer else seen
+    shown = answer(question, looked_at)
+    # Words that mean nothing here are small talk, unless something is asked of something else.
+    beyond = not shown.known or (bool(meant.unknown) and bool(relations_in(question)))
     if beyond and tools.has("web") and not history.must_answer:
+        walked = _walked(history, tools, question, [*closer, *seen])
+        if walked is not None:
+            return walked
         return _look_up(history, tools, question, meant, [*closer, *seen])
     if beyond and history.done("web"):
         return _from_pages(history, question, meant, [*closer, *seen])
-    return Said(shown.why, shown.text, shown.sure)
+    if history.shown:
+        return Said(shown.why, shown.text, shown.sure)
+    if not looked_at and history.steps:
+        return Said("None of the pictures that were found shows it.", "None of them shows it.", 0.3)
+    if not looked_at and tools.has("search"):
+        return Said("I understand nothing in the question that I could look for.", CANNOT, 0.1)
+    return Said(shown.why, shown.text, shown.sure, ids=tuple(each.label for each in seen))
 
 
 def _pictures(history: History, tools: Toolbox, meant: Meant) -> Said | list[Seen]:
@@ -93,7 +119,7 @@ def _pictures(history: History, tools: Toolbox, meant: Meant) -> Said | list[See
         return []
     found: Move | list[str] = Finder(history, tools).sought("anchor", replace(meant, unknown=()), None)
     if isinstance(found, Move):
-        return Said(found.thought, call=found.call)
+        return Said(found.thought, calls=found.calls)
     return [history.seen[name] for name in found if name in history.seen]
 
 
@@ -115,7 +141,7 @@ def _look_closer(
     corners = (box.left - _MARGIN, box.top - _MARGIN, box.right + _MARGIN, box.bottom + _MARGIN)
     region = [round(min(1.0, max(0.0, corner)), 4) for corner in corners]
     call = tools.call("zoom", len(history.steps) + 1, photo=seen[0].label, box=region)
-    return [] if call is None else Said("Look closer at the part that matters.", call=call)
+    return [] if call is None else Said("Look closer at the part that matters.", calls=(call,))
 
 
 def _region(meant: Meant, seen: Seen, reads: bool) -> Item | None:
@@ -130,12 +156,26 @@ def _region(meant: Meant, seen: Seen, reads: bool) -> Item | None:
 # --- the web ---------------------------------------------------------------------------------------------------------
 
 
+def _walked(history: History, tools: Toolbox, question: str, seen: Sequence[Seen]) -> Said | None:
+    """The way from what is written on a sign, page by page, to what is asked; None where there is none."""
+    relations = relations_in(question)
+    if not relations or not tools.has("web") or not tools.has("open"):
+        return None
+    for words in signs_of(seen)[:_MOST_SIGNS]:
+        found = walk(history, tools, relations, words.title())
+        if found.call is not None:
+            return Said(found.why, calls=(found.call,))
+        if found.text:
+            return Said(found.why, found.text, _WALKED)
+    return None
+
+
 def _look_up(history: History, tools: Toolbox, question: str, meant: Meant, seen: Sequence[Seen]) -> Said:
     words = " ".join(dict.fromkeys((*meant.unknown, *_subject(question, meant, seen))))
     if not history.done("web"):
         call = tools.call("web", len(history.steps) + 1, query=words, top_k=5)
         if call is not None and words:
-            return Said(f"Look up {words}.", call=call)
+            return Said(f"Look up {words}.", calls=(call,))
     found = _from_pages(history, question, meant, seen)
     if found.sure > _UNSURE or not tools.has("open"):
         return found
@@ -144,7 +184,7 @@ def _look_up(history: History, tools: Toolbox, question: str, meant: Meant, seen
         if url not in opened:
             call = tools.call("open", len(history.steps) + 1, url=url)
             if call is not None:
-                return Said("Read the page itself.", call=call)
+                return Said("Read the page itself.", calls=(call,))
     return found
 
 

@@ -1,23 +1,35 @@
-"""What to do next: search the anchor, look, ask for times, narrow down, look for the target, answer."""
+"""What to do next: find the occasion that a request tells of, narrow down, look for the target, answer."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import replace
 
 from sightline.models.builtin.chat.checking import check_all, matching
 from sightline.models.builtin.chat.claims import Exists, Meant, Wanted, say_all
 from sightline.models.builtin.chat.grammar import understand
+from sightline.models.builtin.chat.planning.calendar import Calendar
 from sightline.models.builtin.chat.planning.episodes import Errand, lasting, read_errand, same_as
-from sightline.models.builtin.chat.planning.finding import SCOPE, Finder, Move, Phase, listed
+from sightline.models.builtin.chat.planning.finding import SCOPE, TARGET, VIEWED_WHOLE, Move, listed
 from sightline.models.builtin.chat.planning.history import History, facts_note, found_note, note
+from sightline.models.builtin.chat.planning.occasions import Occasion
 from sightline.models.builtin.chat.planning.results import Facts
-from sightline.models.builtin.chat.planning.scopes import beside_moment, expression, group, next_to, within
-from sightline.models.builtin.chat.planning.toolbox import Toolbox, argument
+from sightline.models.builtin.chat.planning.scopes import (
+    around_move,
+    beside,
+    between,
+    in_town,
+    is_said,
+    neighbour,
+    said_filter,
+    same_days,
+    whole,
+)
+from sightline.models.builtin.chat.planning.toolbox import Toolbox
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.types import Figure, Thing
 
-_MOST_CALLS = 26
+_MOST_CALLS = 80
+_THING = "thing"
 
 
 def next_move(history: History, tools: Toolbox) -> Move:
@@ -25,128 +37,145 @@ def next_move(history: History, tools: Toolbox) -> Move:
     return Planner(history, tools.without(history.broken())).move()
 
 
-class Planner(Finder):
+class Planner(Calendar):
     """One decision; everything that it knows comes from the history."""
 
     def __init__(self, history: History, tools: Toolbox) -> None:
         super().__init__(history, tools)
         self._errand: Errand = read_errand(history.asked)
+        self._phases = _phases(self._errand.occasion)
         self._notes = self._new_notes()
 
     def move(self) -> Move:
-        forced = self._history.must_answer or len(self._history.steps) >= _MOST_CALLS
         errand = self._errand
-        if not errand.target.claims and errand.anchor is None and not errand.is_filtered:
+        if not errand.target.claims and errand.occasion is None and not errand.is_dated and not errand.moved:
             return self._answer((), "I understand nothing in the request that I could look for.")
-        if forced:
+        if self._history.must_answer or len(self._history.steps) >= _MOST_CALLS:
             return self._answer(self._found(), "No further step is possible, so this is what was found.")
-        found = self._narrow()
-        return found if isinstance(found, Move) else self._hunt(found)
+        scope = self._scope()
+        return scope if isinstance(scope, Move) else self._hunt(scope)
 
-    # --- the episode -----------------------------------------------------------------------------------------------
+    # --- where the target must be ----------------------------------------------------------------------------------
 
-    def _narrow(self) -> Move | list[str] | None:
+    def _scope(self) -> Move | list[str] | None:
         """The ids that the target must be among; None for all. Or the step that is needed to know them."""
         errand = self._errand
-        if errand.anchor is None:
-            return self._filtered({}) if errand.is_filtered else None
-        anchor = self._anchor()
-        if isinstance(anchor, Move):
-            return anchor
-        if not anchor:
-            return self._answer((), f"Nothing shows {say_all(errand.anchor.claims)}, so there is nothing to find.")
-        if not errand.bond and not errand.other and not errand.is_filtered:
-            return None
-        facts = self._asked_facts(anchor, "When and where was that?")
+        if errand.occasion is None and not errand.moved:
+            return self._filtered(said_filter(errand), SCOPE) if errand.is_dated else None
+        facts = self._calendar(errand.target)
         if isinstance(facts, Move):
             return facts
-        if not any(found.time or found.address for found in facts.values()):
+        if errand.moved:
+            return self._said(around_move(facts, errand.moved), facts) if facts else None
+        assert errand.occasion is not None
+        own = self._pictures(errand.occasion, facts)
+        if isinstance(own, Move):
+            return own
+        if not facts:
             return None
-        own = self._one_episode(facts)
-        if errand.via is None:
-            return self._filtered(own)
-        return (
-            self._next_with(own, errand.via) if errand.bond in ("next", "previous") else self._moment(own, errand.via)
-        )
+        if not own:
+            return []
+        if errand.thing is not None:
+            looked = self._look_for_thing(own)
+            if looked is not None:
+                return looked
+        return self._said(self._tied(own, facts), facts)
 
-    def _moment(self, own: Mapping[str, Facts], via: Meant) -> Move | list[str] | None:
-        """The part of an episode before or after something else was seen there."""
-        scope = self._filtered(own)
-        if not isinstance(scope, list):
-            return scope
-        showing = self.sought("via", via, scope)
-        if isinstance(showing, Move):
-            return showing
-        facts = self._asked_facts(scope, "In which order was that?")
-        if isinstance(facts, Move):
-            return facts
-        return beside_moment(scope, facts, {k: v for k, v in facts.items() if k in showing}, self._errand.side)
+    def _tied(self, own: Sequence[str], facts: Mapping[str, Facts]) -> list[str]:
+        """The pictures that lie to an occasion as the request says."""
+        match self._errand.when:
+            case "after" | "before" as side:
+                return beside(list(facts), facts, own, side)
+            case "other":
+                return [name for name in facts if name not in set(own)]
+            case _:
+                return list(own)
 
-    def _next_with(self, own: Mapping[str, Facts], via: Meant) -> Move | list[str] | None:
-        """The next episode that shows something again takes the anchor's place."""
-        showing = self.sought("via", via, None)
-        if isinstance(showing, Move):
-            return showing
-        facts = self._asked_facts(showing, "When was it seen?")
-        if isinstance(facts, Move):
-            return facts
-        chosen = next_to(own, facts, self._errand.bond)
-        self._errand = replace(self._errand, bond="event", via=None)
-        return self._filtered(chosen) if chosen else []
+    def _said(self, names: Iterable[str], facts: Mapping[str, Facts]) -> list[str]:
+        return [name for name in names if is_said(self._errand, facts[name])]
 
-    def _anchor(self) -> Move | list[str]:
-        """The pictures that show the anchor, by looking where that is possible."""
-        meant = self._errand.anchor
-        assert meant is not None
-        return self.sought("anchor", meant, None)
+    def _pictures(self, occasion: Occasion, facts: Mapping[str, Facts]) -> Move | list[str]:
+        """All pictures of an occasion; none where it can't be found."""
+        inner = [] if occasion.of is None else self._pictures(occasion.of, facts)
+        if isinstance(inner, Move) or (occasion.of is not None and not inner):
+            return inner
+        match occasion.how:
+            case "first" | "next":
+                pool = list(facts) if occasion.of is None else beside(list(facts), facts, inner, "after")
+                return self._nearest(occasion, inner, pool, facts)
+            case "last" | "previous":
+                pool = list(facts) if occasion.of is None else beside(list(facts), facts, inner, "before")
+                return self._nearest(occasion, inner, pool[::-1], facts)
+            case "town":
+                return in_town(inner, facts, occasion.other)
+            case _:
+                return self._shown(occasion, inner, facts)
 
-    def _one_episode(self, facts: Mapping[str, Facts]) -> dict[str, Facts]:
-        """Of several episodes the first or the last, if that was said; else the one with most of the pictures."""
-        episodes = group(facts)
-        if not episodes:
-            return dict(facts)
-        if self._errand.pick == "last":
-            chosen = episodes[-1]
-        elif self._errand.pick == "first":
-            chosen = episodes[0]
-        else:
-            chosen = max(episodes, key=len)
-        return {name: facts[name] for name in chosen}
-
-    def _filtered(self, anchor: Mapping[str, Facts]) -> Move | list[str] | None:
-        """What the metadata leaves over."""
-        test = expression(self._errand, list(anchor.values()))
-        if not test and self._errand.other:
-            return None
-        if not test or not self._tools.has("filter"):
-            return self._searched_scope(anchor)
-        done = [ids for asked, ids in self._history.found("filter") if argument(asked, "expression") == test]
-        if not done:
-            call = self._call("filter", expression=test, save_as=SCOPE)
-            return (
-                self._step(call, "Narrow it down by time and place.")
-                if call is not None
-                else self._searched_scope(anchor)
-            )
-        return self._exact(anchor, done[-1])
-
-    def _searched_scope(self, anchor: Mapping[str, Facts]) -> Move | list[str] | None:
-        """Without a filter: what the target's search finds, kept by its metadata."""
-        found = self._search("target", self._target(), None)
+    def _shown(self, occasion: Occasion, inner: list[str], facts: Mapping[str, Facts]) -> Move | list[str]:
+        """An occasion, or a part of one, by what was seen."""
+        assert occasion.about is not None
+        phase = self._phases[occasion]
+        found = self.sought(phase, occasion.about, inner or None)
         if isinstance(found, Move):
             return found
-        return self._exact(anchor, found)
+        if occasion.how == "part":
+            return beside(inner, facts, found, occasion.side)
+        return same_days(found, facts) if occasion.how == "day" else whole(found, facts)
 
-    def _exact(self, anchor: Mapping[str, Facts], ids: Sequence[str]) -> Move | list[str] | None:
-        """A wide window has more in it than the episode; times and towns tell which."""
-        plain = self._errand.bond in ("", "day", "town", "after", "before") and not self._errand.other
-        plain = plain and not self._errand.side and not self._errand.moved
-        if plain and (self._tools.has("filter") or not self._tools.has("metadata")):
-            return list(ids)
-        known = self._asked_facts(ids, "Which of these belong to the same episode?")
-        if isinstance(known, Move):
-            return known
-        return within(self._errand, anchor, known) if known else list(ids)
+    def _nearest(
+        self, occasion: Occasion, inner: list[str], pool: Sequence[str], facts: Mapping[str, Facts]
+    ) -> Move | list[str]:
+        """The first occasion of the pool that shows something; its next neighbour, where nothing is told of it."""
+        if occasion.about is None:
+            return neighbour(inner, facts, occasion.how, occasion.trips)
+        phase = self._phases[occasion]
+        found = self._likely(occasion.about)
+        if isinstance(found, Move):
+            return found
+        likely = set(found)
+        ordered = [name for name in pool if name in likely]
+        if not self._tools.has("view"):
+            return whole(ordered[:1], facts)
+        for at, name in enumerate(ordered):
+            if not self._is_known(phase, name):
+                views = self._views(phase, ordered[at:], occasion.about)
+                if views is not None:
+                    return views
+            elif self._shows(phase, name, occasion.about):
+                return whole([name], facts)
+        return []
+
+    # --- a thing that is looked for again --------------------------------------------------------------------------
+
+    def _look_for_thing(self, own: list[str]) -> Move | None:
+        """Look at the occasion until it is known how the thing looked there."""
+        assert self._errand.thing is not None
+        found = self.sought(_THING, self._errand.thing, own)
+        return found if isinstance(found, Move) else None
+
+    def _target(self) -> Meant:
+        """The target, with `the same` replaced by how it looked at the occasion."""
+        errand = self._errand
+        if errand.thing is None:
+            return errand.target
+        return same_as(errand.target, (*self._looks(), *map(lasting, errand.thing.wanted[::-1])))
+
+    def _looks(self) -> tuple[Wanted, ...]:
+        """How the thing looks in the pictures that show it, most frequent first."""
+        noted = self._history.notes.get("looks")
+        found = {str(k): str(v) for k, v in noted.items()} if isinstance(noted, dict) else {}
+        looks = list((found | self._seen_looks(self._history.seen)).values())
+        ranked = sorted(set(looks), key=lambda look: (-looks.count(look), look))
+        return tuple(wanted for look in ranked for wanted in understand(look).wanted)
+
+    def _seen_looks(self, seen: Mapping[str, Seen]) -> dict[str, str]:
+        """By picture, how the thing looks in it."""
+        thing = self._errand.thing
+        if thing is None or not thing.wanted:
+            return {}
+        yes = {k: each for k, each in seen.items() if check_all(thing, each.reading).holds}
+        items = {k: matching(thing.wanted[-1], each.reading.graph) for k, each in yes.items()}
+        return {k: say_all([Exists(_lasting_look(found[0]))]) for k, found in items.items() if found}
 
     # --- the target ------------------------------------------------------------------------------------------------
 
@@ -155,69 +184,26 @@ class Planner(Finder):
         if scope is not None and not scope:
             return self._answer((), "No picture was taken then and there.")
         if not target.claims:
-            return self._answer(scope or (), "All pictures of that episode.")
-        found = self.sought("target", target, scope)
+            return self._answer(scope or (), "All pictures of that occasion.")
+        inside = self._saved(scope)
+        found = inside if isinstance(inside, Move) else self.sought(TARGET, target, scope, inside)
         if isinstance(found, Move):
             return found
-        if self._errand.pick and self._errand.anchor is None:
-            return self._picked(found)
-        if self._errand.other and scope is None:
-            return self._elsewhere(found)
         return self._answer(found, f"These show {say_all(target.claims)}." if found else "None of them shows it.")
 
-    def _picked(self, found: Sequence[str]) -> Move:
-        """The first or the last time that something was seen."""
-        known = self._asked_facts(found, f"Which of these came {self._errand.pick}?")
-        if isinstance(known, Move):
-            return known
-        chosen = self._one_episode(known)
-        return self._answer([name for name in found if name in chosen], f"The {self._errand.pick} time.")
-
-    def _elsewhere(self, found: Sequence[str]) -> Move:
-        """What was found, without the anchor's own episode."""
-        anchor = self._anchor()
-        if isinstance(anchor, Move):
-            return anchor
-        asked = self._asked_facts([*anchor, *found], "Which of these are from another time?")
-        if isinstance(asked, Move):
-            return asked
-        own = self._one_episode({name: each for name, each in asked.items() if name in anchor})
-        kept = within(self._errand, own, {name: each for name, each in asked.items() if name in found})
-        return self._answer([name for name in found if name in kept or name not in asked], "Those of other times.")
-
-    def _asked_facts(self, names: Sequence[str], thought: str) -> Move | dict[str, Facts]:
-        """Times and addresses of these, or the call that asks for those that are missing."""
-        missing = list(dict.fromkeys(name for name in names if name not in self._history.facts))
-        call = self._call("metadata", photos=missing, fields=["time", "address"]) if missing else None
-        if call is not None:
-            return self._step(call, thought)
-        return {name: self._history.facts[name] for name in names if name in self._history.facts}
-
-    def _target(self) -> Meant:
-        """The target, with `the same` replaced by how it looked at the anchor."""
-        errand = self._errand
-        if errand.anchor is None or not any(wanted.same for wanted in errand.target.wanted):
-            return errand.target
-        return same_as(errand.target, (*self._looks(), *map(lasting, errand.anchor.wanted)))
-
-    def _looks(self) -> tuple[Wanted, ...]:
-        """How the anchor's things look in the pictures that show it, or as it was noted."""
-        noted = self._history.notes.get("looks")
-        if isinstance(noted, str):
-            return understand(noted).wanted
-        anchor = self._errand.anchor
-        if anchor is None:
-            return ()
-        looks: list[Wanted] = []
-        for seen in self._history.seen.values():
-            if check_all(anchor, seen.reading).holds:
-                for wanted in anchor.wanted:
-                    looks += [
-                        _lasting_look(item)
-                        for item in matching(wanted, seen.reading.graph)
-                        if not hasattr(item, "words")
-                    ]
-        return tuple(sorted(set(looks), key=lambda look: (-looks.count(look), str(look))))
+    def _saved(self, scope: list[str] | None) -> Move | str | None:
+        """The name of a subset that holds a scope too large to be looked at, saved where that is possible."""
+        if scope is None or len(scope) <= VIEWED_WHOLE or not self._tools.takes("search", "search_within"):
+            return None
+        facts = self._history.facts
+        times = sorted(when for name in scope if name in facts and (when := facts[name].time) is not None)
+        if not times or not self._tools.has("filter"):
+            return None
+        test = between(times[0], times[-1])
+        kept = self._filtered(test, SCOPE)
+        if isinstance(kept, Move):
+            return kept
+        return SCOPE if self._was_saved(test) else None
 
     # --- saying it -------------------------------------------------------------------------------------------------
 
@@ -227,49 +213,43 @@ class Planner(Finder):
     def _found(self) -> list[str]:
         """The best answer without another step: what is known to show the target."""
         target = self._target()
-        names = dict.fromkeys((*self._history.seen, *self._history.noted("target yes")))
-        scope = [ids for _, ids in self._history.found("filter")]
-        inside = set(scope[-1]) if scope else None
-        showing = [name for name in names if self._shows("target", name, target) and (inside is None or name in inside)]
-        if not showing and not target.claims and inside is not None:
-            return scope[-1]
-        return showing
+        scope = self._scope()
+        inside = set(scope) if isinstance(scope, list) else None
+        if inside is not None and not target.claims:
+            return list(scope) if isinstance(scope, list) else []
+        names = dict.fromkeys((*self._history.seen, *self._history.noted(f"{TARGET} yes")))
+        showing = [name for name in names if self._shows(TARGET, name, target)]
+        return [name for name in showing if inside is None or name in inside]
 
     def _new_notes(self) -> list[str]:
-        """What the last steps have shown, in lines that survive when the pictures are gone."""
-        last = self._history.steps[-1:]
-        lines: list[str] = []
-        for step in last:
-            lines += self.verdicts(step.seen)
-            if step.use == "metadata" and not step.failed:
-                told = {k: v for k, v in self._history.facts.items() if k in listed(step.arguments)}
-                lines += [facts_note(told)] if told else []
-        return lines
+        """What the last turn has shown, in lines that survive when the pictures are gone."""
+        turn = max((step.turn for step in self._history.steps), default=0)
+        last = [step for step in self._history.steps if step.turn == turn]
+        lines = self.verdicts({name: seen for step in last for name, seen in step.seen.items()})
+        asked = {name for step in last if step.use == "metadata" and not step.failed for name in listed(step.arguments)}
+        told = {name: each for name, each in self._history.facts.items() if name in asked}
+        return [*lines, facts_note(told)] if told else lines
 
     def verdicts(self, seen: Mapping[str, Seen]) -> list[str]:
         """What looking at these has shown, as notes."""
         lines: list[str] = []
-        phases: list[tuple[Phase, Meant]] = [("target", self._target())]
-        if self._errand.anchor is not None:
-            phases.insert(0, ("anchor", self._errand.anchor))
-        if self._errand.via is not None:
-            phases.insert(0, ("via", self._errand.via))
-        for phase, meant in phases:
+        phases = [(phase, each.about) for each, phase in self._phases.items() if each.about is not None]
+        if self._errand.thing is not None:
+            phases.append((_THING, self._errand.thing))
+        for phase, meant in (*phases, (TARGET, self._target())):
             verdicts = {name: check_all(meant, each.reading).holds for name, each in seen.items()}
             for word, wanted in (("yes", True), ("no", False)):
                 names = [name for name, holds in verdicts.items() if holds == wanted]
                 lines += [note(f"{phase} {word}", names)] if names and meant.claims else []
-        looks = self._looks()
-        if looks and seen and any(wanted.same for wanted in self._errand.target.wanted):
-            lines.append(note("looks", say_all([Exists(looks[0])])))
-        return lines
+        looks = self._seen_looks(seen)
+        return [*lines, note("looks", looks)] if looks else lines
 
 
 def compressed(history: History, tools: Toolbox) -> str:
     """All that must be kept of a conversation, for a planner that sees nothing else of it."""
     planner = Planner(history, tools)
     lines = [f"Request: {history.asked}", *planner.verdicts(history.seen)]
-    lines += [note(key, value) for key, value in history.notes.items() if key != "found"]
+    lines += [note(key, value) for key, value in history.notes.items() if key not in ("found", "times")]
     lines.append(found_note(history))
     if history.facts:
         lines.append(facts_note(history.facts))
@@ -284,7 +264,13 @@ def final_words(ids: Sequence[str]) -> str:
     return f"The final answer is: [{', '.join(ids)}]."
 
 
+def _phases(occasion: Occasion | None) -> dict[Occasion, str]:
+    """A name for each occasion of a request, under which verdicts are noted."""
+    return {} if occasion is None else {each: f"occasion {'abcdefgh'[at % 8]}" for at, each in enumerate(occasion)}
+
+
 def _lasting_look(item: object) -> Wanted:
+    """How something looks on other days, too: a coat does not stay."""
     match item:
         case Figure():
             colours = (item.headgear_colour,) if item.headgear_colour else ()

@@ -1,34 +1,35 @@
-"""Episodes in time and place: pictures grouped by their metadata, and filters that find an episode's neighbours."""
+"""Occasions in time and place: pictures grouped by their metadata, and the ones that lie next to others."""
 
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from datetime import datetime, timedelta
 
 from sightline.models.builtin.chat.planning.episodes import Errand
+from sightline.models.builtin.chat.planning.occasions import How, Side
 from sightline.models.builtin.chat.planning.results import Facts
 
 _APART = timedelta(hours=20)
 _MOVED = timedelta(hours=3)
-_AROUND = timedelta(days=5)
-_NEXT = timedelta(days=3650)
 _EVENT_PICTURES = 3
 """Fewer pictures than this are no event."""
+_LIVED_SHARE = 0.5
+"""A town with more than this share of occasions, of those in the town that has most, is one that somebody lived in."""
 
 
 def group(facts: Mapping[str, Facts]) -> list[list[str]]:
-    """Ids by episode, in time: a night at home, or another town after some hours, ends one."""
+    """Ids by occasion, in time: a night at home, or another town after some hours, ends one."""
     known = sorted(((found.time, name) for name, found in facts.items() if found.time is not None))
-    episodes: list[list[str]] = []
+    occasions: list[list[str]] = []
     last: Facts | None = None
     for when, name in known:
         here = facts[name]
         if last is None or last.time is None or _parted(last, here, when - last.time):
-            episodes.append([])
-        episodes[-1].append(name)
+            occasions.append([])
+        occasions[-1].append(name)
         last = here
-    return episodes
+    return occasions
 
 
 def _parted(before: Facts, after: Facts, gap: timedelta) -> bool:
@@ -36,89 +37,65 @@ def _parted(before: Facts, after: Facts, gap: timedelta) -> bool:
     return gap > (_MOVED if moved else _APART)
 
 
-def expression(errand: Errand, anchor: Sequence[Facts]) -> str:
-    """A filter over time and address that holds the pictures in question, and perhaps some more."""
-    times = sorted(found.time for found in anchor if found.time is not None)
-    towns = list(dict.fromkeys(found.town for found in anchor if found.town))
-    tests: list[str] = []
-    if times:
-        tests += _time_tests(errand.bond, times[0], times[-1])
-    if errand.bond == "town" and towns:
-        tests.append(f"match_address(address, {_quoted(towns[0])})")
-    if errand.moved:
-        tests.append(_from(datetime(1900, 1, 1)))
-    tests += _said_tests(errand)
-    return " and ".join(tests)
+def whole(names: Collection[str], facts: Mapping[str, Facts]) -> list[str]:
+    """The occasion that most of these belong to, with all of its pictures."""
+    wanted = set(names)
+    return max(group(facts), key=lambda each: len(wanted & set(each)), default=[]) if wanted & facts.keys() else []
 
 
-def _time_tests(bond: str, first: datetime, last: datetime) -> list[str]:
-    match bond:
-        case "day":
-            return [_from(_day(first)), _to(_day(last) + timedelta(days=1))]
-        case "event":
-            return [_from(_day(first) - _AROUND), _to(_day(last) + _AROUND + timedelta(days=1))]
-        case "after":
-            return [f'time > "{last.isoformat(timespec="seconds")}"']
-        case "before":
-            return [_to(first)]
-        case "next":
-            return [_from(_day(first) - _AROUND), _to(_day(last) + _NEXT)]
-        case "previous":
-            return [_from(_day(first) - _NEXT), _to(_day(last) + _AROUND)]
-        case _:
-            return []
+def same_days(names: Collection[str], facts: Mapping[str, Facts]) -> list[str]:
+    """What was taken on the day of most of these, on the same occasion."""
+    own = whole(names, facts)
+    days = Counter(when.date() for name in own if name in names and (when := facts[name].time) is not None)
+    day = days.most_common(1)[0][0] if days else None
+    return [name for name in own if (when := facts[name].time) is not None and when.date() == day]
 
 
-def _said_tests(errand: Errand) -> list[str]:
-    tests = []
-    if errand.years:
-        tests.append(f"time.year in [{', '.join(map(str, errand.years))}]")
-    if errand.months:
-        tests.append(f"time.month in [{', '.join(map(str, errand.months))}]")
-    if errand.towns:
-        named = " or ".join(f"match_address(address, {_quoted(town)})" for town in errand.towns)
-        tests.append(f"({named})" if len(errand.towns) > 1 else named)
-    return tests
+def neighbour(names: Collection[str], facts: Mapping[str, Facts], how: How, trips: bool) -> list[str]:
+    """The occasion after (or before) that of these; single pictures between events are none, nor is home a trip."""
+    occasions = group(facts)
+    step = 1 if how == "next" else -1
+    at = [number for number, each in enumerate(occasions) if set(names) & set(each)]
+    number = (at[-1] if step > 0 else at[0]) + step if at else -1
+    homes = homes_of(facts) if trips else frozenset()
+    while 0 <= number < len(occasions):
+        towns = {facts[name].town for name in occasions[number]} - {""}
+        if len(occasions[number]) >= _EVENT_PICTURES and not (towns and towns <= homes):
+            return list(occasions[number])
+        number += step
+    return []
 
 
-def within(errand: Errand, anchor: Mapping[str, Facts], facts: Mapping[str, Facts]) -> list[str]:
-    """The ids among `facts` that are in the episode in question, exactly."""
-    everything = {**facts, **anchor}
-    keep: Callable[[str], bool] = lambda name: _said(errand, facts[name])  # noqa: E731
-    own = {name for episode in group(everything) if set(episode) & set(anchor) for name in episode}
-    times = sorted(found.time for found in anchor.values() if found.time is not None)
-    chosen = list(facts)
-    match errand.bond:
-        case "day":
-            days = {when.date() for when in times}
-            chosen = [name for name in facts if (when := facts[name].time) is not None and when.date() in days]
-        case "event":
-            chosen = [name for name in facts if name in own]
-        case "town":
-            towns = {found.town for found in anchor.values() if found.town}
-            chosen = [name for name in facts if facts[name].town in towns]
-        case "after" | "before" if times:
-            chosen = [name for name in facts if _beside(facts[name].time, times, errand.bond)]
-        case "next" | "previous":
-            chosen = _neighbour(errand, everything, set(anchor))
-        case _:
-            pass
-    if errand.moved:
-        chosen = _around_move(facts, errand.moved)
-    if errand.side and times and errand.via is None:
-        chosen = [name for name in chosen if name in facts and _beside(facts[name].time, times, errand.side)]
-    if errand.other:
-        chosen = [name for name in chosen if name not in own]
-    return [name for name in chosen if name in facts and keep(name)]
+def homes_of(facts: Mapping[str, Facts]) -> frozenset[str]:
+    """The towns that somebody lived in: those of by far the most occasions."""
+    counts = Counter(town for each in group(facts) for town in {facts[name].town for name in each} - {""})
+    most = max(counts.values(), default=0)
+    return frozenset(town for town, count in counts.items() if count > _LIVED_SHARE * most)
 
 
-def _beside(when: datetime | None, times: Sequence[datetime], side: str) -> bool:
+def in_town(names: Collection[str], facts: Mapping[str, Facts], other: bool) -> list[str]:
+    """Whatever was taken in the town of these; `other` leaves out the occasion itself."""
+    towns = Counter(facts[name].town for name in names if name in facts and facts[name].town)
+    town = towns.most_common(1)[0][0] if towns else None
+    # Pictures without an address belong to the town of their occasion.
+    near = [each for each in group(facts) if town in {facts[name].town for name in each}]
+    own = set(whole(names, facts)) if other else set()
+    return [name for each in near for name in each if name not in own]
+
+
+def beside(names: Sequence[str], facts: Mapping[str, Facts], moment: Collection[str], side: str) -> list[str]:
+    """Those of the names that were taken before the first, or after the last, of other pictures."""
+    times = sorted(when for name in moment if name in facts and (when := facts[name].time) is not None)
+    return [name for name in names if times and name in facts and _is_beside(facts[name].time, times, side)]
+
+
+def _is_beside(when: datetime | None, times: Sequence[datetime], side: str) -> bool:
     if when is None:
         return False
     return when > times[-1] if side == "after" else when < times[0]
 
 
-def _around_move(facts: Mapping[str, Facts], side: str) -> list[str]:
+def around_move(facts: Mapping[str, Facts], side: Side) -> list[str]:
     """What was taken before the last picture at the old home, or after the first at the new one."""
     stays: dict[str, list[datetime]] = {}
     for found in facts.values():
@@ -129,50 +106,11 @@ def _around_move(facts: Mapping[str, Facts], side: str) -> list[str]:
         return []
     old, new = sorted(homes, key=lambda address: min(stays[address]))
     limits = [max(stays[old])] if side == "before" else [min(stays[new])]
-    return [name for name, found in facts.items() if found.time in limits or _beside(found.time, limits, side)]
+    return [name for name, found in facts.items() if found.time in limits or _is_beside(found.time, limits, side)]
 
 
-def beside_moment(
-    names: Sequence[str], facts: Mapping[str, Facts], moment: Mapping[str, Facts], side: str
-) -> list[str]:
-    """Those of the names that were taken before the first, or after the last, of other pictures."""
-    times = sorted(found.time for found in moment.values() if found.time is not None)
-    return [name for name in names if times and name in facts and _beside(facts[name].time, times, side)]
-
-
-def _neighbour(errand: Errand, facts: Mapping[str, Facts], anchor: set[str]) -> list[str]:
-    """The episode after (or before) the anchor's; single pictures between events are none, nor is home a trip."""
-    episodes = group(facts)
-    step = 1 if errand.bond == "next" else -1
-    at = [number for number, episode in enumerate(episodes) if anchor & set(episode)]
-    number = (at[-1] if step > 0 else at[0]) + step if at else -1
-    home = home_of(facts) if errand.trips else ""
-    while 0 <= number < len(episodes):
-        towns = {facts[name].town for name in episodes[number]} - {""}
-        if len(episodes[number]) >= _EVENT_PICTURES and towns != {home}:
-            return list(episodes[number])
-        number += step
-    return []
-
-
-def home_of(facts: Mapping[str, Facts]) -> str:
-    """The town of most days."""
-    days = {(found.town, found.time.date()) for found in facts.values() if found.town and found.time is not None}
-    counts = Counter(town for town, _ in days)
-    return max(sorted(counts), key=lambda town: counts[town], default="")
-
-
-def next_to(anchor: Mapping[str, Facts], facts: Mapping[str, Facts], bond: str) -> dict[str, Facts]:
-    """Of the episodes that `facts` tell of, the nearest one after (or before) the anchor's."""
-    own = {name for episode in group({**facts, **anchor}) if set(episode) & set(anchor) for name in episode}
-    times = sorted(found.time for found in anchor.values() if found.time is not None)
-    side = "after" if bond == "next" else "before"
-    left = {k: v for k, v in facts.items() if k not in own and times and _beside(v.time, times, side)}
-    episodes = group(left)
-    return {name: left[name] for name in (episodes[0] if side == "after" else episodes[-1])} if episodes else {}
-
-
-def _said(errand: Errand, found: Facts) -> bool:
+def is_said(errand: Errand, found: Facts) -> bool:
+    """Does a picture fit the years, months and towns that the request names?"""
     if errand.years and (found.time is None or found.time.year not in errand.years):
         return False
     if errand.months and (found.time is None or found.time.month not in errand.months):
@@ -180,16 +118,25 @@ def _said(errand: Errand, found: Facts) -> bool:
     return not errand.towns or any(town.lower() in found.address.lower() for town in errand.towns)
 
 
-def _day(when: datetime) -> datetime:
-    return when.replace(hour=0, minute=0, second=0, microsecond=0)
+def between(first: datetime | None, last: datetime | None = None) -> str:
+    """A filter for a span of time; without an end, all that is later."""
+    tests = [f'time >= "{(first or datetime(1900, 1, 1)).isoformat(timespec="seconds")}"']
+    if last is not None:
+        tests.append(f'time <= "{last.isoformat(timespec="seconds")}"')
+    return " and ".join(tests)
 
 
-def _from(when: datetime) -> str:
-    return f'time >= "{when.isoformat(timespec="seconds")}"'
-
-
-def _to(when: datetime) -> str:
-    return f'time < "{when.isoformat(timespec="seconds")}"'
+def said_filter(errand: Errand) -> str:
+    """A filter for the years, months and towns that the request names."""
+    tests = []
+    if errand.years:
+        tests.append(f"time.year in [{', '.join(map(str, errand.years))}]")
+    if errand.months:
+        tests.append(f"time.month in [{', '.join(map(str, errand.months))}]")
+    if errand.towns:
+        named = " or ".join(f"match_address(address, {_quoted(town)})" for town in errand.towns)
+        tests.append(f"({named})" if len(errand.towns) > 1 else named)
+    return " and ".join(tests)
 
 
 def _quoted(text: str) -> str:

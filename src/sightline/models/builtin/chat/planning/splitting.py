@@ -1,4 +1,4 @@
-"""A request taken apart: the words for the target, those for the anchor, and what binds the two."""
+"""A request taken apart: the words for what is looked for, and those for the occasion that it is tied to."""
 
 from __future__ import annotations
 
@@ -7,264 +7,338 @@ from dataclasses import dataclass, replace
 from typing import Literal, TypeAlias
 
 from sightline.models.builtin.chat.grammar import understand
+from sightline.models.builtin.chat.lexicon import PERSON
+from sightline.models.builtin.chat.planning.occasions import EVENTS, ORDER, TOWNS, Side, occasion_at, says
+from sightline.models.builtin.chat.scanning import scan
 
-Bond: TypeAlias = Literal["", "day", "event", "town", "after", "before", "next", "previous"]
-Side: TypeAlias = Literal["", "after", "before"]
-_DAYS = "day|afternoon|morning|evening|night|date"
-EVENTS = (
-    r"(?:market day|day out|day|afternoon|morning|evening|night|trip|outing|visit|holiday|vacation|excursion|event|"
-    r"occasion|party|birthday|match|game|weekend|time|walk|tour|journey|concert|picnic|episode|session|stay|"
-    r"celebration|gathering|album|adventure|moment|festival|hike|ride|camp|date|getaway|break|expedition|stroll|fair|"
-    r"get-together|travels|voyage|ramble|reunion|meeting|shoot)s?"
+When: TypeAlias = Literal["", "in", "after", "before", "other"]
+PICTURES = r"(?:pictures?|photos?|photographs?|images?|shots?|snaps?|snapshots?|frames?|pics?|prints?)"
+_BREAK = re.compile(
+    r"[,;:.?!–—](?:\s+|$)|\s[-–—]\s|\s(?=(?:i'd like|i would like|i want|i need|please|show me|give me|find)\b)",
+    re.IGNORECASE,
 )
-_TOWNS = r"(?:town|city|village|place|location)"
-_CLAUSE = (
-    r"(?:when|where|that|which|on which|during which|in which|at which|whose|with|as|of|featuring|showing|we|i|in|at)"
-)
-PICTURES = r"(?:pictures?|photos?|photographs?|images?|shots?|snaps?|ones?)"
-_FRONT = re.compile(
-    rf"^\W*(?:(?:on|during|in|at|from|for|of|take|consider|think of|think back to|remember|recall|there was)\s+)?"
-    rf"(?:the|that|our|my|a|an)?\s*(?P<same>same\s+)?(?:\w+\s+){{0,2}}?(?P<event>{EVENTS}|{_TOWNS})\b\s+(?P<anchor>.+?)\s*"
-    rf"(?:[,;:–—]|\s-\s|\?|\.(?=\s))\s*(?P<target>.+)$",
-    re.IGNORECASE | re.DOTALL,
+_REQUEST = re.compile(
+    rf"\W*(?:(?:and|so|then|now|please|could you|can you|would you|kindly)\s+)*(?:show|find|give|get|list|which|"
+    rf"what|where|"
+    rf"who|i want|i need|i'm looking|i am looking|i'd like|i would like|look|select|pick|return|search|pull|dig|"
+    rf"fetch|hand|"
+    rf"bring|name|gather|collect|locate|retrieve|choose|point|identify|display|let me|track|hunt|sort|"
+    rf"there (?:must|should|might|may|ought|are|were|is)|we need|all|every|any|those|only the|{PICTURES}|ones?)\b",
+    re.IGNORECASE,
 )  # fmt: skip
-_STEPPED = re.compile(
-    rf"\b(?:on|during|from|of|in|at|for)?\s*(?:the|our|my)?\s*(?:very\s+)?(?P<step>next|following|previous|preceding|last)?\s*"
-    rf"(?:{EVENTS})\s+(?:right |just |directly |immediately |that came |that followed |which came )?"
-    rf"(?P<side>after|before|following|preceding|follow\w*)\s+(?:on\s+)?(?:the\s+)?(?:one|that|{EVENTS})?\s*{_CLAUSE}?\s+(?P<anchor>.+)$",
-    re.IGNORECASE | re.DOTALL,
-)  # fmt: skip
-_TRAILING = re.compile(
-    rf"[,;]?\s*\b(?:taken |shot |made |that were taken |that we took |we took |i took )?"
-    rf"(?:from|on|during|of|in|at|to|for)\s+"
-    rf"(?:the|that|this|our|my|a|one)?\s*(?:very\s+)?(?P<same>same\s+)?(?:\w+\s+)?(?P<event>{EVENTS}|{_TOWNS})\s+"
-    rf"(?:(?:out|trip|there)\s+)?{_CLAUSE}\s+(?P<anchor>.+)$",
-    re.IGNORECASE | re.DOTALL,
-)  # fmt: skip
-_SIDE = re.compile(
-    r"[,;]?\s*\b(?:taken |shot |made |from )?(?P<side>after|before|since|until|later than|earlier than|prior to)\s+"
-    r"(?:the (?:day|time|moment|trip|first time|last time) )?(?:when |where |that )?(?P<anchor>.+)$",
-    re.IGNORECASE | re.DOTALL,
+_PICTURE = re.compile(rf"\b{PICTURES}\b", re.IGNORECASE)
+_WHENEVER = (
+    r"times?|dates?|points?(?: in time)?|occasions?|moments?|periods?|days?|years?|events?|outings?|trips?|episodes?"
 )
-_WHEN = re.compile(
-    r"[,;]?\s*\b(?:when|where|while|as|at which|on which)\s+"
-    r"(?:we|i|they|there was|there were|somebody|someone|a|the)\b(?P<anchor>.+)$",
-    re.IGNORECASE | re.DOTALL,
+_ANY_TIME = (
+    re.compile(
+        r"[,;]?\s*(?:\b(?:and|but|taken|dating|made|shot|only|just|though)\s+)*(?:\b(?:from|at|of|on|in|during|to)\s+)?"
+        r"(?:\b(?:any|some|an|all|every|a|our|whatever|whichever)\s+)?"
+        rf"\b(?P<side>later|earlier|other|another|different|separate)\s+(?:{_WHENEVER})\b"
+        r"(?!\s+(?:on|in|at|during)\s+which\b|\s+(?:when|where|with|that|to|of|after|before|in)\b)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"[,;]?\s*\b(?:at any (?:time|point|moment)|any ?time|some ?time|ever|long|well|years?|months?|weeks?|days?)\s+"
+        r"(?P<side>later|earlier|before|after(?:wards?)?|since)\b(?:\s+(?:that|then|it)\b)?+"
+        r"(?!\s+\w)",
+        re.IGNORECASE,
+    ),
+    re.compile(
+        r"[,;]?\s*\b(?P<side>later on|afterwards?|subsequently|thereafter|since then|from then on|earlier on|"
+        r"previously|"
+        r"beforehand|before that|after that|before then|elsewhere|once more)\b(?=\s*(?:[,;.?!]|$))",
+        re.IGNORECASE,
+    ),
 )
-_RELATIVE = re.compile(
-    r"(?P<what>.+?),?\s+(?:whom|who|that|which)?\s*(?:we|i)\s+(?:had\s+)?(?P<pick>first|last)?\s*"
-    r"(?:met|bought|found|got|spotted|came across|picked up|acquired)\s+"
-    r"(?P<where>(?:at|on|in|by|during|among|between)\s.+?)"
+_PRONOUN_TIME = re.compile(
+    r"[,;]?\s*(?:\b(?:and|but|only|ever|any ?time|some ?time|whenever|at any (?:time|point|moment|date)|from|"
+    r"back|long|taken|"
+    r"dating|at|well)\s+)*\b(?P<side>after|before|since|outside(?: of)?|apart from|other than|except(?: for)?|"
+    r"away from|"
+    rf"later than|earlier than|prior to)\s+(?:it|this|then|that)(?:\s+(?:very\s+)?(?:{EVENTS}))?\b"
+    r"(?!\s+(?:we|i|the|an?|on which|when|where|one|with)\b)",
+    re.IGNORECASE,
+)
+_NO_MATTER_WHEN = re.compile(
+    rf"[,;]?\s*(?:\b(?:and|but|from|at|on|of|in)\s+)*\b(?:any|some|every|each|whatever|whichever|"
+    rf"all)\s+(?:{_WHENEVER})\s+"
+    r"(?:that\s+|which\s+)?(?:is\s+|was\s+|came\s+|lies\s+|lay\s+)?(?P<side>later|earlier|afterwards?|beforehand)\b|"
+    r"[,;]?\s*(?:\b(?:from|at|on|of|in)\s+)?(?:\b(?:any|some|all|the)\s+)?"
+    rf"\b(?P<adjective>future|past|former|subsequent|succeeding|preceding|prior)\s+(?:{_WHENEVER}|{PICTURES})\b"
+    r"(?!\s+(?:on which|when|where|with|that|to|of|after|before))",
+    re.IGNORECASE,
+)
+_NEXT_TO = re.compile(rf"\b(?:{EVENTS}|one)\s+(?:\w+\s+){{0,2}}$", re.IGNORECASE)
+_VERY = re.compile(r"\b(?:same|selfsame|identical|(?:the|that|this) (?:very|exact|one and only))\b", re.IGNORECASE)
+_LATER_OR_EARLIER = re.compile(
+    r"[,;]?\s*(?:\b(?:at|from|on|in|of|only|but|and|taken|dating)\s+)*(?:\b(?:any|some|an?|the|all|other|every|"
+    r"much|even)\s+)*"
+    r"\b(?P<side>later|earlier|newer|older|more recent|afterwards?|subsequently|subsequent|thereafter|since then|"
+    r"from then on|previously|beforehand|before that|before then|after that|ever after|prior)\b"
+    rf"(?:\s+(?:than that|on|in (?:my|our) li(?:fe|ves)|{_WHENEVER}|{PICTURES}|ones?)\b)*+"
+    r"(?!\s+(?:than|the|we|i|our|my|an?|with|when|where|(?:on|in|at|during) which|that|to|of|after|before|showing)\b)",
+    re.IGNORECASE,
+)
+_WORE = re.compile(r"\b(?:wore|was wearing|had on|was dressed|was clad|had worn|was seen in)\b", re.IGNORECASE)
+_POINTING = ("the", "that", "this", "my", "our", "whichever", "whatever")
+_LATE = re.compile(
+    r"\b(?:later|future|succeeding|after\w*|since|subsequent\w*|then on|thereafter|newer|more recent|following)\b",
+    re.IGNORECASE,
+)
+_EARLY = re.compile(r"\b(?:earlier|past|former|preceding|before\w*|previous\w*|older|prior)\b", re.IGNORECASE)
+_TOLD = re.compile(
+    r"\b(?:we|i|one|us)\s+(?:\w+\s+)?(?:saw|see|sees|seen|noticed|spotted|met|came across|encountered|had|found|"
+    r"photographed|"
+    r"caught|ran into|passed|witnessed|observed|glimpsed|took|discovered|laid eyes|were shown|could see)\b",
+    re.IGNORECASE,
+)
+_PEOPLE = re.compile(
+    r"\b(?:the|that|this|a|some)?\s*(?:very\s+)?(?:same\s+)?(?:person|someone|somebody|man|woman|friend|figure|"
+    r"individual|"
+    r"stranger|guy|lady|whoever|one (?=who|in|wearing))\b",
+    re.IGNORECASE,
+)
+_MET = re.compile(
+    r"(?P<what>.+?),?\s+(?:whom|who|that|which)?\s*(?:we|i)\s+(?:had\s+)?(?:first|last)?\s*"
+    r"(?:met|bought|found|got|spotted|came across|picked up|acquired)\s+(?P<where>(?:at|on|in|by|during|among)\s.+?)"
     r"(?:[,;.?]\s*(?P<rest>.*))?$",
     re.IGNORECASE | re.DOTALL,
 )
-_BACK = re.compile(
-    rf"\b(?:(?:that|the)\s+same|that|this|the very same)\s+(?P<event>{EVENTS}|{_TOWNS})\b|"
-    rf"\b(?:then|there)\s*$|\bits\b|\b(?:on|from|of|at) it\b",
-    re.IGNORECASE,
-)
-ASIDE = re.compile(
-    rf"\b(?:(?:on|during|from|in|at|of)\s+)?(?:(?:that|the|this)\s+(?:very\s+)?same|that|this)\s+(?:{EVENTS}|{_TOWNS})\b|"
-    rf"\b(?:on|during|from)\s+(?:an?other|a different|some other|other|later|earlier)\s+(?:{EVENTS}|years?)\b|"
-    r"\b(?:years?|months?|weeks?|days?) (?:later|earlier|after|before)\b|\blater that\b|"
-    r"\b(?:an?other|a different|other) years?\b",
-    re.IGNORECASE,
-)
-_AGAIN = re.compile(
-    r"[,;]?\s*\b(?:from|on|of|at|during)?\s*(?:the\s+)?(?:very\s+)?(?:next|following|first|previous|last) time\s+"
-    r"(?:that\s+)?"
-    r"(?P<via>.+?)[,;]?\s+(?P<side>after|since|following|before)\s+(?P<anchor>.+)$",
-    re.IGNORECASE | re.DOTALL,
-)
-_TRIP = re.compile(r"\b(?:trip|holiday|vacation|journey|excursion|tour|travel)", re.IGNORECASE)
-_CUE = re.compile(
-    rf"\b(?:(?:the|that|this|their|its)\s+)?(?:very\s+)?(?:same|that|whose)\s+(?P<event>{EVENTS}|{_TOWNS}|date)\b",
-    re.IGNORECASE,
-)
-_BREAK = re.compile(r"[,;:–—]\s*|\s-\s|\s(?:and|with|as|when|where|while|which|that|alongside|like)\s", re.IGNORECASE)
-_ARTICLE = re.compile(r"\s(?:the|a|an|my|our)\s", re.IGNORECASE)
-_LATER = re.compile(r"\b(?:later|afterwards|after that|after it|subsequently|thereafter)\b", re.IGNORECASE)
-_EARLIER = re.compile(r"\b(?:earlier|beforehand|before that|before it|previously)\b", re.IGNORECASE)
-_SPLIT_AT = re.compile(rf"\b(?P<event>{EVENTS})\b", re.IGNORECASE)
-_CLAUSES = re.compile(
-    r"[,;]|\b(?:when|where|on which|in which|at which|that|we|i|was|were|came|again)\b", re.IGNORECASE
-)
 _MOVE = re.compile(
-    r"(?:\b(?:from|taken|while|when|in|at)\s+)?\b(?:before|after|since|until|ahead of|following)\s+"
-    r"(?:(?:we|i|our|my|the|last|recent)\s+)*(?:moved?|moving|changed homes?|change of home)\b"
-    r"(?:\s+(?:house|home|homes|away|flat|town))?|"
-    r"\b(?:in|at|from|of)\s+(?:my|our|the)\s+(?:old|new|previous|former|current)\s+(?:home|house|flat|place)\b|"
-    r"\b(?:while|when)\s+(?:we|i)\s+(?:still|already)?\s*(?:lived|used to live)\b[^,;.?]*",
-    re.IGNORECASE,
+    r"\b(?:mov(?:e|ed|ing)|relocat\w+|chang(?:e|ed|ing) (?:of )?(?:my |our |the )?(?:homes?|house|address|towns?)|"
+    r"(?:new|old|former|previous|current) (?:home|house|flat|address)|(?:still |used to |then )?liv(?:e|ed|ing) in|"
+    r"settl\w+ in|resid\w+ in|still (?:lived|living)|used to live|left [A-Z]\w+ for|exchang\w+ [A-Z]\w+ for|"
+    r"swapp?\w* [A-Z]\w+ for|my home|our home|home was|at home in)\b"
+)  # fmt: skip
+_BEFORE_MOVE = re.compile(r"\b(?:before|after|since|until|prior|while|when|once)\b", re.IGNORECASE)
+_OLD = re.compile(
+    r"\b(?:before|until|prior|ahead|old|former|previous|still|used to|leaving|left|yet|earlier)\b", re.IGNORECASE
+)
+_NEW = re.compile(r"\b(?:after|since|new|now|once|following|already|later|current|had|having)\b", re.IGNORECASE)
+_AFTERTHOUGHT = re.compile(
+    rf"\b(?:right |just |shortly |directly )?(?:after|before)(?: (?:that|it|this)\b)?|\b(?:{EVENTS})\b", re.I
 )
 
 
 @dataclass(frozen=True, slots=True)
 class Split:
-    """The words of a request.
+    """The words of a request; `when` says how the target lies to the occasion.
 
-    `side` is before or after the anchor within its own episode, or before or after `via`, if there is one. Of the next
-    episode, `via` is what it must show too. `moved` stands for the move to another home, instead of an anchor.
+    `thing` are words for something that was at the occasion, and is looked for at other times. `moved` is before or
+    after the move to another home. `part` was seen within the occasion, and `side` of it is what is meant.
     """
 
     target: str
-    anchor: str = ""
-    bond: Bond = ""
-    side: Side = ""
-    via: str = ""
-    trips: bool = False
+    occasion: str = ""
+    when: When = ""
+    thing: str = ""
     moved: Side = ""
+    part: str = ""
+    side: Side = ""
 
 
 def split(text: str) -> Split:
-    """Target, anchor, and what binds them; no anchor where nothing is told of another picture."""
-    move = _MOVE.search(text)
-    if move is not None:
-        return Split(f"{text[: move.start()]} {text[move.end() :]}", moved=_side_of_move(move[0]))
-    found = _framed(text)
-    if found.bond in ("day", "event") and not found.via:
-        return _with_moment(found)
-    return _with_company(found) if found.bond in ("next", "previous") and not found.trips and not found.via else found
+    """Target, occasion, and how the two are tied."""
+    moved = _moved(text)
+    if moved is not None:
+        return moved
+    plain, when = _without_any_time(text)
+    met = _MET.match(plain)
+    if met is not None and when and says(met["what"]):
+        return Split(met["rest"] or "", f"the time {met['where']}", when, met["what"])
+    found = _told_first(plain) or _in_order(plain)
+    if not found.occasion:
+        return found
+    found = _with_part(found)
+    if not when and not _is_again(found.target):
+        return found
+    return _with_thing(found, when or (found.when if found.when != "in" else "other"))
 
 
-def _side_of_move(words: str) -> Side:
-    return (
-        "before"
-        if re.search(r"\b(?:before|until|old|previous|former|used to|ahead)\b", words, re.IGNORECASE)
-        else "after"
-    )
+def _is_again(target: str) -> bool:
+    """Does the target speak of "the same guitar", or "that very person"?"""
+    for found in _VERY.finditer(target):
+        near = next(
+            (term for term in scan(target[found.end() :]) if term.sort not in ("stop", "unknown", "article")), None
+        )
+        if near is not None and near.sort in ("kind", "hair", "coat"):
+            return True
+    return False
 
 
-def _with_moment(found: Split) -> Split:
-    """`the day of the fair, before we saw the clown`: a side in time of something else at the same episode."""
-    for word in re.finditer(r"\b(?P<side>before|after)\b", found.anchor, re.IGNORECASE):
-        left, right = found.anchor[: word.start()], found.anchor[word.end() :]
-        if understand(left).claims and understand(right).claims:
-            side: Side = "before" if word["side"].lower() == "before" else "after"
-            return replace(found, anchor=left, via=right, side=side)
+def _with_part(found: Split) -> Split:
+    """`the boats after we saw a kite, from the day with the tent`: a side in time, told before the occasion."""
+    for cue in ORDER.finditer(found.target):
+        left, right = found.target[: cue.start()], found.target[cue.end() :]
+        right, request = _closed(right)
+        if says(right) and says(f"{left} {request}"):
+            side: Side = "after" if cue["after"] else "before"
+            return replace(found, target=f"{left} {request}", part=right, side=side)
     return found
 
 
-def _with_company(found: Split) -> Split:
-    """`the day after the fair on which the clown was there again`: the clown says which of the later days is meant."""
-    for point in reversed(list(_CLAUSES.finditer(found.anchor))):
-        left, right = found.anchor[: point.start()], found.anchor[point.end() :]
-        if understand(left).claims and understand(right).claims:
-            return replace(found, anchor=left, via=right)
-    return found
-
-
-def _framed(text: str) -> Split:
-    """The request by the first frame that it fits."""
-    sentences = [part.strip() for part in re.split(r"(?<=[.!?;])\s+", text) if part.strip()]
-    if len(sentences) > 1:
-        back = _BACK.search(sentences[-1])
-        if back is not None:
-            told = _SPLIT_AT.search(" ".join(sentences[:-1]))
-            event = back["event"] or (told["event"] if told else "trip")
-            return Split(sentences[-1], " ".join(sentences[:-1]), _bond_of(event), _side_in(sentences[-1]))
-    found = _RELATIVE.match(text)
-    if found is not None and understand(found["what"]).wanted:
-        same = re.sub(r"\b(the|a|an|that|this)\s+", "the same ", found["what"], count=1, flags=re.IGNORECASE)
-        return Split(f"{same} {found['rest'] or ''}", f"{found['what']} {found['pick'] or ''} {found['where']}")
-    found = _AGAIN.search(text)
-    if found is not None and understand(found["via"]).wanted:
-        anchor, rest = _cut(found["anchor"])
-        bond: Bond = "previous" if found["side"].lower() == "before" else "next"
-        return Split(f"{text[: found.start()]} {rest}", anchor, bond, via=found["via"])
-    found = _STEPPED.search(text)
-    if found is not None:
-        anchor, rest = _cut(found["anchor"])
-        bond = "next" if found["side"].lower().startswith(("after", "follow")) else "previous"
-        trips = _TRIP.search(text[found.start() : found.start("side")]) is not None
-        return Split(f"{text[: found.start()]} {rest}", anchor, bond, trips=trips)
-    front = _FRONT.match(text)
-    if front is not None and _is_request(front["target"]):
-        return Split(front["target"], front["anchor"], _bond_of(front["event"]), _side_in(front["target"]))
-    for pattern in (_TRAILING, _SIDE, _WHEN):
-        found = pattern.search(text)
-        if pattern is _SIDE and found is not None and _SPLIT_AT.search(text, 0, found.start()):
-            loose = _by_cue(text)
-            if loose.anchor:
-                return loose
-        if found is not None:
-            anchor, rest = _cut(found["anchor"])
-            if found.start() == 0 and not rest:
-                continue
-            bond, side = _bond_in(found, text)
-            target = f"{text[: found.start()]} {rest}"
-            return Split(target, anchor, bond, side or (_side_in(target) if bond in ("day", "event") else ""))
-    return _by_cue(text)
-
-
-def _by_cue(text: str) -> Split:
-    """No known frame: what stands on the other side of "the same day" from the request is the anchor."""
-    for cue in (*_CUE.finditer(text), *_SPLIT_AT.finditer(text)):
-        left, right = text[: cue.start()], text[cue.end() :]
-        if understand(left).claims and understand(right).claims:
-            flip = _is_request(right) and not _is_request(left)
-        else:
-            # All is said on one side: an episode that is named first is told of first.
-            flip = not understand(left).claims
-            left, right = _halves(right if flip else left)
-        if understand(left).claims and understand(right).claims:
-            target, anchor = (right, left) if flip else (left, right)
-            return Split(target, anchor, _bond_of(cue["event"]), _side_in(target))
-    return Split(text)
-
-
-def _halves(text: str) -> tuple[str, str]:
-    """The text before and after a break that leaves something on both sides: the first mark, else the last article."""
-    points = (*_BREAK.finditer(text), *reversed(list(_ARTICLE.finditer(text))))
-    for point in points:
-        left, right = text[: point.start()], text[point.end() :]
-        if understand(left).claims and understand(right).claims:
-            return left, right
+def _without_any_time(text: str) -> tuple[str, When]:
+    """The text without "from any later time", and which times are meant."""
+    loose = [_LATER_OR_EARLIER] if _points(text) else []
+    for pattern in (*_ANY_TIME, _NO_MATTER_WHEN, _PRONOUN_TIME, *loose):
+        for found in pattern.finditer(text):
+            if pattern is _PRONOUN_TIME and _NEXT_TO.search(text[: found.start("side")]):
+                continue  # "The trip right after that" is an occasion.
+            groups = found.groupdict()
+            side = groups.get("side") or groups.get("adjective") or ""
+            when: When = "after" if _LATE.search(side) else "before" if _EARLY.search(side) else "other"
+            return f"{text[: found.start()]}{text[found.end() :]}", when
     return text, ""
 
 
-def _side_in(target: str) -> Side:
-    """`later that day`, `earlier on the same trip`: a side in time of the anchor."""
-    if _LATER.search(target):
-        return "after"
-    return "before" if _EARLIER.search(target) else ""
+def _points(text: str) -> bool:
+    """Does a text speak of "the guitar" or "that person", without a word for how it looks?"""
+    if _WORE.search(text):
+        return True
+    terms = scan(text)
+    for at, term in enumerate(terms[:-1]):
+        if term.text in _POINTING or term.sort == "same":
+            near = next((each for each in terms[at + 1 : at + 4] if each.sort not in ("stop", "unknown", "same")), None)
+            if near is not None and near.sort == "kind":
+                return True
+    return False
 
 
-def _cut(anchor: str) -> tuple[str, str]:
-    """An anchor ends where a comma leads back to the request."""
-    for comma in re.finditer(r"[,;:]\s+|[.?!]\s+", anchor):
-        rest = anchor[comma.end() :]
-        if _is_request(rest):
-            return anchor[: comma.start()], rest
-    return anchor, ""
+def _told_first(text: str) -> Split | None:
+    """`We once saw a snowman. Which photos of that day show a mug?`: an occasion in a sentence of its own."""
+    sentences = [part for part in re.split(r"(?<=[.!?])\s+", text) if part.strip()]
+    asking = [part for part in sentences if _asks(part)]
+    telling = [part for part in sentences if not _asks(part)]
+    if not asking or not telling or not says(" ".join(telling)) or not says(" ".join(asking)):
+        return None
+    request, told = " ".join(asking), " ".join(telling)
+    start = occasion_at(request)
+    if start is None:
+        return Split(request, told, "in")
+    found = _AFTERTHOUGHT.search(request, start)
+    end = len(request) if found is None else found.end()
+    after = _AFTERTHOUGHT.match(request, end + 1)
+    end = after.end() if after is not None else end
+    return Split(f"{request[:start]} {request[end:]}", f"{request[start:end]} {told}", "in")
 
 
-def _is_request(text: str) -> bool:
-    lead = re.match(
-        rf"\W*(?:please|now|can you|could you|show|find|give|get|list|which|what|where|who|i want|i need|i'm looking|"
-        rf"i am looking|look|select|pick|return|search|pull|dig|fetch|hand|bring|"
-        rf"name|i'd like|i would like|all|the|any|every|{PICTURES})\b",
-        text,
-        re.IGNORECASE,
-    )
-    return lead is not None or bool(re.search(rf"\b{PICTURES}\b", text, re.IGNORECASE))
+def _in_order(text: str) -> Split:
+    """One sentence, in which the occasion comes last, or first; the first word for an occasion that makes sense."""
+    start = occasion_at(text)
+    first: Split | None = None
+    while start is not None:
+        found = _split_at(text, start)
+        if says(found.target) and says(found.occasion):
+            return found
+        first = first or found
+        noun = re.compile(rf"\b(?:{EVENTS}|{TOWNS})\b", re.IGNORECASE).search(text, start)
+        start = None if noun is None else occasion_at(text, noun.end())
+    loose = _without_noun(text)
+    return loose if loose.occasion or first is None else _halved(first)
 
 
-def _bond_in(found: re.Match[str], text: str) -> tuple[Bond, Side]:
-    groups = found.groupdict()
-    word = (groups.get("side") or "").lower()
-    if word:
-        side: Side = "before" if word in ("before", "until", "earlier than", "prior to") else "after"
-        inside = _CUE.search(text)
-        return (_bond_of(inside["event"]), side) if inside is not None else (side, "")
-    if re.search(rf"\bsame\s+{_TOWNS}\b", text, re.IGNORECASE):
-        return "town", ""
-    if re.search(rf"\bsame\s+(?:{_DAYS})\b", text, re.IGNORECASE):
-        return "day", ""
-    return _bond_of(groups.get("event") or "event"), ""
+def _halved(found: Split) -> Split:
+    """All is said on one side of the words for the occasion: the last thing that is named belongs to it."""
+    for article in reversed([*re.finditer(r"\s(?:the|a|an|my|our)\s", found.target, re.IGNORECASE)]):
+        left, right = found.target[: article.start()], found.target[article.end() :]
+        if says(left) and says(right):
+            return replace(found, target=left, occasion=f"{found.occasion} {right}")
+    return found
 
 
-def _bond_of(event: str) -> Bond:
-    if re.fullmatch(_TOWNS, event, re.IGNORECASE):
-        return "town"
-    return "day" if re.fullmatch(rf"(?:{_DAYS})s?", event, re.IGNORECASE) else "event"
+def _split_at(text: str, start: int) -> Split:
+    before, rest = text[:start], text[start:]
+    occasion, request = _closed(rest)
+    when: When = "in"
+    cue = next((cue for cue in ORDER.finditer(before) if not before[cue.end() :].strip()), None)
+    if cue is not None:
+        before, when = before[: cue.start()], "after" if cue["after"] else "before"
+    if not request and not says(before):
+        occasion, request = _broken(rest)
+    if says(before) and request and not _asks(before):
+        # What is told before an occasion, where the request comes after it, belongs to the occasion.
+        return Split(request, f"{before} {occasion}", when)
+    if says(before) and not request and _TOLD.search(before) and not _asks(before):
+        told, wanted = _broken(rest)
+        return Split(wanted or told, f"{before} {told if wanted else ''}", when)
+    return Split(f"{before} {request}", occasion, when)
+
+
+def _broken(rest: str) -> tuple[str, str]:
+    """The occasion and a request without a verb: what stands after the last stop, or the last comma."""
+    for marks in (r"[;:.?!–—](?:\s+|$)|\s[-–—]\s", r",\s+"):
+        for mark in reversed([*re.finditer(marks, rest)]):
+            left, right = rest[: mark.start()], rest[mark.end() :]
+            if says(left) and says(right) and not _TOLD.search(right):
+                return left, right
+    return rest, ""
+
+
+def _without_noun(text: str) -> Split:
+    """`dogs from before we saw the tent`, `the boats when we saw a kite`: no word for an occasion."""
+    for cue in (*ORDER.finditer(text), *re.finditer(r"\b(?:when|while)\b", text, re.IGNORECASE)):
+        left, right = text[: cue.start()], text[cue.end() :]
+        right, request = _closed(right)
+        if says(right) and says(f"{left} {request}"):
+            groups = cue.groupdict()
+            when: When = "after" if groups.get("after") else "before" if groups.get("before") else "in"
+            return Split(f"{left} {request}", right, when)
+    return Split(text)
+
+
+def _closed(rest: str) -> tuple[str, str]:
+    """An occasion up to where a comma or a full stop leads to the request, and the request."""
+    breaks = [*_BREAK.finditer(rest)]
+    for number, mark in enumerate(breaks):
+        end = breaks[number + 1].start() if number + 1 < len(breaks) else len(rest)
+        if _asks(rest[mark.end() : end]) and says(rest[mark.end() :]):
+            return rest[: mark.start()], rest[mark.end() :]
+    return rest, ""
+
+
+def _asks(text: str) -> bool:
+    if _REQUEST.match(text) is not None:
+        return True
+    return _PICTURE.search(text) is not None and _TOLD.search(text) is None
+
+
+def _with_thing(found: Split, when: When) -> Split:
+    """What is looked for again stands next to the words for the occasion."""
+    start = occasion_at(found.occasion)
+    if start is not None and says(found.occasion[:start]) and not _TOLD.search(found.occasion[:start]):
+        return replace(found, when=when, thing=found.occasion[:start], occasion=found.occasion[start:])
+    at = _last_thing(found.target)
+    return replace(found, when=when, thing=found.target[at:], target=found.target[:at])
+
+
+def _last_thing(target: str) -> int:
+    """Where the words for the last thing or person begin."""
+    wanted = understand(target).wanted
+    if wanted and wanted[-1].kinds == (PERSON,):
+        return max((found.start() for found in _PEOPLE.finditer(target)), default=0)
+    articles = re.finditer(r"\b(?:the|that|my|our|a|an|same)\b", target, re.IGNORECASE)
+    return max((found.start() for found in articles if understand(target[found.start() :]).wanted), default=0)
+
+
+def _moved(text: str) -> Split | None:
+    move = _MOVE.search(text)
+    if move is None:
+        return None
+    marks = [0, *(mark.end() for mark in _BREAK.finditer(text)), len(text)]
+    first = max(mark for mark in marks if mark <= move.start())
+    last = min(mark for mark in marks if mark >= move.end())
+    start = occasion_at(text[:last], first)
+    cues = [*_BEFORE_MOVE.finditer(text, first, move.start())]
+    starts = [start] if start is not None and start < move.start() else []
+    starts += [cue.start() for cue in cues[-1:]]
+    first = min(starts, default=move.start() if says(text[first : move.start()]) else first)
+    return Split(f"{text[:first]} {text[last:]}", moved=_side_of(text[first:last], text))
+
+
+def _side_of(clause: str, text: str) -> Side:
+    for words in (clause, text):
+        old, new = _OLD.search(words), _NEW.search(words)
+        if old is not None or new is not None:
+            return "before" if new is None or (old is not None and old.start() < new.start()) else "after"
+    return "after"

@@ -10,7 +10,7 @@ import orjson
 
 from sightline.types import ToolCall, ToolSpec
 
-Use: TypeAlias = Literal["search", "metadata", "filter", "view", "web", "open", "zoom", "read", "finish"]
+Use: TypeAlias = Literal["search", "metadata", "filter", "view", "web", "open", "zoom", "read", "count", "finish"]
 _NAMES: Mapping[Use, tuple[str, ...]] = {
     "search": ("imagesearch", "searchimages", "searchphotos", "photosearch", "picturesearch"),
     "metadata": ("getmetadata", "metadata", "photometadata"),
@@ -20,6 +20,7 @@ _NAMES: Mapping[Use, tuple[str, ...]] = {
     "open": ("openpage", "readpage", "fetchpage", "browse"),
     "zoom": ("zoom", "crop", "zoomin", "magnify", "cropimage", "imagecrop"),
     "read": ("readtext", "ocr"),
+    "count": ("count", "countphotos", "countpictures", "countimages"),
     "finish": ("finish", "finalanswer", "submit", "submitanswer", "done", "answer"),
 }
 _SAME: Mapping[str, tuple[str, ...]] = {
@@ -85,6 +86,12 @@ class Toolbox:
     def takes(self, use: Use, field: str) -> bool:
         spec = self.spec(use)
         return spec is not None and (not _properties(spec) or _field(spec, field) is not None)
+
+    def is_text(self, use: Use, field: str) -> bool:
+        """Does a tool take one text, and no list, in a field?"""
+        spec = self.spec(use)
+        part = _properties(spec).get(_field(spec, field) or "") if spec is not None else None
+        return isinstance(part, Mapping) and part.get("type") == "string"
 
     def call(self, use: Use, number: int, **wanted: Any) -> ToolCall | None:
         """A call with the arguments that the tool has a field for; None where the tool is not offered."""
