@@ -102,6 +102,7 @@ LISTED = (
     [
         ([turn(text=f'Noted target no: ["{ANA[0]}"]\n{LISTED}')], "viewed not recognised"),
         ([turn(text=f'Noted occasion a no: ["{ANA[0]}"]\nNoted target yes: ["{ANA[0]}"]\n{LISTED}')], "dropped"),
+        ([turn(text=LISTED)], "viewed not recognised"),
         ([memory(LISTED)], "viewed not recognised"),
         ([memory(f"- ViewPhotos {{}}: {ANA[0]}", "outline")], "viewed not recognised"),
         ([memory(f"Looked at so far: {ANA[0]}")], "viewed not recognised"),
