@@ -34,6 +34,7 @@ _PURPOSES = {
     "milvus": "vectors in Milvus",
     "weaviate": "vectors in Weaviate",
     "view": "the app in your browser",
+    "train": "training by stages (torch, 1 GB and more)",
     "mcp": "the tools for other agents, and other servers' tools",
 }
 _STATES: Mapping[str, Callable[[], State]] = {"photos": photos_state, "ocr": words_state}
