@@ -2,10 +2,8 @@
 
 from __future__ import annotations
 
-import asyncio
 import base64
 import hashlib
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, field
@@ -13,6 +11,8 @@ from typing import Any
 
 import orjson
 from aiohttp import web
+
+from app_in_thread import app_in_thread
 
 _LARGE = (".parquet", ".png", ".jpg")
 
@@ -139,29 +139,5 @@ def _routes(hub: Hub) -> web.Application:
 def serving_hub() -> Iterator[Hub]:
     """A hub in a thread of its own, empty but for what every new data set has."""
     hub = Hub(files={".gitattributes": "0" * 40})
-    ready, loop = threading.Event(), asyncio.new_event_loop()
-
-    async def start() -> web.AppRunner:
-        runner = web.AppRunner(_routes(hub))
-        await runner.setup()
-        site = web.TCPSite(runner, "127.0.0.1", 0)
-        await site.start()
-        hub.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        return runner
-
-    def serve() -> None:
-        asyncio.set_event_loop(loop)
-        runner = loop.run_until_complete(start())
-        ready.set()
-        loop.run_forever()
-        loop.run_until_complete(runner.cleanup())
-        loop.close()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    ready.wait(10)
-    try:
+    with app_in_thread(_routes(hub)) as hub.url:
         yield hub
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)

@@ -5,7 +5,6 @@ from __future__ import annotations
 import asyncio
 import io
 import os
-import threading
 from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
@@ -15,6 +14,7 @@ import pytest
 from aiohttp import web
 from PIL import Image
 
+from app_in_thread import app_in_thread
 from make_publishing import make_project, picture_id
 from sightline.config import Config
 from sightline.errors import UserError
@@ -218,7 +218,7 @@ class Web:
 
 @contextmanager
 def pictures_served() -> Iterator[Web]:
-    found, ready, loop = Web(), threading.Event(), asyncio.new_event_loop()
+    found = Web()
     out = io.BytesIO()
     Image.new("RGB", (4, 4)).save(out, "PNG")
     png = out.getvalue()
@@ -248,31 +248,10 @@ def pictures_served() -> Iterator[Web]:
                 await asyncio.sleep(30)
         return web.Response(status=404)
 
-    async def start() -> web.AppRunner:
-        app = web.Application()
-        app.router.add_route("*", "/{tail:.*}", answer)
-        runner = web.AppRunner(app, shutdown_timeout=0.1)
-        await runner.setup()
-        await web.TCPSite(runner, "127.0.0.1", 0).start()
-        found.url = f"http://127.0.0.1:{runner.addresses[0][1]}"
-        return runner
-
-    def serve() -> None:
-        asyncio.set_event_loop(loop)
-        runner = loop.run_until_complete(start())
-        ready.set()
-        loop.run_forever()
-        loop.run_until_complete(runner.cleanup())
-        loop.close()
-
-    thread = threading.Thread(target=serve, daemon=True)
-    thread.start()
-    ready.wait(10)
-    try:
+    app = web.Application()
+    app.router.add_route("*", "/{tail:.*}", answer)
+    with app_in_thread(app) as found.url:
         yield found
-    finally:
-        loop.call_soon_threadsafe(loop.stop)
-        thread.join(10)
 
 
 def asked(server: Web, *paths: str, **options: object) -> dict[str, Checked]:

@@ -10,8 +10,9 @@ from hypothesis import strategies as st
 
 from sightline.report.charts.scale import linear, logarithmic
 from sightline.report.spending import spending
-from sightline.report.words import counted, estimate, listed, money, p_value, score, seconds, signed
+from sightline.report.words import estimate, listed, money, p_value, score, seconds, signed
 from sightline.types import Estimate, LedgerEntry
+from sightline.types.words import counted
 
 
 @pytest.mark.parametrize(

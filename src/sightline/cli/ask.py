@@ -9,8 +9,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.asking import ChatOptions, show_plan
-from sightline.cli.common import Common, counted, printable
+from sightline.cli.common import Common, printable
 from sightline.errors import SightlineError, StoppedError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -8,7 +8,8 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common, counted
+from sightline.cli.common import Common
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.models.batches import Job, Parsed, Row, Summary

@@ -110,11 +110,6 @@ class Common:
         return Console(highlight=False)
 
 
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """`1 task`, `2,000 tasks`."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
 def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
     """`["a=b"]` → {"a": "b"}."""
     found = {}

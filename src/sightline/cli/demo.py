@@ -63,7 +63,8 @@ def world_to_text(made: WorldDemo) -> str:
     """How right the benchmark is, how the systems did, and where the page is."""
     from sightline.demo.systems import SYSTEMS, standing
     from sightline.demo.world_found import RANKED, SET
-    from sightline.report.words import counted, seconds, share
+    from sightline.report.words import seconds, share
+    from sightline.types.words import counted
 
     found, audit = made.found, made.found.audit
 

@@ -8,7 +8,8 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.common import Common, Switch, counted, pairs
+from sightline.cli.common import Common, Switch, pairs
+from sightline.types.words import counted
 
 
 def import_(

@@ -8,7 +8,8 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 
 from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch, counted
+from sightline.cli.common import Common, Switch
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.search.index import Built

@@ -12,8 +12,9 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from sightline.cli.asking import ChatOptions, show_plan
-from sightline.cli.common import Common, EngineOption, Switch, counted, seconds_of
+from sightline.cli.common import Common, EngineOption, Switch, seconds_of
 from sightline.errors import UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.make.asking import BatchWish

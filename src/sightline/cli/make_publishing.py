@@ -10,9 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common, Switch, counted
+from sightline.cli.common import Common, Switch
 from sightline.cli.make_common import Job, JudgedJob, tell
 from sightline.errors import FoundError, UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.make.clean import Litter

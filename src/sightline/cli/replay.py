@@ -8,8 +8,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common, counted, printable
+from sightline.cli.common import Common, printable
 from sightline.errors import FoundError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.agent.replay import Replayed

@@ -9,7 +9,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch, counted
+from sightline.cli.common import Common, Switch
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.run.summary import RunSummary

@@ -9,7 +9,8 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from sightline.cli.common import Common, Switch, counted
+from sightline.cli.common import Common, Switch
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table

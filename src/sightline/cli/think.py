@@ -9,8 +9,9 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.asking import Endpoint, Positive, Sampling, show_plan
-from sightline.cli.common import Common, EngineOption, Switch, counted
+from sightline.cli.common import Common, EngineOption, Switch
 from sightline.errors import UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.traces.nouns import Teacher

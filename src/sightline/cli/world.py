@@ -118,7 +118,7 @@ def _system(made: Benchmark) -> str:
 
 
 def _to_text(lives: World, made: Benchmark | None) -> str:
-    from sightline.report.words import counted
+    from sightline.types.words import counted
 
     parts = [counted(len(lives.lives), "owner"), counted(sum(len(life.events) for life in lives.lives), "event")]
     lines = [f"  {' · '.join(parts)}", f"  → {lives.folder}"]

@@ -16,10 +16,11 @@ from sightline.report.files import file_names, tables_of
 from sightline.report.gather import gather
 from sightline.report.html import to_html
 from sightline.report.output import write_files
-from sightline.report.words import DASH, counted, interval, score, seconds, share
+from sightline.report.words import DASH, interval, score, seconds, share
 from sightline.report.write import ROWS
 from sightline.score.compare import Standing
 from sightline.types import Estimate
+from sightline.types.words import counted
 from sightline.world.lives import read_shots
 from sightline.world.truth import ShotTruth
 

@@ -7,7 +7,6 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
-from sightline.bench.formats.retrieval import counted
 from sightline.config import Config
 from sightline.engine.plan import Plan, StagePlan
 from sightline.make import project as files
@@ -29,6 +28,7 @@ from sightline.make.query.writing import request
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.types import Annotation, ChatRequest, Picture
+from sightline.types.words import counted
 
 _SAMPLE = 50
 """Calls of which the sizes are looked at; there may be many thousands."""

@@ -14,14 +14,13 @@ from numpy.typing import NDArray
 from sightline.bench import picture_path
 from sightline.config import Config
 from sightline.corpus.duplicates import near_pairs
+from sightline.corpus.looks import same_colours
 from sightline.corpus.read import Job, Reading, read_file
 from sightline.engine import cores, map_in_processes, progress
 from sightline.types import Picture
 
 _FEW = 256
 """Below so many pictures, starting processes takes longer than the work."""
-_COLOUR_TOLERANCE = 16.0
-"""Mean difference of two colour prints, in grey levels, up to which two pictures have the same colours."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,7 +79,8 @@ def same_looks(looks: Mapping[str, Look], bits: int) -> list[Pair]:
     names = list(first.values())
     if not names:
         return pairs
-    colours = np.stack([np.frombuffer(looks[name].colours, np.uint8) for name in names]).astype(np.float32)
+    prints = np.stack([np.frombuffer(looks[name].colours, np.uint8) for name in names])
+    colours = prints.reshape(len(names), -1, 3).astype(np.float32)
     by_hash: defaultdict[int, list[int]] = defaultdict(list)
     for place, name in enumerate(names):
         if looks[name].phash:  # One flat colour is near nothing.
@@ -96,5 +96,5 @@ def same_looks(looks: Mapping[str, Look], bits: int) -> list[Pair]:
 
 def _same_colours(colours: NDArray[np.float32], ours: list[int], theirs: list[int]) -> Iterator[tuple[int, int]]:
     for place in ours:
-        apart = np.abs(colours[theirs] - colours[place]).mean(axis=1)
-        yield from ((place, theirs[at]) for at in np.flatnonzero(apart <= _COLOUR_TOLERANCE).tolist())
+        alike = same_colours(colours[[place] * len(theirs)], colours[theirs])
+        yield from ((place, theirs[at]) for at in np.flatnonzero(alike).tolist())

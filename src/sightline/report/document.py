@@ -21,7 +21,8 @@ from sightline.report.parts.provenance import provenance
 from sightline.report.parts.recall import recall
 from sightline.report.parts.results import results
 from sightline.report.parts.tasks import tasks
-from sightline.report.words import counted, moment
+from sightline.report.words import moment
+from sightline.types.words import counted
 
 _HOW_TO_READ = (
     "The mean runs over all tasks: a failed attempt or a missing prediction counts as zero, and is counted under "

@@ -96,11 +96,6 @@ def moment(when: datetime) -> str:
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
 
 
-def counted(number: int, noun: str) -> str:
-    """`1 task`, `2,000 tasks`."""
-    return f"{number:,} {noun}{'' if number == 1 else 's'}"
-
-
 def listed(names: list[str] | tuple[str, ...], last: str = "and") -> str:
     """`a, b and c`."""
     return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}" if names else ""

@@ -126,6 +126,11 @@ def phrase(kind: str, colour: str | None = None, count: int = 1, *, size: str | 
     return f"{article(words)} {words}" if count == 1 else f"{number_word(count)} {words}"
 
 
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
 def listed(items: Iterable[str]) -> str:
     """ "a", "a and b", "a, b and c"; nothing for nothing."""
     words = list(items)

@@ -29,7 +29,6 @@ from sightline.bench.formats.retrieval import (
     Judgments,
     bare_pictures,
     check_options,
-    counted,
     judged,
     picture_uri,
     rank_benchmark,
@@ -41,6 +40,7 @@ from sightline.errors import UserError
 from sightline.io import read_lines, whole_folder, write_jsonl, write_lines
 from sightline.score.scope import Scopes
 from sightline.types import Benchmark, Picture, PictureRef, Scope, Task
+from sightline.types.words import counted
 
 _CORPUS, _QUERIES, _QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 _HEADER = ("query-id", "corpus-id", "score")

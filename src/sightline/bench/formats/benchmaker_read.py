@@ -10,10 +10,11 @@ from typing import Generic, TypeVar, cast, get_args
 
 from sightline.bench.formats.base import Complaints
 from sightline.bench.formats.benchmaker_columns import Columns
-from sightline.bench.formats.retrieval import counted, picture_uri
+from sightline.bench.formats.retrieval import picture_uri
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.corpus.rights import RightsMap, filled
 from sightline.types import Annotation, Candidate, Json, Picture, Rights, Tier
+from sightline.types.words import counted
 
 ATTRIBUTION = "attribution"
 """Whom to name: a column that benchmaker does not have."""

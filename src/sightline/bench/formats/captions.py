@@ -6,8 +6,9 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
-from sightline.bench.formats.retrieval import Judged, counted
+from sightline.bench.formats.retrieval import Judged
 from sightline.types import Benchmark, Relevance, Task
+from sightline.types.words import counted
 
 
 @dataclass(frozen=True, slots=True)

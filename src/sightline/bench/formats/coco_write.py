@@ -14,11 +14,12 @@ from sightline.bench.formats.base import Content, Options
 from sightline.bench.formats.beside import limited
 from sightline.bench.formats.captions import captions_of
 from sightline.bench.formats.picture_fields import to_fields
-from sightline.bench.formats.retrieval import check_options, counted
+from sightline.bench.formats.retrieval import check_options
 from sightline.bench.formats.seeds import number_or_text
 from sightline.errors import UserError
 from sightline.io import write_json
 from sightline.types import Benchmark, Picture
+from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

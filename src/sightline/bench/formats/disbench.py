@@ -28,10 +28,11 @@ from sightline.bench.formats.base import Complaints, Format, Imported, Options
 from sightline.bench.formats.disbench_ids import picture_id
 from sightline.bench.formats.disbench_photos import Histories
 from sightline.bench.formats.disbench_write import write
-from sightline.bench.formats.retrieval import check_options, counted, some
+from sightline.bench.formats.retrieval import check_options, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.bench.formats.seeds import data_file, labelled
 from sightline.types import Benchmark, Corpus, Group, Json, PictureSet, Scope, Task
+from sightline.types.words import counted
 
 HUB = "RUC-NLPIR/DISBench"
 METRICS = ("em", "f1", "set_precision", "set_recall", "iou")

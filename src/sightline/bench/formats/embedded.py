@@ -10,10 +10,11 @@ from typing import Any
 from urllib.parse import quote
 
 from sightline.bench.formats.base import Options
-from sightline.bench.formats.retrieval import counted, local_file, picture_uri
+from sightline.bench.formats.retrieval import local_file, picture_uri
 from sightline.errors import UserError
 from sightline.io import write_whole
 from sightline.types import Picture
+from sightline.types.words import counted
 
 _SUFFIXES = {
     ".jpg": re.compile(rb"\xff\xd8\xff"),

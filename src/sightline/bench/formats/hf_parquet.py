@@ -31,13 +31,14 @@ from sightline.bench.formats.beside import limited
 from sightline.bench.formats.embedded import EmbeddedPictures, image_cell
 from sightline.bench.formats.hf_tables import Columns
 from sightline.bench.formats.parquet import read_table, write_parts
-from sightline.bench.formats.retrieval import check_options, counted, local_file
+from sightline.bench.formats.retrieval import check_options, local_file
 from sightline.bench.formats.seeds import new_folder
 from sightline.bench.problems import explain
 from sightline.bench.truth import TaskTruth
 from sightline.errors import UserError
 from sightline.io import read_json, write_json
 from sightline.types import Benchmark, Corpus, Picture
+from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

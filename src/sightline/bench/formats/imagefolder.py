@@ -31,7 +31,6 @@ from sightline.bench.formats.csv_text import csv_rows
 from sightline.bench.formats.picture_fields import from_fields
 from sightline.bench.formats.retrieval import (
     check_options,
-    counted,
     finite_number,
     local_file,
     picture_uri,
@@ -46,6 +45,7 @@ from sightline.corpus.names import picture_id
 from sightline.errors import UserError
 from sightline.io import read_jsonl, write_jsonl
 from sightline.types import Benchmark, Corpus, Json, Picture
+from sightline.types.words import counted
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif", ".heic", ".heif"})
 """The endings of files that are taken for pictures."""

@@ -26,7 +26,7 @@ from typing import Any
 from sightline.bench.formats.base import Complaints, Content, Format, Imported, Options
 from sightline.bench.formats.embedded import EmbeddedPictures
 from sightline.bench.formats.numbered import join_steps, split_steps
-from sightline.bench.formats.retrieval import check_options, counted, picture_uri, some
+from sightline.bench.formats.retrieval import check_options, picture_uri, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.bench.formats.seeds import (
     UNLABELLED,
@@ -43,6 +43,7 @@ from sightline.bench.formats.seeds import (
 )
 from sightline.io import write_jsonl
 from sightline.types import Answer, Benchmark, Corpus, Json, Picture, PictureRef, Step, Task
+from sightline.types.words import counted
 
 HUB = "zai-org/ImageMining"
 

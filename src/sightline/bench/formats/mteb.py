@@ -33,7 +33,6 @@ from sightline.bench.formats.retrieval import (
     Results,
     bare_pictures,
     check_options,
-    counted,
     finite_number,
     judged,
     rank_benchmark,
@@ -44,6 +43,7 @@ from sightline.errors import UserError
 from sightline.io import read_json, whole_folder
 from sightline.score.scope import Scopes
 from sightline.types import Benchmark, Part, Picture, Scope, Task
+from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

@@ -10,7 +10,7 @@ import orjson
 from pydantic import TypeAdapter, ValidationError
 
 from sightline.bench.formats.base import Complaints, Imported, Options
-from sightline.bench.formats.retrieval import counted, some
+from sightline.bench.formats.retrieval import some
 from sightline.score import parse_choice
 from sightline.types import (
     Answer,
@@ -30,6 +30,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.types.words import counted
 
 _FORMS: Mapping[str, type[Prediction]] = {
     "ranking": Ranking,

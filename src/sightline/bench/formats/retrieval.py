@@ -28,6 +28,7 @@ from sightline.types import (
     Run,
     Task,
 )
+from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 
@@ -270,11 +271,6 @@ def finite_number(value: object) -> float | None:
     except (ValueError, OverflowError):
         return None
     return number if math.isfinite(number) else None
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """`1 result`, `2,000 results`."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
 def some(names: Sequence[str]) -> str:

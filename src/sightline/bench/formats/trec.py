@@ -28,7 +28,6 @@ from sightline.bench.formats.retrieval import (
     Results,
     bare_pictures,
     check_options,
-    counted,
     finite_number,
     judged,
     rank_benchmark,
@@ -38,6 +37,7 @@ from sightline.bench.formats.retrieval import (
 )
 from sightline.io import read_lines, write_lines
 from sightline.types import Benchmark, Run, Task
+from sightline.types.words import counted
 
 _UNSAFE = re.compile(r"[%\s\x00-\x1f\x7f]")
 _HEADER = ["query-id", "corpus-id", "score"]

@@ -24,13 +24,14 @@ from pathlib import Path
 
 from sightline.bench.formats.base import Complaints, Format, Imported, Options
 from sightline.bench.formats.replies import Attempts, read_reply
-from sightline.bench.formats.retrieval import check_options, counted, some
+from sightline.bench.formats.retrieval import check_options, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked
 from sightline.bench.formats.vlmevalkit_pictures import CellPictures
 from sightline.bench.formats.vlmevalkit_rows import Question, open_rows, question_of
 from sightline.bench.formats.vlmevalkit_write import write
 from sightline.errors import UserError
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Prediction
+from sightline.types.words import counted
 
 _NO_REPLY = "Failed to obtain answer via API"
 

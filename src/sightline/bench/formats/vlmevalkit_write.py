@@ -16,12 +16,13 @@ from typing import Any
 from sightline.bench.check import picture_path
 from sightline.bench.formats.base import Content, Options
 from sightline.bench.formats.beside import limited
-from sightline.bench.formats.retrieval import check_options, counted, local_file
+from sightline.bench.formats.retrieval import check_options, local_file
 from sightline.bench.formats.seeds import UNLABELLED
 from sightline.bench.formats.vlmevalkit_rows import LABELS, text_of
 from sightline.errors import UserError
 from sightline.io import write_lines
 from sightline.types import Answer, Benchmark, Choice, PictureRef, Task, Truth
+from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

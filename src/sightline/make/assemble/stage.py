@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sightline import bench
-from sightline.bench.formats.retrieval import counted
 from sightline.make import project as files
 from sightline.make.asking import free
 from sightline.make.assemble.benchmark import Assembled, assemble
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
+from sightline.types.words import counted
 
 FOLDER = "benchmark"
 _SHOWN = 5

@@ -6,12 +6,12 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
-from sightline.bench.formats.retrieval import counted
 from sightline.make.audit.blind import SHORTCUTS, Baseline
 from sightline.make.audit.drift import Drift
 from sightline.make.audit.pools import Queries, Twins
 from sightline.make.audit.reviews import LabelQuality
 from sightline.types import Estimate
+from sightline.types.words import counted
 
 SOLVED = 0.1
 """A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""

@@ -9,7 +9,6 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
-from sightline.bench.formats.retrieval import counted
 from sightline.engine.plan import Plan, StagePlan
 from sightline.errors import StoppedError, UserError
 from sightline.make import project as files
@@ -28,6 +27,7 @@ from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
 from sightline.types import Failure
+from sightline.types.words import counted
 
 _GOOD_ALPHA = 0.667
 _GOOD_COVERAGE = 0.8

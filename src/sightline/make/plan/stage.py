@@ -8,7 +8,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 
-from sightline.bench.formats.retrieval import counted
 from sightline.config.making import PlanSettings
 from sightline.config.suggest import nearest
 from sightline.errors import UserError
@@ -24,6 +23,7 @@ from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.types import Tier
+from sightline.types.words import counted
 
 _SHOWN = 3
 

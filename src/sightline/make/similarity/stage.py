@@ -11,7 +11,6 @@ from typing import Any
 
 import numpy as np
 
-from sightline.bench.formats.retrieval import counted
 from sightline.engine.plan import Plan, Range, StagePlan
 from sightline.errors import StoppedError, UserError
 from sightline.io import write_jsonl
@@ -26,6 +25,7 @@ from sightline.models.embedders.listed import Embedding, embed_listed, embed_wor
 from sightline.models.embedders.session import Session
 from sightline.models.protocols import Embedder
 from sightline.types import Failure, Picture
+from sightline.types.words import counted
 
 _NOTHING = Range(0.0, 0.0, 0.0)
 

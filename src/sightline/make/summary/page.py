@@ -15,7 +15,8 @@ from sightline.make.summary.sample import Sampled
 from sightline.make.summary.tables import Rows, overview
 from sightline.report import blocks
 from sightline.report.blocks import Block, Cell, Chapter, Facts, FileLink, Fold, Notes, Page, Paragraph, Part, Pictures
-from sightline.report.words import DASH, counted, short
+from sightline.report.words import DASH, short
+from sightline.types.words import counted
 
 _MOST_ROWS = 25
 _SHOWN = 18

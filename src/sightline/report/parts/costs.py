@@ -10,7 +10,8 @@ from sightline.report.gather import Section
 from sightline.report.markup import Markup
 from sightline.report.runs import ScoredRun, attempts_by_task
 from sightline.report.spending import only, spending
-from sightline.report.words import DASH, counted, seconds
+from sightline.report.words import DASH, seconds
+from sightline.types.words import counted
 
 _UNKNOWN = ("unknown", "not recorded")
 

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from sightline.io import dump
 from sightline.report.blocks import Block, Facts, Fold, Part, Table
 from sightline.report.gather import Section
-from sightline.report.words import counted
 from sightline.types import Json
+from sightline.types.words import counted
 
 _VALUES_SHOWN = 12
 

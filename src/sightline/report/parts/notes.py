@@ -7,7 +7,8 @@ from collections.abc import Iterator
 from sightline.report.blocks import Block, Fold, Notes, Part, Row, Table, numeric
 from sightline.report.gather import Section
 from sightline.report.runs import ScoredRun, failures_differ
-from sightline.report.words import DASH, counted, share
+from sightline.report.words import DASH, share
+from sightline.types.words import counted
 
 
 def notes(section: Section) -> Part | None:

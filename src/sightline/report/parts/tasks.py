@@ -10,8 +10,9 @@ from sightline.report.blocks import Block, Cell, FileLink, Fold, Part, Row, Tabl
 from sightline.report.files import FileNames
 from sightline.report.gather import Section
 from sightline.report.runs import ScoredRun
-from sightline.report.words import DASH, counted, score, short
+from sightline.report.words import DASH, score, short
 from sightline.score.scores import TaskScore
+from sightline.types.words import counted
 
 _PROMPT = 90
 
