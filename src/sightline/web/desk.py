@@ -20,6 +20,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from sightline import __version__
 from sightline.report import words
 from sightline.types import Failure
+from sightline.types.words import counted
 from sightline.web.addresses import address, at_offset, harmless, with_value, without
 from sightline.web.finding import Finder
 from sightline.web.library import Library
@@ -39,6 +40,7 @@ def _environment() -> Environment:
     found.globals.update(
         {
             "address": address,
+            "counted": counted,
             "version": __version__,
             "words": words,
             "raw": Markup,
