@@ -10,9 +10,9 @@ from hypothesis import strategies as st
 
 from sightline.report.charts.scale import linear, logarithmic
 from sightline.report.spending import spending
-from sightline.report.words import estimate, listed, money, p_value, score, seconds, signed
+from sightline.report.words import estimate, money, p_value, score, seconds, signed
 from sightline.types import Estimate, LedgerEntry
-from sightline.types.words import counted
+from sightline.types.words import counted, listed
 
 
 @pytest.mark.parametrize(

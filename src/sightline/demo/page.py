@@ -13,10 +13,10 @@ from sightline.demo.seeing import Query, Seen
 from sightline.report.blocks import Block, Chapter, Facts, Notes, Page, Paragraph, Part, Pictures, Shown
 from sightline.report.html import to_html
 from sightline.report.output import write_files
-from sightline.report.words import listed, short
+from sightline.report.words import short
 from sightline.search.results import Hit
 from sightline.types import Group, GroupKind, Picture
-from sightline.types.words import counted
+from sightline.types.words import counted, listed
 
 _NAME = 22
 _GROUPS: Mapping[GroupKind, tuple[str, int]] = {

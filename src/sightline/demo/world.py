@@ -22,9 +22,8 @@ from sightline.make.annotate.taxonomy import OF_THE_WORLD
 from sightline.make.making import make
 from sightline.make.stages import StageResult
 from sightline.models.builtin.networks import network
-from sightline.report.words import listed
 from sightline.types import Benchmark
-from sightline.types.words import counted
+from sightline.types.words import counted, listed
 from sightline.world.lives import read_shots, write_life
 from sightline.world.tasks.benchmark import benchmark_of
 from sightline.world.truth import Life

@@ -94,8 +94,3 @@ def seconds(duration: float) -> str:
 def moment(when: datetime) -> str:
     """A time to the minute, in UTC."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")
-
-
-def listed(names: list[str] | tuple[str, ...], last: str = "and") -> str:
-    """`a, b and c`."""
-    return names[0] if len(names) == 1 else f"{', '.join(names[:-1])} {last} {names[-1]}" if names else ""

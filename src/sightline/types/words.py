@@ -131,7 +131,7 @@ def counted(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
-def listed(items: Iterable[str]) -> str:
+def listed(items: Iterable[str], last: str = "and") -> str:
     """ "a", "a and b", "a, b and c"; nothing for nothing."""
     words = list(items)
-    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} and {words[-1]}"
+    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} {last} {words[-1]}"

@@ -11,7 +11,8 @@ from sightline.make.audit.reviews import standing
 from sightline.make.publish.citation import bibtex
 from sightline.make.publish.facts import Facts, size_category
 from sightline.make.publish.layout import Config
-from sightline.report.words import listed, one_line
+from sightline.report.words import one_line
+from sightline.types.words import listed
 
 _MOST_RIGHTS = 30
 _DEPTH = 2

@@ -9,9 +9,9 @@ from sightline.report.charts import Band, Dot, dot_plot
 from sightline.report.gather import Section
 from sightline.report.markup import Markup
 from sightline.report.runs import ScoredRun
-from sightline.report.words import DASH, estimate, interval, listed, p_value, score, short, signed
+from sightline.report.words import DASH, estimate, interval, p_value, score, short, signed
 from sightline.types import Estimate
-from sightline.types.words import counted
+from sightline.types.words import counted, listed
 
 _NAME = 40
 
