@@ -115,7 +115,7 @@ def test_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("difficulty", "bench", "--by", "turns", "--out", "out"), "--run"),
         (("split", "bench", "--out", "parts", "--parts", "train"), "name=share"),
         (("ablate", "bench", "--model", "vllm/stub", "--out", "arms", "--without", "sound"), 'no ablation "sound"'),
-        (("ablate", "bench", "--model", "vllm/stub", "--out", "arms", "--plan"), "no plan"),
+        (("ablate", "bench", "--model", "vllm/stub"), "--out FOLDER"),
     ],
 )
 def test_a_mistake_ends_with_its_fix(

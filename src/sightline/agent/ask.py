@@ -10,10 +10,10 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 
-from sightline.agent.ask_plan import plan_attempt
 from sightline.agent.asked import AgentSettings, Question
 from sightline.agent.finish import Names
 from sightline.agent.loop import Agent, Answered
+from sightline.agent.pricing import plan_attempts
 from sightline.agent.state import State
 from sightline.agent.tools.base import Materials, ToolKind
 from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
@@ -168,7 +168,7 @@ class _Asking:
     ) -> Plan:
         pictures = self._pictures()
         async with self._agent(pictures, tools, without, web, settings, kinds) as (agent, caller):
-            return plan_attempt(caller, agent.first_request(self._question(pictures)), settings)
+            return plan_attempts(caller, [agent.first_request(self._question(pictures))], settings, 1)
 
     @asynccontextmanager
     async def _agent(

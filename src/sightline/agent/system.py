@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 
 from sightline.agent.asked import Question
 from sightline.agent.finish import Names
 from sightline.agent.loop import Agent
+from sightline.agent.pricing import plan_attempts
 from sightline.agent.questions import content_of, questions_of
 from sightline.agent.state import State
 from sightline.agent.system_models import Models
@@ -18,11 +19,15 @@ from sightline.agent.toolset import chosen_names, known_tools, left_out, made, r
 from sightline.agent.trajectory import End, Recorder, ends_of
 from sightline.agent.web import Web
 from sightline.agent.webs import find_web
+from sightline.engine.plan import Plan
 from sightline.run.systems.base import ALL_KINDS, Kind, Outcome, Setting, System, attempt_number
 from sightline.run.systems.retriever import Retriever
 from sightline.run.systems.retriever_options import HybridOptions, RetrieverOptions
 from sightline.score.scope import Scopes
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Task, TaskKind
+
+_PRICED = 20
+"""Attempts that stand for all when they are priced."""
 
 
 @dataclass(slots=True)
@@ -127,6 +132,16 @@ class AgentSystem:
         if self._setting.folder is None:
             self._ends.append(answered.end)
         return Outcome(answered.end.prediction, usd=0.0, entries=self._models.paid(task.id))
+
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan:
+        """What the attempts would take, from some of them; the index is built, no chat model is asked."""
+        model = await self._models.get(self._options.model)
+        settings, firsts = self._options.settings(), []
+        for task, number in attempts[:: max(1, len(attempts) // _PRICED)]:
+            question = self.question(task, number)
+            if not isinstance(question, Failure):
+                firsts.append(Agent(model, self.tools_for(task), settings).first_request(question))
+        return plan_attempts(model, firsts, settings, len(attempts))
 
     def question(self, task: Task, attempt: int = 0) -> Question | Failure:
         """A task as the agent is asked it, with a fresh state."""

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 
 from sightline.agent.asked import Question
@@ -13,6 +14,7 @@ from sightline.agent.system_models import Models
 from sightline.agent.system_options import ChatOptions
 from sightline.agent.trajectory import End, Recorder, Start, Turn
 from sightline.bench.formats.replies import to_exact
+from sightline.engine.plan import Plan
 from sightline.run.systems.base import Kind, Outcome, Setting, System, attempt_number
 from sightline.types import Benchmark, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Task, TaskKind
 
@@ -44,11 +46,10 @@ class Chat:
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """Ask, and read the reply."""
-        content = content_of(self._questions, task)
-        if isinstance(content, Failure):
-            return Outcome(content, usd=0.0)
+        question = self._question(task, attempt_number())
+        if isinstance(question, Failure):
+            return Outcome(question, usd=0.0)
         model = await self._models.get(self._options.model)
-        question = Question(task, content, State(), Names(()), attempt_number())
         request = self._request(model.name, question)
         recorder = Recorder(self._setting.folder)
         recorder.write(_start(question, model.name, recorder))
@@ -56,8 +57,19 @@ class Chat:
         end = _taken_down(question, request, said, recorder)
         return Outcome(end.prediction, usd=0.0, entries=self._models.paid(task.id))
 
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan:
+        """What the questions would take; nobody is asked."""
+        model = await self._models.get(self._options.model)
+        questions = (self._question(task, number) for task, number in attempts)
+        asked = (self._request(model.name, one) for one in questions if not isinstance(one, Failure))
+        return Plan((replace(model.plan(asked), batch_usd=None, most_batch_usd=None),))  # A run makes no batches.
+
     async def close(self) -> None:
         await self._models.close()
+
+    def _question(self, task: Task, number: int) -> Question | Failure:
+        content = content_of(self._questions, task)
+        return content if isinstance(content, Failure) else Question(task, content, State(), Names(()), number)
 
     def _request(self, model: str, question: Question) -> ChatRequest:
         options = self._options

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable
+from collections.abc import Hashable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -13,8 +14,9 @@ from sightline.agent.system_models import Models
 from sightline.agent.system_options import Positive
 from sightline.agent.voting import answer_key, answered, by_majority, by_scores, by_sets
 from sightline.bench.formats.replies import reply_text
+from sightline.engine.plan import Plan
 from sightline.errors import UserError
-from sightline.models.structured import ask_structured
+from sightline.models.structured import Wanted, ask_structured, with_schema
 from sightline.run.folder import ATTEMPTS, read_run
 from sightline.run.questions import Questions, Shown
 from sightline.run.systems.base import ALL_KINDS, Kind, Options, Outcome, Setting, System, attempt_number
@@ -73,10 +75,8 @@ class Vote:
             )
         folder = Path(options.run).expanduser()
         source = read_run(folder)
-        if source.benchmark != setting.benchmark.name or source.benchmark_checksum not in (
-            None,
-            setting.benchmark.checksum,
-        ):
+        benchmark = setting.benchmark
+        if source.benchmark != benchmark.name or not benchmark.is_version(source.benchmark_checksum):
             raise UserError(f"{folder} was run on another benchmark, or on another version of it.", "name one on this")
         self._options, self._source = options, source
         self._digest = hashlib.sha256((folder / ATTEMPTS.name).read_bytes()).hexdigest()
@@ -98,10 +98,7 @@ class Vote:
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """The attempts from number `n` times this attempt's number on, taken together."""
-        known = self._said.get(task.id, {})
-        size = self._options.n or len(known)
-        first = attempt_number() * size
-        said = [known[number] for number in range(first, first + size) if number in known]
+        said = self._taken(task, attempt_number())
         match self._options.by:
             case "majority":
                 return Outcome(by_majority(said), usd=0.0)
@@ -110,13 +107,21 @@ class Vote:
             case _:
                 return await self._verified(task, said)
 
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan:
+        """What a verifier would take; nobody is asked."""
+        if self._options.model is None:
+            return Plan(())
+        model, wanted = await self._models.get(self._options.model), Wanted.of(_Grades)
+        differing = ((task, _different(self._taken(task, number))) for task, number in attempts)
+        requests = (self._request(task, list(found.values())) for task, found in differing if len(found) > 1)
+        planned = model.plan(with_schema(request, wanted) for request in requests)
+        return Plan((replace(planned, batch_usd=None, most_batch_usd=None),))  # A run makes no batches.
+
     async def close(self) -> None:
         await self._models.close()
 
     async def _verified(self, task: Task, said: list[Prediction]) -> Outcome:
-        different: dict[Hashable, Prediction] = {}
-        for each in answered(said):
-            different.setdefault(answer_key(each), each)
+        different = _different(said)
         if len(different) < 2:
             return Outcome(by_sets(said), usd=0.0)
         assert self._options.model is not None
@@ -130,6 +135,11 @@ class Vote:
         grades = {key: given.get(number, -1.0) for number, key in enumerate(different, 1)}
         return Outcome(by_scores(said, lambda each: grades[answer_key(each)]), usd=0.0, entries=calls)
 
+    def _taken(self, task: Task, number: int) -> list[Prediction]:
+        known = self._said.get(task.id, {})
+        size = self._options.n or len(known)
+        return [known[at] for at in range(number * size, (number + 1) * size) if at in known]
+
     def _request(self, task: Task, answers: list[Prediction]) -> ChatRequest:
         content: list[str | ImagePart] = [f"The request: {task.text}\n"]
         for number, said in enumerate(answers, 1):
@@ -142,6 +152,13 @@ class Vote:
         content.append(f"\nGrade each of the {len(answers)} answers by its number.")
         assert self._options.model is not None
         return ChatRequest(self._options.model, (Message("system", (_VERIFY,)), Message("user", tuple(content))))
+
+
+def _different(said: Sequence[Prediction]) -> dict[Hashable, Prediction]:
+    found: dict[Hashable, Prediction] = {}
+    for each in answered(said):
+        found.setdefault(answer_key(each), each)
+    return found
 
 
 def _open(options: VoteOptions, setting: Setting) -> System:

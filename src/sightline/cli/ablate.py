@@ -5,7 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sightline.cli.asking import ChatOptions, Positive, Sampling
+from sightline.cli.asking import ChatOptions, Positive, Sampling, show_plan
 from sightline.cli.common import Common
 from sightline.errors import UserError
 
@@ -17,7 +17,7 @@ def ablate(
     benchmark: Path,
     /,
     *,
-    out: Path,
+    out: Path | None = None,
     without: list[str] | None = None,
     repeat: Positive = 1,
     concurrency: Positive = 4,
@@ -41,27 +41,28 @@ def ablate(
     concurrency:
         How many tasks at once.
     """
-    from sightline.reason.ablations import ARMS, run_ablations
+    from sightline.reason.ablations import ARMS, price_ablations, run_ablations
 
-    if chat.plan:
-        raise UserError("ablations make no plan.", "each of them asks every question once, or --repeat times")
     asked = {name: value for name, value in sampling.parameters(common).items() if value is not None}
     options: dict[str, Any] = {**asked, "concurrency": concurrency}
     if chat.base_url is not None:
         options["base_url"] = chat.base_url
-    done = run_ablations(
-        benchmark,
-        chat.chosen(),
-        out,
-        options=options,
-        arms=tuple(without or ARMS),
-        repeat=repeat,
-        seed=common.seed or 0,
-        limit=common.limit,
-        workspace=common.workspace_path,
-        config=common.settings(),
-        asking=chat.asking(common),
-    )
+    given: dict[str, Any] = {
+        "options": options,
+        "arms": tuple(without or ARMS),
+        "repeat": repeat,
+        "seed": common.seed or 0,
+        "limit": common.limit,
+        "workspace": common.workspace_path,
+        "config": common.settings(),
+        "asking": chat.asking(common),
+    }
+    if chat.plan:
+        show_plan(price_ablations(benchmark, chat.chosen(), out, **given), common)
+        return
+    if out is None:
+        raise UserError("there is no place for the runs.", "say where: --out FOLDER")
+    done = run_ablations(benchmark, chat.chosen(), out, **given)
     if common.json:
         common.print_json(done.to_json())
     else:

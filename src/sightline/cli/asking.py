@@ -45,17 +45,28 @@ class Spending:
 
 @Parameter(name="*", group=_GROUP)
 @dataclass(frozen=True, kw_only=True)
-class Endpoint(Spending):
-    """For what asks one server."""
+class Planned(Spending):
+    """For what says its price before."""
 
-    base_url: str | None = None
-    "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
     plan: Switch = False
     "Say how many calls, tokens and how much money it would take; ask nobody."
 
     def asking(self, common: Common) -> Asking:
         """What the library takes."""
-        return replace(super().asking(common), base_url=self.base_url, plan=self.plan)
+        return replace(super().asking(common), plan=self.plan)
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class Endpoint(Planned):
+    """For what asks one server."""
+
+    base_url: str | None = None
+    "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
+
+    def asking(self, common: Common) -> Asking:
+        """What the library takes."""
+        return replace(super().asking(common), base_url=self.base_url)
 
 
 @Parameter(name="*", group=_GROUP)

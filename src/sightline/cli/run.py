@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated
+from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import Spending
+from sightline.cli.asking import Planned, show_plan
 from sightline.cli.common import Common, Switch
+from sightline.errors import UserError
 from sightline.types.words import counted
 
 if TYPE_CHECKING:
@@ -23,11 +24,11 @@ def run(
     /,
     *,
     system: str,
-    out: Path,
+    out: Path | None = None,
     repeat: Positive = 1,
     concurrency: Positive | None = None,
     retry_failed: Switch = False,
-    spending: Spending = Spending(),
+    spending: Planned = Planned(),
     common: Common = Common(),
 ) -> None:
     """Run a system over a benchmark. Run it again to go on after a stop: what is done is not done twice.
@@ -48,21 +49,28 @@ def run(
     retry_failed:
         Forget the failures in the run that another try may mend, and try those tasks again.
     """
+    asked: dict[str, Any] = {
+        "repeat": repeat,
+        "seed": common.seed or 0,
+        "limit": common.limit,
+        "workspace": common.workspace_path,
+        "config": common.settings(),
+        "asking": spending.asking(common),
+    }
+    if spending.plan:
+        from sightline.run.pricing import price_run
+
+        plan = price_run(benchmark, system, out, **asked)
+        if plan.stages or common.json:
+            show_plan(plan, common)
+        else:
+            common.console.print("  such a system asks no chat model: there is nothing to price")
+        return
+    if out is None:
+        raise UserError("there is no place for the run.", "say where: --out FOLDER")
     from sightline.verbs import run as run_system
 
-    done = run_system(
-        benchmark,
-        system,
-        out,
-        repeat=repeat,
-        seed=common.seed or 0,
-        limit=common.limit,
-        concurrency=concurrency,
-        retry_failed=retry_failed,
-        workspace=common.workspace_path,
-        config=common.settings(),
-        asking=spending.asking(common),
-    )
+    done = run_system(benchmark, system, out, concurrency=concurrency, retry_failed=retry_failed, **asked)
     common.warn(done.notes)
     if common.json:
         common.print_json(done.to_json())

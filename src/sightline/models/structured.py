@@ -66,13 +66,18 @@ class Wanted(Generic[T]):
 async def ask_structured(model: ChatModel, request: ChatRequest, kind: type[T]) -> Structured[T] | Failure:
     """Ask for an answer of this type; a reply that does not fit is asked for again once, with what was wrong."""
     wanted = Wanted.of(kind)
-    request = replace(request, schema=wanted.schema, schema_name=wanted.name)
+    request = with_schema(request, wanted)
     first = await model.reply(request)
     got = _judged(first, wanted, 1)
     if not isinstance(got, Failure) or got.kind != "wrong-schema":
         return got
     again = ask_again(request, got.message, first if isinstance(first, ChatReply) else None)
     return _judged(await model.reply(again), wanted, 2)
+
+
+def with_schema(request: ChatRequest, wanted: Wanted[T]) -> ChatRequest:
+    """The request as it is sent when a reply of a type is wanted."""
+    return replace(request, schema=wanted.schema, schema_name=wanted.name)
 
 
 def ask_again(request: ChatRequest, wrong: str, said: ChatReply | None = None) -> ChatRequest:

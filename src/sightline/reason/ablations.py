@@ -10,11 +10,13 @@ from typing import Any
 
 from sightline import bench
 from sightline.config import Config
+from sightline.engine.plan import Plan, StagePlan
 from sightline.errors import UserError
 from sightline.models.asking import Asking
 from sightline.run.folder import read_run
+from sightline.run.pricing import price_run
 from sightline.run.runner import run
-from sightline.run.spec import make_spec
+from sightline.run.spec import Spec, make_spec
 from sightline.run.systems.registry import find_kind
 from sightline.score.compare import Comparison, Pair, compare
 from sightline.score.evaluate import evaluate
@@ -90,19 +92,16 @@ def run_ablations(
 
     `options` are further options of `chat`. Run it again to go on: what is done is not done twice.
     """
-    unknown = next((arm for arm in arms if arm not in ARMS), None)
-    if unknown is not None:
-        raise UserError(f'there is no ablation "{unknown}".', f"choose from {', '.join(ARMS)}")
+    specs = _specs(model, options or {}, arms)
     benchmark = bench.read(source)
     if limit is not None:
         benchmark = replace(benchmark, tasks=dict(islice(benchmark.tasks.items(), limit)))
     scores = []
-    for name in (WHOLE, *arms):
-        chosen = {**(options or {}), "model": model, "name": name, **ARMS.get(name, {})}
-        folder = out / name.replace(" ", "-")
+    for name, spec in specs.items():
+        folder = _folder(out, name)
         run(
             source,
-            make_spec(find_kind("chat"), chosen),
+            spec,
             folder,
             repeat=repeat,
             seed=seed,
@@ -118,6 +117,54 @@ def run_ablations(
     comparison = compare(scores, allow_failures_differ=True, seed=seed)
     several = sum(len(task.pictures) > 1 for task in benchmark.tasks.values())
     return Necessity(out, comparison, comparison.metrics[0], _chance(benchmark), several)
+
+
+def price_ablations(
+    source: Path,
+    model: str,
+    out: Path | None = None,
+    *,
+    options: Mapping[str, Any] | None = None,
+    arms: Sequence[str] = tuple(ARMS),
+    repeat: int = 1,
+    seed: int = 0,
+    limit: int | None = None,
+    workspace: Path = Path(".sightline"),
+    config: Config | None = None,
+    asking: Asking | None = None,
+) -> Plan:
+    """What `run_ablations` would take, a line for each arm; nobody is asked."""
+    stages: list[StagePlan] = []
+    for name, spec in _specs(model, options or {}, arms).items():
+        plan = price_run(
+            source,
+            spec,
+            None if out is None else _folder(out, name),
+            repeat=repeat,
+            seed=seed,
+            limit=limit,
+            workspace=workspace,
+            config=config,
+            asking=asking,
+        )
+        stages += (replace(stage, stage=name) for stage in plan.stages)
+    return Plan(tuple(stages))
+
+
+def _specs(model: str, options: Mapping[str, Any], arms: Sequence[str]) -> dict[str, Spec]:
+    """The system of the whole question, and that of each arm."""
+    unknown = next((arm for arm in arms if arm not in ARMS), None)
+    if unknown is not None:
+        raise UserError(f'there is no ablation "{unknown}".', f"choose from {', '.join(ARMS)}")
+    kind = find_kind("chat")
+    return {
+        name: make_spec(kind, {**options, "model": model, "name": name, **ARMS.get(name, {})})
+        for name in (WHOLE, *arms)
+    }
+
+
+def _folder(out: Path, arm: str) -> Path:
+    return out / arm.replace(" ", "-")
 
 
 def _chance(benchmark: Benchmark) -> float | None:

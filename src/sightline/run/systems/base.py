@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from contextvars import ContextVar
 from dataclasses import dataclass, field
@@ -13,6 +13,7 @@ from pydantic import ConfigDict
 
 from sightline.config import Config
 from sightline.config.section import Section
+from sightline.engine.plan import Plan
 from sightline.models.asking import Asking
 from sightline.types import Benchmark, Json, LedgerEntry, Prediction, Task, TaskKind, Truth
 
@@ -42,7 +43,7 @@ class System(Protocol):
     """Whatever is being evaluated; `bench` is the benchmark without its truth and its hidden groups.
 
     A system may also have: `name`; `parameters` (known after `prepare`, and kept in run.json); `kinds`, the kinds of
-    task that it can do; `concurrency`, how many attempts it takes at once; `Preparing` and `Closing`.
+    task that it can do; `concurrency`, how many attempts it takes at once; `Preparing`, `Closing` and `Pricing`.
     """
 
     async def attempt(self, task: Task, bench: Benchmark) -> Said: ...
@@ -60,6 +61,13 @@ class Closing(Protocol):
     """A system that holds something open; `close` is awaited where the attempts were."""
 
     async def close(self) -> None: ...
+
+
+@runtime_checkable
+class Pricing(Protocol):
+    """A system that asks chat models, and says beforehand what attempts at tasks would take, each with its number."""
+
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan: ...
 
 
 class Options(Section):

@@ -1,8 +1,8 @@
-"""What an attempt will take before it is made: from its first request, and from how conversations grow."""
+"""What attempts will take before they are made: from their first requests, and from how conversations grow."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 from dataclasses import dataclass, replace
 
 from sightline.agent.asked import AgentSettings
@@ -27,30 +27,39 @@ _SHORT, _USUAL, _LONG = _Course(2, 300), _Course(6, 1_500), _Course(1_000_000, 8
 """A search and the answer; a few searches and looks at pictures; pictures in every turn, up to the limit."""
 
 
-def plan_attempt(caller: Caller, first: ChatRequest, settings: AgentSettings) -> Plan:
-    """Calls, tokens and money of one attempt; how many turns it takes nobody knows before, so the range is wide.
+def plan_attempts(caller: Caller, firsts: Sequence[ChatRequest], settings: AgentSettings, attempts: int) -> Plan:
+    """Calls, tokens and money of so many attempts, of which `firsts` are the first requests, or some of them.
 
-    A question that was asked before is answered from the journal, and costs nothing.
+    How many turns an attempt takes nobody knows before, so the range is wide. A question that was asked before is
+    answered from the journal, and costs nothing.
     """
-    known = caller.plan([first])
-    if known.journaled:
-        return Plan((known,))
-    low, likely, high = (caller.plan(_requests(first, course, settings)) for course in (_SHORT, _USUAL, _LONG))
+    fresh = [first for first in firsts if not caller.plan([first]).journaled]
+    share = attempts / len(firsts) if firsts else 0.0
+    if not fresh:
+        return Plan((caller.plan(firsts, attempts),))
+    low, likely, high = (_course(caller, fresh, course, settings) for course in (_SHORT, _USUAL, _LONG))
     usd = _spanned(low.usd, likely.usd, high.usd) if low.usd and likely.usd and high.usd else None
     return Plan(
         (
             replace(
                 likely,
-                input=_spanned(low.input, likely.input, high.input),
-                output=_spanned(low.output, likely.output, high.output),
-                usd=usd,
+                calls=round(likely.calls * share),
+                journaled=round((len(firsts) - len(fresh)) * share),
+                input=_spanned(low.input, likely.input, high.input).times(share),
+                output=_spanned(low.output, likely.output, high.output).times(share),
+                usd=usd and usd.times(share),
                 batch_usd=None,
-                basis=_basis(low, likely, high),
+                basis=_basis(low, likely, high, len(fresh)),
                 most_usd=None,
                 most_batch_usd=None,
+                unreadable=0,
             ),
         )
     )
+
+
+def _course(caller: Caller, firsts: Sequence[ChatRequest], course: _Course, settings: AgentSettings) -> StagePlan:
+    return caller.plan(request for first in firsts for request in _requests(first, course, settings))
 
 
 def _requests(first: ChatRequest, course: _Course, settings: AgentSettings) -> Iterator[ChatRequest]:
@@ -72,5 +81,7 @@ def _spanned(low: Range, likely: Range, high: Range) -> Range:
     return Range(likely.likely, min(low.low, likely.likely), max(high.high, likely.likely))
 
 
-def _basis(low: StagePlan, likely: StagePlan, high: StagePlan) -> str:
-    return f"{low.calls} to {high.calls} turns, {likely.basis}" if high.calls > low.calls else likely.basis
+def _basis(low: StagePlan, likely: StagePlan, high: StagePlan, attempts: int) -> str:
+    fewest, most = round(low.calls / attempts), round(high.calls / attempts)
+    each = " each" if attempts > 1 else ""
+    return f"{fewest} to {most} turns{each}, {likely.basis}" if most > fewest else likely.basis
