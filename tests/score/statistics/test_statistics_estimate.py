@@ -32,6 +32,11 @@ def test_wilson_is_statsmodels(n: int, data: st.DataObject, level: float) -> Non
     assert wilson(successes / n, n, level) == pytest.approx(expected, abs=1e-9)
 
 
+def test_wilson_holds_the_mean_where_all_or_none_succeeded() -> None:
+    for n in range(1, 200):
+        assert wilson(0.0, n, 0.95).low == 0.0 and wilson(1.0, n, 0.95).high == 1.0
+
+
 def test_wilson_gives_the_published_figures() -> None:
     found = estimate([1] * 35 + [0] * 87)
     assert (found.method, found.n) == ("wilson", 122)

@@ -23,11 +23,12 @@ class Interval(NamedTuple):
 
 
 def wilson(mean: float, n: float, level: float) -> Interval:
-    """Wilson's score interval of a proportion seen in n ≥ 1 trials; never leaves [0, 1]."""
+    """Wilson's score interval of a proportion seen in n ≥ 1 trials; never leaves [0, 1], and always holds the mean."""
     z = normal_quantile((1 + level) / 2)
     spread = z / (1 + z * z / n) * math.sqrt(mean * (1 - mean) / n + z * z / (4 * n * n))
     centre = (mean + z * z / (2 * n)) / (1 + z * z / n)
-    return Interval(max(0.0, centre - spread), min(1.0, centre + spread))
+    # Rounding would put the end beside a mean of exactly 0 or 1.
+    return Interval(min(mean, max(0.0, centre - spread)), max(mean, min(1.0, centre + spread)))
 
 
 class Sampling(NamedTuple):

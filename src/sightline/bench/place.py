@@ -1,0 +1,36 @@
+"""Where a benchmark may be written: not over another one, and not over what people said of it."""
+
+from __future__ import annotations
+
+from collections.abc import Collection
+from pathlib import Path
+
+from sightline.bench.files import HEADER, REVIEWS
+from sightline.errors import UserError
+from sightline.io import PathLike, read_json, read_lines
+from sightline.types import Review
+from sightline.types.words import counted
+
+_ELSEWHERE = "choose a new or an empty folder"
+
+
+def check_place(folder: PathLike, name: str, kept: Collection[Review] = ()) -> None:
+    """Refuse a folder whose content would be lost; for verbs, before anything is asked or paid.
+
+    A benchmark of the same name is replaced by its next version. `kept` are the reviews that will be written again.
+    """
+    place = Path(folder)
+    if not place.exists():
+        return
+    if not (place / HEADER).is_file():
+        if place.is_file() or any(place.iterdir()):
+            raise UserError(f"{place} holds other things; it is left as it is.", _ELSEWHERE)
+        return
+    found = read_json(place / HEADER)
+    there = found.get("name") if isinstance(found, dict) else None
+    if there != name:
+        raise UserError(f'{place} holds the benchmark "{there}", not "{name}"; it is left as it is.', _ELSEWHERE)
+    reviews = place / REVIEWS.name
+    lost = sum(1 for _ in read_lines(reviews)) - len(kept) if reviews.is_file() else 0
+    if lost > 0:  # Decisions are only ever added.
+        raise UserError(f"people have reviewed {place}: {counted(lost, 'decision')} would be lost.", _ELSEWHERE)

@@ -1,0 +1,53 @@
+"""Nothing of somebody's is lost when a benchmark is written."""
+
+from __future__ import annotations
+
+from dataclasses import replace
+from datetime import datetime
+from pathlib import Path
+
+import pytest
+
+from sightline import bench
+from sightline.errors import UserError
+from sightline.types import Benchmark, Corpus, Picture, Review, Task
+
+ONE = Benchmark("one", Corpus("one", {"a": Picture("a", "a.png")}), {"t": Task("t", "rank", ("a boat",))}, {})
+LOOKED = Review("t", "Ana", "accept", datetime(2026, 11, 1), "a")
+
+
+def test_the_next_version_takes_the_place_of_the_last(tmp_path: Path) -> None:
+    bench.write(ONE, tmp_path / "b")
+    bench.write(replace(ONE, version="2"), tmp_path / "b")
+    assert bench.read(tmp_path / "b").version == "2"
+
+
+def test_another_benchmark_is_left_as_it_is(tmp_path: Path) -> None:
+    bench.write(ONE, tmp_path / "b")
+    with pytest.raises(UserError, match='holds the benchmark "one", not "two"'):
+        bench.write(replace(ONE, name="two"), tmp_path / "b")
+    assert bench.read(tmp_path / "b").name == "one"
+    bench.write(replace(ONE, name="two"), tmp_path / "b", force=True)
+    assert bench.read(tmp_path / "b").name == "two"
+
+
+def test_what_people_said_is_not_written_over(tmp_path: Path) -> None:
+    bench.write(replace(ONE, reviews=(LOOKED,)), tmp_path / "b")
+    with pytest.raises(UserError, match="1 decision would be lost"):
+        bench.write(ONE, tmp_path / "b")
+    later = replace(LOOKED, person="Bo")
+    bench.write(replace(ONE, reviews=(LOOKED, later)), tmp_path / "b")
+    assert bench.read(tmp_path / "b").reviews == (LOOKED, later)
+
+
+@pytest.mark.parametrize("content", ["file", "folder"])
+def test_other_things_are_left_as_they_are(tmp_path: Path, content: str) -> None:
+    place = tmp_path / "b"
+    if content == "file":
+        place.write_text("mine")
+    else:
+        place.mkdir()
+        (place / "note.txt").write_text("mine")
+    with pytest.raises(UserError, match="holds other things"):
+        bench.check_place(place, "one")
+    bench.check_place(tmp_path / "new", "one")
