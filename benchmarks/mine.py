@@ -129,7 +129,7 @@ def is_true(chain: Chain, facts: FactBase) -> bool:
         name = "depicts" if hop.kind == "picture" else labels[entity.kind, hop.label]
         if not any(same_name(fact.value, hop.value) for fact in facts.current(entity.id, name)):
             return False
-    return same_name(by_url[chain.hops[0].url].name, chain.clue.detail)
+    return same_name(by_url[chain.hops[0].url].name, chain.clue.name)
 
 
 def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
@@ -139,8 +139,8 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
     desk = Desk(folder / "ws", Config(), Asking())
     pictures = {picture.id: picture for picture in open_corpus(folder / "ws").pictures.values()}
     settings = QuestionSettings("builtin/world", count=1_000, seed=seed)
-    clues = starts(list(pictures.values()), settings.model, desk, seed)
-    mined = mine_questions(clues, pictures, OfflineWeb(web), settings, desk)
+    found = starts(list(pictures.values()), settings.model, desk, seed)
+    mined = mine_questions(found.clues, pictures, OfflineWeb(web), settings, desk)
     return Counter(mined.counts), [is_true(question.chain, web.facts) for question in mined.kept]
 
 

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from models_server import chat, respond_json, serving_in_thread
 from sightline import bench
 from sightline.cli.app import main
 from sightline.types import PictureSet
@@ -32,6 +33,8 @@ def test_the_benchmark_is_valid_and_goes_to_disbench_and_back(workspace: Path, t
     assert not bench.validate(workspace.parent / "bench") and made.tasks
     assert {task.kind for task in made.tasks.values()} == {"select"}
     main(["export", "disbench", str(workspace.parent / "bench"), "--out", str(tmp_path / "dis")])
+    for line in (tmp_path / "dis" / "queries.jsonl").read_text().splitlines():  # How it was made would tell the answer.
+        assert json.loads(line).keys() == {"query_id", "user_id", "query", "answer", "event_type"}
     main(["import", "disbench", str(tmp_path / "dis"), "--out", str(tmp_path / "back")])
     back = bench.read(tmp_path / "back")
     for id_, truth in made.truth.items():
@@ -49,6 +52,22 @@ def test_each_stage_can_be_run_alone_and_gives_the_same(workspace: Path, capsys:
         main(["mine", stage, str(workspace), *MODEL, "--json"])
         assert json.loads(capsys.readouterr().out)["stage"] == stage
     assert {path.name: path.read_bytes() for path in (workspace / "mine").glob("*.jsonl")} == kept
+
+
+def test_a_stage_alone_remembers_how_the_project_was_made(
+    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    kept = {name: (workspace / "mine" / name).read_bytes() for name in ("queries.jsonl", "checked.jsonl")}
+    for stage in ("queries", "check"):
+        main(["mine", stage, str(workspace)])
+    assert {name: (workspace / "mine" / name).read_bytes() for name in kept} == kept
+    main(["mine", "assemble", str(workspace), "--out", str(tmp_path / "again")])
+    assert "request" in capsys.readouterr().out
+    again, made = bench.read(tmp_path / "again"), bench.read(workspace.parent / "bench")
+    assert again.truth == made.truth and not bench.validate(tmp_path / "again")
+    with pytest.raises(SystemExit) as ended:
+        main(["mine", "check", str(workspace), "--project", str(tmp_path / "new")])
+    assert ended.value.code == 2 and "sightline mine parse" in capsys.readouterr().err
 
 
 def test_a_plan_spends_nothing(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -80,3 +99,34 @@ def test_mistakes_end_with_the_fix(
     with pytest.raises(SystemExit) as ended:
         main(["mine", str(workspace), *placed])
     assert ended.value.code == 2 and said in capsys.readouterr().err
+
+
+def test_failures_are_in_the_json_of_a_stage(workspace: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    capsys.readouterr()
+    project = workspace.parent / "refused"
+    with serving_in_thread(lambda _: respond_json(chat("", finish_reason="content_filter"))) as server:
+        asked = ["--model", "vllm/seer", "--base-url", server.base_url, "--project", str(project)]
+        main(["mine", "parse", str(workspace), *asked, "--json"])
+    told = json.loads(capsys.readouterr().out)
+    assert told["counts"]["read"] == 0 and sum(told["failures"].values()) == told["counts"]["pictures"]
+    assert (project / "owners.jsonl").is_file()
+
+
+@pytest.mark.parametrize("web", ["world:nowhere", "nonsense"])
+def test_a_web_that_is_not_there_is_refused_before_anything_is_asked(
+    workspace: Path, tmp_path: Path, web: str, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with serving_in_thread(lambda _: respond_json({"error": {"message": "no"}}, 400)) as server:
+        asked = ["--model", "vllm/seer", "--base-url", server.base_url, "--out", str(tmp_path / "q")]
+        with pytest.raises(SystemExit) as ended:
+            main(["mine", "questions", str(workspace), "--web", web, *asked])
+        assert ended.value.code == 2 and not server.requests
+    assert "no drawn world" in capsys.readouterr().err or web == "nonsense"
+
+
+def test_questions_about_no_pictures_have_no_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (tmp_path / "none").mkdir()
+    main(["scan", str(tmp_path / "none"), "--workspace", str(tmp_path / "ws")])
+    with pytest.raises(SystemExit) as ended:
+        main(["mine", "questions", str(tmp_path / "ws"), "--web", "world:x", "--model", "builtin/world", "--plan"])
+    assert ended.value.code == 2 and "no pictures" in capsys.readouterr().err

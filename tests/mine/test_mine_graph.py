@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Sequence
 from datetime import datetime
 from pathlib import Path
 from random import Random
@@ -50,7 +51,7 @@ def test_it_is_built_from_readings_and_accepted_comparisons() -> None:
     pictures = [Picture(id_, f"file:///{id_}", taken_at=taken, extra={"people": ["Bo"]}) for id_ in ("p", "q")]
     history = History("ana", (Event("e", tuple(pictures)),), 2, 1.0, 0)
     found = clue("p", 0, "red kite")
-    readings = {"p": Reading("p", "a kite", "beach", (found,), "m")}
+    readings = {"p": Reading("p", "a kite", "beach", (found,), "m"), "q": Reading("q", "", "", (), "m")}
     compared = [
         Association(found.id, "q", "inside", 0.5, True, "reference", "it hangs on the wall", 0.7),
         Association(found.id, "p", "inside", 0.5, False, None, "no", 0.7),
@@ -58,10 +59,36 @@ def test_it_is_built_from_readings_and_accepted_comparisons() -> None:
     ]
     graph = build_graph([history], readings, compared, [Group("burst/p", "burst", ("p", "q"))])
     stats = graph.stats()
-    assert stats["nodes"] == {"photo": 2, "event": 1, "clue": 1, "person": 1}
-    assert stats["edges"] == {"event-photo": 2, "photo-clue": 1, "person-photo": 2, "association": 1}
+    assert stats["nodes"] == {"photo": 2, "event": 1, "clue": 3, "person": 1}  # A name is a clue of its photos.
+    assert stats["edges"] == {"event-photo": 2, "photo-clue": 3, "person-photo": 2, "association": 1}
     assert stats["rules"] == {"reference": 1} and stats["across_events"] == 0 and stats["refused"] == 1
     assert graph.photos["q"].alike == "burst/p" and graph.photos["p"].summary == "a kite"
+
+
+def history(owner: str, *events: tuple[str, ...], people: Sequence[str] = ()) -> History:
+    made = []
+    for day, ids in enumerate(events, 1):
+        taken = datetime(2020, 5, day)
+        own = [Picture(f"{owner}/{id_}", "u", taken_at=taken, extra={"people": list(people)}) for id_ in ids]
+        made.append(Event(f"{owner} {day}", tuple(own)))
+    return History(owner, tuple(made), 2, 1.0, 0)
+
+
+def read(*pictures: str) -> dict[str, Reading]:
+    return {id_: Reading(id_, "", "", (clue(id_, 0, "red kite"),), "m") for id_ in pictures}
+
+
+def test_equal_names_of_two_owners_are_two_people_and_a_subgraph_stays_with_its_owner() -> None:
+    histories = [history(owner, ("p", "q"), people=["Bo"]) for owner in ("ana", "cy")]
+    graph = build_graph(histories, read("ana/p", "ana/q", "cy/p", "cy/q"), [])
+    assert [(person.owner, person.name) for person in graph.people.values()] == [("ana", "Bo"), ("cy", "Bo")]
+    part = sample(graph, graph.around(), "ana/p", Random(0), 40)
+    assert set(part.photos) == {"ana/p", "ana/q"} and len(part.people) == 1
+
+
+def test_pictures_that_nobody_could_read_are_left_out() -> None:
+    graph = build_graph([history("ana", ("p", "q"), ("r",))], read("ana/q"), [])
+    assert list(graph.photos) == ["ana/q"] and [event.photos for event in graph.events.values()] == [("ana/q",)]
 
 
 def test_the_page_needs_nothing_from_elsewhere_and_escapes_what_models_say() -> None:
@@ -69,7 +96,8 @@ def test_the_page_needs_nothing_from_elsewhere_and_escapes_what_models_say() -> 
     assert "http" not in page and "<script" not in page
     assert page.count('class="link"') == 1  # Only what crosses events is drawn.
     assert "tea <pot>" not in page
-    assert page.count("<circle") == 4
+    assert page.count("•") == 4  # A dot for each picture.
+    assert "red kite, the very same" in page  # Why two events are joined can be read.
 
 
 looks = st.lists(st.sampled_from(["red kite", "blue dog", "old tent", "big bus"]), unique=True)

@@ -41,7 +41,7 @@ def test_whole_events_are_taken_in_order_of_time_while_they_fit() -> None:
     [
         ([1, 1], 20, True, "2 pictures, fewer than 4"),
         ([3, 3], 20, False, "0% of the pictures tell when and where, less than 50%"),
-        ([6], 20, True, "1 events, fewer than 2"),
+        ([6], 20, True, "1 event, fewer than 2"),
         ([3, 3], 5, True, "a span of 5 days, less than 10"),
     ],
 )
@@ -57,7 +57,7 @@ def test_the_numbers_of_disbench_are_a_preset() -> None:
         2000,
         0.9,
         50,
-        365,
+        366,
         2000,
     )
 
@@ -83,3 +83,14 @@ def test_pictures_without_a_time_belong_to_no_history() -> None:
     (history,) = histories(Corpus("c", everything, (*groups, owner)), RULES)
     assert stray.id not in {picture.id for picture in history}
     assert history.coverage == pytest.approx(6 / 7)
+
+
+def test_a_cap_that_leaves_no_history_refuses_it() -> None:
+    (history,) = histories(corpus([5, 5]), OwnerRules(4, 0.5, 2, 10, cap=6))
+    assert history.refused == "1 event from the first on fit into 6 pictures"
+
+
+def test_a_history_of_some_pictures_alone_leaves_out_events_that_have_none() -> None:
+    (history,) = histories(corpus([2, 2]), RULES)
+    assert [picture.id for picture in history.only({"ana/1-0.jpg"})] == ["ana/1-0.jpg"]
+    assert [event.id for event in history.only({"ana/1-0.jpg"}).events] == ["event/1"]

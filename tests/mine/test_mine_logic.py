@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
 from dataclasses import replace
 
 import pytest
@@ -12,7 +13,7 @@ from mine_tools import graph_of, keys, knowledge
 from sightline.mine import logic as words
 from sightline.mine.knowledge import Knowledge, Sight
 from sightline.mine.logic import decide
-from sightline.mine.nouns import Logic
+from sightline.mine.nouns import Clue, Logic
 
 
 def sight(known_sure: set[str], doubt: set[str]) -> Sight:
@@ -55,11 +56,29 @@ def test_a_rare_look_that_nearly_equals_a_common_one_may_be_misread() -> None:
     assert written.sight(keys("FERRY")).sure == {"a4"}
 
 
-def test_a_photo_that_could_not_be_read_may_show_anything() -> None:
-    graph = graph_of({"a": [["red kite"], []]})
-    photos = {**graph.photos, "a1": replace(graph.photos["a1"], read=False)}
-    known = Knowledge(replace(graph, photos=photos), "ana", 0.5)
-    assert known.sight(keys("red kite")) == sight({"a0"}, {"a1"})
+def named(*looks: str, names: Mapping[str, Sequence[str]]) -> Knowledge:
+    """One event, and one photo for each look; `names` are those that the metadata of photos give."""
+    graph = graph_of({"a": [[look] if look else [] for look in looks]})
+    clues = {
+        f"{photo}@{name}": Clue(f"{photo}@{name}", photo, "name", "name", name, name, name, 1.0)
+        for photo, told in names.items()
+        for name in told
+    }
+    people = {f"{photo}p": Clue(f"{photo}p", photo, "person", "person", "red hair", "p", "p", 0.9) for photo in ("a1",)}
+    return Knowledge(replace(graph, clues={**graph.clues, **clues, **people}), "ana", 0.5)
+
+
+def test_a_name_is_certain_and_in_doubt_where_more_people_are_seen_than_named() -> None:
+    known = named("red kite", "", "", names={"a0": ["Bo"], "a2": ["Cy"]})
+    assert known.sight(("name:Bo",)) == sight({"a0"}, {"a1"})
+    assert known.sight(("name:Cy",)) == sight({"a2"}, {"a1"})  # Names are not misread for each other.
+
+
+def test_an_anchor_that_was_perhaps_misread_is_told_from_one_that_is_not_there() -> None:
+    known = knowledge({"a": [["brown kite"], *[["red kite"]] * 3]})
+    rare, none = (Logic("same-event", keys(look), keys("red kite")) for look in ("brown kite", "grey dog"))
+    assert decide(rare, known).problem == words.UNSURE_ANCHOR
+    assert decide(none, known).problem == words.NO_ANCHOR
 
 
 def test_a_look_is_counted_once_in_a_burst() -> None:

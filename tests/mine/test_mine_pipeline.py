@@ -5,7 +5,8 @@ from __future__ import annotations
 import base64
 import json
 from collections.abc import Sequence
-from datetime import datetime, timedelta
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from typing import Any
 
@@ -19,12 +20,13 @@ from sightline import bench
 from sightline.config import Config
 from sightline.corpus.scan import scan
 from sightline.engine.budget import Budget
+from sightline.engine.ledger import read_ledger
 from sightline.errors import StoppedError, UserError
-from sightline.mine import STAGES, Desk, Mining, OwnerRules, Settings
+from sightline.mine import STAGES, Desk, Done, Mining, OwnerRules, Settings
 from sightline.mine.confirming import NO_LOOK, OTHER_LOOK
 from sightline.models.asking import Asking
 from sightline.models.protocols import Pixels, Vectors
-from sightline.types import PictureSet
+from sightline.types import PictureSet, Review
 
 DAYS = {0: ["red", "green", "green"], 20: ["green", "blue"], 40: ["green", "yellow"]}
 RULES = OwnerRules(pictures=5, coverage=0.0, events=2, days=10)
@@ -74,6 +76,10 @@ def colours_in(request: Received) -> list[str]:
 
 
 def answer(request: Received) -> Any:
+    return respond_json(chat(json.dumps(said_to(request))))
+
+
+def said_to(request: Received) -> Any:
     """Reads a picture, compares by colour, and writes one request about the labels that it is shown."""
     fields = request.json["response_format"]["json_schema"]["schema"]["properties"]
     if "summary" in fields:
@@ -99,7 +105,7 @@ def answer(request: Received) -> Any:
             same = colour == source
             rule = "matching-features" if same else "none"
             said[name] = {"photo": name, "match": same, "rule": rule, "reason": colour, "confidence": 0.9}
-    return respond_json(chat(json.dumps(said)))
+    return said
 
 
 @pytest.fixture
@@ -176,6 +182,108 @@ def test_calls_that_fail_are_counted_and_listed(workspace: Path) -> None:
     assert row["picture"] == "401yellow.jpg"
 
 
+def test_pictures_that_are_not_read_are_left_out_and_cost_the_others_nothing(workspace: Path, tmp_path: Path) -> None:
+    def refusing(request: Received) -> Any:
+        data = picture_in(request)
+        fields = request.json["response_format"]["json_schema"]["schema"]["properties"]
+        if data is not None and "summary" in fields and colour_of(data) in ("yellow", "blue"):
+            return respond_json({"error": {"message": "no"}}, 400)
+        return answer(request)
+
+    with serving_in_thread(refusing) as server:
+        told: list[Done] = []
+        made = mining(workspace, server).run_all(tmp_path / "bench", told.append)
+    assert list(made.truth.values()) == [PictureSet(("001green.jpg", "002green.jpg"))]
+    assert not {"201blue.jpg", "401yellow.jpg"} & made.corpus.pictures.keys() and made.card["left_out"] == 2
+    assert "left out of the history, because nobody read it: 2 pictures" in told[0].notes[0]
+    json.dumps([done.to_json() for done in told])  # Failures by kind are plain names.
+    assert sum(told[0].to_json()["failures"].values()) == 2
+
+
+def test_where_every_call_fails_it_stops_and_says_why(workspace: Path, tmp_path: Path) -> None:
+    with serving_in_thread(lambda _: respond_json({"error": {"message": "not today"}}, 400)) as server:
+        told: list[Done] = []
+        with pytest.raises(UserError, match=r"no picture could be read, of 7; .*not today.*parsed_failed\.jsonl"):
+            mining(workspace, server).run_all(tmp_path / "bench", told.append)
+    assert [done.stage for done in told] == ["parse"]
+
+
+def test_a_stage_says_what_was_paid_now_and_what_was_reused(workspace: Path) -> None:
+    config = Config.model_validate({"prices": {"models": {"vllm/seer": {"input": 1.0, "output": 1.0}}}})
+
+    def failing(request: Received) -> Any:
+        data = picture_in(request)
+        if data is not None and colour_of(data) == "yellow":  # Paid for, and no answer.
+            return respond_json(chat("", finish_reason="content_filter"))
+        return answer(request)
+
+    with serving_in_thread(failing) as server:
+        first = mining(workspace, server, config).run("parse")
+        spent = read_ledger(workspace).total
+        again = mining(workspace, server, config).run("parse")
+    assert sum(first.failures.values()) == 1
+    assert first.bill.spent.usd == pytest.approx(spent.usd) and spent.usd > 0 and spent.failed == 1
+    assert again.bill.spent.usd == 0 and again.bill.spent.from_journal == 7
+    assert str(again.bill).startswith("$0.00 · 7 replies reused ($")
+
+
+def test_reviews_of_people_and_other_benchmarks_are_not_overwritten(workspace: Path, tmp_path: Path) -> None:
+    with serving_in_thread(answer) as server:
+        made = mining(workspace, server).run_all(tmp_path / "bench")
+        (task,) = made.tasks
+        review = Review(task, "ana", "accept", datetime(2026, 1, 1, tzinfo=UTC), "001green.jpg")
+        bench.write(replace(made, reviews=(review,)), tmp_path / "bench")
+        bench.write(replace(made, name="other", card={}), tmp_path / "other")
+        asked = len(server.requests)
+        with pytest.raises(UserError, match="people have reviewed"):
+            mining(workspace, server).run_all(tmp_path / "bench")
+        with pytest.raises(UserError, match="another kind"):
+            mining(workspace, server).run_all(tmp_path / "other")
+        with pytest.raises(UserError, match="can't be written"):
+            mining(workspace, server).run_all(Path("/proc/nowhere/bench"))
+        assert len(server.requests) == asked
+    assert bench.read(tmp_path / "bench").reviews == (review,)
+
+
+def test_what_is_wrong_with_the_means_is_found_before_anything_is_asked(workspace: Path, tmp_path: Path) -> None:
+    with serving_in_thread(answer) as server:
+        for wrong in ({"writer": "nonsense/x"}, {"embedder": "nonsense"}):
+            mined = mining(workspace, server)
+            told = replace(mined.settings, **wrong)
+            with pytest.raises(UserError, match="nonsense"):
+                Mining(mined.desk, tmp_path / "mine", told).run_all(tmp_path / "bench")
+        assert not server.requests
+
+
+def test_a_reviewer_finds_anchor_events_and_when_and_where(workspace: Path, tmp_path: Path) -> None:
+    with serving_in_thread(answer) as server:
+        made = mining(workspace, server).run_all(tmp_path / "bench")
+    (task,) = made.tasks.values()
+    mined: Any = task.extra["mined"]
+    assert mined["anchor"] == {"text": "a red kite", "pictures": ["000red.jpg"]} and mined["link"] is None
+    assert mined["target"] == {"text": "a green ball", "pictures": ["001green.jpg", "002green.jpg"]}
+    (event,) = mined["events"]
+    assert event["from"].startswith("2021-05-01T10") and event["anchor"] and event["meant"]
+    assert event["pictures"] == ["000red.jpg", "001green.jpg", "002green.jpg"]
+
+
+def test_the_targets_of_a_free_request_are_looked_at_once_more(workspace: Path) -> None:
+    def free(request: Received) -> Any:
+        said = said_to(request)
+        if "queries" in said:
+            green = [line.split(":")[0] for line in words_in(request).splitlines() if line.endswith(": green")]
+            said = {"queries": [{**each, "relation": "free", "photos": green[:2]} for each in said["queries"]]}
+        return respond_json(chat(json.dumps(said)))
+
+    with serving_in_thread(free) as server:
+        mined = mining(workspace, server)
+        for stage in STAGES:
+            done = mined.run(stage)
+        looks = [each for each in server.requests if "Say for each photo whether" in words_in(each)]
+    assert done.counts["kept"] >= 1 and looks
+    assert all(colours_in(each) == ["green", "green"] for each in looks)
+
+
 def test_a_budget_stops_with_what_was_done_and_the_next_run_goes_on(workspace: Path) -> None:
     config = Config.model_validate({"prices": {"models": {"vllm/seer": {"input": 0.0, "output": 1_000_000.0}}}})
     with serving_in_thread(answer) as server:
@@ -207,6 +315,9 @@ def test_drafts_of_another_graph_are_refused(workspace: Path, tmp_path: Path) ->
         drafts = workspace / "mine" / "queries.jsonl"
         drafts.write_text(drafts.read_text().replace('"owner":"all"', '"owner":"bo"'))
         with pytest.raises(UserError, match="bo, whom the graph does not know"):
+            mining(workspace, server).run("check")
+        drafts.write_text(drafts.read_text().replace('"owner":"bo"', '"owner":"all"').replace("001green", "gone"))
+        with pytest.raises(UserError, match=r"gone\.jpg, which the graph does not know"):
             mining(workspace, server).run("check")
 
 

@@ -13,24 +13,26 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from make_tools import words_in
+from make_tools import colour_of, picture_in, words_in
 from mine_tools import script
 from models_server import Received, chat, respond_json, serving_in_thread
 from sightline import bench
 from sightline.agent.web import OfflineWeb, WebHit, WebPage, WebPicture
 from sightline.config import Config
+from sightline.errors import StoppedError, UserError
 from sightline.mine import Desk
 from sightline.mine.chains import Chain, Walk
 from sightline.mine.nouns import Clue
+from sightline.mine.question_tasks import Mined, worded, write_questions
 from sightline.mine.questions import (
     BLIND,
     CLOSED,
     LEAK,
+    UNASKED,
     QuestionSettings,
     mine_questions,
     plan_questions,
-    worded,
-    write_questions,
+    starts,
 )
 from sightline.mine.web_pages import PageFact, listed_facts, same_name, told_facts
 from sightline.models.asking import Asking
@@ -84,14 +86,19 @@ def clue(words: str = "ABY") -> Clue:
     return Clue("p#0", "p.png", "text", "words", words, words, words, 0.9)
 
 
-def walk(names: Sequence[str] = ("Cey",), pages: Mapping[str, tuple[str, str]] = PAGES, hops: int = 5) -> Chain | None:
+def walk(
+    names: Sequence[str] = ("Cey",),
+    pages: Mapping[str, tuple[str, str]] = PAGES,
+    hops: int = 5,
+    start: Clue | None = None,
+) -> Chain | None:
     async def facts(page: WebPage) -> Sequence[PageFact]:
         return listed_facts(page)
 
     async def read(_url: str, _data: bytes) -> Sequence[str]:
         return names
 
-    return asyncio.run(Walk(SmallWeb(pages), facts, read, hops, Random(0)).chain_from(clue()))
+    return asyncio.run(Walk(SmallWeb(pages), facts, read, hops, Random(0)).chain_from(start or clue()))
 
 
 def test_a_chain_leads_through_a_picture_to_a_value_that_nobody_told_before() -> None:
@@ -108,6 +115,20 @@ def test_a_chain_leads_through_a_picture_to_a_value_that_nobody_told_before() ->
 @pytest.mark.parametrize("names", [(), ("Aby",), ("Dawn",), ("Nowhere",), ("Dey",)])
 def test_a_picture_that_leads_nowhere_back_or_to_namesakes_makes_no_chain(names: tuple[str, ...]) -> None:
     assert walk(names) is None
+
+
+def test_a_picture_on_the_way_must_show_one_name_that_its_page_does_not_tell() -> None:
+    assert walk(("Cey", "Dawn", "CEY")) is not None  # The page's own name, and the same one again.
+    assert walk(("Cey", "Bey")) is None
+    told = {**PAGES, "dawn": ("Dawn", f"- Year: 1900\n\n![Dawn, with Cey behind]({SITE}/dawn.png)")}
+    assert walk(pages=told) is None
+
+
+def test_a_landmark_starts_from_its_name() -> None:
+    sight = Clue("p#0", "p.png", "landmark", "aby", "aby", "Aby", "an iron tower by a river", 0.9)
+    chain = walk(start=sight)
+    assert chain is not None and chain.names[0] == "Aby"
+    assert "sight in this picture" in worded(chain)
 
 
 def test_a_chain_is_no_longer_than_allowed() -> None:
@@ -185,6 +206,51 @@ def test_what_is_known_without_the_picture_or_without_search_is_refused(
         assert made.tasks["question-001"].prompt[1] == PictureRef("p.png")
         truth = made.truth["question-001"]
         assert isinstance(truth, Answer) and truth.text == "1431" and len(truth.steps) == 5
+
+
+def test_a_filter_that_can_not_be_asked_refuses_the_question_and_is_counted(tmp_path: Path) -> None:
+    def silent(request: Received) -> Any:
+        if "response_format" in request.json:
+            return answering("", "")(request)
+        return respond_json({"error": {"message": "no"}}, 400)
+
+    (tmp_path / "p.png").write_bytes(png("blue"))
+    pictures = {"p.png": Picture("p.png", (tmp_path / "p.png").as_uri())}
+    with serving_in_thread(silent) as server:
+        desk = Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
+        mined = mine_questions([clue()], pictures, SmallWeb(), QuestionSettings("vllm/seer"), desk)
+    assert [question.reasons for question in mined.questions] == [(UNASKED,)]
+    assert mined.counts[UNASKED] == 1 and sum(mined.failures.values()) == 1
+
+
+def test_a_picture_that_shows_two_names_starts_nothing(tmp_path: Path) -> None:
+    def reading(request: Received) -> Any:
+        data = picture_in(request)
+        assert data is not None
+        words = ["ABY"] if colour_of(data) == "blue" else ["ABY", "CEY"]
+        read = {"summary": "s", "place": "p", "objects": [], "visible_text": words, "people": []}
+        return respond_json(chat(json.dumps(read)))
+
+    for colour in ("blue", "red"):
+        (tmp_path / f"{colour}.png").write_bytes(png(colour))
+    pictures = [Picture(f"{colour}.png", (tmp_path / f"{colour}.png").as_uri()) for colour in ("red", "blue")]
+    with serving_in_thread(reading) as server:
+        found = starts(pictures, "vllm/seer", Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url)))
+    assert [(each.name, each.picture) for each in found.clues] == [("ABY", "blue.png")]
+
+
+def test_where_no_picture_is_read_the_reason_is_told(tmp_path: Path) -> None:
+    (tmp_path / "p.png").write_bytes(png())
+    picture = Picture("p.png", (tmp_path / "p.png").as_uri())
+    with serving_in_thread(lambda _: respond_json({"error": {"message": "not today"}}, 400)) as server:
+        desk = Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
+        with pytest.raises(UserError, match="not today"):
+            starts([picture], "vllm/seer", desk)
+
+
+def test_a_budget_that_ends_it_before_a_question_is_kept_is_told_as_that(tmp_path: Path) -> None:
+    with pytest.raises(StoppedError, match="used up"):
+        write_questions(tmp_path / "bench", Mined((), stopped=StoppedError("used up", "more")), {}, 5, {})
 
 
 def test_a_plan_asks_nobody(tmp_path: Path) -> None:

@@ -4,14 +4,18 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Iterator
+from dataclasses import replace
+from itertools import islice
 
 import pytest
 
-from mine_tools import script
-from sightline.mine.graph import MemoryGraph
-from sightline.mine.nouns import Draft
+from mine_tools import graph_of, script
+from sightline.mine.drafting import subgraphs
+from sightline.mine.graph import MemoryGraph, structure
+from sightline.mine.knowledge import Knowledge
+from sightline.mine.nouns import Clue, Draft
 from sightline.mine.settings import Settings
-from sightline.mine.templates import drafts_by_templates
+from sightline.mine.templates import drafts_by_templates, make
 from sightline.types import Figure, Thing
 from sightline.world.lives import read_life, read_shots, write_life
 from sightline.world.truth import Life, ShotTruth
@@ -131,3 +135,23 @@ def test_no_anchor_and_no_set_comes_twice(drafts: list[Draft]) -> None:
     anchors = [draft.logic.anchor for draft in drafts]
     sets = [frozenset(draft.targets) for draft in drafts if draft.targets]
     assert len(set(anchors)) == len(anchors) and len(set(sets)) == len(sets)
+
+
+def test_somebody_whom_metadata_name_links_events_and_is_not_named() -> None:
+    life = {
+        "a": [["red kite", "grey dog"], ["red kite"], ["old tent"]],
+        "b": [["old tent"], ["old tent"], ["big bus"]],
+        "c": [["old tent"], ["big bus"]],
+    }
+    graph = graph_of(life)
+    names = [Clue(f"{photo}@1", photo, "name", "name", "Bo", "Bo", "Bo", 1.0) for photo in ("a0", "b2")]
+    graph = replace(graph, clues={**graph.clues, **{clue.id: clue for clue in names}})
+    graph = replace(graph, edges=tuple(structure(graph.events, graph.clues, {})))
+    how = Settings("m")
+    sources = islice(subgraphs(Knowledge(graph, "ana", 0.5), graph.around(), how), 60)
+    made = [one for source in sources if (one := make(source, how, "next-event")) is not None]
+    linked = [one for one in made if one.logic.link == "name:Bo"]
+    assert linked and all("that same person" in one.query and "Bo" not in one.query for one in linked)
+    assert all(set(one.targets) <= {"b0", "b1", "b2"} for one in linked)
+    used = {key.partition(":")[0] for one in made for key in (*one.logic.anchor, *one.logic.target)}
+    assert used == {"object"}

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
@@ -12,16 +11,19 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import ChatOptions, Positive, show_plan
 from sightline.cli.common import Common, EngineOption
+from sightline.cli.mine_questions import failed, questions
 from sightline.errors import UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
-    from sightline.agent.web import Web
-    from sightline.mine import Done, Mining
+    from sightline.config import Config
+    from sightline.mine import Done, Mining, Settings
     from sightline.mine.pipeline import StageName
+    from sightline.types import Benchmark
 
 app = App(name="mine", help="Mine photo histories for requests that need their context.")
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
-_WORLD, _NOBODY = "builtin/world", "nobody"
+_WORLD = "builtin/world"
 
 
 @Parameter(name="*", group="Mining")
@@ -30,54 +32,73 @@ class How:
     """What is mined, and how strictly."""
 
     embedder: str | None = None
-    "Who says which pictures are alike; the configured one, else world for builtin/world."
+    "Who says which pictures are alike; the configured one when not given, or world for builtin/world."
     owners: str | None = None
     "Whose histories, separated by commas; everybody's when not given."
-    preset: Literal["gentle", "disbench"] = "gentle"
-    "Who has enough of a history: disbench asks for 2,000 pictures, 50 events, 90 % metadata and more than a year."
+    preset: Literal["gentle", "disbench"] | None = None
+    "Who has enough of a history: gentle, or disbench: 2,000 pictures, 50 events, 90 % metadata and more than a year."
     cap: Positive | None = None
     "Pictures of one owner at most, in whole events; 2,000 when not given."
-    queries: Positive = 50
-    "Requests that are kept at most; three times as many are drafted."
+    queries: Positive | None = None
+    "Requests that are kept at most, 50 when not given; three times as many are drafted."
     writer: str | None = None
     "Who words the requests: a model, or templates; the model itself when not given, templates for a built-in one."
-    clues: Positive = 4
-    "Clues of a picture that are followed to others, the rarest first."
-    retrieval_bound: Share = 0.8
-    "Refuse a request of which direct retrieval reaches this F1 at any cut-off."
-    metadata_bound: Share = 0.9
-    "Refuse a request of which one filter on time or place reaches this F1."
+    clues: Positive | None = None
+    "Clues of a picture that are followed to others, the rarest first; 4 when not given."
+    retrieval_bound: Share | None = None
+    "Refuse a request of which direct retrieval reaches this F1 at any cut-off; 0.8 when not given."
+    metadata_bound: Share | None = None
+    "Refuse a request of which one filter on time or place reaches this F1; 0.9 when not given."
     project: Path | None = None
     "Where the stages keep their files; WORKSPACE/mine when not given."
 
     def mining(
-        self, workspace: Path | None, asking: ChatOptions, engine: str, common: Common, *, asks: bool = True
+        self, workspace: Path | None, asking: ChatOptions, engine: str, common: Common, *, goes_on: bool = False
     ) -> Mining:
-        """What the library takes; stages that ask nobody need no model."""
-        from sightline.mine import Desk, Mining, Settings
-        from sightline.mine.settings import PRESETS
+        """What the library takes; a stage that goes on with a project is as the ones before, but for what is given."""
+        from sightline.mine import Desk, Mining
+        from sightline.mine.files import Files
 
         place, config = workspace or common.workspace_path, common.settings()
-        model = asking.chosen(config.annotate.model or (None if asks else _NOBODY))
-        rules = PRESETS[self.preset]
-        settings = Settings(
-            model=model,
-            embedder=self.embedder or (config.models.embedder or "world" if model == _WORLD else None),
-            writer=self._writer(model),
-            owners=tuple(name.strip() for name in (self.owners or "").split(",") if name.strip()),
-            rules=rules if self.cap is None else replace(rules, cap=self.cap),
-            queries=self.queries,
-            seed=common.seed or 0,
-            clues=self.clues,
-            confirm=model not in (_WORLD, _NOBODY),  # What sees the same twice confirms nothing.
-            retrieval_bound=self.retrieval_bound,
-            metadata_bound=self.metadata_bound,
-        )
-        return Mining(Desk(place, config, asking.asking(common), engine), self.project or place / "mine", settings)
+        folder = self.project or place / "mine"
+        if goes_on:
+            settings = Files(folder).settings()
+            if asking.model not in (None, settings.model):
+                other = _by(asking.chosen(), config)
+                settings = replace(settings, model=other.model, writer=other.writer, confirm=other.confirm)
+        else:
+            settings = _by(asking.chosen(config.annotate.model), config)
+        return Mining(Desk(place, config, asking.asking(common), engine), folder, self._given(settings, common))
 
-    def _writer(self, model: str) -> str | None:
-        chosen = self.writer or ("templates" if model in (_WORLD, _NOBODY) else model)
-        return None if chosen == "templates" else chosen
+    def _given(self, settings: Settings, common: Common) -> Settings:
+        """The settings, with what this command line says."""
+        from sightline.mine.settings import PRESETS
+
+        rules = settings.rules if self.preset is None else PRESETS[self.preset]
+        names = tuple(name.strip() for name in (self.owners or "").split(",") if name.strip())
+        given: dict[str, Any] = {
+            "embedder": self.embedder,
+            "owners": names or None,
+            "queries": self.queries,
+            "seed": common.seed,
+            "clues": self.clues,
+            "retrieval_bound": self.retrieval_bound,
+            "metadata_bound": self.metadata_bound,
+        }
+        if self.writer is not None:
+            settings = replace(settings, writer=None if self.writer == "templates" else self.writer)
+        settings = replace(settings, rules=rules if self.cap is None else replace(rules, cap=self.cap))
+        return replace(settings, **{name: value for name, value in given.items() if value is not None})
+
+
+def _by(model: str, config: Config) -> Settings:
+    """How a model mines when nothing else is said."""
+    from sightline.mine import Settings
+
+    if model != _WORLD:
+        return Settings(model, writer=model)
+    # It words nothing, and what sees the same twice confirms nothing.
+    return Settings(model, embedder=config.models.embedder or "world", confirm=False)
 
 
 @app.default
@@ -118,7 +139,15 @@ def mine(
         found = {"stages": [done.to_json() for done in results], "tasks": len(benchmark.tasks), "out": str(out)}
         common.print_json(found)
         return
-    lines = [f"  {len(benchmark.tasks):,} requests → {out}", f"  next: people look at them: sightline view {out}"]
+    _show_benchmark(benchmark, out, common)
+
+
+def _show_benchmark(benchmark: Benchmark, out: Path, common: Common) -> None:
+    retained: Any = benchmark.card["retention"]
+    left = retained["benchmark"]["not taken"]
+    more = f" ({left:,} more passed the checks)" if left else ""
+    lines = [f"  {counted(len(benchmark.tasks), 'request')} → {out}{more}"]
+    lines.append(f"  next: people look at them: sightline view {out}")
     common.console.print("\n".join(lines), markup=False, soft_wrap=True)
 
 
@@ -128,13 +157,10 @@ def _show(done: Done, common: Common) -> None:
 
 
 def to_text(done: Done) -> str:
-    """A line for a stage, and one for what failed."""
+    """A line for a stage, one for what failed, and one for each note."""
     counts = ", ".join(f"{name} {_told(value)}" for name, value in done.counts.items() if value not in ({}, None))
-    cost = "price not known" if done.usd is None else f"${done.usd:.4f}"
-    lines = [f"  {done.stage}: {counts} · {cost} · {done.seconds:.1f} s"]
-    if done.failures:
-        failed = ", ".join(f"{kind} {count:,}" for kind, count in done.failures.items())
-        lines.append(f"    failed: {failed}")
+    lines = [f"  {done.stage}: {counts} · {done.bill} · {done.seconds:.1f} s"]
+    lines += [f"    {note}" for note in (*failed(done.failures), *done.notes)]
     return "\n".join(lines)
 
 
@@ -147,7 +173,7 @@ def _told(value: Any) -> str:
 def _stage(
     stage: StageName, workspace: Path | None, how: How, asking: ChatOptions, engine: str, common: Common
 ) -> None:
-    mining = how.mining(workspace, asking, engine, common, asks=asking.plan or stage in ("parse", "associate"))
+    mining = how.mining(workspace, asking, engine, common, goes_on=stage != "parse" and not asking.plan)
     common.ignores_limit()
     if asking.plan:
         show_plan(mining.plan(), common)
@@ -188,76 +214,30 @@ _add("check", 5, "Refuse drafts that need no reasoning or are not certain, into 
 
 
 @app.command(sort_key=6)
-def questions(
+def assemble(
     workspace: Path | None = None,
     /,
     *,
-    web: str,
-    out: Path | None = None,
-    count: Positive = 20,
-    hops: Annotated[int, Parameter(validator=Number(gte=3, lte=8))] = 5,
-    tries: Positive = 3,
-    engine: EngineOption = "local",
+    out: Path,
+    how: How = How(),
     asking: ChatOptions = ChatOptions(),
     common: Common = Common(),
 ) -> None:
-    """Mine questions about single pictures: chains of facts on the web, with a picture of a page on the way.
+    """Write what passed the checks as a benchmark. Asks nobody.
 
     Parameters
     ----------
     workspace:
         A scanned workspace; --workspace when not given.
-    web:
-        Which web: searxng:URL, serper, brave, mcp:…, frozen:FILE, or world:FOLDER for the web of a drawn world.
     out:
         The folder of the benchmark.
-    count:
-        Questions that are kept at most.
-    hops:
-        Facts of a chain at most.
-    tries:
-        How often the model is asked without the picture, and without search; one right answer refuses a question.
     """
-    from sightline.corpus.view import open_corpus
-    from sightline.mine import Desk
-    from sightline.mine.assembling import check_place
-    from sightline.mine.questions import QuestionSettings, mine_questions, plan_questions, starts, write_questions
-
-    place, config = workspace or common.workspace_path, common.settings()
-    model = asking.chosen(config.annotate.model)
-    desk = Desk(place, config, asking.asking(common), engine)
-    pictures = dict(islice(((each.id, each) for each in open_corpus(place).pictures.values()), common.limit))
-    settings = QuestionSettings(model, count, hops, tries, common.seed or 0)
-    if asking.plan:
-        show_plan(plan_questions(list(pictures.values()), settings, desk), common)
-        return
-    if out is None:
-        raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
-    check_place(out)
-    clues = starts(list(pictures.values()), model, desk, settings.seed)
-    mined = mine_questions(clues, pictures, _web(web, place, common), settings, desk)
-    benchmark = write_questions(out, mined, pictures, count, {"mined_by": model, "web": web.partition(":")[0]})
+    common.ignores_limit()
+    benchmark = how.mining(workspace, asking, "local", common, goes_on=True).assemble(out)
     if common.json:
-        common.print_json({"tasks": len(benchmark.tasks), "counts": dict(mined.counts), "out": str(out)})
+        common.print_json({"tasks": len(benchmark.tasks), "out": str(out)})
     else:
-        told = ", ".join(f"{name} {number:,}" for name, number in mined.counts.items())
-        common.console.print(f"  {told}\n  {len(benchmark.tasks):,} questions → {out}", markup=False, soft_wrap=True)
-    if mined.stopped is not None:
-        raise mined.stopped
+        _show_benchmark(benchmark, out, common)
 
 
-def _web(spec: str, workspace: Path, common: Common) -> Web:
-    """A web by its address, with what was seen kept in the workspace; or that of a drawn world."""
-    from sightline.agent.web import OfflineWeb, open_web
-    from sightline.agent.webs import FROZEN, WORLD
-
-    kind, _, folder = spec.partition(":")
-    if kind != WORLD:
-        return open_web(spec, freeze=workspace / FROZEN, local_only=common.local_only)
-    from sightline.world.lives import read_world
-    from sightline.world.web import world_web
-
-    if not folder:
-        raise UserError("world is the web of a drawn world, which has a folder.", "say which: --web world:FOLDER")
-    world = read_world(folder)
-    return OfflineWeb(world_web(world.seed, world.lives), WORLD)
+app.command(questions, sort_key=7)

@@ -40,19 +40,21 @@ class Gathered(Generic[Item]):
     stopped: StoppedError | None = None
 
     @property
-    def usd(self) -> float | None:
-        """What the replies cost, now or when they were first given; None where a price is not known."""
-        costs = [reply.usd for _, reply in self.replies]
-        return None if None in costs else sum(cost for cost in costs if cost is not None)
+    def failures(self) -> dict[str, int]:
+        """How many of each kind, the most frequent first."""
+        return dict(Counter(failure.kind for _, failure in self.failed).most_common())
 
     @property
-    def failures(self) -> Counter[str]:
-        return Counter(failure.kind for _, failure in self.failed)
+    def why_nothing(self) -> str:
+        """What was said most often, where nobody answered; else nothing."""
+        said = Counter(f"{failure.kind}: {failure.message}" for _, failure in self.failed)
+        return said.most_common(1)[0][0].rstrip(".") if said and not self.replies else ""
 
     def raise_if_stopped(self, done: str) -> None:
         """Say how far it came, after that has been written."""
         if self.stopped is not None:
-            raise StoppedError(f"{self.stopped.message} {done}", self.stopped.fix) from self.stopped
+            said = f"{self.stopped.message.rstrip('. ')}. {done}"
+            raise StoppedError(said, self.stopped.fix) from self.stopped
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,6 +85,15 @@ class Desk:
         except StoppedError as stopped:
             return replace(found, stopped=stopped)
         return found
+
+    def check(self, model: str) -> None:
+        """Refuse a model that can't be asked, before another is paid; asks nobody."""
+
+        async def opened() -> None:
+            async with open_chat(model, self.config, workspace=self.workspace, asking=self.asking):
+                pass
+
+        asyncio.run(opened())
 
     def price(self, requests: Iterable[ChatRequest], model: str, stage: str, calls: int | None = None) -> StagePlan:
         """What a stage would take; with `calls`, the requests stand for so many."""

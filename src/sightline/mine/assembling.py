@@ -2,13 +2,18 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from itertools import chain, zip_longest
+from math import ceil
 from pathlib import Path
+from tempfile import TemporaryDirectory
+from typing import Any
 
-from sightline.bench import write
+from sightline import bench
 from sightline.bench.files import HEADER
 from sightline.errors import UserError
+from sightline.io import read_json
 from sightline.mine.graph import MemoryGraph
 from sightline.mine.history import EVERYONE, History
 from sightline.mine.nouns import Reading, Verdict
@@ -24,31 +29,60 @@ from sightline.types import (
     Scope,
     Task,
 )
+from sightline.types.words import listed
 
+REQUESTS, QUESTIONS = "requests", "questions"
+"""What a mined benchmark asks; its card says it."""
 _NOTHING, _NOTHING_SHARE = "no-answer", 0.1
+_SEEN_WELL = 2
+_ELSEWHERE = "choose a new or an empty folder"
 _HOPS = {"same-event": "1", "same-place": "2", "other-events": "2", "next-event": "2", "previous-event": "2"}
 
 
-def check_place(out: Path) -> None:
-    """Refuse a place that holds other things before anything is asked."""
-    if out.exists() and not (out / HEADER).is_file() and (out.is_file() or any(out.iterdir())):
-        raise UserError(f"{out} holds other things; it is left as it is.", "choose a new or an empty folder")
+def check_place(out: Path, what: str) -> None:
+    """Refuse a place that can't be written, or whose content would be lost, before anything is asked.
+
+    A benchmark of what was mined before is replaced, unless people have reviewed it.
+    """
+    bench.check_place(out, out.resolve().name)
+    if (out / HEADER).is_file() and read_json(out / HEADER).get("card", {}).get("mined") != what:
+        raise UserError(f"{out} holds a benchmark of another kind; it is left as it is.", _ELSEWHERE)
+    place = next(folder for folder in (out, *out.resolve().parents) if folder.is_dir())
+    try:
+        TemporaryDirectory(dir=place).cleanup()
+    except OSError as error:
+        raise UserError(f"{out} can't be written: {error.strerror}.", _ELSEWHERE) from None
 
 
 def choose(verdicts: Iterable[Verdict], most: int) -> list[Verdict]:
-    """So many of those that passed: one in ten has no answer, the others in turn from each owner and of each type."""
+    """So many of those that passed: one in ten has no answer, the others in turn from each owner and of each type.
+
+    Those whose anchor is seen in several photos come first: what is seen once may have been misread.
+    """
     passed: dict[tuple[str, str], list[Verdict]] = {}
-    for verdict in verdicts:
+    for verdict in sorted(verdicts, key=lambda each: len(each.anchored) < _SEEN_WELL):
         if verdict.kept:
             passed.setdefault((type_of(verdict), verdict.draft.owner), []).append(verdict)
-    nothing = _in_turn([each for (kind, _), each in passed.items() if kind == _NOTHING])[: round(most * _NOTHING_SHARE)]
     something = _in_turn([each for (kind, _), each in passed.items() if kind != _NOTHING])
+    nothing = _in_turn([each for (kind, _), each in passed.items() if kind == _NOTHING])
+    nothing = nothing[: ceil(most * _NOTHING_SHARE)]
     return [*something[: most - len(nothing)], *nothing]
 
 
 def type_of(verdict: Verdict) -> str:
     """intra-event, inter-event, or no-answer."""
-    return verdict.draft.logic.event_type if verdict.draft.targets else _NOTHING
+    return verdict.draft.event_type if verdict.draft.targets else _NOTHING
+
+
+def retained(verdicts: Sequence[Verdict]) -> dict[str, Any]:
+    """How many were checked and kept, and how many each reason refused."""
+    kept = Counter(type_of(verdict) for verdict in verdicts if verdict.kept)
+    return {"checked": len(verdicts), "kept": sum(kept.values()), **kept, "refused": refusals(verdicts)}
+
+
+def refusals(verdicts: Iterable[Verdict]) -> dict[str, int]:
+    """Requests by what refused them, the most frequent first; the first reason of each counts."""
+    return dict(Counter(verdict.reasons[0] for verdict in verdicts if verdict.reasons).most_common())
 
 
 def _in_turn(lists: Sequence[Sequence[Verdict]]) -> list[Verdict]:
@@ -76,7 +110,7 @@ def write_benchmark(
         annotations=tuple(_annotations(kept, readings)),
         candidates=tuple(candidate for verdict in chosen for candidate in _candidates(verdict)),
     )
-    return write(benchmark, out)
+    return bench.write(benchmark, out)
 
 
 def _corpus(name: str, histories: Iterable[History]) -> Corpus:
@@ -95,7 +129,7 @@ def _corpus(name: str, histories: Iterable[History]) -> Corpus:
 def _task(verdict: Verdict, graph: MemoryGraph) -> Task:
     draft = verdict.draft
     labels = {
-        "event_type": (draft.logic.event_type,),
+        "event_type": (draft.event_type,),
         "targets": ("some" if draft.targets else "none",),
         "relation": (draft.logic.relation,),
         "hops": (_HOPS.get(draft.logic.relation, "unknown"),),
@@ -111,12 +145,19 @@ def _provenance(verdict: Verdict, graph: MemoryGraph) -> dict[str, Json]:
     clues: list[Json] = [
         {"id": id_, "picture": graph.clues[id_].picture, "text": graph.clues[id_].text} for id_ in draft.clues
     ]
+    at = {graph.photos[photo].event for photo in verdict.anchored}
+    events = {*at, *verdict.events}
+    linked: list[Json] = [photo for photo in verdict.linked if graph.photos[photo].event in events]
     return {
         "mined": {
             "by": draft.by,
             "seed_photo": draft.seed_photo,
             "photos": list(draft.photos),
             "clues": clues,
+            "anchor": {"text": _said(logic.anchor, graph), "pictures": list(verdict.anchored)},
+            "link": None if logic.link is None else {"text": _said((logic.link,), graph), "pictures": linked},
+            "target": {"text": _said(logic.target, graph), "pictures": list(draft.targets)},
+            "events": [_event(graph, id_, id_ in at, id_ in verdict.events) for id_ in sorted(events)],
             "logic": {
                 "relation": logic.relation,
                 "anchor": list(logic.anchor),
@@ -128,6 +169,26 @@ def _provenance(verdict: Verdict, graph: MemoryGraph) -> dict[str, Json]:
             "metadata_f1": verdict.metadata,
         },
         "review": "waiting",
+    }
+
+
+def _said(keys: Iterable[str], graph: MemoryGraph) -> str:
+    texts = {clue.key: clue.text for clue in graph.clues.values()}
+    return listed(texts[key] for key in keys)
+
+
+def _event(graph: MemoryGraph, event: str, anchors: bool, meant: bool) -> Json:
+    """When and where an event was, and all its pictures; whether the anchor is there, and whether it is meant."""
+    photos = [graph.photos[id_] for id_ in graph.events[event].photos]
+    where = next((photo.address for photo in photos if photo.address), None)
+    return {
+        "id": event,
+        "from": photos[0].taken_at,
+        "to": photos[-1].taken_at,
+        "where": where,
+        "anchor": anchors,
+        "meant": meant,
+        "pictures": [photo.id for photo in photos],
     }
 
 

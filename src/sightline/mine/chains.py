@@ -9,7 +9,7 @@ from typing import Literal, TypeAlias
 
 from sightline.agent.web import Web, WebPage
 from sightline.mine.nouns import Clue
-from sightline.mine.web_pages import PageFact, picture_urls, same_name
+from sightline.mine.web_pages import PageFact, distinct, picture_urls, same_name, tells
 from sightline.types import Failure
 
 HopKind: TypeAlias = Literal["fact", "picture"]
@@ -45,7 +45,7 @@ class Chain:
     @property
     def names(self) -> tuple[str, ...]:
         """What is passed on the way."""
-        return (self.clue.detail, *(hop.value for hop in self.hops[:-1]))
+        return (self.clue.name, *(hop.value for hop in self.hops[:-1]))
 
 
 @dataclass(slots=True)
@@ -62,7 +62,7 @@ class Walk:
     async def chain_from(self, clue: Clue) -> Chain | None:
         """A chain of at most so many hops with a visual one in the middle; None where there is none."""
         self.opened.clear()
-        page = await self._page_of(clue.detail)
+        page = await self._page_of(clue.name)
         return None if page is None else await self._onward(clue, page, ())
 
     async def _onward(self, clue: Clue, page: WebPage, way: tuple[Hop, ...]) -> Chain | None:
@@ -86,18 +86,19 @@ class Walk:
         return None
 
     async def _through_picture(self, clue: Clue, page: WebPage, way: tuple[Hop, ...]) -> Chain | None:
+        """By the one other name that the page's first picture shows, if the page itself does not tell it."""
         for url in picture_urls(page)[:1]:
             data = await self.web.picture(url)
             names = [] if isinstance(data, Failure) else await self.read_names(url, data)
-            passed = [clue.detail, page.title, *(hop.value for hop in way)]
-            for name in names:
-                if any(same_name(name, known) for known in passed):
-                    continue
-                target = await self._page_of(name)
-                hop = Hop("picture", "", name, page.url)
-                last = None if target is None else await self._last(target, (*way, hop))
-                if last is not None:
-                    return Chain(clue, (*way, hop, last))
+            passed = [clue.name, page.title, *(hop.value for hop in way)]
+            others = [name for name in distinct(names) if not any(same_name(name, known) for known in passed)]
+            if len(others) != 1 or tells(page, others[0]):
+                continue
+            target = await self._page_of(others[0])
+            hop = Hop("picture", "", others[0], page.url)
+            last = None if target is None else await self._last(target, (*way, hop))
+            if last is not None:
+                return Chain(clue, (*way, hop, last))
         return None
 
     async def _last(self, page: WebPage, way: tuple[Hop, ...]) -> Hop | None:

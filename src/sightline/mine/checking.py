@@ -2,8 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from pathlib import PurePosixPath
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 
@@ -12,21 +12,20 @@ from sightline.mine.logic import UNDECIDED, Meant, decide
 from sightline.mine.nouns import Draft, Verdict
 from sightline.mine.settings import Settings
 from sightline.mine.shortcuts import best_cut, best_filter
+from sightline.mine.wording import told
 from sightline.models.protocols import Vectors
 from sightline.types.words import listed
 
-LEAK = "names a picture"
 OTHER_SET, DOUBT = "the graph gives another set", "a picture is in doubt"
+NOT_SEEN = "a target does not surely show what is wanted"
 NOT_AMBIGUOUS, COPY = "nothing else looks like the targets", "a copy of a target is not in the set"
 TOO_MANY, NOWHERE = "too many targets", "the target is nowhere to be seen"
 WEAK_ANCHOR = "the anchor is hard to find"
 RETRIEVAL, METADATA = "direct retrieval", "metadata alone"
-_POOL = 12
-"""Pictures beside the targets that a person should look at."""
+_POOL, _POOL_OF_EVENTS = 12, 48
+"""Pictures beside the targets that a person should look at: the nearest, and others of the events that are meant."""
 _FOUND = 10
 """A search for an anchor has to find it among so many."""
-_SHORTEST = 5
-"""File names of fewer letters are words by chance."""
 
 
 class Ranker:
@@ -45,35 +44,47 @@ def check(draft: Draft, known: Knowledge, ranker: Ranker, settings: Settings) ->
     """All checks of one draft."""
     meant = decide(draft.logic, known)
     ranked = ranker.ranked(draft.query)
-    reasons = [*_wording(draft, known), *_set(draft, meant, known, settings), *_anchor(draft, known, ranker)]
-    pool = [(id_, round(score, 4)) for id_, score in ranked if id_ not in set(draft.targets)]
-    near = tuple(pool[:_POOL])
-    if not draft.targets:
-        return Verdict(draft, tuple(reasons), doubts=meant.doubts, pool=near)
+    reasons = [*told(draft, known), *_set(draft, meant, known, settings), *_anchor(draft, known, ranker)]
+    events = known.events_of(draft.targets) if meant.problem else frozenset(meant.events)
+    verdict = Verdict(
+        draft,
+        tuple(reasons),
+        doubts=meant.doubts,
+        anchored=known.in_order(known.sight(draft.logic.anchor).sure) if draft.logic.anchor else (),
+        linked=known.in_order(known.sight((draft.logic.link,)).sure) if draft.logic.link is not None else (),
+        events=tuple(sorted(events)),
+        pool=tuple(_pool(draft, ranked, events, known)),
+    )
+    return verdict if not draft.targets else _measured(verdict, ranked, known, settings)
+
+
+def _measured(verdict: Verdict, ranked: Sequence[tuple[str, float]], known: Knowledge, settings: Settings) -> Verdict:
+    """The verdict with what is reached without reasoning."""
+    draft = verdict.draft
     cut = best_cut([id_ for id_, _ in ranked], draft.targets)
     photos = sorted(known.photos.values(), key=lambda photo: (known.moment(photo.id), photo.id))
     by_metadata = best_filter(photos, draft.targets)
-    reasons += [RETRIEVAL] * (cut.f1 >= settings.retrieval_bound)
-    reasons += [METADATA] * (by_metadata.f1 >= settings.metadata_bound)
-    return Verdict(
-        draft,
-        tuple(reasons),
-        round(cut.f1, 4),
-        cut.size,
-        round(by_metadata.f1, 4),
-        by_metadata.by,
-        meant.doubts,
-        near,
+    easy = (RETRIEVAL,) * (cut.f1 >= settings.retrieval_bound) + (METADATA,) * (
+        by_metadata.f1 >= settings.metadata_bound
+    )
+    return replace(
+        verdict,
+        reasons=(*verdict.reasons, *easy),
+        retrieval=round(cut.f1, 4),
+        retrieval_k=cut.size,
+        metadata=round(by_metadata.f1, 4),
+        metadata_filter=by_metadata.by,
     )
 
 
-def _wording(draft: Draft, known: Knowledge) -> Iterator[str]:
-    """No id of a picture or an event, and no file name, may be told."""
-    said = draft.query.casefold()
-    names = {*known.photos, *(event.id for event in known.events)}
-    names |= {PurePosixPath(id_).stem for id_ in known.photos}
-    if any(len(name) >= _SHORTEST and name.casefold() in said for name in names):
-        yield LEAK
+def _pool(
+    draft: Draft, ranked: Sequence[tuple[str, float]], events: Container[str], known: Knowledge
+) -> Iterator[tuple[str, float]]:
+    """What is missing is most often in the events that are meant, and looks unlike the words of the request."""
+    others = [(id_, round(score, 4)) for id_, score in ranked if id_ not in set(draft.targets)]
+    there = [each for each in others if known.photos[each[0]].event in events][:_POOL_OF_EVENTS]
+    yield from there
+    yield from [each for each in others if each not in there][:_POOL]
 
 
 def anchor_words(draft: Draft, known: Knowledge) -> str:
@@ -104,5 +115,7 @@ def _set(draft: Draft, meant: Meant, known: Knowledge, settings: Settings) -> It
         yield NOWHERE
     elif not looks.sure - set(draft.targets):
         yield NOT_AMBIGUOUS
+    if meant.problem == UNDECIDED and not looks.sure >= set(draft.targets):
+        yield NOT_SEEN
     if known.copies_outside(draft.targets):
         yield COPY

@@ -8,7 +8,6 @@ from typing import Any
 
 from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Ask, Gathered, strict
 from sightline.mine.knowledge import Knowledge
-from sightline.mine.logic import decide
 from sightline.mine.nouns import Verdict
 from sightline.types import ChatRequest, ImagePart, Message, Picture
 from sightline.types.words import listed
@@ -37,17 +36,18 @@ class Look:
 def looks(
     verdicts: Sequence[Verdict], known: Mapping[str, Knowledge], pictures: Mapping[str, Picture], model: str
 ) -> Iterator[tuple[Look, Ask]]:
-    """The calls for all requests that passed so far and that the graph decides."""
+    """The calls for all requests that passed so far; of what the graph can't decide, the targets alone are shown."""
     for place, verdict in enumerate(verdicts):
-        own = known[verdict.draft.owner]
-        meant = decide(verdict.draft.logic, own)
-        if not verdict.kept or meant.problem:
+        if not verdict.kept:
             continue
-        target = listed(own.clues[key].text for key in verdict.draft.logic.target)
-        photos = [photo for event in meant.events for photo in own.graph.events[event].photos]
+        own, draft = known[verdict.draft.owner], verdict.draft
+        target = listed(own.clues[key].text for key in draft.logic.target)
+        photos = [photo for event in verdict.events for photo in own.graph.events[event].photos]
+        if draft.logic.relation == "free":
+            photos = list(draft.targets)
         for first in range(0, len(photos), EACH):
             look = Look(place, tuple(photos[first : first + EACH]))
-            yield look, _ask(verdict.draft.id, target, [pictures[photo] for photo in look.photos], model)
+            yield look, _ask(draft.id, target, [pictures[photo] for photo in look.photos], model)
 
 
 def confirmed(verdicts: Sequence[Verdict], asked: Sequence[Look], came: Gathered[Look]) -> list[Verdict]:

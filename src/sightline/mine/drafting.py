@@ -2,14 +2,14 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Protocol
 
 from sightline.mine.graph import Edge, MemoryGraph, Node
 from sightline.mine.knowledge import Knowledge
-from sightline.mine.nouns import Draft, Logic
+from sightline.mine.nouns import Draft, EventType, Logic
 from sightline.mine.sampling import Subgraph, sample
 from sightline.mine.settings import Settings
 
@@ -61,12 +61,25 @@ def as_draft(source: Source, proposed: Proposed, number: int, by: str) -> Draft:
         owner,
         proposed.query,
         proposed.logic,
+        event_type(proposed.logic, proposed.targets, source.known),
         proposed.targets,
         by,
         part.seed_photo,
         part.photos,
         part.clues,
         proposed.why,
+    )
+
+
+def event_type(logic: Logic, targets: Iterable[str], known: Knowledge) -> EventType:
+    """Whether the anchor's event is the targets' only one; a free request is told by where its targets are."""
+    if logic.relation != "free":
+        return "intra-event" if logic.relation == "same-event" else "inter-event"
+    events = known.events_of(targets)
+    return (
+        "intra-event"
+        if len(events) == 1 and events <= known.events_of(known.sight(logic.anchor).at_all)
+        else "inter-event"
     )
 
 
@@ -87,6 +100,24 @@ class Distinct:
             return False
         self._seen.update(keys)
         return True
+
+
+def what_is_strange(drafts: Iterable[Draft], known: Mapping[str, Knowledge], pictures: Container[str]) -> str:
+    """The first thing that drafts speak of and that the graph, or the corpus, does not know; else nothing."""
+    for draft in drafts:
+        own = known.get(draft.owner)
+        if own is None:
+            return f"{draft.owner}, whom"
+        for photo in (*draft.targets, *draft.photos):
+            if photo not in own.photos or photo not in pictures:
+                return f"{photo}, which"
+        for clue in draft.clues:
+            if clue not in own.graph.clues:
+                return f"{clue}, which"
+        for key in (*draft.logic.anchor, *draft.logic.target, *(link for link in (draft.logic.link,) if link)):
+            if key not in own.clues:
+                return f"{key}, which"
+    return ""
 
 
 def knowledge_of(graph: MemoryGraph, settings: Settings) -> list[Knowledge]:

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any, TypeVar
@@ -10,13 +10,21 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from sightline.errors import UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io import LineError, read_json, read_jsonl, write_json, write_jsonl
+from sightline.mine.settings import Settings
 
 OWNERS, READINGS, ASSOCIATIONS = "owners.jsonl", "parsed.jsonl", "associations.jsonl"
 GRAPH, GRAPH_PAGE = "graph.jsonl", "graph.html"
 DRAFTS, VERDICTS, QUESTIONS = "queries.jsonl", "checked.jsonl", "questions.jsonl"
-RETENTION = "retention.json"
-_MADE_BY = {READINGS: "parse", ASSOCIATIONS: "associate", GRAPH: "graph", DRAFTS: "queries", VERDICTS: "check"}
+RETENTION, SETTINGS = "retention.json", "settings.json"
+_MADE_BY = {
+    SETTINGS: "parse",
+    READINGS: "parse",
+    ASSOCIATIONS: "associate",
+    GRAPH: "graph",
+    DRAFTS: "queries",
+    VERDICTS: "check",
+}
 Row = TypeVar("Row")
 
 
@@ -38,6 +46,31 @@ class Files:
         self.folder.mkdir(parents=True, exist_ok=True)
         write_jsonl(self.path(name), (asdict(row) for row in rows))
         return self.path(name)
+
+    def write_failed(self, name: str, rows: Iterable[Mapping[str, str]]) -> Path:
+        """The list beside a file."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_jsonl(self.failed(name), rows)
+        return self.failed(name)
+
+    def retain(self, stage: str, figures: Mapping[str, Any]) -> None:
+        """Add a stage's figures to those of the others."""
+        path = self.path(RETENTION)
+        known = read_json(path) if path.is_file() else {}
+        write_json(path, {**known, stage: dict(figures)})
+
+    def keep_settings(self, settings: Settings) -> None:
+        """Remember how the project is made, for stages that are run alone."""
+        self.folder.mkdir(parents=True, exist_ok=True)
+        write_json(self.path(SETTINGS), asdict(settings))
+
+    def settings(self) -> Settings:
+        """How the project was made so far."""
+        path = self.existing(SETTINGS)
+        try:
+            return TypeAdapter(Settings).validate_python(read_json(path))
+        except ValidationError as error:
+            raise UserError(f"{path} does not say how the project was made: {error}", f"delete {path}") from None
 
     def existing(self, name: str) -> Path:
         """The file, if it is there; else an error that names the stage that makes it."""

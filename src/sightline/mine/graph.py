@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -45,8 +45,6 @@ class Photo:
     summary: str = ""
     place: str = ""
     alike: str | None = None
-    read: bool = True
-    "False: the model could not be asked about it, so that it may show anything."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,9 +58,11 @@ class EventNode:
 
 @dataclass(frozen=True, slots=True)
 class Person:
-    """Somebody whom the pictures' own metadata name; faces are not compared."""
+    """Somebody whom the metadata of one owner's pictures name; faces are not compared."""
 
     id: str
+    owner: str
+    name: str
     photos: tuple[str, ...]
 
 
@@ -129,28 +129,33 @@ def build_graph(
     associations: Iterable[Association],
     groups: Iterable[Group] = (),
 ) -> MemoryGraph:
-    """The graph of what was read and accepted; photos that could not be read have no clues."""
+    """The graph of what was read and accepted.
+
+    Pictures that nobody could read are left out, for they may show anything. A name is a person of one history, and a
+    clue of each of its photos.
+    """
     alike = {id_: group.id for group in groups if group.kind in ("burst", "duplicate") for id_ in group.pictures}
     photos: dict[str, Photo] = {}
     events: dict[str, EventNode] = {}
-    named: dict[str, list[str]] = {}
+    named: dict[tuple[str, str], list[str]] = {}
     for history in histories:
-        for event in history.events:
+        for event in history.only(readings).events:
             ids = tuple(picture.id for picture in event.pictures)
             events[event.id] = EventNode(event.id, history.owner, ids)
             for picture in event.pictures:
-                photos[picture.id] = _photo(picture, history.owner, event.id, readings.get(picture.id), alike)
+                photos[picture.id] = _photo(picture, history.owner, event.id, readings[picture.id], alike)
                 for name in _named(picture):
-                    named.setdefault(name, []).append(picture.id)
-    clues = {clue.id: clue for id_ in photos if id_ in readings for clue in readings[id_].clues}
-    people = {name: Person(name, tuple(shown)) for name, shown in sorted(named.items())}
+                    named.setdefault((history.owner, name), []).append(picture.id)
+    people = {person.id: person for person in _people(named)}
+    seen = (clue for id_ in photos for clue in readings[id_].clues)
+    clues = {clue.id: clue for clue in (*seen, *_names(people.values()))}
     compared = [each for each in associations if each.clue in clues and each.picture in photos]
     refused = tuple((each.clue, each.picture) for each in compared if not each.accepted)
     edges = (*structure(events, clues, people), *_links(compared))
     return MemoryGraph(photos, events, clues, people, edges, refused)
 
 
-def _photo(picture: Picture, owner: str, event: str, reading: Reading | None, alike: Mapping[str, str]) -> Photo:
+def _photo(picture: Picture, owner: str, event: str, reading: Reading, alike: Mapping[str, str]) -> Photo:
     assert picture.taken_at is not None
     return Photo(
         picture.id,
@@ -161,16 +166,28 @@ def _photo(picture: Picture, owner: str, event: str, reading: Reading | None, al
         picture.lon,
         picture.address,
         picture.device,
-        "" if reading is None else reading.summary,
-        "" if reading is None else reading.place,
+        reading.summary,
+        reading.place,
         alike.get(picture.id),
-        reading is not None,
     )
 
 
 def _named(picture: Picture) -> list[str]:
     names = picture.extra.get(_NAMES)
-    return [name for name in names if isinstance(name, str)] if isinstance(names, list) else []
+    told = names if isinstance(names, list) else []
+    return list(dict.fromkeys(name.strip() for name in told if isinstance(name, str) and name.strip()))
+
+
+def _people(named: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Person]:
+    """People by the history that names them: equal names of two owners are two people."""
+    for number, ((owner, name), photos) in enumerate(sorted(named.items()), 1):
+        yield Person(f"{owner}#{number}", owner, name, tuple(photos))
+
+
+def _names(people: Iterable[Person]) -> Iterator[Clue]:
+    for person in people:
+        for photo in person.photos:
+            yield Clue(f"{photo}@{person.id}", photo, "name", "name", person.name, person.name, person.name, 1.0)
 
 
 def structure(

@@ -1,106 +1,83 @@
-"""A memory graph to look at: one self-contained page with an SVG, no script and nothing from elsewhere."""
+"""A memory graph to look at without the app: one self-contained page, no script and nothing from elsewhere."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Sequence
 from html import escape
 
-from sightline.mine.graph import Edge, MemoryGraph
+from sightline.mine.graph import EventNode, MemoryGraph
+from sightline.mine.graph_drawing import LEGEND, ROWS, RULES, Arc, Link, arcs_of, curves, figures_of, links_of, title_of
+from sightline.types.words import counted
 
-_WIDE, _ROW, _TOP, _LEFT, _RIGHT = 1200, 34, 30, 250, 40
-_MOST_EVENTS = 60
-"""Events of an owner that are drawn; a history of more is told in figures."""
-_MOST_LINKS = 400
-"""Arcs of a drawing: more would hide each other."""
+_ROW, _WIDE = 56, 110
+_REASONS = 12
+"""Links of an event that are told with their reasons; `sightline view` has them all."""
 _STYLE = """
-:root{color-scheme:light dark;--ink:#1c2430;--faint:#8894a6;--back:#fff;--event:#dfe6f0;--link:#b3541e}
-@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--faint:#8894a6;--back:#14181f;--event:#2a3342;--link:#f0a060}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);margin:2rem auto;max-width:1240px;
-padding:0 1rem}svg{width:100%;height:auto}text{font-size:12px;fill:var(--ink)}.event{fill:var(--event)}
-.photo{fill:var(--faint)}.link{stroke:var(--link);fill:none;opacity:.28}.link:hover{opacity:1;stroke-width:3}
-table{border-collapse:collapse}td{padding:0 1rem 0 0}
+:root{color-scheme:light dark;--ink:#1c2430;--quiet:#5b6673;--back:#fff;--row:#eef1f5;--link:#b3541e}
+@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--quiet:#9aa6b2;--back:#14181f;--row:#232b37;--link:#f0a060}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);margin:2rem auto;max-width:70rem;
+padding:0 1rem}.drawn{display:flex}.drawn svg{flex:none}ol{list-style:none;margin:0;padding:0;flex:1;min-width:0}
+ol li{height:56px;padding:4px 0;box-sizing:border-box}ol div{background:var(--row);border-radius:8px;padding:0 10px;
+height:48px;line-height:24px;overflow:hidden}ol div span{display:block;white-space:nowrap;overflow:hidden;
+text-overflow:ellipsis}.quiet,td{color:var(--quiet)}.link{stroke:var(--link);fill:none;opacity:.4}
+.link:hover{opacity:1}.dots{letter-spacing:.15em;color:var(--quiet)}
 """
 
 
 def graph_page(graph: MemoryGraph) -> str:
-    """The page: figures, and for each owner the events in order of time with the links between their photos."""
-    body = "".join(_owner(graph, owner) for owner in graph.owners)
+    """The page: figures, and for each owner the events in order of time with what joins them."""
+    links = links_of(graph)
+    body = "".join(_owner(graph, links, owner) for owner in graph.owners)
+    figures = ", ".join(f"{count:,} {name}" for name, count in figures_of(graph).items())
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Memory graph</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head><body>'
-        f"<h1>Memory graph</h1>{_figures(graph)}{body}</body></html>"
+        f"<h1>Memory graph</h1><p>{figures}.</p><p>{LEGEND} A dot is a picture; <code>sightline view</code> shows them."
+        f"</p>{body}</body></html>"
     )
 
 
-def owner_svg(graph: MemoryGraph, owner: str) -> str:
-    """One owner's events as rows of photos, and an arc for each association between two events."""
-    events = [event for event in graph.events.values() if event.owner == owner][:_MOST_EVENTS]
-    at: dict[str, tuple[float, float]] = {}
-    rows = []
-    for row, event in enumerate(events):
-        y = _TOP + row * _ROW
-        step = (_WIDE - _LEFT - _RIGHT) / max(len(event.photos), 1)
-        for place, photo in enumerate(event.photos):
-            at[photo] = (_LEFT + step * (place + 0.5), y)
-        rows.append(_row(graph, event.id, y, at))
-    links = "".join(_arcs(graph, at))
-    high = _TOP + _ROW * max(len(events), 1)
-    return f'<svg viewBox="0 0 {_WIDE} {high}" role="img" aria-label="{escape(owner)}">{"".join(rows)}{links}</svg>'
-
-
-def _figures(graph: MemoryGraph) -> str:
-    stats = graph.stats()
-    told = {
-        **{f"{name} nodes": count for name, count in stats["nodes"].items()},
-        **{f"{name} edges": count for name, count in stats["edges"].items()},
-        **{f"accepted by: {name}": count for name, count in stats["rules"].items()},
-        "associations across events": stats["across_events"],
-        "comparisons refused": stats["refused"],
-    }
-    rows = "".join(f"<tr><td>{escape(name)}</td><td>{count:,}</td></tr>" for name, count in told.items())
-    return f"<table>{rows}</table>"
-
-
-def _owner(graph: MemoryGraph, owner: str) -> str:
-    count = sum(event.owner == owner for event in graph.events.values())
-    more = f"<p>The first {_MOST_EVENTS} of {count:,} events.</p>" if count > _MOST_EVENTS else ""
-    return f"<h2>{escape(owner)}</h2>{more}{owner_svg(graph, owner)}"
-
-
-def _row(graph: MemoryGraph, event: str, y: float, at: Mapping[str, tuple[float, float]]) -> str:
-    photos = graph.events[event].photos
-    first = graph.photos[photos[0]]
-    name = f"{first.taken_at[:10]} {(first.address or '').rpartition(',')[0].rpartition(',')[2].strip()}"
-    bar = f'<rect class="event" x="{_LEFT}" y="{y - 9:.0f}" width="{_WIDE - _LEFT - _RIGHT}" height="18" rx="9"/>'
-    dots = "".join(
-        f'<circle class="photo" cx="{at[id_][0]:.1f}" cy="{y:.0f}" r="4"><title>{_told(graph, id_)}</title></circle>'
-        for id_ in photos
+def _owner(graph: MemoryGraph, links: Sequence[Link], owner: str) -> str:
+    events = [event for event in graph.events.values() if event.owner == owner]
+    drawn = events[:ROWS]
+    arcs = arcs_of(graph, links, drawn)
+    more = f"<p>The first {ROWS} of {counted(len(events), 'event')}.</p>" if len(events) > ROWS else ""
+    rows = "".join(map(_row, (title_of(graph, event) for event in drawn), drawn))
+    reasons = "".join(_reasons(graph, drawn, arcs))
+    return (
+        f'<h2>{escape(owner)}</h2>{more}<div class="drawn">{_drawing(arcs, len(drawn))}<ol>{rows}</ol></div>'
+        f"{'<h3>What joins them</h3>' if reasons else ''}{reasons}"
     )
-    return f'<text x="4" y="{y + 4:.0f}">{escape(name[:36])}</text>{bar}{dots}'
 
 
-def _told(graph: MemoryGraph, photo: str) -> str:
-    found = graph.photos[photo]
-    return escape(f"{photo} · {found.taken_at[:16]} · {found.summary}"[:300])
+def _row(title: str, event: EventNode) -> str:
+    count = len(event.photos)
+    dots = f'<span class="dots" aria-hidden="true">{"•" * min(count, 60)}</span>'
+    return f"<li><div><span>{escape(title)} · {counted(count, 'picture')}</span>{dots}</div></li>"
 
 
-def _arcs(graph: MemoryGraph, at: Mapping[str, tuple[float, float]]) -> Iterator[str]:
-    """An arc for each link; of very many, every so-manieth."""
-    links = [(edge, ends) for edge in graph.edges if (ends := _ends(graph, edge, at)) is not None]
-    for edge, ((x0, y0), (x1, y1)) in links[:: -(-len(links) // _MOST_LINKS) or 1]:
-        bend = min(_WIDE - 2.0, max(x0, x1) + min(160.0, 20 + abs(y1 - y0) / 3))
-        clue = graph.clues[edge.source.id]
-        why = escape(f"{clue.text} · {edge.rule} · {edge.why}"[:300])
-        curve = f"M{x0:.0f},{y0:.0f} C{bend:.0f},{y0:.0f} {bend:.0f},{y1:.0f} {x1:.0f},{y1:.0f}"
-        yield f'<path class="link" d="{curve}"><title>{why}</title></path>'
+def _drawing(arcs: Sequence[Arc], rows: int) -> str:
+    drawn = "".join(
+        f'<path class="link" d="{path}" stroke-width="{thick:.1f}"><title>{escape(arc.told[:300])}</title></path>'
+        for arc, path, thick in curves(arcs, _ROW, _WIDE)
+    )
+    label = counted(len(arcs), "pair of events that something joins", "pairs of events that something joins")
+    return f'<svg width="{_WIDE}" height="{_ROW * rows}" role="img" aria-label="{label}">{drawn}</svg>'
 
 
-def _ends(
-    graph: MemoryGraph, edge: Edge, at: Mapping[str, tuple[float, float]]
-) -> tuple[tuple[float, float], tuple[float, float]] | None:
-    """Where an association between two drawn events begins and ends."""
-    if edge.kind != "association":
-        return None
-    source = graph.clues[edge.source.id].picture
-    crosses = graph.photos[source].event != graph.photos[edge.target.id].event
-    return (at[source], at[edge.target.id]) if crosses and source in at and edge.target.id in at else None
+def _reasons(graph: MemoryGraph, events: Sequence[EventNode], arcs: Sequence[Arc]) -> Iterator[str]:
+    titles = [escape(title_of(graph, event)) for event in events]
+    for arc in arcs:
+        told = "".join(f"<li>{_reason(link)}</li>" for link in arc.links[:_REASONS])
+        left = len(arc.links) - _REASONS
+        more = f"<li>and {left:,} more</li>" if left > 0 else ""
+        yield (
+            f"<details><summary>{titles[arc.first]} and {titles[arc.second]}: {escape(arc.told[:200])}</summary>"
+            f"<ul>{told}{more}</ul></details>"
+        )
+
+
+def _reason(link: Link) -> str:
+    rule = f", {RULES[link.rule]}" if link.rule else ""
+    why = f": {link.why}" if link.why else ""
+    return escape(f"{link.clue.text}{rule}{why}"[:400])

@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Container, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
 from sightline.errors import UserError
 from sightline.mine.settings import OwnerRules
 from sightline.types import Corpus, Group, Picture
+from sightline.types.words import counted
 
 EVERYONE = "all"
 """Stands for the owner of a corpus that names none."""
+_FEWEST = 2
+"""Events without which nothing is ambiguous."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,6 +43,30 @@ class History:
 
     def __iter__(self) -> Iterator[Picture]:
         return (picture for event in self.events for picture in event.pictures)
+
+    def only(self, pictures: Container[str]) -> History:
+        """The history of these pictures alone; an event that has none of them is left out."""
+        left = (Event(each.id, tuple(one for one in each.pictures if one.id in pictures)) for each in self.events)
+        return replace(self, events=tuple(event for event in left if event.pictures))
+
+
+@dataclass(frozen=True, slots=True)
+class Owner:
+    """A line of `owners.jsonl`: who was found, and what is taken of the history, or why nothing is."""
+
+    owner: str
+    refused: str | None
+    pictures: int
+    taken: int
+    events: int
+    coverage: float
+    days: int
+
+    @classmethod
+    def of(cls, found: History) -> Owner:
+        taken = 0 if found.refused else found.taken
+        coverage = round(found.coverage, 4)
+        return cls(found.owner, found.refused or None, found.pictures, taken, len(found.events), coverage, found.days)
 
 
 def histories(corpus: Corpus, rules: OwnerRules, owners: Sequence[str] = ()) -> tuple[History, ...]:
@@ -75,18 +102,21 @@ def _history(
     coverage = placed / len(own) if own else 0.0
     days = (moment(dated[-1]) - moment(dated[0])).days if dated else 0
     found = [Event(id_, tuple(each)) for id_, each in events.items()]
+    taken = _accumulated(found, rules.cap)
     refused = _refused(len(own), coverage, len(found), days, rules)
-    return History(owner, _accumulated(found, rules.cap), len(own), coverage, days, refused)
+    if not refused and len(taken) < _FEWEST:
+        refused = f"{counted(len(taken), 'event')} from the first on fit into {counted(rules.cap, 'picture')}"
+    return History(owner, taken, len(own), coverage, days, refused)
 
 
 def _refused(pictures: int, coverage: float, events: int, days: int, rules: OwnerRules) -> str:
     if pictures < rules.pictures:
-        return f"{pictures:,} pictures, fewer than {rules.pictures:,}"
+        return f"{counted(pictures, 'picture')}, fewer than {rules.pictures:,}"
     if coverage < rules.coverage:
         return f"{coverage:.0%} of the pictures tell when and where, less than {rules.coverage:.0%}"
     if events < rules.events:
-        return f"{events:,} events, fewer than {rules.events:,}"
-    return f"a span of {days:,} days, less than {rules.days:,}" if days < rules.days else ""
+        return f"{counted(events, 'event')}, fewer than {rules.events:,}"
+    return f"a span of {counted(days, 'day')}, less than {rules.days:,}" if days < rules.days else ""
 
 
 def _accumulated(events: Sequence[Event], cap: int) -> tuple[Event, ...]:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable
 from dataclasses import dataclass
 from datetime import UTC, datetime
@@ -19,6 +20,7 @@ NEAR_KM, FAR_KM = 10.0, 40.0
 _RARE, _COMMON = 2, 3
 """A look in so few photos is rare; one in so many times as many is common beside it."""
 _MISREAD = 2
+_NAME = "name"
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +45,7 @@ class Knowledge:
     A clue below `sure` is a doubt, for every look of its noun: who is not sure of a thing is not sure of its colour.
     What one frame of a burst, or one copy, surely shows is in doubt in the others where it was not seen. An accepted
     association to the very same thing counts as seen; a refused one of a photo that shows an equal look is a doubt.
-    A photo that could not be read may show anything.
+    A name that the metadata give is certain; in a photo with more people than names it is a doubt.
     A look that is seen once or twice and nearly equals a common one may be that one misread: both are in doubt there.
     """
 
@@ -54,7 +56,6 @@ class Knowledge:
         events = (event for event in graph.events.values() if event.owner == owner)
         self.events = tuple(sorted(events, key=lambda event: (self.moment(event.photos[0]), event.id)))
         self._alike = _grouped(self.photos.values())
-        self._unread = {id_ for id_, photo in self.photos.items() if not photo.read}
         self.clues: dict[str, Clue] = {}
         "By key: one clue that stands for all of equal look."
         self._sights = self._seen(misread)
@@ -64,6 +65,10 @@ class Knowledge:
         """When a photo was taken, comparable with others."""
         taken = datetime.fromisoformat(self.photos[photo].taken_at)
         return taken.replace(tzinfo=UTC) if taken.tzinfo is None else taken
+
+    def in_order(self, photos: Iterable[str]) -> tuple[str, ...]:
+        """Photos in order of time."""
+        return tuple(sorted(photos, key=lambda photo: (self.moment(photo), photo)))
 
     def sight(self, keys: Iterable[str]) -> Sight:
         """Photos that show all of these."""
@@ -123,6 +128,7 @@ class Knowledge:
             if found is doubt:
                 unsure.setdefault(clue.noun, set()).add(clue.picture)
         self._add_associations(sure, doubt)
+        unsure.setdefault(_NAME, set()).update(self._unnamed())
         if misread:
             self._doubt_rare_looks(sure, doubt)
         return {
@@ -163,12 +169,20 @@ class Knowledge:
     def _weighed(self, sure: set[str], doubt: set[str]) -> Sight:
         groups = {self.photos[photo].alike for photo in sure} - {None}
         alike = {photo for group in groups for photo in self._alike[str(group)]}
-        return Sight(frozenset(sure), frozenset((doubt | alike | self._unread) - sure))
+        return Sight(frozenset(sure), frozenset((doubt | alike) - sure))
+
+    def _unnamed(self) -> set[str]:
+        """Photos with more people than names."""
+        seen, named = Counter[str](), Counter[str]()
+        for clue in self.graph.clues.values():
+            if clue.kind in ("person", _NAME):
+                (named if clue.kind == _NAME else seen)[clue.picture] += 1
+        return {photo for photo in self.photos if seen[photo] > named[photo]}
 
 
 def nearly_equal(one: Clue, other: Clue) -> bool:
     """Looks of one noun that differ in a single word; words on signs that differ in up to two letters."""
-    if one.key == other.key or one.kind != other.kind or one.noun != other.noun:
+    if one.key == other.key or one.kind != other.kind or one.noun != other.noun or one.kind == _NAME:
         return False
     if one.kind == "text":
         return _letters_apart(one.look, other.look) <= _MISREAD

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable
 from dataclasses import dataclass
 
 from sightline.mine.graph import EventNode
@@ -11,6 +10,7 @@ from sightline.mine.nouns import Logic
 
 NO_ANCHOR, SEVERAL_ANCHORS = "the anchor is nowhere to be seen", "the anchor is seen at several events"
 DOUBTFUL_ANCHOR = "the anchor is perhaps seen at other events, too"
+UNSURE_ANCHOR = "the anchor was perhaps misread"
 NO_LINK, SEVERAL_LOOKS = (
     "the link is not seen at the anchor's event",
     "the anchor's event shows several of the link's kind",
@@ -53,15 +53,17 @@ def decide(logic: Logic, known: Knowledge) -> Meant:
     sure = [photo for photo in wanted.sure if known.photos[photo].event in scope.sure]
     events = scope.sure | scope.doubt
     doubts = [photo for photo in wanted.at_all if known.photos[photo].event in events and photo not in set(sure)]
-    return Meant(_in_order(sure, known), _in_order(doubts, known), tuple(sorted(scope.sure)))
+    return Meant(known.in_order(sure), known.in_order(doubts), tuple(sorted(scope.sure)))
 
 
 def _anchor(logic: Logic, known: Knowledge) -> _Scope:
     """The one event that the anchor singles out."""
     seen = known.sight(logic.anchor)
     events = known.events_of(seen.sure)
-    if len(events) != 1:
-        return _Scope(problem=SEVERAL_ANCHORS if events else NO_ANCHOR)
+    if not events:
+        return _Scope(problem=UNSURE_ANCHOR if seen.doubt else NO_ANCHOR)
+    if len(events) > 1:
+        return _Scope(problem=SEVERAL_ANCHORS)
     if known.events_of(seen.doubt) - events:
         return _Scope(problem=DOUBTFUL_ANCHOR)
     return _Scope(events)
@@ -115,7 +117,3 @@ def _nearest(
         if id_ in doubt:
             return _Scope(problem=DOUBTFUL_EVENT)
     return _Scope(problem=NO_EVENT)
-
-
-def _in_order(photos: Iterable[str], known: Knowledge) -> tuple[str, ...]:
-    return tuple(sorted(photos, key=lambda photo: (known.moment(photo), photo)))

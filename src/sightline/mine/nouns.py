@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-ClueKind: TypeAlias = Literal["object", "landmark", "text", "person"]
+ClueKind: TypeAlias = Literal["object", "landmark", "text", "person", "name"]
+"""A `name` is one that a picture's own metadata give; nobody sees it."""
 Where: TypeAlias = Literal["inside", "outside"]
 """Of the event of the picture that a clue was seen in."""
 Rule: TypeAlias = Literal["unique-identifier", "matching-features", "reference", "same-theme"]
@@ -38,6 +39,11 @@ class Clue:
     def key(self) -> str:
         """What clues of equal look share."""
         return f"{self.kind}:{self.look}"
+
+    @property
+    def name(self) -> str:
+        """What it is called: words as they are written, and the name of a landmark."""
+        return self.text if self.kind == "landmark" else self.detail
 
 
 @dataclass(frozen=True, slots=True)
@@ -79,10 +85,6 @@ class Logic:
     target: tuple[str, ...]
     link: str | None = None
 
-    @property
-    def event_type(self) -> EventType:
-        return "intra-event" if self.relation == "same-event" else "inter-event"
-
 
 @dataclass(frozen=True, slots=True)
 class Draft:
@@ -92,6 +94,7 @@ class Draft:
     owner: str
     query: str
     logic: Logic
+    event_type: EventType
     targets: tuple[str, ...]
     by: str
     seed_photo: str
@@ -105,7 +108,9 @@ class Verdict:
     """What the checks said: no reason against it means that it is kept.
 
     `retrieval` and `metadata` are the best F1 that direct retrieval, or one filter on metadata, reaches; None where
-    there is nothing to find. `pool` holds pictures that a person should look at, those that come nearest first.
+    there is nothing to find. `anchored` and `linked` are the photos that surely show the anchor and the link, and
+    `events` those that are meant. `pool` holds pictures that a person should look at: the others of those events, then
+    those that come nearest.
     """
 
     draft: Draft
@@ -115,7 +120,10 @@ class Verdict:
     metadata: float | None = None
     metadata_filter: str = ""
     doubts: tuple[str, ...] = ()
-    pool: tuple[tuple[str, float], ...] = field(default=())
+    anchored: tuple[str, ...] = ()
+    linked: tuple[str, ...] = ()
+    events: tuple[str, ...] = ()
+    pool: tuple[tuple[str, float], ...] = ()
 
     @property
     def kept(self) -> bool:

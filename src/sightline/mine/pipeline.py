@@ -4,56 +4,43 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
-from dataclasses import asdict, dataclass, field, replace
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import replace
 from functools import cached_property
 from pathlib import Path
-from typing import Any, Literal, TypeAlias, get_args
+from typing import Literal, TypeAlias, get_args
 
 from sightline.corpus.view import open_corpus
 from sightline.engine.plan import Plan
 from sightline.errors import UserError
-from sightline.io import read_json, write_json, write_jsonl, write_whole
+from sightline.io import read_json, write_whole
 from sightline.mine import confirming, parsing, verifying, writing
 from sightline.mine import files as names
 from sightline.mine.asking import Desk, Gathered
-from sightline.mine.assembling import check_place, choose, type_of, write_benchmark
+from sightline.mine.assembling import REQUESTS, check_place, choose, refusals, retained, type_of, write_benchmark
 from sightline.mine.checking import Ranker, anchor_words, check
-from sightline.mine.drafting import OVERSAMPLED, knowledge_of
+from sightline.mine.done import Done
+from sightline.mine.drafting import knowledge_of, what_is_strange
 from sightline.mine.files import Files
 from sightline.mine.graph import MemoryGraph, build_graph, read_graph, write_graph
 from sightline.mine.graph_page import graph_page
-from sightline.mine.history import History, histories
+from sightline.mine.history import History, Owner, histories
 from sightline.mine.knowledge import Knowledge
 from sightline.mine.neighbours import Followed, embedded_pictures, follow, rarest_clues
 from sightline.mine.nouns import Association, Draft, Reading, Verdict
-from sightline.mine.settings import Settings
+from sightline.mine.planning import plan_mining
+from sightline.mine.settings import GENTLE, Settings
+from sightline.mine.spending import billed
 from sightline.mine.templates import drafts_by_templates
 from sightline.models.embedders.listed import embed_words
 from sightline.models.embedders.session import Session
 from sightline.models.protocols import Embedder
-from sightline.types import Benchmark, Corpus
+from sightline.types import Benchmark, Corpus, Picture
+from sightline.types.words import counted
 
 StageName: TypeAlias = Literal["parse", "associate", "graph", "queries", "check"]
 STAGES: tuple[StageName, ...] = get_args(StageName)
-_LOOKS_EACH = 2
-"""Calls of a second look at a usual request."""
-
-
-@dataclass(frozen=True, slots=True)
-class Done:
-    """What a stage did; `failures` counts what could not be done, by kind."""
-
-    stage: str
-    wrote: tuple[Path, ...]
-    counts: Mapping[str, Any]
-    failures: Mapping[str, int] = field(default_factory=dict)
-    usd: float | None = 0.0
-    seconds: float = 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
-        return asdict(self) | {"wrote": [str(path) for path in self.wrote]}
+_SHOWN = "pictures and what they show"
 
 
 class Mining:
@@ -69,20 +56,29 @@ class Mining:
         return open_corpus(self.desk.workspace)
 
     @cached_property
+    def everyone(self) -> tuple[History, ...]:
+        """All histories, also those that are refused."""
+        return histories(self.corpus, self.settings.rules, self.settings.owners)
+
+    @cached_property
     def histories(self) -> tuple[History, ...]:
         """The histories that are mined; an error says why none is."""
-        found = histories(self.corpus, self.settings.rules, self.settings.owners)
-        taken = tuple(history for history in found if not history.refused)
+        taken = tuple(history for history in self.everyone if not history.refused)
         if not taken:
-            reasons = "; ".join(f"{history.owner}: {history.refused}" for history in found[:5])
-            raise UserError(f"no owner has a history to mine ({reasons}).", "scan more pictures, or ease the rules")
+            reasons = "; ".join(f"{history.owner}: {history.refused}" for history in self.everyone[:5])
+            gentler = " or choose --preset gentle" if self.settings.rules.pictures > GENTLE.pictures else ""
+            fix = f"scan more pictures, with when and where they were taken,{gentler}".rstrip(",")
+            raise UserError(f"no owner has a history to mine ({reasons}).", fix)
         return taken
 
     def run_all(self, out: Path, tell: Callable[[Done], None] = lambda _: None) -> Benchmark:
         """All stages, and what passed the checks as a benchmark; `tell` hears of each stage when it is done."""
-        check_place(out)
+        check_place(out, REQUESTS)
+        self._check_means()
         for stage in STAGES:
-            tell(self.run(stage))
+            done = self.run(stage)
+            tell(done)
+            done.raise_if_nothing()
         return self.assemble(out)
 
     def run(self, stage: StageName) -> Done:
@@ -95,66 +91,59 @@ class Mining:
             "check": self._check,
         }
         started = time.monotonic()
-        done = stages[stage]()
-        self._retain(stage, {**done.counts, "failed": sum(done.failures.values())})
-        return replace(done, seconds=time.monotonic() - started)
+        self.files.keep_settings(self.settings)
+        with billed(self.desk.workspace) as bill:
+            done = stages[stage]()
+        self.files.retain(stage, {**done.counts, "failed": sum(done.failures.values())})
+        return replace(done, bill=bill, seconds=time.monotonic() - started)
 
     def plan(self) -> Plan:
-        """What all stages would cost, if every picture has as many clues as are followed and all drafts pass."""
-        pictures = [picture for history in self.histories for picture in history]
-        model, settings = self.settings.model, self.settings
-        parse = (parsing.ask_for(picture, model).request for picture in pictures)
-        stages = [
-            self.desk.price(parse, model, parsing.STAGE),
-            self.desk.price(
-                [verifying.typical(pictures, settings.near, model)],
-                model,
-                verifying.STAGE,
-                len(pictures) * settings.clues,
-            ),
-        ]
-        if settings.writer is not None:
-            typical = [writing.typical(settings.writer)]
-            stages.append(self.desk.price(typical, settings.writer, writing.STAGE, writing.calls_for(settings)))
-        if settings.confirm:
-            looked = [confirming.typical(pictures, model)]
-            calls = _LOOKS_EACH * OVERSAMPLED * settings.queries
-            stages.append(self.desk.price(looked, model, confirming.STAGE, calls))
-        return Plan(tuple(stages))
+        """What all stages would cost."""
+        return plan_mining([picture for history in self.histories for picture in history], self.settings, self.desk)
 
     # --- stages ------------------------------------------------------------------------------------------------
 
     def _parse(self) -> Done:
-        everyone = histories(self.corpus, self.settings.rules, self.settings.owners)
+        owners = self.files.write(names.OWNERS, map(Owner.of, self.everyone))
         pictures = [picture for history in self.histories for picture in history]
         model = self.settings.model
-        owners = self._write_owners(everyone)
         asks = [(picture, parsing.ask_for(picture, model)) for picture in pictures]
         came = self.desk.gather(asks, model, parsing.STAGE)
         readings = [parsing.reading_of(picture.id, reply, model) for picture, reply in came.replies]
         path = self.files.write(names.READINGS, readings)
         failed = [{"picture": picture.id, "kind": why.kind, "error": why.message} for picture, why in came.failed]
-        wrote = (owners, path, self._write_failed(names.READINGS, failed))
+        listed = self.files.write_failed(names.READINGS, failed)
         came.raise_if_stopped(f"{len(readings):,} of {len(pictures):,} pictures were read, into {path}.")
         counts = {
-            "owners": len(everyone),
+            "owners": len(self.everyone),
             "owners kept": len(self.histories),
             "pictures": len(pictures),
             "read": len(readings),
             "clues": sum(len(reading.clues) for reading in readings),
         }
-        return Done("parse", wrote, counts, came.failures, came.usd)
+        left_out = f"left out of the history, because nobody read it: {counted(len(failed), 'picture')}, see {listed}"
+        nothing = f"no picture could be read, of {len(pictures):,}; {came.why_nothing}. {listed} lists them."
+        return Done(
+            "parse",
+            (owners, path, listed),
+            counts,
+            came.failures,
+            (left_out,) if failed else (),
+            nothing if came.why_nothing else "",
+        )
 
     def _associate(self) -> Done:
-        followed = self._followed(self._readings())
-        pictures = {picture.id: picture for history in self.histories for picture in history}
+        readings = self._readings()
+        histories = self._read(readings)
+        followed = self._followed(histories, readings)
+        pictures = {picture.id: picture for history in histories for picture in history}
         model = self.settings.model
         asks = [(each, verifying.ask_for(each, pictures, model)) for each in followed]
         came = self.desk.gather(asks, model, verifying.STAGE)
         found = [said for each, reply in came.replies for said in verifying.associations_of(each, reply)]
         path = self.files.write(names.ASSOCIATIONS, found)
         failed = [{"clue": each.clue.id, "kind": why.kind, "error": why.message} for each, why in came.failed]
-        wrote = (path, self._write_failed(names.ASSOCIATIONS, failed))
+        listed = self.files.write_failed(names.ASSOCIATIONS, failed)
         came.raise_if_stopped(f"{len(came.replies):,} of {len(followed):,} clues were compared, into {path}.")
         accepted = [each for each in found if each.accepted]
         counts = {
@@ -163,7 +152,8 @@ class Mining:
             "accepted": len(accepted),
             "accepted outside": sum(each.where == "outside" for each in accepted),
         }
-        return Done("associate", wrote, counts, came.failures, came.usd)
+        nothing = f"no clue could be compared, of {len(followed):,}; {came.why_nothing}. {listed} lists them."
+        return Done("associate", (path, listed), counts, came.failures, nothing=nothing if came.why_nothing else "")
 
     def _graph(self) -> Done:
         associations = self.files.read(names.ASSOCIATIONS, Association)
@@ -174,56 +164,76 @@ class Mining:
         return Done("graph", (self.files.path(names.GRAPH), page), graph.stats())
 
     def _queries(self) -> Done:
-        came: Gathered[Any] = Gathered()
         if self.settings.writer is None:
             drafts = list(drafts_by_templates(self.graph(), self.settings))
-        else:
-            drafts, came = writing.drafts_by_model(self.graph(), self.settings, self.desk)
-        path = self.files.write(names.DRAFTS, drafts)
-        came.raise_if_stopped(f"{len(drafts):,} drafts are in {path}.")
-        relations = Counter[str](draft.logic.relation for draft in drafts)
-        return Done("queries", (path,), {"drafts": len(drafts), **relations}, came.failures, came.usd)
+            return Done("queries", (self.files.write(names.DRAFTS, drafts),), _drafted(drafts))
+        made = writing.drafts_by_model(self.graph(), self.settings, self.desk)
+        path = self.files.write(names.DRAFTS, made.drafts)
+        made.came.raise_if_stopped(f"{len(made.drafts):,} drafts are in {path}.")
+        counts = {"written": made.written, **_drafted(made.drafts)}
+        why = made.came.why_nothing
+        nothing = f"no request could be written; {why}." if why else ""
+        return Done("queries", (path,), counts, made.came.failures, nothing=nothing)
 
     def _check(self) -> Done:
         drafts = list(self.files.read(names.DRAFTS, Draft))
         known = {each.owner: each for each in knowledge_of(self.graph(), self.settings)}
-        strange = {draft.owner for draft in drafts} - (set(known) & {history.owner for history in self.histories})
+        pictures = {picture.id: picture for history in self._read(self._readings()) for picture in history}
+        strange = what_is_strange(drafts, known, pictures)
         if strange:
+            path = self.files.path(names.DRAFTS)
             raise UserError(
-                f"{self.files.path(names.DRAFTS)} speaks of {min(strange)}, whom the graph does not know.",
-                "draft anew: sightline mine queries",
+                f"{path} speaks of {strange} the graph does not know.", "draft anew: sightline mine queries"
             )
-        rankers = dict(self._rankers(drafts, known))
+        rankers = dict(self._rankers(drafts, known, pictures))
         verdicts = [check(each, known[each.owner], rankers[each.owner], self.settings) for each in drafts]
         came: Gathered[confirming.Look] = Gathered()
         if self.settings.confirm:
-            pictures = {picture.id: picture for history in self.histories for picture in history}
             asks = list(confirming.looks(verdicts, known, pictures, self.settings.model))
             came = self.desk.gather(asks, self.settings.model, confirming.STAGE)
             verdicts = confirming.confirmed(verdicts, [look for look, _ in asks], came)
         path = self.files.write(names.VERDICTS, verdicts)
         came.raise_if_stopped(f"{len(verdicts):,} drafts are checked, some without a second look, in {path}.")
-        return Done("check", (path,), _retained(verdicts), came.failures, came.usd)
+        nothing = f"no request could be looked at once more; {came.why_nothing}." if came.why_nothing else ""
+        return Done("check", (path,), retained(verdicts), came.failures, nothing=nothing)
 
     def assemble(self, out: Path) -> Benchmark:
         """BENCH, from what passed the checks."""
+        check_place(out, REQUESTS)
         verdicts = list(self.files.read(names.VERDICTS, Verdict))
         chosen = choose(verdicts, self.settings.queries)
         if not chosen:
-            raise UserError(
-                f"no request passed the checks, of {len(verdicts):,}; {self.files.path(names.VERDICTS)} says why.",
-                "mine more pictures, or ask for more: --queries N",
-            )
-        self._retain("benchmark", {"tasks": len(chosen), **Counter(type_of(verdict) for verdict in chosen)})
+            raise self._nothing_kept(verdicts)
+        types = Counter(type_of(verdict) for verdict in chosen)
+        left = sum(verdict.kept for verdict in verdicts) - len(chosen)
+        self.files.retain("benchmark", {"tasks": len(chosen), **types, "not taken": left})
+        readings = self._readings()
+        histories = self._read(readings)
+        taken = sum(history.taken for history in self.histories)
         card = {
+            "mined": REQUESTS,
             "description": "Requests mined from photo histories; each means an exact set of one owner's pictures.",
             "languages": ["en"],
             "mined_by": self.settings.model,
             "written_by": self.settings.writer or "templates",
+            "left_out": taken - sum(history.taken for history in histories),
             "retention": read_json(self.files.path(names.RETENTION)),
             "reviewed": False,
         }
-        return write_benchmark(out, chosen, self.histories, self.graph(), self._readings(), card)
+        return write_benchmark(out, chosen, histories, self.graph(), readings, card)
+
+    def _nothing_kept(self, verdicts: Sequence[Verdict]) -> UserError:
+        if not verdicts:
+            return UserError(
+                "the history gives no request that is certain: nothing was drafted.",
+                "mine more pictures, or have a model write the requests: --writer MODEL",
+            )
+        refused = ", ".join(f"{reason} {count:,}" for reason, count in refusals(verdicts).items())
+        path = self.files.path(names.VERDICTS)
+        return UserError(
+            f"no request passed the checks, of {len(verdicts):,} ({refused}); {path} has the reasons of each.",
+            "mine more pictures, or ask for more: --queries N",
+        )
 
     # --- what stages share -------------------------------------------------------------------------------------
 
@@ -234,6 +244,20 @@ class Mining:
     def _readings(self) -> dict[str, Reading]:
         return {reading.picture: reading for reading in self.files.read(names.READINGS, Reading)}
 
+    def _read(self, readings: Mapping[str, Reading]) -> tuple[History, ...]:
+        """The histories of what was read: a picture that nobody could read might show anything."""
+        found = (history.only(readings) for history in self.histories)
+        return tuple(history for history in found if history.events)
+
+    def _check_means(self) -> None:
+        """Refuse what can't be asked or opened before anything is paid."""
+        self.files.write(names.OWNERS, map(Owner.of, self.everyone))
+        if self.histories:
+            for model in dict.fromkeys((self.settings.model, self.settings.writer or self.settings.model)):
+                self.desk.check(model)
+            with self._session() as session:
+                session.tell_who_sees(_SHOWN)
+
     def _session(self) -> Session:
         embedder = self._embedder if self._embedder is not None else self.settings.embedder
         asking = self.desk.asking
@@ -241,60 +265,32 @@ class Mining:
             embedder, self.desk.workspace, config=self.desk.config, local_only=asking.local_only, asking=asking
         )
 
-    def _followed(self, readings: Mapping[str, Reading]) -> list[Followed]:
+    def _followed(self, histories: Iterable[History], readings: Mapping[str, Reading]) -> list[Followed]:
         found: list[Followed] = []
         with self._session() as session:
-            session.tell_who_sees("pictures and what they show")
-            for history in self.histories:
+            session.tell_who_sees(_SHOWN)
+            for history in histories:
                 event_of = {picture.id: event.id for event in history.events for picture in event.pictures}
-                own = {id_: readings[id_] for id_ in event_of if id_ in readings}
+                own = {id_: readings[id_] for id_ in event_of}
                 clues = rarest_clues(own, event_of, self.settings.clues)
                 found += follow(history, clues, self.settings.near, session, self.desk.config)
         return [each for each in found if each.neighbours]
 
-    def _rankers(self, drafts: list[Draft], known: Mapping[str, Knowledge]) -> Iterator[tuple[str, Ranker]]:
+    def _rankers(
+        self, drafts: list[Draft], known: Mapping[str, Knowledge], pictures: Mapping[str, Picture]
+    ) -> Iterator[tuple[str, Ranker]]:
         with self._session() as session:
-            for history in self.histories:
-                own = [draft for draft in drafts if draft.owner == history.owner]
-                words_of = (text for draft in own for text in (draft.query, anchor_words(draft, known[draft.owner])))
-                texts = list(dict.fromkeys(words_of))
+            for owner, own in known.items():
+                asked = [draft for draft in drafts if draft.owner == owner]
+                texts = list(dict.fromkeys(text for draft in asked for text in (draft.query, anchor_words(draft, own))))
                 if texts:
-                    ids, pictures = embedded_pictures(list(history), session, self.desk.config)
+                    ids, vectors = embedded_pictures([pictures[id_] for id_ in own.photos], session, self.desk.config)
                     words = embed_words(texts, session)
                     if words.stopped is not None:
                         raise words.stopped
                     rows = dict(zip(texts, words.vectors(texts, session), strict=True))
-                    yield history.owner, Ranker(ids, pictures, rows)
-
-    def _write_owners(self, found: tuple[History, ...]) -> Path:
-        self.files.folder.mkdir(parents=True, exist_ok=True)
-        rows = (
-            {
-                "owner": each.owner,
-                "refused": each.refused or None,
-                "pictures": each.pictures,
-                "taken": 0 if each.refused else each.taken,
-                "events": len(each.events),
-                "coverage": round(each.coverage, 4),
-                "days": each.days,
-            }
-            for each in found
-        )
-        write_jsonl(self.files.path(names.OWNERS), rows)
-        return self.files.path(names.OWNERS)
-
-    def _write_failed(self, name: str, rows: list[dict[str, str]]) -> Path:
-        write_jsonl(self.files.failed(name), rows)
-        return self.files.failed(name)
-
-    def _retain(self, stage: str, figures: Mapping[str, Any]) -> None:
-        path = self.files.path(names.RETENTION)
-        known = read_json(path) if path.is_file() else {}
-        write_json(path, {**known, stage: dict(figures)})
+                    yield owner, Ranker(ids, vectors, rows)
 
 
-def _retained(verdicts: list[Verdict]) -> dict[str, Any]:
-    """How many were checked and kept, and how many each reason refused; the first reason counts."""
-    refused = Counter(verdict.reasons[0] for verdict in verdicts if verdict.reasons)
-    kept = Counter(type_of(verdict) for verdict in verdicts if verdict.kept)
-    return {"checked": len(verdicts), "kept": sum(kept.values()), **kept, "refused": dict(refused.most_common())}
+def _drafted(drafts: Sequence[Draft]) -> dict[str, int]:
+    return {"drafts": len(drafts), **Counter[str](draft.logic.relation for draft in drafts)}

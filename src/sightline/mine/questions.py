@@ -5,39 +5,34 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
-from pathlib import Path
+from dataclasses import dataclass, field, replace
 from random import Random
 
 from sightline.agent.web import Web, WebPage
-from sightline.bench import write
 from sightline.engine.plan import Plan
 from sightline.errors import StoppedError, UserError
 from sightline.mine import parsing, web_pages
 from sightline.mine.asking import Ask, Desk
-from sightline.mine.chains import Chain, Hop, Walk
+from sightline.mine.chains import Chain, Walk
 from sightline.mine.nouns import Clue
+from sightline.mine.question_tasks import Mined, Question, worded
 from sightline.models.caller import Caller
 from sightline.models.chat import open_chat
 from sightline.score.answers import match_answer
 from sightline.types import (
     Answer,
-    Benchmark,
     ChatReply,
     ChatRequest,
-    Corpus,
     ImagePart,
-    Json,
     Message,
     Picture,
-    PictureRef,
-    Step,
-    Task,
 )
 
 STAGE = "mine-questions"
 KEPT, NO_CHAIN, LEAK = "kept", "no chain was found", "the question names what is on the way"
 BLIND, CLOSED = "answered without the picture", "answered without search"
+UNASKED = "a filter could not be asked"
+_NAMES = ("text", "landmark")
 _SHORT = "Answer in a few words. If you can't know it, say that you don't know.\n\n"
 _ANSWER_TOKENS = 1_000
 _AT_ONCE = 8
@@ -55,44 +50,38 @@ class QuestionSettings:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
-    """A question with the chain to its answer; reasons against it, if there are any."""
+class Starts:
+    """Names to start from, and calls that failed, by kind."""
 
-    id: str
-    picture: str
-    text: str
-    chain: Chain
-    reasons: tuple[str, ...] = ()
+    clues: list[Clue]
+    failures: Mapping[str, int] = field(default_factory=dict)
 
 
-@dataclass(frozen=True, slots=True)
-class Mined:
-    """What came of the starts: questions kept and refused, and how many starts had no chain."""
+def starts(pictures: Sequence[Picture], model: str, desk: Desk, seed: int = 0, sure: float = 0.5) -> Starts:
+    """Names that pictures show, each once, in random order: words on signs, and landmarks.
 
-    questions: tuple[Question, ...]
-    counts: Mapping[str, int] = field(default_factory=dict)
-    stopped: StoppedError | None = None
-    "What ended the work early, if anything did; what is here is valid."
-
-    @property
-    def kept(self) -> tuple[Question, ...]:
-        return tuple(question for question in self.questions if not question.reasons)
-
-
-def starts(pictures: Sequence[Picture], model: str, desk: Desk, seed: int = 0, sure: float = 0.5) -> list[Clue]:
-    """Names that pictures show, each once, in random order: words on signs, and landmarks."""
+    A picture that shows several of a kind starts nothing: it would not be clear which is meant.
+    """
     came = desk.gather([(picture, parsing.ask_for(picture, model)) for picture in pictures], model, parsing.STAGE)
     came.raise_if_stopped(f"{len(came.replies):,} of {len(pictures):,} pictures were read.")
+    if came.why_nothing:
+        raise UserError(
+            f"no picture could be read, of {len(pictures):,}; {came.why_nothing}.", "choose another --model"
+        )
     named: dict[str, Clue] = {}
     for picture, reply in came.replies:
-        for clue in parsing.reading_of(picture.id, reply, model).clues:
-            if clue.kind in ("text", "landmark") and clue.confidence >= sure:
+        clues = parsing.reading_of(picture.id, reply, model).clues
+        kinds = Counter(clue.kind for clue in clues)
+        for clue in clues:
+            if clue.kind in _NAMES and kinds[clue.kind] == 1 and clue.confidence >= sure:
                 named.setdefault(clue.key, clue)
-    return Random(f"questions {seed}").sample(list(named.values()), len(named))
+    return Starts(Random(f"questions {seed}").sample(list(named.values()), len(named)), came.failures)
 
 
 def plan_questions(pictures: Sequence[Picture], settings: QuestionSettings, desk: Desk) -> Plan:
     """What reading the pictures and asking the filters would cost; how many pages' pictures are read is not known."""
+    if not pictures:
+        raise UserError("there are no pictures to ask about.", "scan some first: sightline scan DIR")
     model, first = settings.model, ImagePart(pictures[0].uri)
     read = (parsing.ask_for(picture, model).request for picture in pictures)
     asked = [ChatRequest(model, (Message("user", (_SHORT * 4, first)),), max_tokens=_ANSWER_TOKENS)]
@@ -119,6 +108,7 @@ def mine_questions(
 class _Miner:
     def __init__(self, caller: Caller, web: Web, pictures: Mapping[str, Picture], settings: QuestionSettings) -> None:
         self._caller, self._web, self._pictures, self._settings = caller, web, pictures, settings
+        self._failures: Counter[str] = Counter()
 
     async def all(self, clues: Sequence[Clue]) -> Mined:
         found: list[Question] = []
@@ -129,7 +119,7 @@ class _Miner:
             came = await asyncio.gather(*(self._one(clue) for clue in part), return_exceptions=True)
             for result in came:
                 if isinstance(result, StoppedError):
-                    return Mined(tuple(found), dict(counts), result)
+                    return Mined(tuple(found), dict(counts), dict(self._failures), result)
                 if isinstance(result, BaseException):
                     raise result
                 counts["starts"] += 1
@@ -138,7 +128,7 @@ class _Miner:
                     found.append(replace(result, id=f"question-{len(found) + 1:03}"))
             if counts[KEPT] >= self._settings.count:
                 break
-        return Mined(tuple(found), dict(counts))
+        return Mined(tuple(found), dict(counts), dict(self._failures))
 
     async def _one(self, clue: Clue) -> Question | None:
         rng = Random(f"{self._settings.seed} {clue.key}")
@@ -155,104 +145,49 @@ class _Miner:
             return [LEAK]
         picture = ImagePart(self._pictures[chain.clue.picture].uri)
         for reason, content in ((BLIND, (_SHORT + text,)), (CLOSED, (_SHORT + text, picture))):
-            if await self._answers(content, Answer(chain.answer)):
-                return [reason]
+            known = await self._answers(content, Answer(chain.answer))
+            if known is not False:
+                return [UNASKED if known is None else reason]
         return []
 
-    async def _answers(self, content: tuple[str | ImagePart, ...], truth: Answer) -> bool:
-        """Whether the model knows it, in any of several tries."""
+    async def _answers(self, content: tuple[str | ImagePart, ...], truth: Answer) -> bool | None:
+        """Whether the model knows it, in any of several tries; None where it does not answer one of them."""
         for sample in range(self._settings.tries):
             said = (Message("user", content),)
             request = ChatRequest(self._settings.model, said, sample=sample, max_tokens=_ANSWER_TOKENS)
-            reply = await self._caller.reply(request)
-            if isinstance(reply, ChatReply) and match_answer(truth, reply.text).matched:
+            reply = await self._reply(request)
+            if reply is None:
+                return None
+            if match_answer(truth, reply.text).matched:
                 return True
         return False
+
+    async def _reply(self, request: ChatRequest) -> ChatReply | None:
+        """A reply; a failure is counted."""
+        reply = await self._caller.reply(request)
+        if isinstance(reply, ChatReply):
+            return reply
+        self._failures[reply.kind] += 1
+        return None
 
     async def _facts(self, page: WebPage) -> Sequence[web_pages.PageFact]:
         listed = web_pages.listed_facts(page)
         if listed:
             return listed
-        reply = await self._caller.reply(web_pages.facts_request(page, self._settings.model))
-        return web_pages.told_facts(page, reply.parsed) if isinstance(reply, ChatReply) else ()
+        reply = await self._reply(web_pages.facts_request(page, self._settings.model))
+        return () if reply is None else web_pages.told_facts(page, reply.parsed)
 
     async def _names(self, url: str, data: bytes) -> Sequence[str]:
         """Names that can be read in a picture of a page."""
         ask: Ask = parsing.ask_about(url, ImagePart(url, data), self._settings.model)
-        reply = await self._caller.reply(ask.request)
-        if not isinstance(reply, ChatReply):
+        reply = await self._reply(ask.request)
+        if reply is None:
             return ()
         reading = parsing.reading_of(url, reply, self._settings.model)
-        return [clue.detail for clue in reading.clues if clue.kind in ("text", "landmark")]
+        return [clue.name for clue in reading.clues if clue.kind in _NAMES]
 
 
 def _outcome(question: Question | None) -> str:
     if question is None:
         return NO_CHAIN
     return question.reasons[0] if question.reasons else KEPT
-
-
-def worded(chain: Chain) -> str:
-    """The way in words, with no name in them."""
-    first = "that can be read in this picture" if chain.clue.kind == "text" else "of the sight in this picture"
-    said = [f"Start from the name {first}."]
-    for number, hop in enumerate(chain.hops[:-1]):
-        whose = "its" if number == 0 else "that one's"
-        if hop.kind == "fact":
-            said.append(f"Go on to {whose} “{hop.label}”.")
-        else:
-            said.append("A published picture of that shows another name: go on to what bears it.")
-    said.append(f"What is told there as “{chain.hops[-1].label}”?")
-    return " ".join(said)
-
-
-def write_questions(
-    out: Path, mined: Mined, pictures: Mapping[str, Picture], count: int, card: Mapping[str, Json]
-) -> Benchmark:
-    """BENCH of `answer` tasks: one picture, one question, the steps with their pages."""
-    kept = mined.kept[:count]
-    if not kept:
-        raise UserError(
-            "no question was found that needs the picture and a search.",
-            "give pictures with names in them, or another --web",
-        )
-    shown = {question.picture: pictures[question.picture] for question in kept}
-    benchmark = Benchmark(
-        name=out.resolve().name,
-        corpus=Corpus(out.resolve().name, shown),
-        tasks={question.id: _task(question) for question in kept},
-        truth={question.id: Answer(question.chain.answer, steps=_steps(question)) for question in kept},
-        card={
-            "description": "Questions about single pictures that need several searches.",
-            "languages": ["en"],
-            **card,
-            "retention": dict(mined.counts),
-            "reviewed": False,
-        },
-    )
-    return write(benchmark, out)
-
-
-def _task(question: Question) -> Task:
-    hops = question.chain.hops
-    labels = {
-        "hops": (str(len(hops)),),
-        "visual_hops": (str(sum(hop.kind == "picture" for hop in hops)),),
-        "needs_search": ("yes",),
-        "start": (question.chain.clue.kind,),
-    }
-    chain: list[Json] = [asdict(hop) for hop in hops]
-    extra: dict[str, Json] = {"mined": {"clue": question.chain.clue.detail, "hops": chain}, "review": "waiting"}
-    prompt = (question.text, PictureRef(question.picture))
-    return Task(question.id, "answer", prompt, labels=labels, extra=extra)
-
-
-def _steps(question: Question) -> tuple[Step, ...]:
-    seen = Step("caption", f"The picture shows the name {question.chain.clue.detail}.", (PictureRef(question.picture),))
-    return (seen, *(_step(hop) for hop in question.chain.hops))
-
-
-def _step(hop: Hop) -> Step:
-    if hop.kind == "picture":
-        return Step("caption", f"The picture on {hop.url} shows the name {hop.value}.")
-    return Step("search", f"{hop.label}: {hop.value} ({hop.url})")

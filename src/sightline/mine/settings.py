@@ -19,7 +19,7 @@ class OwnerRules:
 
 
 GENTLE = OwnerRules()
-DISBENCH = OwnerRules(pictures=2_000, coverage=0.9, events=50, days=365, cap=2_000)
+DISBENCH = OwnerRules(pictures=2_000, coverage=0.9, events=50, days=366, cap=2_000)
 PRESETS = {"gentle": GENTLE, "disbench": DISBENCH}
 
 

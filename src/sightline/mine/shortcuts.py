@@ -2,11 +2,15 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Collection, Iterator, Mapping, Sequence
 from datetime import datetime
 from typing import NamedTuple
 
 from sightline.mine.graph import Photo
+
+_ALL = "everything"
+_WITH_DAYS = (_ALL, "device", "place")
 
 
 class Reached(NamedTuple):
@@ -29,21 +33,26 @@ def best_cut(ranking: Sequence[str], wanted: Collection[str]) -> Reached:
 
 
 def best_filter(photos: Sequence[Photo], wanted: Collection[str]) -> Reached:
-    """The best F1 of a time or a place: a span of time, one value of one field, or a span within a value.
+    """The best F1 of what can be told of times and places: one value of one field, or some days in a row.
 
-    `photos` are in order of time. Values are year, month, day, weekday and hour, device, and each part of an address.
+    Values are year, month, day, weekday, hour, event, device, and each part of an address; the days are all or those
+    with one device or at one place. A span within a day is none: only who knows the answer could tell it.
     """
     chosen = set(wanted)
     best = Reached(0.0, "", 0)
     for name, listed in _filters(photos):
-        for reached in (_whole(name, listed, chosen), _span(name, listed, chosen)):
-            if reached.f1 > best.f1:
-                best = reached
-    return best
+        best = max(best, _whole(name, listed, chosen), key=_f1)
+        if name.startswith(_WITH_DAYS):
+            best = max(best, _days(name, listed, chosen), key=_f1)
+    return best if best.f1 > 0 else Reached(0.0, "", 0)
+
+
+def _f1(reached: Reached) -> float:
+    return reached.f1
 
 
 def _filters(photos: Sequence[Photo]) -> Iterator[tuple[str, list[Photo]]]:
-    yield "", list(photos)
+    yield _ALL, list(photos)
     values: dict[str, list[Photo]] = {}
     for photo in photos:
         for name, value in _values(photo).items():
@@ -60,6 +69,7 @@ def _values(photo: Photo) -> Mapping[str, str]:
         "day": f"{taken:%Y-%m-%d}",
         "weekday": f"{taken:%A}",
         "hour": f"{taken:%H}",
+        "event": photo.event,
     }
     if photo.device:
         found["device"] = photo.device
@@ -69,18 +79,19 @@ def _values(photo: Photo) -> Mapping[str, str]:
 
 def _whole(name: str, listed: Sequence[Photo], wanted: set[str]) -> Reached:
     hits = sum(photo.id in wanted for photo in listed)
-    return Reached(2 * hits / (len(listed) + len(wanted)) if hits else 0.0, name or "everything", len(listed))
+    return Reached(2 * hits / (len(listed) + len(wanted)) if hits else 0.0, name, len(listed))
 
 
-def _span(name: str, listed: Sequence[Photo], wanted: set[str]) -> Reached:
-    """The best run of neighbours in time; both its ends are wanted ones."""
-    at = [place for place, photo in enumerate(listed) if photo.id in wanted]
-    best = Reached(0.0, "", 0)
-    for first, start in enumerate(at):
-        for last in range(first, len(at)):
-            size = at[last] - start + 1
-            f1 = 2 * (last - first + 1) / (size + len(wanted))
+def _days(name: str, listed: Sequence[Photo], wanted: set[str]) -> Reached:
+    """The best run of whole days; on both its ends there are wanted ones."""
+    sizes = Counter(photo.taken_at[:10] for photo in listed)
+    found = Counter(photo.taken_at[:10] for photo in listed if photo.id in wanted)
+    days, best = sorted(sizes), Reached(0.0, "", 0)
+    for first in found:
+        size = hits = 0
+        for day in days[days.index(first) :]:
+            size, hits = size + sizes[day], hits + found[day]
+            f1 = 2 * hits / (size + len(wanted))
             if f1 > best.f1:
-                ends = f"{listed[start].taken_at[:16]} to {listed[at[last]].taken_at[:16]}"
-                best = Reached(f1, f"{name}, {ends}".removeprefix(", "), size)
+                best = Reached(f1, f"{name}, {first} to {day}", size)
     return best

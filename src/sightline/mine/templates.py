@@ -42,6 +42,21 @@ _FORMS: Mapping[Relation, tuple[str, ...]] = {
         "show {target}?",
     ),
 }
+_SAME_PERSON: Mapping[Relation, tuple[str, ...]] = {
+    "other-events": (
+        "On the occasion when we photographed {anchor}, one person whom we know was with us. From all other occasions "
+        "with that same person, find the photos with {target}.",
+    ),
+    "next-event": (
+        "On the occasion when we photographed {anchor}, one person whom we know was with us. From the next occasion "
+        "after it with that same person, find the photos with {target}.",
+    ),
+    "previous-event": (
+        "On the occasion when we photographed {anchor}, one person whom we know was with us. From the last occasion "
+        "before it with that same person, find the photos with {target}.",
+    ),
+}
+"""Where the link is somebody whom the metadata name: the name is not told, since pictures do not show it."""
 _BETWEEN: tuple[Relation, ...] = ("other-events", "next-event", "previous-event", "same-place")
 """Half of the drafts stay within an event, and half lead to others."""
 _NOTHING_SHARE = 0.12
@@ -74,7 +89,7 @@ def drafts_by_templates(graph: MemoryGraph, settings: Settings) -> Iterator[Draf
             draft = as_draft(source, made, number, NAME)
             if distinct.is_new(draft):
                 number += 1
-                within += draft.logic.event_type == "intra-event"
+                within += draft.event_type == "intra-event"
                 yield draft
 
 
@@ -95,8 +110,9 @@ def make(source: Source, settings: Settings, relation: Relation) -> _Made | None
 
 def worded(logic: Logic, known: Knowledge, rng: Random) -> str:
     """The request in words; of a link only the noun is told, since its look is what has to be found out."""
-    form = rng.choice(_FORMS[logic.relation])
-    noun = "" if logic.link is None else known.clues[logic.link].noun
+    link = None if logic.link is None else known.clues[logic.link]
+    forms = _SAME_PERSON if link is not None and link.kind == "name" else _FORMS
+    form, noun = rng.choice(forms[logic.relation]), "" if link is None else link.noun
     said = form.format(
         anchor=_together(logic.anchor, known),
         target=listed(known.clues[key].text for key in logic.target),
@@ -111,8 +127,9 @@ def _logics(source: Source, relation: Relation) -> Iterator[Logic]:
     anchors = [keys for keys in _anchors(source) if len(known.events_of(known.sight(keys).sure)) == 1]
     # What is seen only once is what a model misreads most: rare things that are not there make perfect anchors.
     anchors = [keys for keys in anchors if min(known.times((key,)) for key in keys) >= _SEEN]
-    seen = _sure_keys(source)
-    links = [key for key in seen if known.clues[key].kind in ("object", "person")]
+    keys = _sure_keys(source)
+    links = [key for key in keys if known.clues[key].kind in ("object", "person", "name")]
+    seen = [key for key in keys if known.clues[key].kind != "name"]
     targets = [(key,) for key in seen] + list(combinations(seen, 2))
     for each in (anchors, links, targets):
         rng.shuffle(each)
@@ -129,7 +146,7 @@ def _anchors(source: Source) -> list[tuple[str, ...]]:
     by_photo: dict[str, list[str]] = {}
     for id_ in source.subgraph.clues:
         clue = known.graph.clues[id_]
-        if clue.picture in known.sight((clue.key,)).sure:
+        if clue.kind != "name" and clue.picture in known.sight((clue.key,)).sure:
             by_photo.setdefault(clue.picture, []).append(clue.key)
     singles = {(key,): None for keys in by_photo.values() for key in keys}
     pairs = {pair: None for keys in by_photo.values() for pair in combinations(sorted(set(keys)), 2)}

@@ -8,6 +8,7 @@ from typing import Any, get_args
 from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Ask, strict
 from sightline.mine.neighbours import Followed, Neighbour
 from sightline.mine.nouns import Association, Clue, Rule
+from sightline.mine.parsing import one_line
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
 
 STAGE = "mine-associate"
@@ -19,6 +20,8 @@ _SYSTEM = (
 _USER = """The source photo shows something that may be seen in other photos too.
 
 Query: {clue}
+
+How it was described there: {detail}
 
 Say for each candidate photo whether it shows the same. It matches only if one of these holds:
 - unique-identifier: something that only this one thing has, such as a name, a number, an inscription or a face mark;
@@ -34,7 +37,7 @@ def ask_for(followed: Followed, pictures: Mapping[str, Picture], model: str) -> 
     clue = followed.clue
     source = pictures[clue.picture]
     content: list[str | ImagePart] = [
-        f"{_USER.format(clue=clue.text)}\n\n{_known(source)}\nPhoto: source",
+        f"{_USER.format(clue=clue.text, detail=clue.detail)}\n\n{_known(source)}\nPhoto: source",
         ImagePart(source.uri),
     ]
     for number, neighbour in enumerate(followed.neighbours, 1):
@@ -62,7 +65,7 @@ def associations_of(followed: Followed, reply: ChatReply) -> Iterator[Associatio
             neighbour.score,
             accepted,
             _rule(verdict["rule"], accepted),
-            str(verdict["reason"]).strip(),
+            one_line(str(verdict["reason"])),
             float(verdict["confidence"]),
         )
 

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from typing import Any
 from urllib.parse import urljoin
@@ -77,6 +77,16 @@ def picture_urls(page: WebPage) -> tuple[str, ...]:
 def same_name(one: str, other: str) -> bool:
     """Two names that differ at most in case, spaces and quotation marks."""
     return _plain(one) == _plain(other)
+
+
+def distinct(names: Iterable[str]) -> list[str]:
+    """Each name once."""
+    return list({_plain(name): name for name in reversed(list(names))}.values())[::-1]
+
+
+def tells(page: WebPage, name: str) -> bool:
+    """Whether a name stands in the words of a page, captions and addresses of pictures included."""
+    return re.search(rf"(?<!\w){re.escape(_plain(name))}(?!\w)", _plain(page.text)) is not None
 
 
 def _plain(name: str) -> str:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Container, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any, get_args
@@ -15,6 +15,7 @@ from sightline.mine.logic import decide
 from sightline.mine.nouns import Draft, Logic, Relation
 from sightline.mine.settings import Settings
 from sightline.types import ChatRequest, Message
+from sightline.types.words import counted
 
 STAGE = "mine-queries"
 EACH = 3
@@ -44,14 +45,16 @@ _SYSTEM = (
 _USER = """Write {each} requests whose answer is an exact set of photos. Rules:
 - Visual ambiguity: what the wanted photos look like must not single them out; other photos look the same.
 - Contextual identifiability: something else singles out the occasion that is meant (the anchor), and the wanted \
-photos follow from it. Reason from the strong clue to the weak one.
-- Write as the owner would, in the first person. Tell no date, no file name and no label of these notes.
+photos follow from it: clues of the anchor, taken together, are seen at one event only. Reason from the strong clue \
+to the weak one.
+- Write as the owner would, in the first person. Tell no date, no address, no file name and no label of these notes.
 - relation: same-event (wanted photos are of the anchor's event); other-events, next-event or previous-event (of \
 events that show what looks like the link, which the anchor's event shows too; say only what kind of thing the link \
 is, not how it looks); same-place (of other events at the same place); free (anything else).
 - anchor, link, target: labels of clues (C1 …); every photo that shows all target clues there is wanted. link is empty \
-where there is none.
-- One of the requests may have no answer: the target is seen elsewhere, but not there. Then photos is empty.
+where there is none. A clue that is a name may only be a link: say that somebody was there, and not who.
+- photos: labels of the wanted photos (P1 …), as far as they are in these notes. One of the requests, not a free one, \
+may have no answer: the target is seen elsewhere, but not there. Then photos is empty.
 
 {notes}"""
 
@@ -81,8 +84,17 @@ class _Written:
     why: str
 
 
-def drafts_by_model(graph: MemoryGraph, settings: Settings, desk: Desk) -> tuple[list[Draft], Gathered[Source]]:
-    """Drafts for all owners, and what came of the calls."""
+@dataclass(frozen=True, slots=True)
+class Drafted:
+    """Drafts for all owners, how many requests the model wrote, and what came of the calls."""
+
+    drafts: list[Draft]
+    written: int
+    came: Gathered[Source]
+
+
+def drafts_by_model(graph: MemoryGraph, settings: Settings, desk: Desk) -> Drafted:
+    """Have requests written; those that speak of what is not there, and those that were asked before, are no drafts."""
     assert settings.writer is not None
     around = graph.around()
     everyone = knowledge_of(graph, settings)
@@ -93,14 +105,15 @@ def drafts_by_model(graph: MemoryGraph, settings: Settings, desk: Desk) -> tuple
         for source in islice(subgraphs(known, around, settings), share)
     ]
     came = desk.gather(asks, settings.writer, STAGE)
-    distinct, drafts, numbers = Distinct(), list[Draft](), Counter[str]()
+    distinct, drafts, numbers, rows = Distinct(), list[Draft](), Counter[str](), 0
     for source, reply in came.replies:
+        rows += len(_rows(reply.parsed))
         for written in written_in(reply.parsed, source):
             draft = as_draft(source, written, numbers[source.known.owner], settings.writer)
             if distinct.is_new(draft):
                 numbers[draft.owner] += 1
                 drafts.append(draft)
-    return drafts, came
+    return Drafted(drafts, rows, came)
 
 
 def calls_for(settings: Settings) -> int:
@@ -129,7 +142,9 @@ def notes_on(source: Source) -> str:
         lines.append(f"{label}: photo, {graph.photos[id_].taken_at[:16]}: {graph.photos[id_].summary}")
     for id_, label in labels.clues.items():
         clue = graph.clues[id_]
-        lines.append(f"{label}: {clue.kind} in {labels.photos[clue.picture]}: {clue.text} ({clue.detail})")
+        seen = counted(len(source.known.events_of(source.known.sight((clue.key,)).at_all)), "event")
+        said = f"{clue.kind} in {labels.photos[clue.picture]}: {clue.text} ({clue.detail})"
+        lines.append(f"{label}: {said}; {seen} of the whole history may show it")
     for edge in part.edges:
         if edge.kind == "association":
             ends = f"{labels.clues[edge.source.id]} is seen in {labels.photos[edge.target.id]}, too"
@@ -138,19 +153,35 @@ def notes_on(source: Source) -> str:
 
 
 def written_in(said: Any, source: Source) -> Iterator[_Written]:
-    """The requests of a reply whose labels are known; where the graph decides, its targets count."""
+    """The requests of a reply that speak of what is there; where the graph decides, its targets count.
+
+    Nothing decides a free request, so that one without photos says nothing.
+    """
     labels = Labels.of(source)
     clues = {label: id_ for id_, label in labels.clues.items()}
     photos = {label: id_ for id_, label in labels.photos.items()}
-    for row in said["queries"] if isinstance(said, dict) else ():
-        named = [*row["anchor"], *row["target"], *([row["link"]] if row["link"] else [])]
-        if not row["query"].strip() or not row["target"] or any(label not in clues for label in named):
+    for row in _rows(said):
+        if not row["query"].strip() or not row["target"] or not _speaks_of(row, clues, photos):
             continue
         logic = _logic(row, source, clues)
-        chosen = tuple(photos[label] for label in row["photos"] if label in photos)
+        if any(source.known.clues[key].kind == "name" for key in (*logic.anchor, *logic.target)):
+            continue  # Pictures do not show names.
+        chosen = tuple(dict.fromkeys(photos[label] for label in row["photos"]))
+        if logic.relation == "free" and not chosen:
+            continue
         meant = decide(logic, source.known)
         targets = chosen if meant.problem or set(chosen) - set(meant.pictures) else meant.pictures
         yield _Written(row["query"].strip(), logic, targets, row["reasoning"].strip())
+
+
+def _rows(said: Any) -> list[Mapping[str, Any]]:
+    return said["queries"] if isinstance(said, dict) else []
+
+
+def _speaks_of(row: Mapping[str, Any], clues: Container[str], photos: Container[str]) -> bool:
+    """Whether all labels are those of the notes."""
+    named = [*row["anchor"], *row["target"], *([row["link"]] if row["link"] else [])]
+    return all(label in clues for label in named) and all(label in photos for label in row["photos"])
 
 
 def _logic(row: Mapping[str, Any], source: Source, clues: Mapping[str, str]) -> Logic:

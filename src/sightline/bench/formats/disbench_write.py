@@ -9,7 +9,7 @@ from typing import Any
 from sightline.bench.formats.base import Content, Options
 from sightline.bench.formats.disbench_ids import EVERYONE, PhotoIds, file_name, owner_of
 from sightline.bench.formats.retrieval import check_options
-from sightline.bench.formats.seeds import chosen, copy_picture, label, new_folder, tasks_of
+from sightline.bench.formats.seeds import MAKING, chosen, copy_picture, label, new_folder, tasks_of
 from sightline.errors import UserError
 from sightline.io import write_jsonl, write_lines
 from sightline.types import Benchmark, Picture, PictureSet, Task
@@ -46,7 +46,7 @@ def _query(task: Task, benchmark: Benchmark, ids: PhotoIds) -> dict[str, Any]:
         if picture not in known:
             raise UserError(f'task "{task.id}": picture "{picture}" is not one of "{owner}".', "correct its truth")
     row: dict[str, Any] = {
-        **task.extra,
+        **{key: value for key, value in task.extra.items() if key not in MAKING},
         "query_id": task.id,
         "user_id": owner,
         "query": task.text,

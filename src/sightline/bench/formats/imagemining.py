@@ -29,6 +29,7 @@ from sightline.bench.formats.numbered import join_steps, split_steps
 from sightline.bench.formats.retrieval import check_options, picture_uri, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.bench.formats.seeds import (
+    MAKING,
     UNLABELLED,
     chosen,
     copy_picture,
@@ -224,7 +225,7 @@ def _row(task: Task, benchmark: Benchmark) -> dict[str, Any]:
         **_reasoning(task, truth),
         **{flag: _yes_or_no(label(task, flag)) for flag in _FLAGS},
     }
-    rest = {key: value for key, value in task.extra.items() if key not in _FIELDS and key != "reference"}
+    rest = {key: value for key, value in task.extra.items() if key not in {*_FIELDS, *MAKING, "reference"}}
     return {**{key: value for key, value in row.items() if value is not None}, **rest}
 
 

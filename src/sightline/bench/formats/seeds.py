@@ -20,6 +20,8 @@ log = logging.getLogger(__name__)
 
 UNLABELLED = "unlabelled"
 """The slice of what has no label."""
+MAKING = frozenset(("mined", "review", "reviewed"))
+"""What `Task.extra` tells of how a task was made and what people said of it: no part of a layout that is handed out."""
 
 
 def tasks_of(benchmark: Benchmark, kind: TaskKind, options: Options) -> list[Task]:

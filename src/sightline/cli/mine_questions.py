@@ -1,0 +1,138 @@
+"""`sightline mine questions [WORKSPACE] --web W --model M --out BENCH`: questions about single pictures."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Mapping
+from itertools import islice
+from pathlib import Path
+from shutil import copyfile
+from typing import TYPE_CHECKING, Annotated
+
+from cyclopts import Parameter
+from cyclopts.validators import Number
+
+from sightline.cli.asking import ChatOptions, Positive, show_plan
+from sightline.cli.common import Common, EngineOption
+from sightline.errors import UserError
+from sightline.types.words import counted
+
+if TYPE_CHECKING:
+    from sightline.agent.web import Web
+
+
+def failed(failures: Mapping[str, int]) -> list[str]:
+    """A line for calls that failed, where some did."""
+    told = ", ".join(f"{kind} {count:,}" for kind, count in failures.items())
+    return [f"failed: {told}"] if told else []
+
+
+def questions(
+    workspace: Path | None = None,
+    /,
+    *,
+    web: str,
+    out: Path | None = None,
+    count: Positive = 20,
+    hops: Annotated[int, Parameter(validator=Number(gte=3, lte=8))] = 5,
+    tries: Positive = 3,
+    engine: EngineOption = "local",
+    asking: ChatOptions = ChatOptions(),
+    common: Common = Common(),
+) -> None:
+    """Mine questions about single pictures: chains of facts on the web, with a picture of a page on the way.
+
+    Parameters
+    ----------
+    workspace:
+        A scanned workspace; --workspace when not given.
+    web:
+        Which web: searxng:URL, serper, brave, mcp:…, frozen:FILE, or world:FOLDER for the web of a drawn world.
+    out:
+        The folder of the benchmark.
+    count:
+        Questions that are kept at most.
+    hops:
+        Facts of a chain at most.
+    tries:
+        How often the model is asked without the picture, and without search; one right answer refuses a question.
+    """
+    from sightline.corpus.view import open_corpus
+    from sightline.mine import Desk
+    from sightline.mine.assembling import QUESTIONS, check_place
+    from sightline.mine.files import QUESTIONS as FILE
+    from sightline.mine.files import Files
+    from sightline.mine.question_tasks import write_questions
+    from sightline.mine.questions import QuestionSettings, mine_questions, plan_questions, starts
+    from sightline.mine.spending import billed
+
+    place, config = workspace or common.workspace_path, common.settings()
+    model = asking.chosen(config.annotate.model)
+    desk = Desk(place, config, asking.asking(common), engine)
+    pictures = dict(islice(((each.id, each) for each in open_corpus(place).pictures.values()), common.limit))
+    settings = QuestionSettings(model, count, hops, tries, common.seed or 0)
+    if asking.plan:
+        show_plan(plan_questions(list(pictures.values()), settings, desk), common)
+        return
+    if out is None:
+        raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
+    check_place(out, QUESTIONS)
+    opened = _web(web, place, common)
+    with billed(place) as bill:
+        found = starts(list(pictures.values()), model, desk, settings.seed)
+        mined = mine_questions(found.clues, pictures, opened, settings, desk)
+    Files(place / "mine").write(FILE, mined.questions)
+    failures = Counter(found.failures) + Counter(mined.failures)
+    benchmark = write_questions(out, mined, pictures, count, {"mined_by": model, "web": web.partition(":")[0]})
+    _keep_world(web, out)
+    if common.json:
+        told = {"counts": dict(mined.counts), "failures": dict(failures), **bill.to_json()}
+        common.print_json({"tasks": len(benchmark.tasks), **told, "out": str(out)})
+    else:
+        counts = ", ".join(f"{name} {number:,}" for name, number in mined.counts.items())
+        lines = [f"{counts} · {bill}", *failed(failures), f"{counted(len(benchmark.tasks), 'question')} → {out}"]
+        common.console.print("\n".join(f"  {line}" for line in lines), markup=False, soft_wrap=True)
+    if mined.stopped is not None:
+        raise mined.stopped
+
+
+def _web(spec: str, workspace: Path, common: Common) -> Web:
+    """A web by its address, with what was seen kept in the workspace; or that of a drawn world."""
+    from sightline.agent.web import OfflineWeb, open_web
+    from sightline.agent.webs import FROZEN, WORLD
+
+    life = _life(spec)
+    if life is None:
+        return open_web(spec, freeze=workspace / FROZEN, local_only=common.local_only)
+    from sightline.world.lives import read_world
+    from sightline.world.web import world_web
+
+    world = read_world(life.parent)
+    return OfflineWeb(world_web(world.seed, world.lives), WORLD)
+
+
+def _life(spec: str) -> Path | None:
+    """The file that a drawn world's web is made from; None for any other web."""
+    from sightline.agent.webs import WORLD
+    from sightline.world.lives.reading import LIFE_FILE
+
+    kind, _, folder = spec.partition(":")
+    if kind != WORLD:
+        return None
+    if not folder:
+        raise UserError("world is the web of a drawn world, which has a folder.", "say which: --web world:FOLDER")
+    places = (Path(folder) / LIFE_FILE, Path(folder) / WORLD / LIFE_FILE)
+    found = next((path for path in places if path.is_file()), None)
+    if found is None:
+        raise UserError(f"there is no drawn world in {folder}.", "give the folder that `sightline world` wrote")
+    return found
+
+
+def _keep_world(spec: str, out: Path) -> None:
+    """The web of a drawn world lies with the benchmark, as with the world's own ones: agents find it by web=world."""
+    from sightline.agent.webs import WORLD
+
+    life = _life(spec)
+    if life is not None:
+        (out / WORLD).mkdir(exist_ok=True)
+        copyfile(life, out / WORLD / life.name)

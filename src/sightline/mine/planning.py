@@ -1,0 +1,32 @@
+"""What mining would cost, before anything is known of the pictures."""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+from sightline.engine.plan import Plan
+from sightline.mine import confirming, parsing, verifying, writing
+from sightline.mine.asking import Desk
+from sightline.mine.drafting import OVERSAMPLED
+from sightline.mine.settings import Settings
+from sightline.types import Picture
+
+_LOOKS_EACH = 2
+"""Calls of a second look at a usual request."""
+
+
+def plan_mining(pictures: Sequence[Picture], settings: Settings, desk: Desk) -> Plan:
+    """What all stages would cost, if every picture has as many clues as are followed and all drafts pass."""
+    model, writer = settings.model, settings.writer
+    parse = (parsing.ask_for(picture, model).request for picture in pictures)
+    compared = [verifying.typical(pictures, settings.near, model)]
+    stages = [
+        desk.price(parse, model, parsing.STAGE),
+        desk.price(compared, model, verifying.STAGE, len(pictures) * settings.clues),
+    ]
+    if writer is not None:
+        stages.append(desk.price([writing.typical(writer)], writer, writing.STAGE, writing.calls_for(settings)))
+    if settings.confirm:
+        looked, calls = [confirming.typical(pictures, model)], _LOOKS_EACH * OVERSAMPLED * settings.queries
+        stages.append(desk.price(looked, model, confirming.STAGE, calls))
+    return Plan(tuple(stages))
