@@ -4,14 +4,18 @@ from __future__ import annotations
 
 import subprocess
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
 import orjson
+import pytest
 from hypothesis import given, settings
 
 from sightline import bench
-from sightline.types import Benchmark, Corpus, Picture, Relevance, Task
+from sightline.errors import UserError
+from sightline.score.evaluate import evaluate
+from sightline.types import Attempt, Benchmark, Corpus, Picture, Ranking, Relevance, Review, Run, Task
 from strategies import benchmarks
 
 modest = settings(deadline=None, max_examples=60)
@@ -64,9 +68,34 @@ def test_any_change_of_content_changes_the_checksum(tmp_path: Path) -> None:
 
 def test_a_shell_computes_the_same_checksum(tmp_path: Path) -> None:
     written = bench.write(example(), tmp_path / "b")
-    command = "LC_ALL=C sha256sum *.jsonl | sha256sum"
+    command = "export LC_ALL=C; ls *.jsonl | grep -v reviews | xargs sha256sum | sha256sum"
     shell = subprocess.run(command, shell=True, cwd=tmp_path / "b", capture_output=True, text=True, check=True)
     assert shell.stdout.split()[0] == written.checksum
+
+
+def test_a_review_makes_no_other_version_and_its_damage_is_noticed(tmp_path: Path) -> None:
+    def said(number: int) -> Review:
+        return Review("q1", "ann", "keep", datetime(2024, 5, 31, tzinfo=UTC) + timedelta(days=number), "a.jpg")
+
+    plain = bench.write(example(), tmp_path / "b")
+    states = [plain.checksum]
+    for count in range(1, 4):  # What releases before 2026-11-15 would have called each state of the file.
+        bench.write(replace(example(), reviews=tuple(map(said, range(count)))), tmp_path / "b")
+        shell = subprocess.run(
+            "LC_ALL=C sha256sum *.jsonl | sha256sum", shell=True, cwd=tmp_path / "b", capture_output=True, check=True
+        )
+        states.append(shell.stdout.decode().split()[0])
+    found = bench.read(tmp_path / "b")
+    assert found.checksum == plain.checksum and len(set(states)) == 4
+    assert all(found.is_version(state) for state in states) and not found.is_version("0" * 64)
+    run = Run("boats", "old", (Attempt("q1", Ranking(("a.jpg",))),), benchmark_checksum=states[2])
+    assert evaluate(found, run).overall["ndcg@10"].mean == 1.0
+    other = bench.write(replace(found, truth={"q1": Relevance({"a.jpg": 1})}), tmp_path / "c")
+    with pytest.raises(UserError, match="another version"):
+        evaluate(other, run)
+    path = tmp_path / "b" / "reviews.jsonl"
+    path.write_bytes(path.read_bytes().replace(b"keep", b"drop", 1))
+    assert [problem.file for problem in bench.validate(tmp_path / "b")] == ["reviews.jsonl"]
 
 
 def test_the_files_are_pleasant_to_read(tmp_path: Path) -> None:

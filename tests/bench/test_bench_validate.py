@@ -289,7 +289,7 @@ def test_a_wrong_header_is_a_problem(folder: Path) -> None:
 
 
 def test_writing_again_keeps_the_pictures_and_drops_stale_tables(folder: Path) -> None:
-    bench.write(replace(example(), reviews=(), annotations=()), folder)
+    bench.write(replace(example(), reviews=(), annotations=()), folder, force=True)
     assert bench.validate(folder, check_pictures=True) == ()
     assert not (folder / "reviews.jsonl").exists()
 

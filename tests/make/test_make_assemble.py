@@ -19,6 +19,7 @@ from sightline.errors import UserError
 from sightline.make import project as files
 from sightline.make.assemble import AssembleStage
 from sightline.make.assemble.benchmark import assemble
+from sightline.make.audit import AuditStage
 from sightline.make.judge import JudgeStage
 from sightline.make.pictures import PicturesStage
 from sightline.make.project import Project
@@ -27,7 +28,7 @@ from sightline.make.publish.naming import read_names
 from sightline.make.publish.stage import PublishStage
 from sightline.make.similarity import SimilarityStage
 from sightline.models.asking import Asking
-from sightline.types import Benchmark, Relevance, Rights
+from sightline.types import Benchmark, Relevance, Review, Rights
 
 
 def judged(tmp_path: Path, **judge: Any) -> Project:
@@ -97,6 +98,27 @@ def test_reviews_come_along_and_strange_ones_are_counted(tmp_path: Path) -> None
     done = AssembleStage().run(project, Asking())
     assert len(bench.read(project.folder / "benchmark").reviews) == 1
     assert any("2 reviews are about" in warning for warning in done.warnings)
+
+
+def test_what_people_said_in_the_app_outlives_a_new_assembly(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    now = datetime(2026, 11, 15, tzinfo=UTC)
+    folder = project.folder / "benchmark"
+    AssembleStage().run(project, Asking())
+    said = tuple(Review(task, "ana", "relevant", now, "00_red.png") for task in ("q0", "q1"))
+    bench.write(replace(bench.read(folder), reviews=said), folder)
+    assert AuditStage().run(project, Asking()).counts["labels checked"] == 2
+    AssembleStage().run(project, Asking())
+    assert bench.read(folder).reviews == said
+    worded = rows(project.path(files.JUDGMENTS))
+    for row in worded:
+        row["query_text"] = "something else" if row["query_id"] == "q1" else row["query_text"]
+    write_rows(project.path(files.JUDGMENTS), worded)
+    for _ in range(2):
+        done = AssembleStage().run(project, Asking())
+        assert bench.read(folder).reviews == said[:1]
+        assert len(rows(folder / "reviews_of_other_queries.jsonl")) == 1
+    assert done.warnings == () and bench.validate(folder) == ()
 
 
 # --- benchmaker's files ------------------------------------------------------------------------------------------

@@ -16,10 +16,12 @@ from make_tools import write_rows
 from sightline.make import project as files
 from sightline.make.audit import AuditStage
 from sightline.make.audit.blind import blind_baselines
+from sightline.make.audit.decisions import decision_of
 from sightline.make.audit.drift import find_drift
 from sightline.make.audit.pools import find_twins, look_at_queries
-from sightline.make.audit.reviews import decision_of, label_quality, stratified
+from sightline.make.audit.reviews import label_quality
 from sightline.make.audit.stage import audit_benchmark
+from sightline.make.audit.weighing import stratified
 from sightline.make.judge import JudgeStage
 from sightline.make.judge.verdicts import Verdict
 from sightline.models.asking import Asking

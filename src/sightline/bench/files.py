@@ -52,6 +52,28 @@ def checksums(folder: Path) -> dict[str, str]:
 
 
 def checksum(parts: Mapping[str, str]) -> str:
-    """One checksum for all tables; a shell says the same with `sha256sum *.jsonl | sha256sum`."""
+    """One checksum for all that a run depends on: every table but the reviews, which change no label.
+
+    A shell says the same with `ls *.jsonl | grep -v reviews | xargs sha256sum | sha256sum`.
+    """
+    return _digest({name: part for name, part in parts.items() if name != REVIEWS.name})
+
+
+def former_checksums(folder: Path, parts: Mapping[str, str]) -> frozenset[str]:
+    """What runs from before 2026-11-15 may call the same content: reviews were part of a checksum then.
+
+    Their file only grows, so each of its lines was the last one at some time.
+    """
+    if REVIEWS.name not in parts:
+        return frozenset()
+    found, digest = set(), hashlib.sha256()
+    with (folder / REVIEWS.name).open("rb") as file:
+        for line in file:
+            digest.update(line)
+            found.add(_digest({**parts, REVIEWS.name: digest.hexdigest()}))
+    return frozenset(found)
+
+
+def _digest(parts: Mapping[str, str]) -> str:
     listing = "".join(f"{parts[name]}  {name}\n" for name in sorted(parts))
     return hashlib.sha256(listing.encode()).hexdigest()

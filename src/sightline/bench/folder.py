@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
@@ -23,7 +24,9 @@ from sightline.bench.files import (
     TRUTH,
     checksum,
     checksums,
+    former_checksums,
 )
+from sightline.bench.place import check_place
 from sightline.bench.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.bench.records import BenchmarkRecord
 from sightline.bench.schema import CURRENT, upgrade_of, version_of
@@ -60,15 +63,17 @@ def open_benchmark(folder: PathLike, report: Report) -> OpenBenchmark:
     return OpenBenchmark(header, Source(path.parent, version, report))
 
 
-def read(folder: PathLike, *, keep_going: bool = False) -> Benchmark:
-    """The benchmark in a folder; pictures themselves are not needed.
+def read(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) -> Benchmark:
+    """The benchmark in a folder, with its reviews or without; pictures themselves are not needed.
 
-    The first wrong line is refused; with `keep_going` all of them are, in one `ProblemsError`.
+    The first wrong line is refused; with `keep_going` all of them are, in one `ProblemsError`. Reviews are appended
+    while people decide, so a half last line of theirs counts as not written.
     """
     problems: list[Problem] = []
     opened = open_benchmark(folder, problems.extend if keep_going else stop)
     header, source = opened.header, opened.source
     pictures = {row.id: row for _, row in source.unique(PICTURES, lambda row: row.id, "id")}
+    parts = checksums(source.folder)
     groups = tuple(row for _, row in source.unique(GROUPS, lambda row: (row.kind, row.id), "id"))
     benchmark = Benchmark(
         name=header.name,
@@ -81,8 +86,9 @@ def read(folder: PathLike, *, keep_going: bool = False) -> Benchmark:
         annotations=_values(source, ANNOTATIONS),
         candidates=_values(source, CANDIDATES),
         judgments=_values(source, JUDGMENTS),
-        reviews=_values(source, REVIEWS),
-        checksum=checksum(checksums(source.folder)),
+        reviews=_values(replace(source, growing=True), REVIEWS) if reviews else (),
+        checksum=checksum(parts),
+        former_checksums=former_checksums(source.folder, parts),
     )
     if problems:
         raise ProblemsError(problems, "nothing was read; correct these lines first")
@@ -92,9 +98,11 @@ def read(folder: PathLike, *, keep_going: bool = False) -> Benchmark:
 def write(benchmark: Benchmark, folder: PathLike, *, force: bool = False) -> Benchmark:
     """Write a benchmark, whole or not at all, and give it back with its checksum.
 
-    A benchmark that is there already is replaced; what else its folder holds (pictures, a README) stays.
-    A folder of another kind is only replaced with `force`.
+    A benchmark of that name that is there already is replaced; what else its folder holds (pictures, a README) stays.
+    Another one, a folder of another kind, and one with reviews that this does not have are only replaced with `force`.
     """
+    if not force:
+        check_place(folder, benchmark.name, benchmark.reviews)
     _refuse_wrong_keys(benchmark.corpus.pictures, "picture")
     _refuse_wrong_keys(benchmark.tasks, "task")
     owned = {HEADER, *(table.name for table in TABLES)}
@@ -104,7 +112,22 @@ def write(benchmark: Benchmark, folder: PathLike, *, force: bool = False) -> Ben
                 table.write(values, fresh)
         parts = checksums(fresh)
         write_json(fresh / HEADER, _header(benchmark, parts).model_dump(mode="json", by_alias=True))
-    return replace(benchmark, checksum=checksum(parts))
+    return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset())
+
+
+def write_elsewhere(benchmark: Benchmark, source: Path, out: Path) -> Benchmark:
+    """Write a benchmark that was read from `source` to `out`; its pictures stay where they are, and are found there."""
+    if out.resolve() == source.resolve():
+        return write(benchmark, out)
+    pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
+    return write(replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures)), out)
+
+
+def _moved(picture: Picture, source: Path, out: Path) -> Picture:
+    if "://" in picture.uri or picture.uri.startswith(("data:", "/")):
+        return picture
+    path = os.path.relpath(source.resolve() / picture.uri, out.resolve())
+    return replace(picture, uri=path.replace(os.sep, "/"))
 
 
 def _values(source: Source, table: Table[R, V]) -> tuple[V, ...]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Collection
+from contextlib import suppress
 from pathlib import Path
 
 from sightline.bench.files import HEADER, REVIEWS
@@ -21,6 +22,7 @@ def check_place(folder: PathLike, name: str, kept: Collection[Review] = ()) -> N
     """
     place = Path(folder)
     if not place.exists():
+        _try(place)
         return
     if not (place / HEADER).is_file():
         if place.is_file() or any(place.iterdir()):
@@ -34,3 +36,16 @@ def check_place(folder: PathLike, name: str, kept: Collection[Review] = ()) -> N
     lost = sum(1 for _ in read_lines(reviews)) - len(kept) if reviews.is_file() else 0
     if lost > 0:  # Decisions are only ever added.
         raise UserError(f"people have reviewed {place}: {counted(lost, 'decision')} would be lost.", _ELSEWHERE)
+
+
+def _try(place: Path) -> None:
+    """Make the folder, and take it away again: whether that can be done is known only then."""
+    missing = [folder for folder in (place, *place.parents) if not folder.exists()]
+    try:
+        place.mkdir(parents=True)
+    except OSError as error:
+        raise UserError(f"{place} can't be written: {error.strerror or error}.", _ELSEWHERE) from None
+    finally:
+        for folder in missing:
+            with suppress(OSError):
+                folder.rmdir()

@@ -141,6 +141,7 @@ for _order, (_name, _line) in enumerate(
         ("similarity-retry", "Look again at the pairs that have no similarity."),
         ("audit", "Say what the benchmark is worth: blind baselines, look-alikes, drift, checked labels."),
         ("assemble", "Put the files of the project together into a benchmark."),
+        ("review", "Make what people decided count, as a new version of a benchmark."),
     ),
     6,
 ):

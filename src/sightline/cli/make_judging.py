@@ -1,4 +1,4 @@
-"""`sightline make judge|similarity|similarity-retry|audit|assemble`."""
+"""`sightline make judge|similarity|similarity-retry|audit|assemble|review`."""
 
 from __future__ import annotations
 
@@ -8,7 +8,9 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from sightline.cli.asking import Endpoint
+from sightline.cli.common import Switch
 from sightline.cli.make_common import AskingJob, Job, JudgedJob, show
+from sightline.errors import UserError
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
@@ -59,14 +61,19 @@ def similarity_retry(*, embedder: str | None = None, job: Job = Job(), endpoint:
     job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.asking(job.common))
 
 
-def audit(*, job: JudgedJob = JudgedJob()) -> None:
+def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:
     """Say what the benchmark is worth: blind baselines, look-alikes, lopsided queries, drift, checked labels.
 
     The whole of it goes to audit.json and audit.txt. What people decided is read from reviews.jsonl.
+
+    Parameters
+    ----------
+    bench:
+        A benchmark that was imported, mined or reviewed; what the project's files make when not given.
     """
     from sightline.make.audit import AuditStage
 
-    result = job.result(AuditStage())
+    result = job.result(AuditStage(bench))
     if job.common.json:
         show(result, job.common)
     else:
@@ -84,3 +91,39 @@ def assemble(*, bench: Path | None = None, job: JudgedJob = JudgedJob()) -> None
     from sightline.make.assemble import AssembleStage
 
     job.run(AssembleStage(bench))
+
+
+def review(
+    source: Path | None = None,
+    /,
+    *,
+    bench: Path | None = None,
+    people: int = 2,
+    accepted_only: Switch = False,
+    dry_run: Switch = False,
+    job: Job = Job(),
+) -> None:
+    """Make what people decided count, as the next version of a benchmark; the version before stays as it is.
+
+    Works on any benchmark, also on one that was imported or mined. Labels that enough people agree on replace those of
+    the judges, missed pictures that they found become labels, queries get their better words, and rejected ones are
+    left out. review.json in the new folder says what was changed, by whom, and what it was before.
+
+    Parameters
+    ----------
+    source:
+        The benchmark that was reviewed; that of the project when not given.
+    bench:
+        The folder of the new version; the old one's name with the version behind it when not given.
+    people:
+        So many must agree; 1 where one person's word is enough.
+    accepted_only:
+        Leave out queries that were not accepted as a whole, too.
+    dry_run:
+        Say what would change, and write nothing.
+    """
+    from sightline.make.review import ReviewStage
+
+    if people < 1:
+        raise UserError(f"--people {people} is nobody.", "give 1 or more")
+    job.run(ReviewStage(source, bench, people, accepted_only, dry_run))

@@ -16,7 +16,7 @@ from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.make import project as files
 from sightline.make.asking import BatchWish
-from sightline.make.assemble.stage import FOLDER
+from sightline.make.assemble.benchmark import FOLDER
 from sightline.make.opening import Opening
 from sightline.make.pipeline import Means, all_stages, check_settings, one_stage, priced_stages, run_stages
 from sightline.make.stages import Stage, StageResult

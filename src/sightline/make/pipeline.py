@@ -21,6 +21,7 @@ from sightline.make.plan.stage import PlanStage, check_quotas
 from sightline.make.project import Project
 from sightline.make.publish.stage import PublishStage
 from sightline.make.query.stage import QueryStage
+from sightline.make.review.stage import ReviewStage
 from sightline.make.similarity.stage import SimilarityStage
 from sightline.make.stages import Stage, StageResult
 from sightline.make.summary.stage import SummaryStage
@@ -56,6 +57,7 @@ STAGES: Mapping[str, Callable[[Path | None, Means], Stage]] = {
     "similarity-retry": lambda _, by: SimilarityStage(by.embedder, retry=True, name="similarity-retry"),
     "audit": lambda *_: AuditStage(),
     "assemble": lambda *_: AssembleStage(),
+    "review": lambda *_: ReviewStage(),
     "summary": lambda *_: SummaryStage(),
     "publish": lambda *_: PublishStage(dry_run=True),
 }

@@ -12,7 +12,7 @@ from sightline.engine.journal import FILE_NAME
 from sightline.engine.ledger import Ledger, read_ledger
 from sightline.io import read_lines
 from sightline.make import project as files
-from sightline.make.assemble.stage import FOLDER as ASSEMBLED
+from sightline.make.assemble.benchmark import FOLDER as ASSEMBLED
 from sightline.make.project import Project
 from sightline.make.publish.manifest import MANIFEST
 from sightline.make.publish.stage import dataset_folder

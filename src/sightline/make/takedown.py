@@ -148,8 +148,7 @@ def _runs(
     gone = set(found)
     for header in sorted({path for folder in folders for path in folder.rglob(HEADER)}):
         run = read_run(header.parent)
-        same = run.benchmark_checksum in (None, benchmark.checksum) or benchmark.checksum is None
-        if run.benchmark != benchmark.name or not same:
+        if run.benchmark != benchmark.name or not benchmark.is_version(run.benchmark_checksum):
             continue
         answered = {one.task_id for one in run.attempts if not gone.isdisjoint(_pictures(one.prediction))}
         tasks = tuple(task for task in benchmark.tasks if task in answered or task in touched)

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-import os
 from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 
-from sightline import bench
 from sightline.errors import UserError
 from sightline.search.index.content import absolute
 from sightline.types import Benchmark, Picture, PictureRef, Task, TaskKind, Truth
@@ -38,21 +36,6 @@ def shown_in(task: Task) -> tuple[PictureRef, ...]:
     """The pictures of the prompt and then of the options, each once."""
     inside = (part for option in task.options for part in option.content if isinstance(part, PictureRef))
     return tuple(dict.fromkeys((*task.pictures, *inside)))
-
-
-def write_elsewhere(benchmark: Benchmark, source: Path, out: Path) -> Benchmark:
-    """Write a benchmark that was read from `source` to `out`; its pictures stay where they are, and are found there."""
-    if out.resolve() == source.resolve():
-        return bench.write(benchmark, out)
-    pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
-    return bench.write(replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures)), out)
-
-
-def _moved(picture: Picture, source: Path, out: Path) -> Picture:
-    if "://" in picture.uri or picture.uri.startswith(("data:", "/")):
-        return picture
-    path = os.path.relpath(source.resolve() / picture.uri, out.resolve())
-    return replace(picture, uri=path.replace(os.sep, "/"))
 
 
 def require_tasks(questions: Collection[object], benchmark: Benchmark, kinds: Collection[TaskKind]) -> None:

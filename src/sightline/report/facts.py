@@ -27,6 +27,7 @@ class Facts:
     groups: Mapping[str, int] | None = None
     card: Mapping[str, Json] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
+    former_checksums: frozenset[str] = frozenset()
 
     @property
     def tasks(self) -> int:
@@ -52,6 +53,7 @@ def facts_of(benchmark: Benchmark) -> Facts:
         groups=Counter(group.kind for group in benchmark.corpus.groups),
         card=benchmark.card,
         prompts={task.id: task.text for task in tasks},
+        former_checksums=benchmark.former_checksums,
     )
 
 

@@ -129,7 +129,7 @@ def _folders(sources: Iterable[PathLike]) -> dict[Path, str]:
 def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores:
     """Score a run on its benchmark and keep the scores with it."""
     named = [benchmark for benchmark in benchmarks if benchmark.name == header.benchmark]
-    same = [benchmark for benchmark in named if header.benchmark_checksum in (None, benchmark.checksum)]
+    same = [benchmark for benchmark in named if benchmark.is_version(header.benchmark_checksum)]
     if not named:
         raise UserError(
             f'{folder} has no scores, and its benchmark "{header.benchmark}" is not among the sources.',
@@ -185,7 +185,7 @@ def _versions(facts: Facts, runs: Iterable[ScoredRun], all_facts: Iterable[Key])
         yield "another version of this benchmark is on this page; scores on the two can't be compared"
     for run in runs:
         before, now = run.run.benchmark_checksum, run.scores.checksum
-        if before and now and before != now:
+        if before and now and before != now and before not in facts.former_checksums:
             yield (
                 f"{run.name} was run on another version of the benchmark (checksum {before[:12]}) "
                 f"than it was scored on ({now[:12]})"

@@ -213,7 +213,7 @@ def _notes(runs: Sequence[ScoredRun]) -> Iterator[str]:
         yield "the runs failed on different tasks; each failure counts as zero"
     lacking = [run.name for run in runs if any(row.status == "missing" for row in run.scores.tasks)]
     if lacking:
-        yield f"tasks without a prediction count as zero and are left out of comparisons: {', '.join(lacking)}"
+        yield f"tasks without a prediction count as zero, in comparisons too: {', '.join(lacking)}"
 
 
 def _rank(name: str, runs: int, comparison: Comparison | None) -> tuple[int, int]:

@@ -91,6 +91,15 @@ def seconds(duration: float) -> str:
     return f"{duration / 3600:.1f} h"
 
 
+def day(taken: datetime | str) -> str:
+    """The day of a time, in words: `10 June 2024`; what is no time is left as it is."""
+    try:
+        when = taken if isinstance(taken, datetime) else datetime.fromisoformat(taken)
+    except ValueError:
+        return str(taken)
+    return f"{when.day} {when:%B} {when.year}"
+
+
 def moment(when: datetime) -> str:
     """A time to the minute, in UTC."""
     return when.astimezone(UTC).strftime("%Y-%m-%d %H:%M UTC")

@@ -151,7 +151,7 @@ def _fitting(names: tuple[str, ...], whole: Benchmark, part: Benchmark) -> tuple
 def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
     if run.benchmark_checksum is None or benchmark.checksum is None:
         return
-    if run.benchmark_checksum != benchmark.checksum:
+    if not benchmark.is_version(run.benchmark_checksum):
         raise UserError(
             f'this run of "{run.system}" was made on another version of "{run.benchmark}" '
             f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",

@@ -2,7 +2,7 @@
 
 from sightline.types.annotation import Annotation
 from sightline.types.benchmark import Benchmark, Candidate, Judgment, Review, Tier
-from sightline.types.chat import ChatReply, ChatRequest, ImagePart, Message, Role, ToolCall, ToolSpec, Usage
+from sightline.types.chat import ChatReply, ChatRequest, ImagePart, Message, Partial, Role, ToolCall, ToolSpec, Usage
 from sightline.types.corpus import Corpus, Group, GroupKind
 from sightline.types.estimate import Estimate
 from sightline.types.picture import Box, Json, Picture, PictureRef, Rights
@@ -72,6 +72,7 @@ __all__ = [
     "Method",
     "Option",
     "Part",
+    "Partial",
     "Picture",
     "PictureRef",
     "PictureSet",

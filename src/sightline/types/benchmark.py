@@ -51,7 +51,10 @@ class Review:
 
 @dataclass(frozen=True, slots=True)
 class Benchmark:
-    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk."""
+    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
+
+    `former_checksums` are names that older releases gave to it.
+    """
 
     name: str
     corpus: Corpus
@@ -65,3 +68,8 @@ class Benchmark:
     judgments: tuple[Judgment, ...] = ()
     reviews: tuple[Review, ...] = ()
     checksum: str | None = None
+    former_checksums: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+
+    def is_version(self, checksum: str | None) -> bool:
+        """Whether a checksum that a run keeps names this content; one that is not known, here or there, may."""
+        return checksum is None or self.checksum in (None, checksum) or checksum in self.former_checksums

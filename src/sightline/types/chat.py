@@ -83,6 +83,14 @@ class Usage:
 
 
 @dataclass(frozen=True, slots=True)
+class Partial:
+    """What a model had said when it was cut off, declined, or did not fit: kept, but no answer."""
+
+    text: str
+    thinking: str = ""
+
+
+@dataclass(frozen=True, slots=True)
 class ChatReply:
     """What a model said: thinking apart from the answer; `parsed` where a schema was asked for."""
 

@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from sightline.types.chat import Usage
+from sightline.types.chat import Partial, Usage
 from sightline.types.picture import PictureRef
 
 StepKind: TypeAlias = Literal[
@@ -94,7 +94,7 @@ class Failure:
     """No answer, and why: always counted and shown, never mistaken for an answer.
 
     `usage` and `usd` are what a model's call took that failed (`usd` None: nobody knows); without `usage` there was
-    no such call.
+    no such call. `partial` is what a model had said until then: no answer. `from_journal`: it cost nothing now.
     """
 
     kind: str
@@ -102,6 +102,8 @@ class Failure:
     retryable: bool = False
     usage: Usage | None = field(default=None, compare=False, repr=False)
     usd: float | None = field(default=None, compare=False, repr=False)
+    partial: Partial | None = field(default=None, compare=False, repr=False)
+    from_journal: bool = field(default=False, compare=False, repr=False)
 
 
 Truth: TypeAlias = Relevance | PictureSet | Answer | Choice | Traces

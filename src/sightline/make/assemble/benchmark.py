@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sightline.bench.files import REVIEWS
+from sightline.bench.files import REVIEWS, TASKS
 from sightline.bench.formats.benchmaker_columns import JUDGE, Columns
 from sightline.bench.formats.benchmaker_read import Asked, Pictures, Similarities, WordedJudgments
 from sightline.bench.formats.rows import checked, read_rows
@@ -38,7 +38,12 @@ from sightline.types import (
     Review,
     Task,
 )
+from sightline.types.words import counted
 
+OTHER_REVIEWS = "reviews_of_other_queries.jsonl"
+"""Beside a benchmark: what people said about queries of the one before it."""
+FOLDER = "benchmark"
+"""Where the benchmark of a project lies."""
 DATASET = "original_dataset_name"
 _SHOWN = 3
 
@@ -52,11 +57,16 @@ class Assembled:
     verdicts: tuple[Verdict, ...] = ()
     warnings: tuple[str, ...] = ()
     judging: Mapping[str, Any] = field(default_factory=dict)
+    other_reviews: tuple[Review, ...] = ()
+    "What people said about queries of the benchmark before that are no longer the same."
 
 
-def assemble(project: Project) -> Assembled:
-    """Read all files of a project that are there; judgments must be."""
-    reading = _Reading(project)
+def assemble(project: Project, bench: Path | None = None) -> Assembled:
+    """Read all files of a project that are there; judgments must be.
+
+    What people said in the app of the benchmark that was made before (in `bench`, else in the project) comes along.
+    """
+    reading = _Reading(project, bench or project.folder / FOLDER)
     benchmark = reading.benchmark()
     return Assembled(
         benchmark,
@@ -64,14 +74,17 @@ def assemble(project: Project) -> Assembled:
         tuple(verdict for verdict in reading.verdicts if verdict.task in benchmark.tasks),
         tuple(reading.warnings),
         reading.judging,
+        tuple(reading.other_reviews),
     )
 
 
 class _Reading:
     """One pass over the files, each with what is known from those before it."""
 
-    def __init__(self, project: Project) -> None:
+    def __init__(self, project: Project, before: Path) -> None:
         self._project, config = project, project.config
+        self._before = before
+        self.other_reviews: list[Review] = []
         self.warnings: list[str] = []
         self.set_aside: list[SetAside] = []
         self._columns = Columns(config.columns)
@@ -184,13 +197,31 @@ class _Reading:
         """Those about queries and pictures of the benchmark; of others it is only said how many there are."""
         path = self._there(files.REVIEWS)
         strange = 0
-        for review in () if path is None else read_reviews(path):
+        written = () if path is None else read_reviews(path)
+        for review in written:
             if review.task in asked and (review.picture is None or review.picture in pictures):
                 yield review
             else:
                 strange += 1
         if strange:
             self.warnings.append(f"{path}: {strange:,} reviews are about queries or pictures that are not in it")
+        yield from (review for review in self._said_before(asked, pictures) if review not in written)
+
+    def _said_before(self, asked: Mapping[str, Asked], pictures: Mapping[str, Picture]) -> Iterator[Review]:
+        """What people said in the app; of queries whose words are others now it is kept, but does not count."""
+        path = self._before / REVIEWS.name
+        if not path.is_file():
+            return
+        words = {task.id: task.text for _, task in Source(self._before, CURRENT, stop).rows(TASKS)}
+        for review in read_reviews(path):
+            same = review.task in asked and asked[review.task].text == words.get(review.task)
+            if same and (review.picture is None or review.picture in pictures):
+                yield review
+            else:
+                self.other_reviews.append(review)
+        if self.other_reviews:
+            said = counted(len(self.other_reviews), "review is", "reviews are")
+            self.warnings.append(f"{path}: {said} about queries that are others now; {OTHER_REVIEWS} keeps them")
 
     # --- parts ------------------------------------------------------------------------------------------------
 

@@ -3,19 +3,19 @@
 from __future__ import annotations
 
 import time
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline import bench
+from sightline.bench.files import REVIEWS
 from sightline.make import project as files
 from sightline.make.asking import free
-from sightline.make.assemble.benchmark import Assembled, assemble
+from sightline.make.assemble.benchmark import FOLDER, OTHER_REVIEWS, Assembled, assemble, read_reviews
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.types.words import counted
 
-FOLDER = "benchmark"
 _SHOWN = 5
 
 
@@ -45,9 +45,15 @@ class AssembleStage:
         if asking.plan:
             return StageResult(self.name, price=free(self.name, "nobody"))
         started = time.monotonic()
-        found = assemble(project)
         folder = self.out or project.folder / FOLDER
-        bench.write(found.benchmark, folder)
+        found = assemble(project, folder)
+        bench.check_place(folder, found.benchmark.name, (*found.benchmark.reviews, *found.other_reviews))
+        kept = read_reviews(folder / OTHER_REVIEWS) if (folder / OTHER_REVIEWS).is_file() else ()
+        if found.other_reviews:  # Before the folder is replaced: nobody's word is lost by a kill.
+            replace(REVIEWS, name=OTHER_REVIEWS).write(
+                (*kept, *(one for one in found.other_reviews if one not in kept)), folder
+            )
+        bench.write(found.benchmark, folder, force=True)
         problems = bench.validate(folder)
         return StageResult(
             self.name,

@@ -8,9 +8,10 @@ from typing import Any
 
 from sightline.make.audit.blind import SHORTCUTS, Baseline
 from sightline.make.audit.drift import Drift
+from sightline.make.audit.judges import JudgeQuality
+from sightline.make.audit.people import people_lines, people_summary, worded
 from sightline.make.audit.pools import Queries, Twins
-from sightline.make.audit.reviews import LabelQuality
-from sightline.types import Estimate
+from sightline.make.audit.reviews import Checked
 from sightline.types.words import counted
 
 SOLVED = 0.1
@@ -28,7 +29,8 @@ class Audit:
     twins: Twins
     queries: Queries
     drift: tuple[Drift, ...] = ()
-    quality: LabelQuality | None = None
+    checked: Checked = field(default_factory=Checked)
+    judges: tuple[JudgeQuality, ...] = ()
     judging: Mapping[str, Any] = field(default_factory=dict)
     set_aside: int = 0
 
@@ -82,7 +84,7 @@ class Audit:
     def _about_judges(self) -> Iterator[str]:
         for drift in self.drift:
             if drift.depends_on_position:
-                yield f"{drift.judge} judges by position: later pictures of a call differ by {_worded(drift.position)}"
+                yield f"{drift.judge} judges by position: later pictures of a call differ by {worded(drift.position)}"
             if drift.changes:
                 yield f"{drift.judge} does not judge the same at the end as at the beginning"
         alpha = self.judging.get("agreement", {}).get("alpha", {}).get("value")
@@ -90,7 +92,7 @@ class Audit:
             yield f"the judges agree little: Krippendorff's alpha is {alpha:.2f}"
         if self.judging.get("weak"):
             yield "a weak judge (builtin/photos) was on the panel"
-        if self.quality is None:
+        if self.checked.main is None:
             yield "nobody has checked any label: no figure can be given for how many are right"
 
     def to_json(self) -> dict[str, Any]:
@@ -106,13 +108,15 @@ class Audit:
                 asdict(drift) | {"depends_on_position": drift.depends_on_position, "changes": drift.changes}
                 for drift in self.drift
             ],
-            "label_quality": None if self.quality is None else asdict(self.quality),
+            "label_quality": None if self.checked.main is None else asdict(self.checked.main),
+            "checked": asdict(self.checked),
+            "judges": [asdict(judge) for judge in self.judges],
             "judging": dict(self.judging),
         }
 
     def summary(self) -> dict[str, Any]:
         """The few numbers that a reader wants first."""
-        queries, quality = self.queries, self.quality
+        queries = self.queries
         return {
             "queries": queries.count,
             "set_aside": self.set_aside,
@@ -125,8 +129,7 @@ class Audit:
             },
             "look_alikes_judged_differently": len(self.twins.disagree),
             "look_alikes_across_splits": len(self.twins.across_splits),
-            "label_quality": None if quality is None else asdict(quality.right),
-            "labels_checked": 0 if quality is None else quality.checked,
+            **people_summary(self.checked, self.judges),
             "alpha": self.judging.get("agreement", {}).get("alpha"),
             "coverage": self.judging.get("missed", {}).get("coverage"),
             "problems": len(self.problems()),
@@ -139,28 +142,33 @@ class Audit:
     def _lines(self) -> Iterator[str]:
         yield f"Audit of {self.name}: {self.queries.count:,} queries, {self.set_aside:,} set aside"
         yield ""
-        yield "Without looking at a picture       nDCG@10                first is right         solved  by chance"
-        for baseline in self.baselines:
-            mark = " *" if baseline.by in SHORTCUTS else ""
-            yield (
-                f"  {baseline.by + mark:<32} {_worded(baseline.ndcg):<22} {_worded(baseline.success):<22} "
-                f"{len(baseline.solved):>6,} {baseline.by_chance:>10.1f}"
-            )
-        yield "  * has nothing to do with what is in a picture"
-        yield ""
+        yield from self._blind_lines()
         yield (
             f"Look-alikes: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
             f"{len(self.twins.shared):,} pairs of queries share some"
         )
         for drift in self.drift:
             if drift.position is not None:
-                yield f"{drift.judge}: later less earlier pictures of a call {_worded(drift.position)}"
+                yield f"{drift.judge}: later less earlier pictures of a call {worded(drift.position)}"
         yield from self._judging_lines()
-        yield from self._quality_lines()
+        yield from people_lines(self.checked, self.judges)
         yield ""
         problems = self.problems()
         yield f"{counted(len(problems), 'thing')} to look at" if problems else "Nothing was found that needs mending"
         yield from (f"  - {problem}" for problem in problems)
+
+    def _blind_lines(self) -> Iterator[str]:
+        if not self.baselines:
+            return
+        yield "Without looking at a picture       nDCG@10                first is right         solved  by chance"
+        for baseline in self.baselines:
+            mark = " *" if baseline.by in SHORTCUTS else ""
+            yield (
+                f"  {baseline.by + mark:<32} {worded(baseline.ndcg):<22} {worded(baseline.success):<22} "
+                f"{len(baseline.solved):>6,} {baseline.by_chance:>10.1f}"
+            )
+        yield "  * has nothing to do with what is in a picture"
+        yield ""
 
     def _judging_lines(self) -> Iterator[str]:
         coverage = self.judging.get("missed", {}).get("coverage")
@@ -173,23 +181,6 @@ class Audit:
         if alpha.get("value") is not None:
             between = "" if alpha["low"] is None else f" ({alpha['low']:.2f} to {alpha['high']:.2f})"
             yield f"Agreement of the judges: Krippendorff's alpha {alpha['value']:.2f}{between}"
-
-    def _quality_lines(self) -> Iterator[str]:
-        quality = self.quality
-        if quality is None:
-            return
-        yield (
-            f"Labels that people find right: {_worded(quality.right)}, "
-            f"{quality.checked:,} of {quality.labels:,} checked by {quality.people:,}"
-        )
-        for tier, one in quality.by_tier.items():
-            yield f"  {tier:<10} {_worded(one):<22} n={one.n:,}"
-        if quality.unread:
-            yield f"  decisions in words that are not known: {_some(list(quality.unread))}"
-
-
-def _worded(estimate: Estimate | None) -> str:
-    return "" if estimate is None else f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
 
 
 def _some(ids: list[str] | tuple[str, ...]) -> str:

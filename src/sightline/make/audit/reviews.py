@@ -2,28 +2,29 @@
 
 from __future__ import annotations
 
-import re
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 
-import numpy as np
-
+from sightline.make.audit.decisions import (
+    ANSWER,
+    OPTION,
+    WHOLE,
+    Labels,
+    Pair,
+    Votes,
+    decision_of,
+    is_about_the_label,
+    is_note,
+    labels_of,
+    settled,
+    standing,
+    votes_of,
+)
+from sightline.make.audit.weighing import NOTHING, as_mended, stratified
 from sightline.score.agreement import krippendorff_alpha
-from sightline.score.statistics import estimate, wilson
-from sightline.types import Benchmark, Estimate, Relevance, Review
-
-_YES = frozenset({"relevant", "yes", "fits", "true"})
-_NO = frozenset({"not relevant", "irrelevant", "no", "does not fit", "false"})
-_AGREE = frozenset({"accept", "accepted", "agree", "keep", "right", "correct", "ok"})
-_DISAGREE = frozenset({"reject", "rejected", "disagree", "drop", "wrong", "incorrect"})
-WITHDRAW = "withdraw"
-"""A decision that takes back the same person's last one on the same; lines are never deleted."""
-_UNKNOWN_TIER = "unknown"
-_RESAMPLES = 2000
-_LEVEL = 0.95
-_FEW = 10
-"""Below this many queries a bootstrap over them can be narrow by luck."""
+from sightline.score.statistics import estimate
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,8 +32,10 @@ class LabelQuality:
     """The share of labels that people find right.
 
     `right` is weighted by how many labels each tier has in all, so that it holds for the benchmark and not only for
-    what was checked. `relevant` and `not_relevant` are the same for the two kinds of label. `people_alpha` is how far
-    people agree with each other, where several checked the same. `unread` decisions are in words that are not known.
+    what was checked. `relevant` and `not_relevant` are the same for the two kinds of label, and `truly_relevant` is
+    the share of all labels whose picture people find relevant. `people_alpha` is how far people agree with each other,
+    where several checked the same; `disputed` labels, on which as many say yes as say no, count as not checked.
+    `in_sight` counts decisions about a label that was seen. `unread` decisions are in words that are not known.
     """
 
     checked: int
@@ -42,155 +45,171 @@ class LabelQuality:
     by_tier: Mapping[str, Estimate]
     relevant: Estimate
     not_relevant: Estimate
+    truly_relevant: Estimate
     people_alpha: float | None = None
-    wrong: tuple[tuple[str, str], ...] = ()
+    disputed: int = 0
+    in_sight: int = 0
+    wrong: tuple[Pair, ...] = ()
     unread: Mapping[str, int] = field(default_factory=dict)
 
 
-def decision_of(text: str, is_relevant: bool) -> bool | None:
-    """Whether the person finds the picture relevant: said outright, as a grade, or about the label; None if neither."""
-    word = re.sub(r"[\s_-]+", " ", text.strip().lower())
-    if word.isdigit():
-        return int(word) > 0
-    if word in _YES or word in _NO:
-        return word in _YES
-    if word in _AGREE or word in _DISAGREE:
-        return is_relevant == (word in _AGREE)
-    return None
+@dataclass(frozen=True, slots=True)
+class QueryReviews:
+    """What people decided about queries as a whole; `kept` is the share of those decided on that they accept."""
+
+    queries: int
+    accepted: int
+    rejected: int
+    disputed: int
+    waiting: int
+    kept: Estimate
 
 
-def standing(reviews: Iterable[Review]) -> tuple[Review, ...]:
-    """The decisions that were not taken back, in the order in which they were made."""
-    kept: list[Review] = []
-    for review in sorted(reviews, key=lambda review: review.when.timestamp()):
-        if review.decision.strip().lower() != WITHDRAW:
-            kept.append(review)
-            continue
-        same = review.person, review.task, review.picture
-        last = next((one for one in reversed(kept) if (one.person, one.task, one.picture) == same), None)
-        if last is not None:
-            kept.remove(last)
-    return tuple(kept)
+@dataclass(frozen=True, slots=True)
+class Checked:
+    """All that people say of a benchmark, each kind of truth counted as what it is.
+
+    `labels` are graded pictures of rank tasks; `sets` the pictures in and beside the sets of select tasks, `exact` how
+    many of these sets are right as a whole; `answers` the answers, options and descriptions. None where nobody looked.
+    """
+
+    labels: LabelQuality | None = None
+    sets: LabelQuality | None = None
+    exact: Estimate | None = None
+    answers: LabelQuality | None = None
+    queries: QueryReviews | None = None
+
+    @property
+    def main(self) -> LabelQuality | None:
+        """The figure of a benchmark that has one kind of task; else the first that there is."""
+        return self.labels or self.sets or self.answers
+
+    def named(self) -> dict[str, LabelQuality]:
+        """Those that there are, by what was checked."""
+        each = {"labels": self.labels, "pictures of sets": self.sets, "answers": self.answers}
+        return {name: found for name, found in each.items() if found is not None}
+
+
+def check(benchmark: Benchmark, *, labels: Labels | None = None, seed: int = 0) -> Checked:
+    """What the reviews of a benchmark say about each kind of its truth, and about its queries.
+
+    `labels` are those of the benchmark, where they are known already: no review changes them.
+    """
+    everything, reviews = labels or labels_of(benchmark), standing(benchmark.reviews)
+    votes = votes_of(reviews, benchmark, everything.now)
+    rank = {task for task, truth in benchmark.truth.items() if isinstance(truth, Relevance)}
+    select = {task for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)}
+
+    def of(tasks: Iterable[str]) -> LabelQuality | None:
+        kept = frozenset(tasks)
+        said = [review for review in reviews if review.task in kept]
+        return _quality(everything.of(kept), votes, said, seed)
+
+    return Checked(
+        of(rank),
+        of(select),
+        _exact(everything.of(select), votes, select, seed),
+        of(set(benchmark.truth) - rank - select),
+        _queries(select | {task for task, picture in votes if picture == WHOLE and task in rank}, votes, seed),
+    )
 
 
 def label_quality(benchmark: Benchmark, *, seed: int = 0) -> LabelQuality | None:
-    """From the reviews of a benchmark; None where nobody checked a label."""
-    labels = {
-        (task, picture): grade > 0
-        for task, truth in benchmark.truth.items()
-        if isinstance(truth, Relevance)
-        for picture, grade in truth.grades.items()
-    }
-    said, unread = _decisions(standing(benchmark.reviews), labels)
-    if not said:
+    """The share of right labels of a benchmark's main kind of truth; None where nobody checked one."""
+    return check(benchmark, seed=seed).main
+
+
+def _quality(labels: Labels, votes: Votes, said: Iterable[Review], seed: int) -> LabelQuality | None:
+    seen = {pair: given for pair, given in votes.items() if pair in labels.now}
+    found = {pair: is_so for pair, given in seen.items() if (is_so := settled(given, 1)) is not None}
+    about, unread = _wordings(said, labels.now)
+    if not found:
         return None
-    tiers = {(one.task, one.picture): str(one.tier) for one in benchmark.candidates}
-    right = {pair: _majority(votes.values()) == labels[pair] for pair, votes in said.items()}
-    tier_of = {pair: tiers.get(pair, _UNKNOWN_TIER) for pair in labels}
+    before = {pair: is_so == (labels.before[pair] > 0) for pair, is_so in found.items() if pair in labels.before}
+    now = {pair: is_so == (labels.now[pair] > 0) for pair, is_so in found.items()}
+    sizes = Counter(labels.stratum.values())
+    of_relevant = Counter(labels.stratum[pair] for pair, grade in labels.now.items() if grade > 0)
+
+    def share(relevant: bool) -> Estimate:
+        return as_mended(
+            {pair: value for pair, value in before.items() if (labels.before[pair] > 0) == relevant},
+            {pair: value for pair, value in now.items() if (labels.now[pair] > 0) == relevant},
+            labels.stratum,
+            of_relevant if relevant else sizes - of_relevant,
+            seed=seed,
+        )
+
     return LabelQuality(
-        checked=len(said),
-        labels=len(labels),
-        people=len({person for votes in said.values() for person in votes}),
-        right=stratified(right, tier_of, seed=seed),
-        by_tier=_by_tier(right, tier_of, seed),
-        relevant=_of_kind(right, {pair: tier for pair, tier in tier_of.items() if labels[pair]}, seed),
-        not_relevant=_of_kind(right, {pair: tier for pair, tier in tier_of.items() if not labels[pair]}, seed),
-        people_alpha=_between_people(said),
-        wrong=tuple(pair for pair, is_right in right.items() if not is_right),
+        checked=len(found),
+        labels=len(labels.now),
+        people=len({person for given in seen.values() for person in given}),
+        right=as_mended(before, now, labels.stratum, sizes, seed=seed),
+        by_tier=_by_tier(before, now, labels.stratum, sizes, seed),
+        relevant=share(True),
+        not_relevant=share(False),
+        truly_relevant=stratified(found, labels.stratum, seed=seed, sizes=sizes),
+        people_alpha=_between_people(seen),
+        disputed=len(seen) - len(found),
+        in_sight=about,
+        wrong=tuple(pair for pair, is_right in now.items() if not is_right),
         unread=unread,
     )
 
 
-def stratified(
-    right: Mapping[tuple[str, str], bool], tier_of: Mapping[tuple[str, str], str], *, seed: int = 0
-) -> Estimate:
-    """Σ over tiers of (the tier's share of all labels) × (the share of its checked labels that is right).
-
-    Tiers of which nothing was checked are left out of the weights. The interval resamples queries; with few queries it
-    is no narrower than Wilson's for as many labels as the weights are worth, which stands alone when all are right.
-    """
-    sizes = Counter(tier_of.values())
-    checked = Counter(tier_of[pair] for pair in right)
-    weight = {tier: sizes[tier] / count for tier, count in checked.items()}
-    pairs = list(right)
-    weights = np.array([weight[tier_of[pair]] for pair in pairs])
-    values = np.array([float(right[pair]) for pair in pairs])
-    mean = float(np.average(values, weights=weights)) if pairs else 0.0
-    worth = float(weights.sum() ** 2 / (weights**2).sum()) if pairs else 0.0
-    tasks, at = np.unique(np.array([task for task, _ in pairs], dtype=str), return_inverse=True)
-    if not pairs:
-        return Estimate(0.0, 0.0, 1.0, 0, 0, None, _LEVEL, "none")
-    low, high = wilson(mean, max(1.0, min(worth, _effective(at, values))), _LEVEL)
-    method = "wilson"
-    if len(tasks) > 1 and 0 < mean < 1:
-        lower, upper = _resampled(at, len(tasks), weights, values, seed)
-        low, high = (lower, upper) if len(tasks) >= _FEW else (min(low, lower), max(high, upper))
-        method = "cluster-bootstrap"
-    return Estimate(mean, low, high, len(pairs), 0, mean, _LEVEL, method)
+def _exact(labels: Labels, votes: Votes, tasks: Iterable[str], seed: int) -> Estimate | None:
+    """How many sets are right as a whole, of those of which people have decided on every picture."""
+    members: dict[str, list[Pair]] = defaultdict(list)
+    for pair in {**labels.now, **{pair: 0 for pair in votes if pair[1] != WHOLE}}:
+        members[pair[0]].append(pair)
+    before, now = {}, {}
+    for task in tasks:
+        found = {pair: settled(votes.get(pair, {}), 1) for pair in members[task]}
+        if found and None not in found.values():
+            before[task, WHOLE] = all(bool(is_so) == (labels.before.get(pair, 0) > 0) for pair, is_so in found.items())
+            now[task, WHOLE] = all(bool(is_so) == (labels.now.get(pair, 0) > 0) for pair, is_so in found.items())
+    sets = {(task, WHOLE): "set" for task in tasks}
+    return as_mended(before, now, sets, {"set": len(sets)}, seed=seed) if now else None
 
 
-def _effective(at: np.typing.NDArray[np.intp], values: np.typing.NDArray[np.float64]) -> float:
-    """Labels of one query that all come out the same say no more than a query each."""
-    return float(len(values) if 0 < values.mean() < 1 else len(np.unique(at)))
+def _queries(tasks: Collection[str], votes: Votes, seed: int) -> QueryReviews | None:
+    """Accepted or rejected as a whole; of answers that is their label, so they are not counted here."""
+    whole = {task: given for (task, picture), given in votes.items() if picture == WHOLE and task in tasks}
+    if not whole:
+        return None
+    found = {task: settled(given, 1) for task, given in whole.items()}
+    decided = [float(is_so) for is_so in found.values() if is_so is not None]
+    kept = estimate(decided, proportion=True, seed=seed) if decided else NOTHING
+    accepted, rejected = int(sum(decided)), int(len(decided) - sum(decided))
+    return QueryReviews(len(tasks), accepted, rejected, len(found) - len(decided), len(tasks) - len(found), kept)
 
 
-def _resampled(
-    at: np.typing.NDArray[np.intp],
-    tasks: int,
-    weights: np.typing.NDArray[np.float64],
-    values: np.typing.NDArray[np.float64],
-    seed: int,
-) -> tuple[float, float]:
-    sums = np.bincount(at, weights * values, minlength=tasks)
-    sizes = np.bincount(at, weights, minlength=tasks)
-    drawn = np.random.default_rng(seed).integers(tasks, size=(_RESAMPLES, tasks))
-    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
-    low, high = np.quantile(means, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
-    return float(low), float(high)
-
-
-def _decisions(
-    reviews: Sequence[Review], labels: Mapping[tuple[str, str], bool]
-) -> tuple[dict[tuple[str, str], dict[str, bool]], dict[str, int]]:
-    """For each checked label what each person found; of several decisions of one person the last counts."""
-    said: dict[tuple[str, str], dict[str, bool]] = defaultdict(dict)
-    unread: Counter[str] = Counter()
-    for review in reviews:
-        if review.picture is None or (review.task, review.picture) not in labels:
+def _wordings(said: Iterable[Review], labels: Mapping[Pair, int]) -> tuple[int, dict[str, int]]:
+    """How many decisions are about a label that was seen, and those in words that are not known."""
+    about, unread = 0, Counter[str]()
+    for review in said:
+        if (review.task, review.picture or WHOLE) not in labels or review.decision.startswith((OPTION, ANSWER)):
             continue
-        pair = review.task, review.picture
-        found = decision_of(review.decision, labels[pair])
-        if found is None:
+        about += is_about_the_label(review.decision)
+        if decision_of(review.decision, True) is None and not is_note(review.decision):
             unread[review.decision] += 1
-        else:
-            said[pair][review.person] = found
-    return dict(said), dict(unread)
-
-
-def _majority(votes: Iterable[bool]) -> bool:
-    given = list(votes)
-    return sum(given) * 2 > len(given)
+    return about, dict(unread)
 
 
 def _by_tier(
-    right: Mapping[tuple[str, str], bool], tier_of: Mapping[tuple[str, str], str], seed: int
+    before: Mapping[Pair, bool],
+    now: Mapping[Pair, bool],
+    tier_of: Mapping[Pair, str],
+    sizes: Mapping[str, int],
+    seed: int,
 ) -> dict[str, Estimate]:
-    found: dict[str, list[tuple[str, float]]] = defaultdict(list)
-    for pair, is_right in right.items():
-        found[tier_of[pair]].append((pair[0], float(is_right)))
-    return {
-        tier: estimate(
-            [value for _, value in values], clusters=[task for task, _ in values], proportion=True, seed=seed
-        )
-        for tier, values in sorted(found.items())
-    }
+    found: dict[str, Estimate] = {}
+    for tier in sorted({tier_of[pair] for pair in now}):
+        was, is_now = ({pair: each[pair] for pair in each if tier_of[pair] == tier} for each in (before, now))
+        found[tier] = as_mended(was, is_now, tier_of, {tier: sizes[tier]}, seed=seed)
+    return found
 
 
-def _of_kind(right: Mapping[tuple[str, str], bool], tier_of: Mapping[tuple[str, str], str], seed: int) -> Estimate:
-    return stratified({pair: value for pair, value in right.items() if pair in tier_of}, tier_of, seed=seed)
-
-
-def _between_people(said: Mapping[tuple[str, str], Mapping[str, bool]]) -> float | None:
+def _between_people(said: Votes) -> float | None:
     people = sorted({person for votes in said.values() for person in votes})
     rows = [[votes.get(person) for votes in said.values()] for person in people]
     return krippendorff_alpha(rows) if len(rows) > 1 else None

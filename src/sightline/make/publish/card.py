@@ -7,15 +7,15 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sightline import __version__
-from sightline.make.audit.reviews import standing
+from sightline.make.audit.reviews import LabelQuality, label_quality
 from sightline.make.publish.citation import bibtex
 from sightline.make.publish.facts import Facts, size_category
 from sightline.make.publish.layout import Config
 from sightline.report.words import one_line
-from sightline.types.words import listed
+from sightline.types.words import counted, listed
 
 _MOST_RIGHTS = 30
-_DEPTH = 2
+_DEPTH = 3
 _TIES = {
     "duplicate": "that look the same",
     "burst": "of one burst",
@@ -112,19 +112,23 @@ def _labels(facts: Facts) -> str:
         f"{facts.judged_pairs:,} pairs of query and picture were judged"
         + (f" by {', '.join(map(_md, judges))}." if judges else ".")
     ]
-    reviews = standing(facts.benchmark.reviews)
-    checked = {review.person for review in reviews}
-    said.append(
-        f"{len(reviews):,} judgments were checked by {len(checked):,} people."
-        if checked
-        else "No person has checked them; treat differences of a few percent with care."
-    )
+    said.append(_checked(label_quality(facts.benchmark)))
     parts = ["## Label quality and audit\n\n" + " ".join(said)]
     for title, found in (("judging", facts.benchmark.card.get("judging")), ("audit", facts.audit)):
         rows = list(_flat(found)) if isinstance(found, Mapping) else []
         if rows:
             parts.append(_table((title, "value"), rows))
     return "\n\n".join(parts)
+
+
+def _checked(found: LabelQuality | None) -> str:
+    if found is None:
+        return "No person has checked them; treat differences of a few percent with care."
+    right, people = found.right, counted(found.people, "person", "people")
+    return (
+        f"{found.checked:,} of {found.labels:,} labels were checked by {people}; by that {right.mean:.1%} of all are "
+        f"right (95 % interval {right.low:.1%} to {right.high:.1%})."
+    )
 
 
 def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:

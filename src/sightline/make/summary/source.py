@@ -8,9 +8,8 @@ from pathlib import Path
 from sightline import bench
 from sightline.bench.files import HEADER
 from sightline.make import project as files
-from sightline.make.assemble.benchmark import assemble
+from sightline.make.assemble.benchmark import FOLDER, assemble
 from sightline.make.assemble.pictures import completed
-from sightline.make.assemble.stage import FOLDER
 from sightline.make.project import Project
 from sightline.types import Benchmark
 

@@ -30,7 +30,7 @@ def differences(section: Section, files: FileNames) -> Part | None:
 def _table(section: Section, metrics: list[str], level: float) -> Table:
     pairs = [pair for metric in metrics for pair in section.pairs(metric)]
     more = f"; {_SHOWN} of {len(pairs):,} shown" if len(pairs) > _SHOWN else ""
-    caption = f"Difference over the tasks that both attempted, p corrected by Holm within a metric{more}"
+    caption = f"Difference over all tasks, failures as zero; p corrected by Holm within a metric{more}"
     head = ("metric", "system", "against", "difference", f"{level:.0%} interval", "p", "won", "tied", "lost")
     return Table(caption, head, [_row(pair, level) for pair in pairs[:_SHOWN]], numeric(3, 9))
 

@@ -166,9 +166,7 @@ def _refuse_unordered(task: str, said: Ranking) -> None:
 
 
 def _checked(run: Run, benchmark: Benchmark, folder: Path) -> Run:
-    if run.benchmark != benchmark.name or (
-        None not in (run.benchmark_checksum, benchmark.checksum) and run.benchmark_checksum != benchmark.checksum
-    ):
+    if run.benchmark != benchmark.name or not benchmark.is_version(run.benchmark_checksum):
         raise UserError(
             f"{folder} was run on another benchmark, or on another version of it.", "name a run on this one"
         )
