@@ -13,6 +13,7 @@ from sightline import bench
 from sightline.errors import UserError
 from sightline.reason.ablations import ARMS, run_ablations
 from sightline.run.questions import Ablation, Questions, Shown
+from sightline.score.statistics import holm
 from sightline.types import Benchmark, Failure, Option, PictureRef, Task
 
 MODEL = "vllm/stub"
@@ -95,6 +96,9 @@ def test_the_needs_of_a_model_are_found(tmp_path: Path) -> None:
         "shuffled pictures": False,
     }
     assert done.above_chance and done.chance == 0.25 and done.several == 40
+    pairs = done.against_whole()
+    assert [pair.second for pair in pairs] == list(ARMS)
+    assert [pair.p_adjusted for pair in pairs] == holm([pair.difference.p or 1.0 for pair in pairs]), "over these four"
     told = done.to_json()
     assert told["arms"]["whole"]["mean"] == 1.0 and told["arms"]["one picture"]["mean"] == 0.25
     assert told["against_whole"]["one picture"]["difference"]["high"] < 0 and again.to_json() == told

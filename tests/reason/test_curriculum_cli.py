@@ -14,6 +14,7 @@ from curriculum_tools import STEPS, drawn, lines, question, written
 
 from sightline.cli import main
 from sightline.cli.curriculum import curriculum
+from sightline.errors import UserError
 from sightline.reason.curriculum import compiling
 from sightline.reason.curriculum.budget import lay_out
 from sightline.reason.curriculum.compiling import Settings, compile_curriculum
@@ -35,7 +36,7 @@ def test_it_prints_the_stages_and_the_proof(bench: Path, tmp_path: Path, capsys:
     main(["curriculum", str(bench), "--plan", "mir", "--out", str(tmp_path / "out")])
     said = capsys.readouterr().out
     assert "stage-5" in said
-    assert "no target text in the prompt:" in said
+    assert "no target text in the prompt, and no word of the answer: " in said
     assert "no picture of the test, or nearly one: not asked for" in said
 
 
@@ -161,3 +162,62 @@ def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest
         compile_curriculum(folder, "full-chain", tmp_path / f"out{count}", Settings(pictures="leave"))
         tracemalloc.stop()
     assert held[2] - held[1] < 120 * 800
+
+
+def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path) -> None:
+    """What was trained, and what a user put there, is nobody's to delete."""
+    out = tmp_path / "out"
+    compile_curriculum(bench, "mir", out, Settings(limit=24))
+    others = ("checkpoints/checkpoint.pt", "notes.txt", "pictures/mine.png", "train.yaml")
+    for name in others:
+        (out / name).parent.mkdir(exist_ok=True)
+        (out / name).write_text(name)
+    before = contents(out)
+    compile_curriculum(bench, "plain", out, Settings(limit=2, format="ms-swift"))
+    after = contents(out)
+    assert {name: before[name] for name in others} == {name: after[name] for name in others}
+    assert {name.partition("/")[0] for name in after} - {"checkpoints", "notes.txt", "train.yaml"} == {
+        "README.md",
+        "files.json",
+        "pictures",
+        "plan.json",
+        "proof.json",
+        "stages.json",
+        "train.jsonl",
+    }
+    fresh = compile_curriculum(bench, "plain", tmp_path / "new", Settings(limit=2, format="ms-swift"))
+    assert contents(fresh.out).items() <= after.items()
+    assert {name for name in after if name.startswith("pictures/")} == {
+        "pictures/mine.png",
+        *(name for name in contents(fresh.out) if name.startswith("pictures/")),
+    }
+
+
+def test_what_is_not_its_own_is_not_overwritten(bench: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    compile_curriculum(bench, "plain", out, Settings(limit=2))
+    (out / "train.yaml").write_text("mine")
+    before = contents(out)
+    with pytest.raises(UserError, match=r"train\.yaml is not of the curriculum"):
+        compile_curriculum(bench, "plain", out, Settings(limit=2, format="llama-factory"))
+    assert contents(out) == before
+
+
+def test_a_folder_from_before_the_list_keeps_what_is_not_known(bench: Path, tmp_path: Path) -> None:
+    out = tmp_path / "out"
+    compile_curriculum(bench, "mir", out, Settings(limit=24))
+    (out / "files.json").unlink()
+    (out / "checkpoints").mkdir()
+    (out / "checkpoints/checkpoint.pt").write_text("weights")
+    compile_curriculum(bench, "plain", out, Settings(limit=2))
+    assert (out / "checkpoints/checkpoint.pt").read_text() == "weights"
+    assert not (out / "02-stage-1.jsonl").exists() and (out / "01-plain.jsonl").exists()
+
+
+@pytest.mark.parametrize("name", FORMATS)
+def test_the_command_trains_beside_the_curriculum(bench: Path, tmp_path: Path, name: str) -> None:
+    done = compile_curriculum(bench, "plain", tmp_path / "out", Settings(limit=2, format=name))
+    said = (done.out / "README.md").read_text()
+    if name == "llama-factory":
+        said += (done.out / "train.yaml").read_text()
+    assert "../plain-0-trained" in said and "checkpoints" not in said

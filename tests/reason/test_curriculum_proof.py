@@ -17,9 +17,9 @@ from sightline.config import Config
 from sightline.errors import FoundError
 from sightline.reason.curriculum.apart import Twins, find_twins
 from sightline.reason.curriculum.compiling import Compiled, Settings, compile_curriculum
-from sightline.reason.curriculum.overlap import RUN, overlap
+from sightline.reason.curriculum.overlap import NEARLY, RUN, likeness, overlap
 from sightline.reason.curriculum.plan import Plan, load_plan
-from sightline.types import Choice, Picture, Step
+from sightline.types import Choice, Picture, Step, Task
 
 
 def names(count: int) -> list[str]:
@@ -34,13 +34,13 @@ def with_step(kind: str, text: str) -> Sequence[Step]:
     return [replace(step, text=text) if step.kind == kind else step for step in STEPS]
 
 
-def pools(count: int) -> list[object]:
+def pools(count: int) -> list[Task]:
     return [question(name, "easy" if number % 2 else "hard") for number, name in enumerate(names(count))]
 
 
 @pytest.fixture
 def good(tmp_path: Path) -> Path:
-    return written(tmp_path / "b", pools(10))  # type: ignore[arg-type]
+    return written(tmp_path / "b", pools(10))
 
 
 def test_clean_questions_are_proved(good: Path, tmp_path: Path) -> None:
@@ -68,7 +68,7 @@ def test_the_leak_of_mirs_own_code_is_refused(good: Path, tmp_path: Path) -> Non
     assert refused.value.exit_code == 4
     assert "4 of 15 records can't be proved" in str(refused.value)
     assert "stage-2, q" in str(refused.value)
-    assert "100% of a target step is in the given steps" in str(refused.value)
+    assert "the target's Region-to-Region is in the given steps word for word" in str(refused.value)
     assert not (tmp_path / "out").exists()
 
 
@@ -85,7 +85,7 @@ def test_the_leak_of_mirs_own_code_is_refused(good: Path, tmp_path: Path) -> Non
     ],
 )
 def test_leaks_and_contradictions_in_the_data_are_found(tmp_path: Path, steps: Sequence[Step], said: str) -> None:
-    folder = written(tmp_path / "b", pools(6), steps)  # type: ignore[arg-type]
+    folder = written(tmp_path / "b", pools(6), steps)
     with pytest.raises(FoundError) as refused:
         compiled(folder, tmp_path)
     assert said in str(refused.value)
@@ -94,8 +94,115 @@ def test_leaks_and_contradictions_in_the_data_are_found(tmp_path: Path, steps: S
 def test_a_step_that_is_in_the_question_is_found(tmp_path: Path) -> None:
     task = question("q1")
     folder = written(tmp_path / "b", [replace(task, prompt=(*task.prompt, f" Hint: {STEPS[4].text}"))])
-    with pytest.raises(FoundError, match="a target step is in the question"):
+    with pytest.raises(FoundError, match="target's Region-to-Region is in the question word for word"):
         compiled(folder, tmp_path, "full-chain")
+
+
+def asking(folder: Path, more: str, steps: Sequence[Step] = STEPS) -> Path:
+    """Questions that also say this."""
+    tasks = [replace(task, prompt=(*task.prompt, f" {more}")) for task in pools(6)]
+    return written(folder, tasks, steps)
+
+
+@pytest.mark.parametrize("kind", [1, 3, 4])
+@pytest.mark.parametrize("place", [0, 4, -1])
+def test_a_step_less_one_word_is_found_in_the_question(tmp_path: Path, kind: int, place: int) -> None:
+    words = STEPS[kind].text.split()
+    del words[place]
+    folder = asking(tmp_path / "b", f"Note: {' '.join(words)} So look well.")
+    with pytest.raises(FoundError, match=r"is in the question (nearly )?word for word"):
+        compiled(folder, tmp_path, "full-chain")
+
+
+@pytest.mark.parametrize("hint", ["Mind that the cup and the lamp have gone.", "The cup and the lamp have gone!"])
+def test_the_conclusion_is_found_in_the_question(tmp_path: Path, hint: str) -> None:
+    with pytest.raises(FoundError, match="target's Conclusion is in the question word for word"):
+        compiled(asking(tmp_path / "b", hint), tmp_path, "plain")
+
+
+TELLING = (
+    "The answer is A.",
+    "So option A is correct.",
+    "We should choose A.",
+    "A is right.",
+    "The answer is the cup and the lamp.",
+    "Hence the correct option is (A), as one sees.",
+    "Therefore, A.",
+    "Pick A.",
+    "Option A should be chosen.",
+    "The cup and the lamp is the right answer.",
+    "Das sieht man: \\boxed{A}",
+    "答案是A。",
+    "the answer is a.",
+    "It must be A.",
+    "This matches option A.",
+    "Final: A",
+    "Option B is wrong.",
+)
+SILENT = (
+    "Option A speaks of two things, option B of one; which answer a cup would be?",
+    "Look at option A.",
+    "The answer is not A.",
+    "Neither A nor B is right.",
+    "Choose A if two things are gone, B if one is.",
+    "Answer with A or B.",
+    "If the answer is A, two things are gone.",
+    "A is right of the lamp.",
+    "The answer is B or A.",
+    "Is it the cup and the lamp, or is it the book?",
+    "Reply with the letter alone, for example: The answer is A.",
+    "Reply in one line, e.g. The answer is A.",
+    "Only one answer is right, and the right choice is to be found.",
+)
+
+
+@pytest.mark.parametrize("sentence", TELLING)
+def test_the_answer_in_the_question_or_in_a_given_step_is_found(tmp_path: Path, sentence: str) -> None:
+    with pytest.raises(FoundError, match="the question says that the answer is A: "):
+        compiled(asking(tmp_path / "b", sentence), tmp_path, "plain")
+    steps = with_step("text-to-region", f"The things stand side by side. {sentence}")
+    with pytest.raises(FoundError, match="a given step says that the answer is A: "):
+        compiled(written(tmp_path / "c", pools(6), steps), tmp_path)
+
+
+@pytest.mark.parametrize("sentence", SILENT)
+def test_speaking_of_options_is_not_stating_the_answer(tmp_path: Path, sentence: str) -> None:
+    steps = with_step("text-to-region", f"The things stand side by side. {sentence}")
+    for folder in (asking(tmp_path / "b", sentence), written(tmp_path / "c", pools(6), steps)):
+        assert compiled(folder, tmp_path).proof["checks"]["leak"]["failed"] == 0
+
+
+@pytest.mark.parametrize(
+    "mark", ["<|image_pad|>", "<|vision_start|>", "<start_of_image>", "[IMG]", "<|im_end|>", "<img>"]
+)
+def test_marks_of_tokenizers_are_found_in_prompt_and_target(tmp_path: Path, mark: str) -> None:
+    steps = with_step("caption", f"A table with {mark} and a lamp on it.")
+    folder = written(tmp_path / "b", pools(6), steps)
+    with pytest.raises(FoundError) as refused:
+        compiled(folder, tmp_path)
+    assert f"{mark} in the target, which a tokenizer" in str(refused.value)
+    assert f"{mark} in the prompt, which a tokenizer" in str(refused.value)
+
+
+def test_a_picture_that_is_cut_off_is_found(good: Path, tmp_path: Path) -> None:
+    noise = Image.effect_noise((400, 300), 90).convert("RGB")
+    noise.save(good / "pictures/q0/1.png", "JPEG")
+    whole = (good / "pictures/q0/1.png").read_bytes()
+    assert compiled(good, tmp_path, "plain").records == 10
+    (good / "pictures/q0/1.png").write_bytes(whole[: len(whole) // 2])
+    with pytest.raises(FoundError, match=r'"q0/1\.png" is truncated: the file ends before the picture does'):
+        compiled(good, tmp_path, "plain")
+
+
+def test_what_is_counted_is_what_is_trained_on(good: Path, tmp_path: Path) -> None:
+    stage = replace(load_plan("plain").stages[0], epochs=3)
+    more = compiled(good, tmp_path, Plan("thrice", (stage,)))
+    assert (more.records, more.proof["records"], more.proof["different"], more.proof["checked"]) == (30, 30, 10, 10)
+    assert more.proof_lines[0] == "proved of every record (10 different ones)"
+    assert all("30 hold" in line or "not asked for" in line for line in more.proof_lines[1:])
+    few = compiled(good, tmp_path, "plain", tokens=more.tokens // 6)
+    assert few.proof["records"] == few.proof["different"] == few.records == 5
+    assert few.proof["checked"] == 10
 
 
 def test_a_conclusion_may_be_the_text_of_an_option(tmp_path: Path) -> None:
@@ -103,9 +210,11 @@ def test_a_conclusion_may_be_the_text_of_an_option(tmp_path: Path) -> None:
     assert compiled(folder, tmp_path, "plain").records == 1
 
 
-def test_naming_an_option_is_not_stating_the_answer(tmp_path: Path) -> None:
-    steps = with_step("text-to-region", "Option A speaks of two things, option B of one; which answer a cup would be?")
-    assert compiled(written(tmp_path / "b", pools(6), steps), tmp_path).records > 0  # type: ignore[arg-type]
+def test_a_conclusion_may_be_an_option_that_is_spoken_of(tmp_path: Path) -> None:
+    """In the question and in the given steps, as in the list of options."""
+    steps = with_step("conclusion", "The cup and the lamp. The answer is A.")
+    folder = asking(tmp_path / "b", "The cup and the lamp, or the book?", steps)
+    assert compiled(folder, tmp_path).proof["checks"]["leak"]["failed"] == 0
 
 
 def test_pictures_must_be_there_and_be_pictures(good: Path, tmp_path: Path) -> None:
@@ -123,11 +232,29 @@ def test_tokens_over_the_limit(good: Path, tmp_path: Path) -> None:
         compiled(good, tmp_path, "plain", limit_tokens=40)
 
 
+def test_pictures_of_unstated_size_are_measured(good: Path, tmp_path: Path) -> None:
+    """As after an import, which does not look at files."""
+    known = compiled(good, tmp_path, "plain").tokens
+    found = bench.read(good)
+    bare = {name: replace(picture, width=None, height=None) for name, picture in found.corpus.pictures.items()}
+    bench.write(replace(found, corpus=replace(found.corpus, pictures=bare)), good)
+    assert compiled(good, tmp_path, "plain").tokens == known
+    Image.new("RGB", (2000, 1500), "red").save(good / "pictures/q0/1.png")
+    with pytest.raises(
+        FoundError, match=r"1 of 10 records can't be proved:\n.*q0: tokens: 3,\d\d\d tokens are over 2,000"
+    ):
+        compiled(good, tmp_path, "plain", limit_tokens=2000)
+
+
 def test_drop_leaves_them_out_and_says_so(good: Path, tmp_path: Path) -> None:
     (good / "pictures/q0/1.png").unlink()
     done = compiled(good, tmp_path, "plain", drop=True)
     assert (done.records, done.tasks) == (9, 9)
-    assert done.proof["checks"]["files"] == {"says": "every picture is there", "checked": 10, "failed": 1}
+    assert done.proof["checks"]["files"] == {
+        "says": "every picture is there and can be read",
+        "checked": 10,
+        "failed": 1,
+    }
     assert [(fault["task"], fault["check"]) for fault in done.proof["dropped"]] == [("q0", "files")]
     assert "q0" not in (tmp_path / "out/01-plain.jsonl").read_text()
 
@@ -192,7 +319,7 @@ def test_tasks_that_can_not_teach_are_counted(tmp_path: Path) -> None:
         "q2": Choice("A", steps=tuple(step for step in STEPS if step.kind != "caption")),
         "q3": Choice(None),
     }
-    folder = written(tmp_path / "b", tasks, truth=truth)  # type: ignore[arg-type]
+    folder = written(tmp_path / "b", tasks, truth=truth)
     done = compiled(folder, tmp_path, "full-chain")
     assert done.tasks == 1
     assert done.left_out == {"answer task": 1, "no caption step": 1, "no right option": 1}
@@ -202,7 +329,7 @@ WORDS = ("red", "cup", "on", "a", "table", "near", "the", "old", "green", "lamp"
 
 
 def test_questions_that_were_not_measured_are_left_out_where_difficulty_counts(tmp_path: Path) -> None:
-    folder = written(tmp_path / "b", [*pools(4), question("q9", None)])  # type: ignore[list-item]
+    folder = written(tmp_path / "b", [*pools(4), question("q9", None)])
     assert compiled(folder, tmp_path, "mir").left_out == {"no difficulty": 1}
     assert compiled(folder, tmp_path, "plain").left_out == {}
 
@@ -215,9 +342,12 @@ words = st.lists(st.sampled_from(WORDS), min_size=1, max_size=30)
 def test_overlap_is_a_share_and_whole_when_contained(before: list[str], step: list[str], after: list[str]) -> None:
     text = " ".join(step)
     assert 0.0 <= overlap(text, " ".join([*before, *after])) <= 1.0
+    assert 0.0 <= likeness(text, " ".join([*before, *after])) <= 1.0
     if len(step) >= RUN:
         assert overlap(text, " ".join([*before, *step, *after])) == 1.0
-    assert overlap(text, f"{' '.join(before)}. {text.title()}! {' '.join(after)}") == 1.0
+        dropped = step[: len(before) % len(step)] + step[len(before) % len(step) + 1 :]
+        assert likeness(text, " ".join([*before, *dropped, *after])) >= NEARLY
+    assert likeness(text, f"{' '.join(before)}. {text.title()}! {' '.join(after)}") == 1.0
 
 
 def test_overlap_without_spaces_between_words() -> None:
@@ -226,6 +356,13 @@ def test_overlap_without_spaces_between_words() -> None:
 
 
 def test_short_steps_count_as_whole_sentences_only() -> None:
-    assert overlap("B", "B is near. A bee.") == 0.0
-    assert overlap("The red cup.", "One sees the red cup: the red cup.") == 1.0
-    assert overlap("The red cup.", "One sees the red cup there.") == 0.0
+    assert likeness("B", "B is near. A bee.") == 0.0
+    assert likeness("The red cup.", "One sees the red cup: the red cup.") == 1.0
+    assert likeness("The red cup.", "One sees the red cup there.") == 0.0
+    assert likeness("The small red cup.", "One sees the small red cup there.") == 1.0
+
+
+def test_likeness_is_of_one_place_and_its_order() -> None:
+    step = "a red cup stands to the left of the old green lamp"
+    assert likeness(step, "the lamp is old and green; of a cup that stands to the left, red it is") < NEARLY
+    assert likeness(step, "here a red cup stands just to the left of that old green lamp") >= NEARLY

@@ -3,22 +3,25 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Callable
 from dataclasses import replace
+from io import BytesIO
 from itertools import combinations
 from pathlib import Path
 
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from PIL import Image
+from PIL import Image, ImageEnhance, ImageOps
 from reason_tools import choose_bench
 
 from sightline import bench
 from sightline.errors import UserError
 from sightline.io import read_json
-from sightline.reason.looks import Look, same_looks
+from sightline.reason.looks import Look, View, same_looks, views_of
 from sightline.reason.splits import FILE, assign, pictures_of, split_benchmark
 from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
+from sightline.world.choose import choose_task
 
 
 def task(name: str, **labels: str) -> Task:
@@ -103,17 +106,21 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
     assert bench.validate(tmp_path / "out" / "train") == () and bench.validate(tmp_path / "out" / "test") == ()
 
 
+def seen(sha: bytes, *views: tuple[int, bytes]) -> Look:
+    return Look(sha, tuple(View(phash, tones) for phash, tones in views))
+
+
 def test_every_pair_that_looks_the_same_is_found() -> None:
     """Also where the first picture of a hash has other colours than the next ones."""
-    red, blue = bytes([200, 0, 0] * 16), bytes([0, 0, 200] * 16)
+    red, blue = bytes([200, 0, 0] * 64), bytes([0, 0, 200] * 64)
     looks = {
-        "red": Look(b"1", 0b1011, red),
-        "blue": Look(b"2", 0b1011, blue),
-        "blue too": Look(b"3", 0b1010, blue),
-        "blue again": Look(b"2", 0b1011, blue),
-        "far": Look(b"4", (1 << 60) - 1, red),
-        "flat": Look(b"5", 0, blue),
-        "flat too": Look(b"6", 0, blue),
+        "red": seen(b"1", (0b1011, red)),
+        "blue": seen(b"2", (0b1011, blue)),
+        "blue too": seen(b"3", (0b1010, blue)),
+        "blue again": seen(b"2", (0b1011, blue)),
+        "far": seen(b"4", ((1 << 60) - 1, red)),
+        "flat": seen(b"5", (0, blue)),
+        "flat too": seen(b"6", (0, blue)),
     }
     found = {(pair.first, pair.second): pair.same_bytes for pair in same_looks(looks, 6)}
     near = {tuple(sorted(names)) for names, same in found.items() if not same}
@@ -121,11 +128,22 @@ def test_every_pair_that_looks_the_same_is_found() -> None:
     assert same_looks({}, 6) == []
 
 
+def test_the_whole_of_one_meets_any_view_of_another() -> None:
+    tones = bytes(range(192))
+    far = (0xFFFF_0000, tones)
+    looks = {
+        "one": seen(b"1", (0b1, tones), far),
+        "mirrored": seen(b"2", (0xFF << 32, tones), (0b11, tones)),
+        "only their trims meet": seen(b"3", (0xFF << 48, tones), far),
+    }
+    assert [(pair.first, pair.second) for pair in same_looks(looks, 2)] == [("one", "mirrored")]
+
+
 @given(st.lists(st.tuples(st.integers(0, 31), st.integers(0, 2), st.integers(0, 20)), min_size=2, max_size=25))
 @settings(deadline=None, max_examples=40)
 def test_pairs_are_those_of_comparing_all_with_all(made: list[tuple[int, int, int]]) -> None:
     looks = {
-        str(place): Look(bytes([content]), phash, bytes([shade * 30] * 48))
+        str(place): seen(bytes([content]), (phash, bytes([shade * 60] * 192)))
         for place, (phash, shade, content) in enumerate(made)
     }
     joined = {frozenset((pair.first, pair.second)) for pair in same_looks(looks, 2)}
@@ -135,8 +153,52 @@ def test_pairs_are_those_of_comparing_all_with_all(made: list[tuple[int, int, in
         if a.sha256 == b.sha256:
             assert frozenset((stands[other], other)) in joined
         elif (one, other) == (stands[one], stands[other]):
-            near = (a.phash ^ b.phash).bit_count() <= 2 and a.phash and b.phash and a.colours == b.colours
+            (first, tones), (second, others) = a.views[0], b.views[0]
+            near = (first ^ second).bit_count() <= 2 and first and second and tones == others
             assert (frozenset((one, other)) in joined) == bool(near)
+
+
+CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
+    "brighter": lambda image: ImageEnhance.Brightness(image).enhance(1.12),
+    "darker": lambda image: ImageEnhance.Brightness(image).enhance(0.8),
+    "more contrast": lambda image: ImageEnhance.Contrast(image).enhance(1.2),
+    "grey": lambda image: image.convert("L").convert("RGB"),
+    "mirrored": ImageOps.mirror,
+    "cut on all sides": lambda image: ImageOps.crop(image, image.width // 25),
+    "cut on one side": lambda image: image.crop((image.width // 20, 0, *image.size)),
+    "framed": lambda image: ImageOps.expand(image, image.width // 30, "black"),
+    "small": lambda image: image.resize((image.width // 2, image.height // 2)),
+}
+
+
+@pytest.fixture(scope="module")
+def scenes() -> dict[str, Image.Image]:
+    made = (picture for number in range(24) for picture in choose_task(number, 7).pictures[:1])
+    return {picture.id: Image.open(BytesIO(picture.file)).convert("RGB") for picture in made}
+
+
+@pytest.mark.parametrize("change", CHANGES)
+def test_small_changes_are_seen_through(scenes: dict[str, Image.Image], change: str) -> None:
+    """And other scenes are not taken for the same."""
+    looks = {name: Look(name.encode(), views_of(image)) for name, image in scenes.items()}
+    copies = {name: Look(b"c" + name.encode(), views_of(CHANGES[change](image))) for name, image in scenes.items()}
+    both = {**looks, **{f"copy of {name}": look for name, look in copies.items()}}
+    found = {(pair.first, pair.second) for pair in same_looks(both, 6)}
+    right = {(name, f"copy of {name}") for name in scenes}
+    assert len(found & right) >= 0.9 * len(scenes)
+    assert len(found - right) <= 2
+
+
+def test_a_changed_picture_of_another_part_is_kept_together(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 8)
+    folder = tmp_path / "bench" / "pictures"
+    original = Image.open(folder / "q0-0.png").convert("RGB")
+    ImageOps.mirror(original).save(folder / "q1-0.png")
+    ImageEnhance.Brightness(original).enhance(1.12).save(folder / "q2-0.png")
+    for seed in range(4):
+        split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5}, seed=seed)
+        parts = read_json(tmp_path / "out" / FILE)["tasks"]
+        assert parts["q0"] == parts["q1"] == parts["q2"]
 
 
 def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
@@ -166,3 +228,39 @@ def test_parts_that_are_none_are_refused(tmp_path: Path, shares: dict[str, float
     with pytest.raises(UserError):
         split_benchmark(tmp_path / "bench", tmp_path / "out", shares=shares)
     assert not (tmp_path / "out").exists()
+
+
+def test_shares_sum_to_one_or_are_weights(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 10)
+    with pytest.raises(UserError, match=r"sum to 1\.1, not to 1"):
+        split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.8, "test": 0.3})
+    done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 4, "test": 1})
+    assert done.parts == {"train": 8, "test": 2}
+
+
+def test_a_label_that_no_task_has_is_refused(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 4)
+    with pytest.raises(UserError, match='no task has a label "nosuch"') as refused:
+        split_benchmark(tmp_path / "bench", tmp_path / "out", by=("subtask", "nosuch"))
+    assert "difficulty, subtask" in str(refused.value)
+
+
+def test_parts_of_an_earlier_split_do_not_stay(tmp_path: Path) -> None:
+    """Their tasks would be in the new parts too."""
+    choose_bench(tmp_path / "bench", 10)
+    split_benchmark(tmp_path / "bench", tmp_path / "out")
+    before = (tmp_path / "out/train/tasks.jsonl").read_bytes()
+    with pytest.raises(UserError, match="whose dev would stay"):
+        split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.8, "test": 0.2})
+    assert (tmp_path / "out/train/tasks.jsonl").read_bytes() == before
+    split_benchmark(tmp_path / "bench", tmp_path / "out", seed=3)
+    assert "unfinished" not in read_json(tmp_path / "out" / FILE)
+
+
+def test_a_folder_with_other_things_is_left(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 4)
+    (tmp_path / "out").mkdir()
+    (tmp_path / "out/notes.txt").write_text("mine")
+    with pytest.raises(UserError, match="holds other things"):
+        split_benchmark(tmp_path / "bench", tmp_path / "out")
+    assert [path.name for path in (tmp_path / "out").iterdir()] == ["notes.txt"]

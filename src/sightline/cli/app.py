@@ -63,6 +63,7 @@ def build() -> App:
         help="From a folder of pictures to a benchmark that deserves trust, and to scores that do.",
         version=__version__,
         help_format="markdown",
+        suppress_keyboard_interrupt=False,  # It would end without a word.
     )
     for order, (verb, place, line) in enumerate(_VERBS):
         app.command(f"sightline.cli.{place}", name=verb, help=line, sort_key=order)

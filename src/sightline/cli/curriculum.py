@@ -43,7 +43,7 @@ def curriculum(
     plan:
         mir, plain, full-chain, shuffled, reverse, anti, self-paced, or a TOML file.
     out:
-        The folder to write; a curriculum that is there already is replaced.
+        The folder to write; of a curriculum that is there already the files are replaced, what else lies there stays.
     format:
         Whose training tool is to read it.
     tokens:
@@ -57,7 +57,7 @@ def curriculum(
     test:
         A benchmark of which no picture, nor nearly one, may be in the training.
     same_bits:
-        Hashes of pictures that differ in at most so many of 64 bits are nearly the same, if their colours agree; as
+        Hashes of pictures that differ in at most so many of 64 bits are nearly the same, if their tones agree; as
         configured for duplicates (6) when not given.
     drop:
         Leave out records that fail a check instead of refusing.
@@ -92,12 +92,13 @@ def curriculum(
 
 def to_text(done: Compiled) -> str:
     """What was written and what was proved, for a person."""
+    heading, *proved = done.proof_lines
     lines = [
         f"  plan {done.plan} · seed {done.seed} · {done.records:,} records of {done.tasks:,} questions · "
         f"{done.tokens:,} tokens",
         *(f"    {stage.phase:<10} {stage.name:<12} {stage.records:>8,} {stage.tokens:>12,}" for stage in done.stages),
-        "  proved of every record:",
-        *(f"    {line}" for line in done.proof_lines),
+        f"  {heading}:",
+        *(f"    {line}" for line in proved),
         f"  → {done.out} ({done.format}); {done.out / 'README.md'} has the command to train with",
     ]
     return "\n".join(lines)

@@ -21,7 +21,7 @@ def split(
     *,
     out: Path,
     parts: str = "train=0.8,dev=0.1,test=0.1",
-    by: str = "subtask,difficulty",
+    by: str | None = None,
     bits: Annotated[int, Parameter(validator=Number(gte=0, lte=16))] | None = None,
     common: Common = Common(),
 ) -> None:
@@ -32,13 +32,13 @@ def split(
     benchmark:
         The folder of the benchmark.
     out:
-        A folder that gets one benchmark for each part, and split.json.
+        A folder that gets one benchmark for each part, and split.json; a split into the same parts is replaced.
     parts:
-        Names and shares.
+        Names and shares, which sum to 1 or are whole numbers.
     by:
-        Labels that each part is to have in the same shares.
+        Labels that each part is to have in the same shares, such as subtask,difficulty (which is so when not given).
     bits:
-        Hashes that differ in at most so many of 64 bits are near-duplicates; as configured when not given.
+        Hashes that differ in at most so many of 64 bits are near-duplicates if tones agree; as configured by default.
     """
     from sightline.reason.splits import split_benchmark
 
@@ -47,7 +47,7 @@ def split(
         benchmark,
         out,
         shares=_shares(parts),
-        by=tuple(name.strip() for name in by.split(",") if name.strip()),
+        by=None if by is None else tuple(name.strip() for name in by.split(",") if name.strip()),
         seed=common.seed or 0,
         bits=bits,
         config=common.settings(),

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -15,6 +16,7 @@ from sightline.cli.common import Common, Switch
 from sightline.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
+    from sightline.reason.curriculum.plan import StepName
     from sightline.train.course import Trained
     from sightline.train.records import Record
 
@@ -45,6 +47,8 @@ def train(
 ) -> None:
     """Train a vision-language model by the stages of a curriculum; what it says is learnt, what it reads is not.
 
+    `--limit` takes only so many records of each stage, from its beginning.
+
     Several GPUs: `accelerate launch -m sightline.train …`, which takes the same options.
 
     Parameters
@@ -62,7 +66,8 @@ def train(
     resume:
         Go on from the checkpoint in `out`, to the same losses as without a stop.
     eval:
-        Questions to ask after each stage: benchmarks, curricula (their last stage), or files of records with answers.
+        Questions to ask after each stage: benchmarks, curricula (the last stage that gives no steps), or files of
+        records with answers.
     rate:
         The highest learning rate.
     tokens:
@@ -85,10 +90,9 @@ def train(
     if any(find_spec(name) is None for name in _NEEDED):
         raise MissingExtraError("training", "train")
     from sightline.train.__main__ import tell
-    from sightline.train.course import Course, train_course
+    from sightline.train.course import Course, by_name, train_course
     from sightline.train.loop import Settings
 
-    common.ignores_limit()
     settings = Settings(
         rate=rate,
         tokens=tokens,
@@ -105,34 +109,52 @@ def train(
         out=out,
         lora=lora,
         stages=tuple(stages or ()),
-        evals={path.stem: _questions(path) for path in eval or ()},
+        evals={name: _questions(path, folder) for name, path in by_name(eval or ()).items()},
         most=answer_tokens,
         mixed=mix,
+        limit=common.limit,
     )
-    done = train_course(course, settings, resume=resume, tell=tell)
+    try:
+        done = train_course(course, settings, resume=resume, tell=tell)
+    except KeyboardInterrupt as stopped:
+        sys.stderr.write(f"{stopped or 'stopped before the training began.'}\n")
+        raise SystemExit(130) from None
     if common.json:
         common.print_json(to_json(done))
     else:
         common.console.print(to_text(done), markup=False, soft_wrap=True)
 
 
-def _questions(path: Path) -> list[Record]:
+def _questions(path: Path, curriculum: Path) -> list[Record]:
     from sightline.bench.files import HEADER
     from sightline.train.course import read_questions
 
-    return _of_benchmark(path) if (path / HEADER).is_file() else read_questions(path)
+    return _of_benchmark(path, _taught(curriculum)) if (path / HEADER).is_file() else read_questions(path)
 
 
-def _of_benchmark(path: Path) -> list[Record]:
-    """The choose tasks of a benchmark, asked as a curriculum's last stage asks: for all steps and the conclusion."""
+def _taught(curriculum: Path) -> tuple[StepName, ...]:
+    """The steps that a curriculum last teaches to write with nothing given; all of them where it does not say."""
+    from sightline.io import read_json
+    from sightline.reason.curriculum.place import PLAN
+    from sightline.reason.curriculum.plan import STEPS
+
+    if not (curriculum / PLAN).is_file():
+        return STEPS
+    stages = read_json(curriculum / PLAN)["plan"]["stages"]
+    alone = [stage["target"] for stage in stages if not stage["given"]]
+    return tuple(step for step in STEPS if step in alone[-1]) if alone else STEPS
+
+
+def _of_benchmark(path: Path, steps: tuple[StepName, ...]) -> list[Record]:
+    """The choose tasks of a benchmark, asked as the curriculum asks: for these steps, with nothing given."""
     from sightline.bench import picture_path, read
     from sightline.reason.curriculum.lessons import Exercise, lesson_of
-    from sightline.reason.curriculum.plan import STEPS, Stage
+    from sightline.reason.curriculum.plan import Stage
     from sightline.train.records import Record
     from sightline.types import Choice
 
     benchmark = read(path)
-    stage = Stage("asked", "", STEPS)
+    stage = Stage("asked", "", steps)
     found = []
     for task in benchmark.tasks.values():
         truth = benchmark.truth.get(task.id)

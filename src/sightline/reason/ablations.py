@@ -21,6 +21,7 @@ from sightline.run.systems.registry import find_kind
 from sightline.score.compare import Comparison, Pair, compare
 from sightline.score.evaluate import evaluate
 from sightline.score.scores import write_scores
+from sightline.score.statistics import holm
 from sightline.types import Benchmark
 
 WHOLE = "whole"
@@ -45,8 +46,10 @@ class Necessity:
     "Tasks with two pictures or more, for which one picture and another order are something else."
 
     def against_whole(self) -> tuple[Pair, ...]:
-        """Each arm less the whole question, in the order of the arms."""
-        return tuple(pair for pair in self.comparison.of(self.metric) if pair.first == WHOLE)
+        """Each arm less the whole question, in the order of the arms; p is adjusted (Holm) over these alone."""
+        pairs = [pair for pair in self.comparison.of(self.metric) if pair.first == WHOLE]
+        adjusted = holm([1.0 if pair.difference.p is None else pair.difference.p for pair in pairs])
+        return tuple(replace(pair, p_adjusted=p) for pair, p in zip(pairs, adjusted, strict=True))
 
     @property
     def above_chance(self) -> bool:

@@ -7,6 +7,7 @@ from collections import Counter, defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from hashlib import blake2b
+from math import isclose
 from pathlib import Path
 from typing import Any, TypeAlias
 
@@ -16,9 +17,9 @@ from sightline import bench
 from sightline.config import Config
 from sightline.corpus.duplicates import connected
 from sightline.errors import UserError
-from sightline.io import write_json
+from sightline.io import read_json, write_json
 from sightline.reason.looks import looks_of, same_looks
-from sightline.reason.questions import shown_in, write_elsewhere
+from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
 
 FILE = "split.json"
@@ -58,7 +59,7 @@ def split_benchmark(
     out: Path,
     *,
     shares: Mapping[str, float] = SHARES,
-    by: Sequence[str] = STRATA,
+    by: Sequence[str] | None = None,
     seed: int = 0,
     bits: int | None = None,
     config: Config | None = None,
@@ -67,13 +68,15 @@ def split_benchmark(
 
     Tasks that share a picture, or have near-duplicates (hashes within `bits`, the configured number when not given),
     stay together. Groups go, the largest first, where they bring the parts nearest to their shares in every label
-    of `by`.
+    of `by` (subtask and difficulty, where tasks have them). An earlier split into the same parts is replaced.
     """
     started, config = time.monotonic(), config or Config()
     shares = _checked(shares)
     benchmark = bench.read(source)
     if not benchmark.tasks:
         raise UserError(f'the benchmark "{benchmark.name}" has no tasks.', "give one that has some")
+    by = _labels(benchmark.tasks, by)
+    _check_place(out, benchmark, shares)
     own = {name: pictures_of(task, benchmark.truth.get(name)) for name, task in benchmark.tasks.items()}
     used = {picture for pictures in own.values() for picture in pictures}
     known = {name: picture for name, picture in benchmark.corpus.pictures.items() if name in used}
@@ -83,8 +86,12 @@ def split_benchmark(
     links += [(group.pictures[0], other) for group in _bound(benchmark) for other in group.pictures[1:]]
     groups = _groups(own, links)
     parts = assign(groups, benchmark.tasks, shares, by, seed)
+    settings = {"seed": seed, "shares": shares, "by": list(by), "source": benchmark.name}
+    out.mkdir(parents=True, exist_ok=True)
+    # Until all parts are new, they are not those of one split.
+    write_json(out / FILE, {**settings, "parts": dict.fromkeys(shares, 0), "unfinished": True})
     for part in shares:
-        write_elsewhere(_part(benchmark, part, parts), source, out / part)
+        bench.write_elsewhere(_part(benchmark, part, parts), source, out / part)
     summary = Summary(
         folder=out,
         parts={part: sum(found == part for found in parts.values()) for part in shares},
@@ -97,7 +104,6 @@ def split_benchmark(
         by_label=_table(benchmark.tasks, parts, by, tuple(shares)),
         seconds=round(time.monotonic() - started, 2),
     )
-    settings = {"seed": seed, "shares": shares, "by": list(by), "source": benchmark.name}
     counts = {name: value for name, value in summary.to_json().items() if name not in ("folder", "seconds")}
     write_json(out / FILE, {**settings, **counts, "tasks": parts})
     return summary
@@ -222,11 +228,43 @@ def _table(
 
 
 def _checked(shares: Mapping[str, float]) -> dict[str, float]:
-    """Shares that sum to 1."""
+    """Shares that sum to 1; whole numbers are weights, such as 8, 1 and 1."""
     for part, share in shares.items():
         if share <= 0 or not part or "/" in part or part.startswith("."):
             raise UserError(f'"{part}" with a share of {share:g} is no part.', "for example train=0.8, test=0.2")
-    total = sum(shares.values())
     if len(shares) < 2:
         raise UserError("a split needs two parts or more.", "for example --parts train=0.8,dev=0.1,test=0.1")
+    total = sum(shares.values())
+    if not isclose(total, 1.0, abs_tol=0.005) and not all(float(share).is_integer() for share in shares.values()):
+        raise UserError(f"the shares sum to {total:g}, not to 1.", "for example --parts train=0.8,dev=0.1,test=0.1")
     return {part: share / total for part, share in shares.items()}
+
+
+def _labels(tasks: Mapping[str, Task], by: Sequence[str] | None) -> tuple[str, ...]:
+    """The labels to balance; those that are asked for must be there."""
+    known = sorted({label for task in tasks.values() for label in task.labels})
+    unknown = next((label for label in by or () if label not in known), None)
+    if unknown is not None:
+        raise UserError(
+            f'no task has a label "{unknown}".', f"choose from {', '.join(known) or 'none: there are none'}"
+        )
+    return tuple(STRATA if by is None else by)
+
+
+def _check_place(out: Path, benchmark: Benchmark, shares: Mapping[str, float]) -> None:
+    """Refuse, before the work, a folder that holds other things, or a part that would stay and overlap with others."""
+    if not out.is_dir() or not any(out.iterdir()):
+        return
+    if not (out / FILE).is_file():
+        raise UserError(
+            f"{out} holds other things and no {FILE}; it is left as it is.", "choose a new or an empty folder"
+        )
+    before = read_json(out / FILE).get("parts", {})
+    stale = [part for part in before if part not in shares and (out / part).exists()]
+    if stale:
+        raise UserError(
+            f"{out} holds an earlier split, whose {', '.join(stale)} would stay and share pictures with the new parts.",
+            "choose a new folder, or delete that one",
+        )
+    for part in shares:
+        bench.check_place(out / part, f"{benchmark.name}-{part}", benchmark.reviews)

@@ -13,21 +13,20 @@ import numpy as np
 from sightline.bench.files import checksum, checksums
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.io import PathLike, whole_folder, write_json, write_whole
+from sightline.io import PathLike, write_json, write_whole
 from sightline.reason.curriculum.apart import find_twins
 from sightline.reason.curriculum.budget import Costs, lay_out
 from sightline.reason.curriculum.course import Course
 from sightline.reason.curriculum.formats import FORMATS
 from sightline.reason.curriculum.lessons import Exercise
 from sightline.reason.curriculum.pictures import Bringing, Pictures
+from sightline.reason.curriculum.place import PLAN, PROOF, README, curriculum_folder
 from sightline.reason.curriculum.plan import Plan, load_plan
 from sightline.reason.curriculum.pool import Pool, open_pool
 from sightline.reason.curriculum.proof import Against, Proof, Prover
 from sightline.reason.curriculum.readme import proof_lines, readme
 from sightline.reason.curriculum.schedule import Kept, Schedule
-from sightline.reason.curriculum.tokens import Counter, token_counter
-
-PLAN, PROOF, README = "plan.json", "proof.json", "README.md"
+from sightline.reason.curriculum.tokens import token_counter
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,6 +73,7 @@ class Compiled:
     left_out: Mapping[str, int]
     proof: Mapping[str, Any]
     proof_lines: tuple[str, ...]
+    "The first is a heading."
 
     def to_json(self) -> dict[str, Any]:
         """As `--json` prints it."""
@@ -90,7 +90,7 @@ def compile_curriculum(
     if settings.format not in FORMATS:
         raise UserError(f'there is no format "{settings.format}".', f"choose from {', '.join(FORMATS)}")
     with compiled(Path(benchmark), plan, Path(out), settings) as course:
-        with whole_folder(out, marker=PROOF) as folder:
+        with curriculum_folder(out) as folder:
             course.pictures.bring(course.lessons(), folder)
             FORMATS[settings.format].write(course, folder)
             write_json(folder / PLAN, _plan(course, settings))
@@ -121,10 +121,12 @@ def compiled(benchmark: Path, plan: str | Plan, out: Path, settings: Settings) -
     with open_pool(benchmark, plan, settings.limit) as pool:
         schedule = Schedule(plan, pool, settings.seed)
         proof = Proof(_against(benchmark, settings), counter.how)
-        keep, costs = _proved(plan, pool, schedule, counter, proof)
+        prover = Prover(pool, counter, proof.against, settings.config.scan.max_pixels)
+        keep, costs = _proved(plan, pool, schedule, prover, proof)
         if not settings.drop:
             proof.refuse()
         stages = lay_out(schedule, keep, costs, settings.tokens)
+        proof.count([stage.entries for stage in stages])
         yield Course(plan, settings.seed, stages, proof, pool, counter, Pictures(pool, out, settings.pictures))
 
 
@@ -136,13 +138,12 @@ def _against(benchmark: Path, settings: Settings) -> Against:
     return Against(settings.limit_tokens, settings.test, twins, bits)
 
 
-def _proved(plan: Plan, pool: Pool, schedule: Schedule, counter: Counter, proof: Proof) -> tuple[Kept, Costs]:
+def _proved(plan: Plan, pool: Pool, schedule: Schedule, prover: Prover, proof: Proof) -> tuple[Kept, Costs]:
     """Every record once, however often it is repeated: which of them hold, and what they cost."""
     keep: Kept = np.zeros((len(plan.stages), len(pool)), dtype=bool)
     costs: Costs = np.zeros(keep.shape, dtype=np.int64)
     for block in schedule.blocks:
         keep[block.entries.forms, block.entries.rows] = True
-    prover = Prover(pool, counter, proof.against)
     for row in np.flatnonzero(keep.any(axis=0)).tolist():
         lesson = pool.lesson(row)
         for form in np.flatnonzero(keep[:, row]).tolist():

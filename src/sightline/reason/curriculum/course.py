@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterator
 from dataclasses import dataclass
 
@@ -62,6 +63,11 @@ class Course:
     @property
     def tokens(self) -> int:
         return sum(stage.tokens for stage in self.stages)
+
+    @property
+    def trained(self) -> str:
+        """Where the commands of a README put what is trained: beside the curriculum, which may be written again."""
+        return f"../{re.sub(r'[^A-Za-z0-9._-]+', '-', self.plan.name)}-{self.seed}-trained"
 
     def records(self, only: Laid | None = None) -> Iterator[Record]:
         """The records of one stage, or of all; each time anew."""

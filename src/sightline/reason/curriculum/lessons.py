@@ -32,10 +32,12 @@ class Said:
 class Lesson:
     """A question with `<image>` where each of `images` (picture ids) stands, and the steps to its answer by kind.
 
-    `concludes` is the option that is read from the conclusion; it should be the answer.
+    `stem` is the question without its options. `concludes` is the option that is read from the conclusion; it should be
+    the answer.
     """
 
     task: str
+    stem: str
     question: str
     images: tuple[str, ...]
     options: tuple[Option, ...]
@@ -88,9 +90,11 @@ def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
     concludes = parse_choice(said, task.options).option if said else None
     if concludes is None:
         concludes, said = truth.option, f"{said} The answer is {truth.option}.".strip()
+    stem = _marked(task.prompt).strip()
     return Lesson(
         task=task.id,
-        question=f"{_marked(task.prompt).strip()}\nOptions:\n{options}",
+        stem=stem,
+        question=f"{stem}\nOptions:\n{options}",
         images=images,
         options=task.options,
         answer=truth.option,

@@ -10,6 +10,7 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Literal, TypeAlias
 
+from sightline.errors import UserError
 from sightline.reason.curriculum.lessons import Lesson
 from sightline.reason.curriculum.pool import Pool
 
@@ -48,7 +49,12 @@ class Pictures:
                 return
             except OSError:  # Another disk, or one without hard links.
                 pass
-        shutil.copyfile(source, target)
+        try:
+            shutil.copyfile(source, target)
+        except OSError as error:  # Python names the source, also where there is no room for the copy.
+            raise UserError(
+                f"{source} can't be copied to {self.out}: {error.strerror}.", "make room, or add --pictures leave"
+            ) from None
 
     def _source(self, name: str) -> Path:
         path = self.pool.picture(name).path

@@ -5,13 +5,15 @@ from __future__ import annotations
 import sqlite3
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from contextlib import closing, contextmanager
+from contextlib import closing, contextmanager, suppress
+from functools import lru_cache
 from itertools import islice
 from pathlib import Path
 from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
+from PIL import Image
 
 from sightline.bench import picture_path
 from sightline.bench.files import PICTURES, TASKS, TRUTH
@@ -44,7 +46,7 @@ class Difficulty(NamedTuple):
 
 
 class Shown(NamedTuple):
-    """A picture: where it lies on this machine, and its size if that is known."""
+    """A picture: where it lies on this machine, and its size if that is known, or can be seen there."""
 
     path: Path | None
     size: tuple[int, int] | None
@@ -56,6 +58,7 @@ class Pool:
     def __init__(self, folder: Path, database: sqlite3.Connection, plan: Plan, left_out: Mapping[str, int]) -> None:
         self.folder, self._database, self._regions = folder, database, plan.regions
         self.left_out = left_out
+        self._size = lru_cache(maxsize=4096)(_size_of)
         found = database.execute("SELECT place, hard, level FROM lessons ORDER BY place")
         rows = np.fromiter(found, dtype=[("place", "i8"), ("hard", "i1"), ("level", "f8")])
         self._places: NDArray[np.int64] = rows["place"]
@@ -81,7 +84,16 @@ class Pool:
         if found is None:
             return Shown(None, None)
         uri, width, height = found
-        return Shown(picture_path(uri, self.folder), (width, height) if width and height else None)
+        path = picture_path(uri, self.folder)
+        return Shown(path, (width, height) if width and height else self._size(path))
+
+
+def _size_of(path: Path | None) -> tuple[int, int] | None:
+    """By the head of the file, as it is stored; what can't be read is a fault of its own, and is found as one."""
+    if path is not None:
+        with suppress(OSError, SyntaxError, ValueError, Image.DecompressionBombError), Image.open(path) as image:
+            return image.size
+    return None
 
 
 @contextmanager

@@ -3,31 +3,35 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
+from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from sightline.corpus.pixels import identify
 from sightline.errors import FoundError
 from sightline.reason.curriculum.apart import NO_TWINS, Twins
 from sightline.reason.curriculum.lessons import IMAGE, Exercise
-from sightline.reason.curriculum.overlap import MOST, largest_overlap, repeats_question, states_answer
+from sightline.reason.curriculum.marks import foreign_mark, unusable
+from sightline.reason.curriculum.overlap import MOST, Shared, largest, shared_text
 from sightline.reason.curriculum.pool import Pool, Shown
+from sightline.reason.curriculum.schedule import Entries
+from sightline.reason.curriculum.telling import telling_sentence
 from sightline.reason.curriculum.tokens import Counter as TokenCounter
 from sightline.reason.curriculum.tokens import Tokens
 
 Check: TypeAlias = Literal["leak", "answer", "pictures", "files", "test", "tokens"]
 CHECKS: Mapping[Check, str] = {
-    "leak": "no target text in the prompt",
+    "leak": "no target text in the prompt, and no word of the answer",
     "answer": "the conclusion names the right option",
-    "pictures": "as many pictures as placeholders",
-    "files": "every picture is there",
+    "pictures": "as many pictures as placeholders, and no other tool's marks",
+    "files": "every picture is there and can be read",
     "test": "no picture of the test, or nearly one",
     "tokens": "within the limit of tokens",
 }
 _NAMED = 1000
 _SHOWN = 20
+_LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,11 +59,17 @@ class Against:
 
 @dataclass
 class Proof:
-    """Counts by check, the faults that were found, and the largest overlap of those that passed."""
+    """Counts by check, the faults that were found, and the largest overlap of those that passed.
+
+    Every record is `checked` once, however often it is trained on; `records` are those of the training, `different` how
+    many different ones it has.
+    """
 
     against: Against
     tokens: str
     records: int = 0
+    different: int = 0
+    checked: int = 0
     worst_overlap: float = 0.0
     longest: int = 0
     failed: Counter[Check] = field(default_factory=Counter)
@@ -68,7 +78,7 @@ class Proof:
 
     def take(self, faults: list[Fault], overlap: float, tokens: Tokens) -> bool:
         """Count one record; is it proved?"""
-        self.records += 1
+        self.checked += 1
         self.failed.update({fault.check for fault in faults})
         self.faults += faults[: max(0, _NAMED - len(self.faults))]
         if faults:
@@ -77,6 +87,13 @@ class Proof:
             self.worst_overlap = max(self.worst_overlap, overlap)
             self.longest = max(self.longest, tokens.total)
         return not faults
+
+    def count(self, stages: Sequence[Entries]) -> None:
+        """Count what is trained on, all of which was proved."""
+        self.records = sum(map(len, stages))
+        self.different = len(
+            {pair for one in stages for pair in zip(one.forms.tolist(), one.rows.tolist(), strict=True)}
+        )
 
     def asked(self, check: Check) -> bool:
         """Was there something to hold records against?"""
@@ -92,20 +109,22 @@ class Proof:
         if more > 0:
             shown.append(f"  … and {more:,} more")
         raise FoundError(
-            "\n".join([f"{self.failed_records:,} of {self.records:,} records can't be proved:", *shown]),
+            "\n".join([f"{self.failed_records:,} of {self.checked:,} records can't be proved:", *shown]),
             "mend the benchmark, or add --drop to leave them out; nothing was written",
         )
 
     def to_json(self) -> dict[str, Any]:
         """As in `proof.json`."""
         checks = {
-            check: {"says": says, "checked": self.records, "failed": self.failed[check]} if self.asked(check) else None
+            check: {"says": says, "checked": self.checked, "failed": self.failed[check]} if self.asked(check) else None
             for check, says in CHECKS.items()
         }
         against = self.against
         return {
             "records": self.records,
-            "proved": self.records - self.failed_records,
+            "different": self.different,
+            "checked": self.checked,
+            "proved": self.checked - self.failed_records,
             "checks": checks,
             "largest_overlap": round(self.worst_overlap, 4),
             "overlap_allowed": MOST,
@@ -125,33 +144,38 @@ class Proof:
 class Prover:
     """Holds records against the checks."""
 
-    def __init__(self, pool: Pool, counter: TokenCounter, against: Against) -> None:
+    def __init__(self, pool: Pool, counter: TokenCounter, against: Against, max_pixels: int) -> None:
         self._pool, self._counter, self._against = pool, counter, against
+        # Neighbouring records share pictures.
+        self._unusable = lru_cache(maxsize=4096)(partial(unusable, max_pixels=max_pixels))
 
     def prove(self, exercise: Exercise, proof: Proof) -> Tokens | None:
         """The tokens of a record that holds; None, and its faults in the proof, for one that does not."""
         pictures = [self._pool.picture(name) for name in exercise.lesson.images]
         tokens = self._counter.count(exercise.prompt, exercise.target, [shown.size for shown in pictures])
-        overlap = largest_overlap(exercise)
+        shared = list(shared_text(exercise))
         found = [
             Fault(check, exercise.stage.name, exercise.lesson.task, message)
-            for check, message in self._faults(exercise, pictures, tokens, overlap)
+            for check, message in self._faults(exercise, pictures, tokens, shared)
         ]
-        return tokens if proof.take(found, overlap, tokens) else None
+        return tokens if proof.take(found, largest(shared), tokens) else None
 
     def _faults(
-        self, exercise: Exercise, pictures: list[Shown], tokens: Tokens, overlap: float
+        self, exercise: Exercise, pictures: list[Shown], tokens: Tokens, shared: list[Shared]
     ) -> Iterator[tuple[Check, str]]:
         lesson, limit = exercise.lesson, self._against.limit_tokens
-        yield from _leaks(exercise, overlap)
+        yield from _leaks(exercise, shared)
         if "conclusion" in exercise.stage.target and lesson.concludes != lesson.answer:
             yield "answer", f"the answer is {lesson.answer}, but the conclusion says {lesson.concludes}"
         if (marks := exercise.prompt.count(IMAGE)) != len(lesson.images):
             yield "pictures", f"{len(lesson.images)} pictures, but {IMAGE} {marks} times"
         if IMAGE in exercise.target:
             yield "pictures", f"{IMAGE} in the target, where there is no picture"
+        for place, text in (("prompt", exercise.prompt), ("target", exercise.target)):
+            if (mark := foreign_mark(text)) is not None:
+                yield "pictures", f"{mark} in the {place}, which a tokenizer may take for its own"
         for name, shown in zip(lesson.images, pictures, strict=True):
-            if (why := _unusable(shown)) is not None:
+            if (why := self._unusable(shown.path)) is not None:
                 yield "files", f'"{name}" {why}'
             if (twin := self._against.twins.found.get(name)) is not None:
                 how = "is" if twin.same_file else "looks like"
@@ -160,20 +184,16 @@ class Prover:
             yield "tokens", f"{tokens.total:,} tokens are over {limit:,}"
 
 
-def _leaks(exercise: Exercise, overlap: float) -> Iterator[tuple[Check, str]]:
-    if overlap > MOST:
-        yield "leak", f"{overlap:.0%} of a target step is in the given steps"
-    if repeats_question(exercise):
-        yield "leak", "a target step is in the question"
-    if states_answer(exercise):
-        yield "leak", f"a given step says that the answer is {exercise.lesson.answer}"
+def _leaks(exercise: Exercise, shared: list[Shared]) -> Iterator[tuple[Check, str]]:
+    worst = max((one for one in shared if one.leaks), key=lambda one: (one.likeness, one.runs), default=None)
+    if worst is not None:
+        yield "leak", str(worst)
+    lesson = exercise.lesson
+    given = "\n".join(said.words for kind in exercise.stage.given for said in lesson.steps[kind])
+    for place, text in (("a given step", given), ("the question", lesson.stem)):
+        if (sentence := telling_sentence(text, lesson)) is not None:
+            yield "leak", f'{place} says that the answer is {lesson.answer}: "{_short(sentence)}"'
 
 
-def _unusable(shown: Shown) -> str | None:
-    if shown.path is None:
-        return "is not on this machine"
-    try:
-        with shown.path.open("rb") as file:
-            return None if identify(file.read(64)) is not None else "is no picture"
-    except OSError as error:
-        return f"can't be read at {shown.path}: {error.strerror}"
+def _short(sentence: str) -> str:
+    return sentence if len(sentence) <= _LONGEST else f"{sentence[: _LONGEST - 1]}…"

@@ -12,6 +12,7 @@ def readme(course: Course, format_: Format) -> str:
     stages = [
         f"| {stage.phase} | {stage.name} | {len(stage.entries):,} | {stage.tokens:,} |" for stage in course.stages
     ]
+    heading, *lines = proof_lines(course.proof)
     summary = f": {course.plan.summary}" if course.plan.summary else ""
     return "\n".join(
         [
@@ -27,9 +28,11 @@ def readme(course: Course, format_: Format) -> str:
             "## Train",
             "",
             format_.usage(course),
-            "## Proved of every record",
+            "## Proof",
             "",
-            *(f"- {line}" for line in proof_lines(course.proof)),
+            f"{heading[0].upper()}{heading[1:]}:",
+            "",
+            *(f"- {line}" for line in lines),
             "",
             "`plan.json` has all that the records depend on, `proof.json` the counts, and what was left out.",
             "",
@@ -38,17 +41,18 @@ def readme(course: Course, format_: Format) -> str:
 
 
 def proof_lines(proof: Proof) -> list[str]:
-    """One line for each check: how many records hold, or that it was not asked for."""
+    """A heading, and one line for each check: how many records of the training hold, or that it was not asked for."""
     notes = {
         "leak": f"largest overlap {proof.worst_overlap:.2f}",
         "tokens": f"longest {proof.longest:,}",
     }
-    lines = []
+    different = f" ({proof.different:,} different ones)" if proof.different != proof.records else ""
+    lines = [f"proved of every record{different}"]
     for check, says in CHECKS.items():
         if not proof.asked(check):
             lines.append(f"{says}: not asked for")
             continue
-        failed = f", {proof.failed[check]:,} dropped" if proof.failed[check] else ""
+        failed = f", {proof.failed[check]:,} others left out" if proof.failed[check] else ""
         note = f" ({notes[check]})" if check in notes else ""
-        lines.append(f"{says}: {proof.records - proof.failed[check]:,} hold{failed}{note}")
+        lines.append(f"{says}: {proof.records:,} hold{failed}{note}")
     return lines

@@ -48,7 +48,7 @@ learning_rate: 2.0e-5
 lr_scheduler_type: cosine
 warmup_ratio: 0.05
 bf16: true
-output_dir: checkpoints
+output_dir: {course.trained}
 """
 
 

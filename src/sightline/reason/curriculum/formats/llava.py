@@ -25,15 +25,17 @@ def _row(record: Record) -> dict[str, Any]:
 def _usage(course: Course) -> str:
     return f"""LLaVA's trainer shuffles and has no flag against it, so each stage is a file and a run of its own,
 which goes on from the model of the one before; inside a stage the order is LLaVA's. `image` is a list, as LLaVA-NeXT
-reads it.
+reads it. Run it in this folder; `llava` is where LLaVA was checked out.
 
 ```bash
+llava=~/LLaVA-NeXT
+out={course.trained}
 model=lmms-lab/llava-onevision-qwen2-7b-ov
 for stage in {" ".join(stage_names(course))}; do
-  torchrun --nproc_per_node 8 llava/train/train_mem.py --model_name_or_path $model --version qwen_1_5 \\
+  torchrun --nproc_per_node 8 $llava/llava/train/train_mem.py --model_name_or_path $model --version qwen_1_5 \\
     --data_path $stage.json --image_folder . --bf16 True --num_train_epochs 1 --learning_rate 2e-5 \\
-    --warmup_ratio 0.05 --model_max_length {longest(course)} --output_dir checkpoints/$stage
-  model=checkpoints/$stage
+    --warmup_ratio 0.05 --model_max_length {longest(course)} --output_dir $out/$stage
+  model=$out/$stage
 done
 ```
 """

@@ -24,7 +24,7 @@ $ swift sft --model {MODEL} --tuner_type full --torch_dtype bfloat16 \\
     --dataset {TRAIN} --dataset_shuffle false --train_dataloader_shuffle false \\
     --num_train_epochs 1 --per_device_train_batch_size 1 --gradient_accumulation_steps 4 \\
     --learning_rate 2e-5 --warmup_ratio 0.05 --max_length {longest(course)} \\
-    --output_dir checkpoints
+    --output_dir {course.trained}
 ```
 """
 

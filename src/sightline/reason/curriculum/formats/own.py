@@ -41,12 +41,12 @@ def line(record: Record) -> dict[str, Any]:
 
 
 def _usage(course: Course) -> str:
-    return """`stages.json` lists the stages in the order of the training, each with its file of JSON lines. The user's
+    return f"""`stages.json` lists the stages in the order of the training, each with its file of JSON lines. The user's
 message has `<image>` where each of `images` (paths from this folder) stands; the loss belongs on the assistant's
 message alone.
 
 ```console
-$ sightline train . --model MODEL --out checkpoints
+$ sightline train . --model MODEL --out {course.trained}
 ```
 """
 

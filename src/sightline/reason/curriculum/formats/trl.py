@@ -72,7 +72,7 @@ from trl import SFTConfig, SFTTrainer
 
 data = load_dataset("json", data_files="{TRAIN}", split="train").cast_column("images", List(Image()))
 settings = SFTConfig(
-    output_dir="checkpoints",
+    output_dir="{course.trained}",
     train_sampling_strategy="sequential",
     num_train_epochs=1,
     per_device_train_batch_size=1,
