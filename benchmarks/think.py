@@ -12,14 +12,16 @@ from __future__ import annotations
 import argparse
 import asyncio
 import json
+import os
 import random
 import resource
 import subprocess
 import sys
 import tempfile
+import threading
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from pathlib import Path
 
 import orjson
@@ -158,16 +160,55 @@ def work(name: str, url: str, traces: int, folder: Path) -> None:
         make(url, traces, folder)
 
 
+class Watch(threading.Thread):
+    """The largest peak of memory (MB) that any process begun by this one had."""
+
+    def __init__(self) -> None:
+        super().__init__(daemon=True)
+        # Not by `getrusage`: that counts what a process was before it became another.
+        self.peak = 0.0
+        self._done = threading.Event()
+
+    def run(self) -> None:
+        while not self._done.wait(2.0):
+            self.peak = max([self.peak, *map(_peak, _begun_by(os.getpid()))])
+
+    def end(self) -> float:
+        self._done.set()
+        self.join()
+        return self.peak
+
+
+def _peak(process: int) -> float:
+    try:
+        status = Path(f"/proc/{process}/status").read_text()
+    except OSError:  # It has ended.
+        return 0.0
+    return int(status.split("VmHWM:")[1].split()[0]) / 1024 if "VmHWM:" in status else 0.0
+
+
+def _begun_by(process: int) -> set[int]:
+    """Its children, and theirs."""
+    parents: dict[int, int] = {}
+    for file in Path("/proc").glob("[0-9]*/stat"):
+        with suppress(OSError):  # It has ended.
+            parents[int(file.parent.name)] = int(file.read_text().rpartition(")")[2].split()[1])
+    found = {process}
+    while more := {child for child, parent in parents.items() if parent in found} - found:
+        found |= more
+    return found - {process}
+
+
 def run_one(name: str, url: str, traces: int, folder: Path) -> None:
     """Measure one client, warmed up; that Sightline starts its other processes is part of what is measured."""
     _allow_many_files()
     work(name, url, 2 * IN_FLIGHT // 10, folder / "warm-up")
+    watch = Watch()
+    watch.start()
     started, before = time.perf_counter(), time.process_time()
     work(name, url, traces, folder)
     seconds, cpu = time.perf_counter() - started, time.process_time() - before
-    status = Path("/proc/self/status").read_text()
-    peak = int(status.split("VmHWM:")[1].split()[0]) / 1024
-    # Of the process that writes and of its judges: their CPU together, and the largest of their peaks.
+    # Of the process that writes and of its judges: their CPU together.
     writer = resource.getrusage(resource.RUSAGE_CHILDREN)
     print(
         json.dumps(
@@ -176,8 +217,8 @@ def run_one(name: str, url: str, traces: int, folder: Path) -> None:
                 "seconds": seconds,
                 "cpu": cpu,
                 "writer_cpu": writer.ru_utime + writer.ru_stime,
-                "peak_mb": peak,
-                "writer_peak_mb": writer.ru_maxrss / 1024,
+                "peak_mb": _peak(os.getpid()),
+                "writer_peak_mb": watch.end(),
             }
         )
     )

@@ -9,18 +9,30 @@ from pathlib import Path
 
 from sightline.errors import UserError
 
+_KIND = 0xFF
+"""The part of an error's code that says of which kind it is."""
 
-def open_database(path: Path, migrations: Sequence[str], *, any_thread: bool = False) -> sqlite3.Connection:
+
+class ReadOnlyError(UserError):
+    """A database that can be read was to be written."""
+
+
+def open_database(
+    path: Path, migrations: Sequence[str], *, any_thread: bool = False, reading: bool = False
+) -> sqlite3.Connection:
     """Open a workspace's database in WAL mode, made or brought up to date as needed.
 
     Script n of `migrations` brings it from version n to n + 1. With `any_thread` the caller sees to it that only one
-    thread uses the connection at a time.
+    thread uses the connection at a time. With `reading` one that can't be written is opened all the same, and a
+    `transaction` on it is refused.
     """
     try:
         path.parent.mkdir(parents=True, exist_ok=True)
         database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=not any_thread)
         database.execute("PRAGMA journal_mode = WAL")
     except (OSError, sqlite3.OperationalError) as error:
+        if reading and path.is_file():
+            return _open_for_reading(path, len(migrations), any_thread)
         raise UserError(
             f"the workspace {path.parent} can't be written: {error}.", "choose another --workspace"
         ) from None
@@ -34,14 +46,36 @@ def open_database(path: Path, migrations: Sequence[str], *, any_thread: bool = F
 
 @contextmanager
 def transaction(database: sqlite3.Connection) -> Iterator[None]:
-    """All of it, or nothing."""
-    database.execute("BEGIN IMMEDIATE")
+    """All of it, or nothing; a `ReadOnlyError` where the database can't be written."""
     try:
-        yield
-    except BaseException:
-        database.execute("ROLLBACK")
-        raise
-    database.execute("COMMIT")
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & _KIND != sqlite3.SQLITE_READONLY:
+            raise
+        raise ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace") from None
+
+
+def _open_for_reading(path: Path, version: int, any_thread: bool) -> sqlite3.Connection:
+    """Without the files that WAL keeps beside it, unless a stopped writer left its last words in them."""
+    is_whole = not path.with_name(f"{path.name}-wal").exists()
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_whole else ''}"
+    try:
+        database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not any_thread)
+        found = database.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise UserError(f"{path} can't be read: {error}.", "choose another --workspace") from None
+    if found != version:
+        raise UserError(
+            f"{path} is of another version of Sightline (schema {found}, not {version}) and can't be written.",
+            "choose another --workspace, or let this account write there once",
+        )
+    return database
 
 
 def _migrate(database: sqlite3.Connection, path: Path, migrations: Sequence[str]) -> None:

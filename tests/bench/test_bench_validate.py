@@ -185,6 +185,16 @@ def test_a_changed_file_does_not_match_its_checksum(folder: Path) -> None:
     assert bench.read(folder).checksum != bench.write(example(), folder.parent / "fresh").checksum
 
 
+def test_reviews_may_have_grown_but_not_changed(folder: Path) -> None:
+    reviews = folder / "reviews.jsonl"
+    lines = reviews.read_bytes()
+    reviews.write_bytes(lines + lines.replace(b"keep", b"reject"))
+    assert bench.validate(folder) == ()
+    reviews.write_bytes(lines.replace(b"keep", b"reject"))
+    (problem,) = bench.validate(folder)
+    assert (problem.file, "has changed since" in problem.message) == ("reviews.jsonl", True)
+
+
 def test_files_and_checksums_must_name_each_other(folder: Path) -> None:
     (folder / "reviews.jsonl").unlink()
     header = orjson.loads((folder / "benchmark.json").read_bytes())

@@ -80,13 +80,21 @@ def test_a_call_that_does_not_fit_waits_for_those_in_flight() -> None:
     run_virtual(main())
 
 
+def test_a_small_budget_is_told_with_digits_that_count() -> None:
+    async def main() -> None:
+        with pytest.raises(StoppedError, match=r"budget of \$0\.0040 is used up"):
+            await Budget.usd(0.004).reserve(0.005)
+
+    run_virtual(main())
+
+
 def test_after_the_stop_everybody_is_stopped_with_what_was_spent() -> None:
     async def main() -> None:
         budget = Budget.usd(0.10)
         await budget.reserve(0.06)
         budget.settle(0.06, 0.06)
         for _ in range(2):
-            with pytest.raises(StoppedError, match=r"\$0\.10 is used up: \$0\.0600 spent on 1 calls") as stopped:
+            with pytest.raises(StoppedError, match=r"\$0\.10 is used up: \$0\.060 spent on 1 call,") as stopped:
                 await budget.reserve(0.05)
             assert stopped.value.exit_code == 3
         with pytest.raises(StoppedError):

@@ -5,6 +5,7 @@ from __future__ import annotations
 import asyncio
 import subprocess
 import sys
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -12,7 +13,7 @@ import pytest
 from sightline.engine import Journal
 from sightline.engine.claims import FOLDER
 from sightline.engine.journal import Call
-from sightline.types import ChatReply, Failure
+from sightline.types import ChatReply, Failure, Partial
 
 pytest.importorskip("fcntl")
 KEY, OTHER = b"k" * 32, b"o" * 32
@@ -117,3 +118,36 @@ def test_who_wants_a_fresh_reply_waits_for_no_other_process(tmp_path: Path) -> N
             assert await asyncio.wait_for(second.seek(KEY, fresh=True), 5) is None
 
     asyncio.run(main())
+
+
+@pytest.mark.parametrize("pattern", ["kukkuu", "uukuk", "kkk", "uuu"])
+def test_known_and_unknown_requests_in_any_order(pattern: str, tmp_path: Path) -> None:
+    """Where the last look was in vain it claims first, which must find what is known, and leave no claim on it."""
+    known = [bytes([number]) * 32 for number in range(len(pattern))]
+    with Journal(tmp_path) as before:
+        before.record_all([call("known", key) for key, kind in zip(known, pattern, strict=True) if kind == "k"])
+
+    async def main() -> None:
+        with Journal(tmp_path) as journal:
+            for key, kind in zip(known, pattern, strict=True):
+                found = await journal.seek(key, fresh=False)
+                assert (found is not None) == (kind == "k")
+                if found is None:
+                    await journal.record(call("asked", key))
+                    journal.leave(key)
+                assert claims(journal) == []
+            assert all([await journal.seek(key, fresh=False) for key in known])
+
+    asyncio.run(main())
+
+
+@pytest.mark.parametrize("length", [3, 9_000])
+def test_what_was_said_before_a_failure_is_kept_with_it(length: int, tmp_path: Path) -> None:
+    """Short, or long enough to be compressed; a row without it is one of before."""
+    words = Partial("word " * length, "hm")
+    with Journal(tmp_path) as journal:
+        cut = Failure("length", "cut", partial=words)
+        journal.record_all([replace(call(""), result=cut), replace(call("", OTHER), result=Failure("refused", "no"))])
+        found, other = journal.find(KEY), journal.find(OTHER)
+    assert isinstance(found, Failure) and found == cut and found.partial == words
+    assert isinstance(other, Failure) and other.partial is None

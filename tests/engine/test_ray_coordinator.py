@@ -168,7 +168,7 @@ def test_a_used_up_budget_stops_everybody_with_the_same_words(tmp_path: Path) ->
             waiting = asyncio.create_task(second.reserve(0.4))
             assert await still_waits(waiting), "the call in flight may cost less than was set aside"
             first.settle(0.8, 0.7)
-            with pytest.raises(StoppedError, match=r"budget of \$1.00 is used up: \$0.7000 spent on 1 calls") as caught:
+            with pytest.raises(StoppedError, match=r"budget of \$1.00 is used up: \$0.70 spent on 1 call,") as caught:
                 await waiting
             assert caught.value.fix is not None and "--budget" in caught.value.fix
             with pytest.raises(StoppedError):

@@ -488,7 +488,7 @@ def test_money_is_set_aside_for_each_attempt(tmp_path: Path) -> None:
 def test_a_server_that_counts_more_than_we_do_is_believed(tmp_path: Path) -> None:
     """Each call is estimated at some $0.24 and billed $5: the second one waits for money that is not there."""
     budget = Budget.usd(8)
-    with pytest.raises(StoppedError, match=r"\$5\.0000 spent on 1 calls, and the next may cost \$5"):
+    with pytest.raises(StoppedError, match=r"\$5\.00 spent on 1 call, and the next may cost \$5"):
         run(count(tmp_path, budget, Counting(5000, 5000, 5000), calls=3))
     assert budget.spent == pytest.approx(5.0)
 

@@ -34,6 +34,16 @@ def test_every_pair_of_tags(opening: str, closing: str) -> None:
         ("<think>a</think>b</think>yes", "a\n\nb", "yes", "close-only"),
         ("<think>a</thinking>b</think>yes", "a</thinking>b", "yes", "closed"),
         ("◁think▷a◁/think▷b", "a", "b", "closed"),
+        ('<think mode="deep">a</think>b', "a", "b", "closed"),
+        ("<think>a.\n<answer>b</answer>", "a.", "<answer>b</answer>", "closed"),
+        ("<think>it goes into <answer> tags", "it goes into <answer> tags", "", "unclosed"),
+        ("<|channel|>analysis<|message|>a<|channel|>final<|message|>b<|return|>", "a", "b", "closed"),
+        ("<|channel|>analysis<|message|>a<|end|>", "a", "", "closed"),
+        ("<|channel|>analysis<|message|>a", "a", "", "unclosed"),
+        ("<|channel|>final<|message|>b<|return|>", "", "b", "none"),
+        ("analysisWell, a.assistantfinalSo b.", "Well, a.", "So b.", "closed"),
+        ("analysis of it, no assistantfinal", "", "analysis of it, no assistantfinal", "none"),
+        ("<reasoning>a</reasoning>b", "", "<reasoning>a</reasoning>b", "none"),
         (
             "<|begin_of_thought|>a<|end_of_thought|>\n<|begin_of_solution|>b<|end_of_solution|>",
             "a",
@@ -45,6 +55,11 @@ def test_every_pair_of_tags(opening: str, closing: str) -> None:
 def test_hand_made_cases(text: str, thinking: str, answer: str, status: str) -> None:
     split = split_thinking(text)
     assert (split.thinking, split.answer, split.status) == (thinking, answer, status)
+
+
+def test_steps_are_thinking_where_that_is_asked_for() -> None:
+    text = "<SUMMARY>a</SUMMARY><reasoning>b</reasoning><CONCLUSION>c</CONCLUSION>"
+    assert split_thinking(text, steps=True) == Thinking("a\n\nb", "<CONCLUSION>c</CONCLUSION>", "closed")
 
 
 @pytest.mark.parametrize(("text", "starts"), [(" \n<think>x", True), ("x<think>", False), ("</think>", False)])

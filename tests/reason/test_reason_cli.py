@@ -49,6 +49,20 @@ def test_a_check_that_finds_something_ends_with_4(folder: Path, capsys: pytest.C
     assert json.loads(told.out)["kinds"] == {"conclusion": 1} and "right option is C" in told.err
 
 
+def test_what_people_mended_needs_no_model(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with answering(lambda _: as_json(reasoning(key="A"))) as server:
+        asked = ("--model", "vllm/stub", "--base-url", server.base_url, "--repairs", "0")
+        main(["steps", "bench", *asked, "--out", "out"])
+    review = folder / "out" / "steps-review.jsonl"
+    rows = [json.loads(line) for line in review.read_text().splitlines()]
+    lines = [json.dumps({**row, "reply": reasoning(key=KEYS[int(row["task"][1:])])}) for row in rows[:2]]
+    (folder / "mended.jsonl").write_text("\n".join(lines))
+    capsys.readouterr()
+    main(["steps", "out", "--reviewed", "mended.jsonl", "--out", "out"])
+    told = capsys.readouterr().out
+    assert "2 taken from the review" in told and "1 left to people" in told and "call" not in told
+
+
 def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with answering(lambda _: "Your option: A") as server:
         main(["difficulty", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out", "--json"])
@@ -124,3 +138,16 @@ def test_a_mistake_ends_with_its_fix(
     with pytest.raises(SystemExit) as ended:
         main(list(arguments))
     assert ended.value.code == 2 and message in capsys.readouterr().err
+
+
+def test_a_stop_from_the_keyboard_is_not_silent(
+    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+) -> None:
+    def stopped(*_: object, **__: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr("sightline.reason.splits.split_benchmark", stopped)
+    with pytest.raises(SystemExit) as ended:
+        main(["split", str(tmp_path), "--out", str(tmp_path / "out")])
+    assert ended.value.code == 130
+    assert "run it again to go on" in capsys.readouterr().err

@@ -60,6 +60,7 @@ def test_a_whole_picture_is_no_box_and_an_unnamed_answer_is_added() -> None:
 
 CUT = {"text": "It.", "regions": [{"picture": 1, "left": 0.5, "top": 0.0, "right": 0.4, "bottom": 1.0}]}
 PIXELS = {"text": "It.", "regions": [{"picture": 1, "left": 10, "top": 20, "right": 300, "bottom": 200}]}
+TWICE = {"text": "It.", "regions": [{"picture": 1, "left": 0, "top": 0, "right": 1, "bottom": 1}] * 2}
 NOWHERE = {"text": "It.", "regions": [{"picture": 3, "left": 0, "top": 0, "right": 1, "bottom": 1}]}
 
 
@@ -78,6 +79,22 @@ NOWHERE = {"text": "It.", "regions": [{"picture": 3, "left": 0, "top": 0, "right
         ({"text_to_region": {"text": "It.", "regions": []}}, "region", "at least 1"),
         ({"region_to_region": {"text": "It.", "regions": CUT["regions"][:0]}}, "region", "at least 2"),
         ({"summary": "The answer is A, as we shall see."}, "early-answer", "summary"),
+        ({"summary": "It moves that way. So option A is correct."}, "early-answer", "So option A is correct."),
+        ({"summary": "We should choose A."}, "early-answer", "summary"),
+        (
+            {
+                "region_to_region": {
+                    **TWICE,
+                    "regions": reasoning()["region_to_region"]["regions"],
+                    "text": "A is right.",
+                }
+            },
+            "early-answer",
+            "region-to-region",
+        ),
+        ({"summary": "It is left. The answer is left."}, "early-answer", "summary"),
+        ({"region_to_region": TWICE}, "region", "1 region, and at least 2"),
+        ({"summary": "It moves. " * 500}, "long", "4,999 characters"),
         ({"conclusion": "So the answer is B.", "answer": "B"}, "conclusion", "right option is A"),
         ({"conclusion": "So the answer is A.", "answer": "B"}, "conclusion", "given as B"),
         ({"conclusion": "Who knows?", "answer": ""}, "conclusion", "no option can be read"),
@@ -87,6 +104,13 @@ def test_each_fault_has_its_name(change: dict[str, Any], kind: str, says: str) -
     faults = check_reply(QUESTION, read(reasoning(**change))).faults
     assert faults and {fault.kind for fault in faults} == {kind}
     assert any(says in fault.message for fault in faults)
+
+
+@pytest.mark.parametrize(
+    "summary", ["Is option A or option B correct?", "Option A is a way, too.", "The answer is B or C.", "Go left."]
+)
+def test_to_speak_of_an_option_is_not_to_give_the_answer(summary: str) -> None:
+    assert check_reply(QUESTION, read(reasoning(summary=summary))).faults == ()
 
 
 def test_the_answer_of_a_free_question_is_held_against_all_right_forms() -> None:

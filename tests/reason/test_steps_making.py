@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -13,9 +14,11 @@ from sightline.errors import StoppedError, UserError
 from sightline.io import LineError, read_jsonl, write_jsonl
 from sightline.models.asking import Asking
 from sightline.reason.asking import Work
+from sightline.reason.difficulty.making import measure_by_judge, measure_by_samples
+from sightline.reason.difficulty.sampling import Settings as SamplingSettings
 from sightline.reason.steps.annotating import Settings
 from sightline.reason.steps.making import REVIEW, annotate_benchmark, check_steps, price_steps
-from sightline.types import Choice
+from sightline.types import Choice, Option, PictureRef
 
 MODEL = "vllm/stub"
 RIGHT = "ABCD"
@@ -162,3 +165,63 @@ def test_the_answer_is_told_from_the_beginning_when_asked_to(tmp_path: Path) -> 
     with answering(good) as server:
         done = annotate_benchmark(work(tmp_path, server), Settings(MODEL, tell_answer=True), tmp_path / "out")
         assert done.told == 1 and "The right answer is A." in words(server.requests[0])
+
+
+def test_what_people_mended_is_taken_without_asking_anybody(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 4)
+    with answering(lambda received: as_json(reasoning(key="A"))) as server:
+        annotate_benchmark(work(tmp_path, server), Settings(MODEL, repairs=0), tmp_path / "out")
+    out = Work(tmp_path / "out", tmp_path / "ws")
+    rows = {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)}
+    assert sorted(rows) == ["q1", "q2", "q3"]
+    rows["q1"]["reply"] = reasoning(key="B")
+    rows["q2"]["reply"] = reasoning(key="C", summary="")
+    write_jsonl(tmp_path / "mended.jsonl", rows.values())
+    with pytest.raises(UserError, match="has steps that"):
+        annotate_benchmark(Work(tmp_path / "bench", tmp_path / "ws"), None, tmp_path / "out")
+    done = annotate_benchmark(out, None, tmp_path / "out", reviewed=tmp_path / "mended.jsonl")
+    assert (done.reviewed, done.kept, done.left, done.calls) == (1, 1, 2, 0)
+    truth = bench.read(tmp_path / "out").truth
+    assert [bool(one.steps) for one in truth.values() if isinstance(one, Choice)] == [True, True, False, False]
+    still = {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)}
+    assert sorted(still) == ["q2", "q3"]
+    assert still["q2"]["reply"]["conclusion"] == rows["q2"]["reply"]["conclusion"], "what people wrote is not lost"
+    assert [fault["kind"] for fault in still["q2"]["faults"]] == ["missing"]
+
+
+def test_the_review_shows_which_picture_is_which(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 1)
+    options = (Option("A", (PictureRef("q0-1.png"),)), Option("B", ("neither ", PictureRef("q0-0.png"))))
+    tasks = {"q0": replace(made.tasks["q0"], prompt=("Question 0: ", PictureRef("q0-0.png"), " or?"), options=options)}
+    bench.write(replace(made, tasks=tasks), tmp_path / "bench", force=True)
+    with answering(lambda received: as_json(reasoning(key="B"))) as server:
+        annotate_benchmark(work(tmp_path, server), Settings(MODEL, repairs=0), tmp_path / "out")
+    ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
+    assert row["question"] == "Question 0: [picture 1] or?"
+    assert row["options"] == {"A": "[picture 2]", "B": "neither [picture 1]"}
+    assert row["pictures"] == ["q0-0.png", "q0-1.png"]
+
+
+def test_faults_are_told_by_questions(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 2)
+    with answering(lambda received: as_json(reasoning(summary="", captions=[], key=key(received)))) as server:
+        done = annotate_benchmark(work(tmp_path, server), Settings(MODEL, repairs=0), tmp_path / "out")
+    assert done.left == 2 and done.faults["captions"] == 2 and done.faults["missing"] == 2
+
+
+def test_a_place_where_it_cannot_go_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 2)
+    bench.write(replace(made, name="another"), tmp_path / "another")
+    (tmp_path / "full").mkdir()
+    (tmp_path / "full" / "notes.txt").write_text("mine")
+    (tmp_path / "file").write_text("mine")
+    with answering(good) as server:
+        for out in ("another", "full", "file", "file/below"):
+            with pytest.raises(UserError):
+                annotate_benchmark(work(tmp_path, server), Settings(MODEL), tmp_path / out)
+            with pytest.raises(UserError):
+                measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / out)
+            with pytest.raises(UserError):
+                measure_by_judge(work(tmp_path, server), MODEL, tmp_path / out)
+        assert not server.requests
+    assert bench.read(tmp_path / "another").name == "another"

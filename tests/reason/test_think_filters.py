@@ -5,13 +5,15 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from think_sentences import ENGLISH, OTHERS, UNSEEN
 
-from sightline.reason.traces.filters import refuses, sift
-from sightline.reason.traces.language import language_of
+from sightline.reason.traces.filters import sift
+from sightline.reason.traces.language import language_of, speaks
 from sightline.reason.traces.loops import find_circles
 from sightline.reason.traces.nouns import Rules, Said
+from sightline.reason.traces.refusals import refuses
 from sightline.reason.traces.replies import said_in
-from sightline.types import ChatReply, Failure
+from sightline.types import ChatReply, Failure, Usage
 
 GOOD = "A brown dog stands on the wet sand of a wide beach while two people walk behind it in the evening sun."
 THOUGHT = "The animal has four legs and a tail, so it is most likely a dog, and the sand tells me that this is a beach."
@@ -29,6 +31,15 @@ WORDS = st.lists(st.from_regex(r"[a-z]{3,9}", fullmatch=True), min_size=8, max_s
         f"{THOUGHT}</think>\n<|begin_of_box|>{GOOD}<|end_of_box|>",
         f"<thinking>{THOUGHT}</thinking>{GOOD}",
         f"<seed:think>{THOUGHT}</seed:think>{GOOD}",
+        f'<think time="3 s">{THOUGHT}</think>{GOOD}',
+        f"<reasoning>{THOUGHT}</reasoning>\n<answer>{GOOD}</answer>",
+        f"<think>{THOUGHT}</think><response>{GOOD}</response>",
+        f"<think>{THOUGHT}\n<answer>{GOOD}</answer>",
+        f"<|channel|>analysis<|message|>{THOUGHT}<|end|><|start|>assistant<|channel|>final<|message|>{GOOD}<|return|>",
+        f"analysis{THOUGHT}assistantfinal{GOOD}",
+        f"<|START_THINKING|>{THOUGHT}<|END_THINKING|><|START_RESPONSE|>{GOOD}<|END_RESPONSE|>",
+        f"<thinking><reflection>{THOUGHT}</reflection></thinking><output>{GOOD}</output>",
+        f"<unused94>thought\n{THOUGHT}<unused95>{GOOD}",
     ],
 )
 def test_thinking_and_answer_apart_in_every_style(text: str) -> None:
@@ -36,9 +47,26 @@ def test_thinking_and_answer_apart_in_every_style(text: str) -> None:
     assert isinstance(said, Said) and (said.thinking, said.answer) == (THOUGHT, GOOD)
 
 
-def test_thinking_without_an_answer_is_a_failure() -> None:
-    said = said_in(ChatReply(f"<think>{THOUGHT}"))
+def test_stages_before_the_conclusion_are_thinking() -> None:
+    text = f"<SUMMARY>I look.</SUMMARY> <CAPTION>A beach.</CAPTION> <REASONING>{THOUGHT}</REASONING>"
+    said = said_in(ChatReply(f"{text}\n<CONCLUSION>{GOOD}</CONCLUSION>"))
+    assert isinstance(said, Said) and said.answer == GOOD
+    assert said.thinking == f"I look.\n\nA beach.\n\n{THOUGHT}"
+    caption = said_in(ChatReply(f"<caption>{GOOD}</caption>"))
+    assert isinstance(caption, Said) and GOOD in caption.answer and not caption.thinking
+
+
+def test_a_tag_is_only_spoken_of_where_the_server_has_parted_the_reply() -> None:
+    answer = "A sign on the wall says <think> in white letters, and a dog sits below it on the grass."
+    said = said_in(ChatReply(answer, thinking=THOUGHT))
+    assert isinstance(said, Said) and (said.thinking, said.answer) == (THOUGHT, answer)
+
+
+@pytest.mark.parametrize("text", [f"<think>{THOUGHT}", f"<|channel|>analysis<|message|>{THOUGHT}"])
+def test_thinking_without_an_answer_is_a_failure_that_was_paid_for(text: str) -> None:
+    said = said_in(ChatReply(text, usage=Usage(9, output=8), usd=0.5))
     assert isinstance(said, Failure) and said.kind == "empty"
+    assert said.usd == 0.5 and said.usage == Usage(9, output=8)
 
 
 def test_a_good_trace_has_no_reason_against_it() -> None:
@@ -57,6 +85,13 @@ def test_a_good_trace_has_no_reason_against_it() -> None:
         (Said("这张图片显示了一只棕色的狗站在海滩上，后面有两个人在散步。", GOOD), Rules(), "language"),
         (
             Said(THOUGHT, "Ein brauner Hund steht auf dem nassen Sand und zwei Leute gehen mit ihm."),
+            Rules(),
+            "language",
+        ),
+        (Said("", f"<musings>{THOUGHT}</musings> {THOUGHT[:20]}"), Rules(), "markup"),
+        (Said("", f"{GOOD}<|tool_sep|>"), Rules(), "markup"),
+        (
+            Said(THOUGHT, "Pöydällä on punainen muki avoimen kirjan ja silmälasien vieressä, ja koira nukkuu."),
             Rules(),
             "language",
         ),
@@ -126,6 +161,16 @@ def test_language(text: str, language: str | None) -> None:
         "Unfortunately, I am unable to view the image.",
         "I\u2019m not able to identify people.",
         "抱歉，我无法描述这张图片。",
+        "I apologize, but I am not able to analyze images at this time.",
+        "I do not feel comfortable describing the people in this image.",
+        "As a language model I have no ability to see images directly.",
+        "I'm sorry. I can't do it.",
+        "I cannot identify the person in this picture, but I can describe the clothes if you like.",
+        "It looks like no image was provided.",
+        "Please upload the image so that I can describe it.",
+        "I must decline to answer this question.",
+        "I cannot see images, but if you describe it I can help.",
+        "Lo siento, pero no puedo describir esta imagen.",
     ],
 )
 def test_refusals(text: str) -> None:
@@ -133,7 +178,43 @@ def test_refusals(text: str) -> None:
 
 
 @pytest.mark.parametrize(
-    "text", [GOOD, "I can see a dog.", "A sorry-looking dog cannot reach the ball.", "I see no cat."]
+    "text",
+    [
+        GOOD,
+        "I can see a dog.",
+        "A sorry-looking dog cannot reach the ball.",
+        "I see no cat.",
+        "I can't see the far end of the road, but there is a red mug on the table and a dog.",
+        "I cannot see any people in this picture. The street is empty and wet.",
+        "I can't help noticing the red car in the middle of the street.",
+        "I can't identify the breed of the dog with certainty. It is brown and stands on sand.",
+        "I cannot identify the person, but the picture shows a man in a blue coat beside a red car.",
+        "Unfortunately, the picture is blurry, but a dog and a cat are visible on the sofa.",
+        "As an assistant referee raises the flag, the players cannot believe it.",
+        "There is no picture on the wall, only a clock and a shelf.",
+        "I couldn't find any text in the picture; a red mug stands on a table.",
+    ],
 )
 def test_no_refusals(text: str) -> None:
     assert not refuses(text)
+
+
+def test_no_other_language_passes_for_english() -> None:
+    everything = [(code, text) for some in (OTHERS, UNSEEN) for code, texts in some.items() for text in texts]
+    kept = [(code, text) for code, text in everything if speaks("en", text)]
+    assert kept == []
+    found = [language_of(text) == code for code, texts in OTHERS.items() for text in texts]
+    assert sum(found) >= len(found) - 1
+
+
+@pytest.mark.parametrize("text", ENGLISH)
+def test_short_english_is_english(text: str) -> None:
+    assert speaks("en", text)
+
+
+def test_a_longer_text_needs_some_words_of_the_language() -> None:
+    assert speaks("en", "lorem ipsum dolor sit amet consectetur")
+    assert not speaks(
+        "en", "lorem ipsum dolor sit amet consectetur adipiscing elit sed eiusmod tempor incididunt labore"
+    )
+    assert not speaks("de", GOOD) and speaks("any-other", "lorem ipsum " * 20)

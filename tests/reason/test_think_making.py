@@ -158,6 +158,16 @@ def test_a_budget_stops_with_whole_shards_and_the_next_run_goes_on(tmp_path: Pat
     assert done.rows == 6 and done.asked == 6 - stopped and done.kept == 12 and done.usd > 0
 
 
+def test_a_teacher_that_nobody_knows_begins_no_folder(tmp_path: Path) -> None:
+    for settings in (
+        Settings((Teacher("nosuch/model"),), PROMPTS),
+        Settings(teachers(tmp_path), PROMPTS, Teacher("nosuch/model")),
+    ):
+        with pytest.raises(UserError, match="nosuch"):
+            make_traces(work_of(things(NAMES), settings, tmp_path), tmp_path / "out", format_="jsonl")
+        assert not (tmp_path / "out").exists()
+
+
 def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
     settings = Settings(teachers(tmp_path), PROMPTS)
     make_traces(work_of(things(NAMES[:1]), settings, tmp_path), tmp_path / "out", format_="jsonl")

@@ -9,7 +9,7 @@ from sightline.engine.limits import Limits
 from sightline.models.asking import Asking
 from sightline.reason.traces.asking import Settings
 from sightline.reason.traces.making import Work, make_traces
-from sightline.reason.traces.nouns import Known, Subject, Teacher
+from sightline.reason.traces.nouns import Known, Rules, Subject, Teacher
 from sightline.reason.traces.prompts import Prompts, Template
 from sightline.reason.traces.sources import Source
 
@@ -21,7 +21,9 @@ def main(url: str, folder: Path, pictures: int, at_once: int) -> None:
             for number in range(pictures)
         ]
 
-    settings = Settings((Teacher("vllm/a"), Teacher("vllm/b")), Prompts((Template.of("{label}"),)))
+    settings = Settings(
+        (Teacher("vllm/a"), Teacher("vllm/b")), Prompts((Template.of("{label}"),)), rules=Rules(language=None)
+    )
     asking = Asking(base_url=url, limits=Limits.at_once(at_once))
     work = Work(Source("things", pictures, lambda: iter(subjects())), settings, folder / "ws", asking=asking)
     make_traces(work, folder / "out", format_="jsonl", shard_rows=20)

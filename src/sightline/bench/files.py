@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
@@ -64,14 +64,19 @@ def former_checksums(folder: Path, parts: Mapping[str, str]) -> frozenset[str]:
 
     Their file only grows, so each of its lines was the last one at some time.
     """
-    if REVIEWS.name not in parts:
-        return frozenset()
-    found, digest = set(), hashlib.sha256()
-    with (folder / REVIEWS.name).open("rb") as file:
+    return frozenset(_digest({**parts, REVIEWS.name: digest}) for digest in review_checksums(folder))
+
+
+def review_checksums(folder: Path) -> Iterator[str]:
+    """The SHA-256 of the reviews after each of their lines: what their checksum was at any time."""
+    path = folder / REVIEWS.name
+    if not path.is_file():
+        return
+    digest = hashlib.sha256()
+    with path.open("rb") as file:
         for line in file:
             digest.update(line)
-            found.add(_digest({**parts, REVIEWS.name: digest.hexdigest()}))
-    return frozenset(found)
+            yield digest.hexdigest()
 
 
 def _digest(parts: Mapping[str, str]) -> str:

@@ -11,6 +11,7 @@ from cyclopts.validators import Number
 from sightline.cli.asking import ChatOptions, Positive, show_plan
 from sightline.cli.common import Common, EngineOption, Switch
 from sightline.errors import UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.difficulty.posterior import Rule
@@ -115,6 +116,8 @@ def _show(done: Summary, common: Common) -> None:
 
 def to_text(done: Summary) -> str:
     """How many are easy and hard, in all and by subtask, and what it cost."""
+    from sightline.engine.ledger import Spent
+
     lines = [f"  {done.easy:,} easy, {done.hard:,} hard of {done.tasks:,} questions, by {done.measure}"]
     width = max(map(len, done.by_subtask), default=0)
     for subtask, counts in done.by_subtask.items():
@@ -124,9 +127,13 @@ def to_text(done: Summary) -> str:
     if done.failures:
         listed = ", ".join(f"{kind} {count:,}" for kind, count in done.failures.items())
         lines.append(f"  calls without a reply: {listed}")
-    if done.calls:
+    if done.calls or done.failures:
         saved = f", {done.saved:,} saved by an early stop" if done.saved else ""
         unread = f", no option in {done.unread:,}" if done.unread else ""
-        cost = f"${done.usd:.4f}" + (f" and {done.unpriced:,} of unknown price" if done.unpriced else "")
-        lines.append(f"  {done.calls:,} replies{saved}{unread} · {cost} · {done.seconds:.1f} s")
-    return "\n".join([*lines, f"  → {done.folder}", f"  next: sightline curriculum {done.folder} --plan mir --out DIR"])
+        cost = Spent(usd=done.usd, unpriced=done.unpriced).money
+        said = counted(done.calls, "reply", "replies")
+        lines.append(f"  {said}{saved}{unread} · cost {cost} · {done.seconds:.1f} s")
+    lines.append(f"  → {done.folder}")
+    if done.easy or done.hard:
+        lines.append(f"  next: sightline curriculum {done.folder} --plan mir --out DIR")
+    return "\n".join(lines)

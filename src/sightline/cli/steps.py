@@ -12,6 +12,7 @@ from cyclopts.validators import Number
 from sightline.cli.asking import ChatOptions, Sampling, show_plan
 from sightline.cli.common import Common, EngineOption, Switch
 from sightline.errors import FoundError, UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.steps.making import Checked, Summary
@@ -49,7 +50,7 @@ def steps(
     again:
         Also replace the steps of questions that have all five.
     reviewed:
-        A steps-review.jsonl whose replies people have mended.
+        A steps-review.jsonl whose replies people have mended; without --model nobody is asked for the others.
     check:
         Only check the steps that the benchmark has; ends with 4 where something is wrong.
     """
@@ -62,12 +63,13 @@ def steps(
         _show_check(check_steps(work), common)
         return
     parameters = {**sampling.parameters(common), "max_tokens": sampling.max_tokens or MAX_TOKENS}
-    settings = Settings(chat.chosen(), repairs, tell_answer, parameters)
     if chat.plan:
-        show_plan(price_steps(work, settings, again=again), common)
+        show_plan(price_steps(work, Settings(chat.chosen(), repairs, tell_answer, parameters), again=again), common)
         return
     if out is None:
         raise UserError("there is no place for the benchmark with steps.", "say where: --out FOLDER")
+    nobody = chat.model is None and reviewed is not None
+    settings = None if nobody else Settings(chat.chosen(), repairs, tell_answer, parameters)
     done = annotate_benchmark(work, settings, out, again=again, reviewed=reviewed)
     if common.json:
         common.print_json(done.to_json())
@@ -77,23 +79,32 @@ def steps(
 
 def to_text(done: Summary) -> str:
     """What has steps now, what is left, and what it cost."""
-    lines = [
-        f"  {done.annotated:,} of {done.tasks:,} questions annotated: {done.repaired:,} after repair, "
-        f"{done.told:,} knowing the answer"
-    ]
+    from sightline.engine.ledger import Spent
+
+    lines = []
+    if done.calls or not done.reviewed:
+        lines.append(
+            f"  {done.annotated:,} of {counted(done.tasks, 'question')} annotated: {done.repaired:,} after repair, "
+            f"{done.told:,} knowing the answer"
+        )
     if done.reviewed:
         lines.append(f"  {done.reviewed:,} taken from the review")
     if done.kept:
         wrong = f", with faults: {_listed(done.kept_faults)}" if done.kept_faults else ""
         lines.append(f"  {done.kept:,} kept as they were{wrong}")
     if done.left:
-        lines.append(f"  {done.left:,} left to people: {_listed({**done.faults, **done.failures})}")
-    cost = f"${done.usd:.4f}" + (f" and {done.unpriced:,} of unknown price" if done.unpriced else "")
-    lines += [f"  {done.calls:,} replies · {cost} · {done.seconds:.1f} s", f"  → {done.folder}"]
+        why = _listed({**done.faults, **done.failures})
+        lines.append(f"  {done.left:,} left to people" + (f": {why}" if why else ""))
+    if done.calls:
+        cost = Spent(usd=done.usd, unpriced=done.unpriced).money
+        lines.append(f"  {counted(done.calls, 'call')} · cost {cost} · {done.seconds:.1f} s")
+    lines.append(f"  → {done.folder}")
     if done.left:
         from sightline.reason.steps.making import REVIEW
 
-        lines.append(f"  next: mend the replies in {done.folder / REVIEW}, and give it as --reviewed")
+        review = done.folder / REVIEW
+        again = f"sightline steps {done.folder} --reviewed {review} --out {done.folder}"
+        lines.append(f"  next: mend the replies in {review}; then {again}")
     return "\n".join(lines)
 
 

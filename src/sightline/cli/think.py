@@ -168,10 +168,8 @@ def to_text(done: Summary) -> str:
         lines.append(f"  teachers agree on {done.agreement:.0%} of what they claim; {against}")
     cost = f"${done.usd:.4f}"
     if done.unpriced:
-        cost = f"at least {cost}: {done.unpriced:,} replies have no known price"
-    lines += [
-        f"  cost {cost} · {done.seconds:.1f} s",
-        f"  → {done.folder} · {counted(done.shards, 'shard')}",
-        f"  next: sightline import imagenet-think {done.folder} --out BENCH",
-    ]
+        cost = f"at least {cost}: {counted(done.unpriced, 'call')} of unknown price"
+    lines += [f"  cost {cost} · {done.seconds:.1f} s", f"  → {done.folder} · {counted(done.shards, 'shard')}"]
+    if done.kept:
+        lines.append(f"  next: sightline import imagenet-think {done.folder} --out BENCH")
     return "\n".join(lines)

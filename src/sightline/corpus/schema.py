@@ -72,6 +72,6 @@ MIGRATIONS = (_VERSION_1,)
 """Script n brings a database from version n to n + 1; never edit one that has been released."""
 
 
-def connect(workspace: Path) -> sqlite3.Connection:
-    """Open the workspace's database, made or brought up to date as needed."""
-    return open_database(workspace / FILE_NAME, MIGRATIONS)
+def connect(workspace: Path, *, reading: bool = False) -> sqlite3.Connection:
+    """Open the workspace's database, made or brought up to date as needed; to be read only, where `reading` will do."""
+    return open_database(workspace / FILE_NAME, MIGRATIONS, reading=reading)

@@ -43,11 +43,14 @@ class Gone:
 
 
 class Store:
-    """The workspace's database; each method that writes is one transaction, or is used inside `transaction()`."""
+    """The workspace's database; each method that writes is one transaction, or is used inside `transaction()`.
 
-    def __init__(self, workspace: Path) -> None:
+    With `reading` a workspace that can't be written is read all the same.
+    """
+
+    def __init__(self, workspace: Path, *, reading: bool = False) -> None:
         self.workspace = workspace
-        self.database = connect(workspace)
+        self.database = connect(workspace, reading=reading)
 
     def close(self) -> None:
         self.database.close()

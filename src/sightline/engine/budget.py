@@ -8,7 +8,9 @@ from collections import deque
 from dataclasses import dataclass
 from typing import NamedTuple, Protocol
 
+from sightline.engine.ledger import dollars
 from sightline.errors import StoppedError, UserError
+from sightline.types.words import counted
 
 _AMOUNT = re.compile(r"\s*\$?\s*(\d[\d.,]*)\s*(?:usd|\$|dollars?)?\s*", re.IGNORECASE)
 _PLAIN = re.compile(r"\d+(?:\.\d+)?")
@@ -153,8 +155,8 @@ class Budget:
 
     def _stop(self, usd: float) -> None:
         self._stopped = StoppedError(
-            f"the budget of ${self.cap:,.2f} is used up: ${self.spent:,.4f} spent on {self.calls:,} calls, and the "
-            f"next may cost ${usd:,.4f}.",
+            f"the budget of {dollars(self.cap)} is used up: {dollars(self.spent)} spent on "
+            f"{counted(self.calls, 'call')}, and the next may cost {dollars(usd)}.",
             "what was done is kept: run the same command again with a larger --budget to go on",
         )
         while self._waiting:

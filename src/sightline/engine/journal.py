@@ -74,6 +74,8 @@ class Journal:
         self._asking: dict[bytes, asyncio.Future[ChatReply | Failure]] = {}
         self._owner = Owner(workspace)
         self._claimed: set[bytes] = set()
+        # A claim finds out, too, whether there is an answer: where the last look was in vain, one look is enough.
+        self._looks_first = True
 
     def __enter__(self) -> Journal:
         return self
@@ -108,7 +110,7 @@ class Journal:
             await asyncio.wait((asked,))
             if not asked.cancelled():
                 return asked.result()
-        if not fresh and (known := self.find(key)) is not None:
+        if not fresh and self._looks_first and (known := self._look(key)) is not None:
             return known
         self._asking[key] = asyncio.get_running_loop().create_future()
         if fresh:
@@ -122,6 +124,11 @@ class Journal:
             self._asking[key].set_result(found)
             self.leave(key)
         return found
+
+    def _look(self, key: bytes) -> ChatReply | Failure | None:
+        known = self.find(key)
+        self._looks_first = known is not None or not self._owner.can_claim
+        return known
 
     def leave(self, key: bytes) -> None:
         """Whoever asked has done with it; if nothing came of it, another may ask."""
@@ -179,7 +186,7 @@ class Journal:
                 self._claimed.add(key)
                 return None
             while True:
-                if (known := self.find(key)) is not None:
+                if (known := self._look(key)) is not None:
                     return known
                 holder = self._reading.execute("SELECT owner FROM claims WHERE key = ?", (key,)).fetchone()
                 if holder is None:

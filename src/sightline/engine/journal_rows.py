@@ -8,7 +8,7 @@ from typing import Any
 
 import orjson
 
-from sightline.types import ChatReply, Failure, ToolCall, Usage
+from sightline.types import ChatReply, Failure, Partial, ToolCall, Usage
 
 KEPT_FAILURES = frozenset({"content-filter", "refused", "length", "wrong-schema"})
 """Failures that are the model's own answer to this very request: paid for, and the same if asked again."""
@@ -49,6 +49,7 @@ def to_row(call: Call) -> tuple[Any, ...]:
     """What `INSERT` takes."""
     result, usage = call.result, call.usage
     failure = result if isinstance(result, Failure) else None
+    said = result.partial if isinstance(result, Failure) else result
     return (
         call.key,
         call.stage,
@@ -70,24 +71,36 @@ def to_row(call: Call) -> tuple[Any, ...]:
         failure and failure.kind,
         failure and failure.message,
         int(failure is None or failure.kind in KEPT_FAILURES),
-        _pack(result) if isinstance(result, ChatReply) else None,
+        None if said is None else _pack(said),
         call.at_least,
     )
 
 
-def _pack(reply: ChatReply) -> bytes:
+def _pack(reply: ChatReply | Partial) -> bytes:
     """What the columns do not say, as JSON; compressed when it is long."""
-    body: dict[str, Any] = {"text": reply.text, "finish": reply.finish}
+    body: dict[str, Any] = {"text": reply.text}
     if reply.thinking:
         body["thinking"] = reply.thinking
+    if isinstance(reply, ChatReply):
+        body |= _more(reply)
+    packed = orjson.dumps(body)
+    return packed if len(packed) < _COMPRESS_FROM else zlib.compress(packed, 1)
+
+
+def _more(reply: ChatReply) -> dict[str, Any]:
+    body: dict[str, Any] = {"finish": reply.finish}
     if reply.tool_calls:
         body["tool_calls"] = reply.tool_calls
     if reply.parsed is not None:
         body["parsed"] = reply.parsed
     if reply.model is not None:
         body["model"] = reply.model
-    packed = orjson.dumps(body)
-    return packed if len(packed) < _COMPRESS_FROM else zlib.compress(packed, 1)
+    return body
+
+
+def _unpack(packed: bytes) -> dict[str, Any]:
+    body: dict[str, Any] = orjson.loads(packed if packed[:1] == b"{" else zlib.decompress(packed))
+    return body
 
 
 def from_row(row: tuple[Any, ...]) -> ChatReply | Failure:
@@ -95,8 +108,9 @@ def from_row(row: tuple[Any, ...]) -> ChatReply | Failure:
     seconds, attempts, usd, failure, message, reply, sent, cached, output, reasoning, image, written, reported = row
     usage = Usage(sent, cached, output, reasoning, image, written, bool(reported))
     if failure is not None:
-        return Failure(failure, message, usage=usage, usd=usd)
-    body = orjson.loads(reply if reply[:1] == b"{" else zlib.decompress(reply))
+        partial = None if reply is None else Partial(**_unpack(reply))
+        return Failure(failure, message, usage=usage, usd=usd, partial=partial)
+    body = _unpack(reply)
     calls = tuple(ToolCall(**call) for call in body.pop("tool_calls", ()))
     return ChatReply(
         **body,

@@ -15,13 +15,23 @@ _LENGTH = struct.Struct("<Q")
 
 def send(pipe: BinaryIO, value: Any) -> None:
     """Write one value."""
-    body = pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL)
-    pipe.write(_LENGTH.pack(len(body)) + body)
-    pipe.flush()
+    send_frame(pipe, pickle.dumps(value, protocol=pickle.HIGHEST_PROTOCOL))
 
 
 def receive(pipe: BinaryIO) -> Any:
     """Read one value; EOFError when the other side is gone."""
+    return pickle.loads(receive_frame(pipe))  # Only ever from our own parent or child process.
+
+
+def send_frame(pipe: BinaryIO, body: bytes) -> None:
+    """Write some bytes, which come out as they went in."""
+    pipe.write(_LENGTH.pack(len(body)))
+    pipe.write(body)
+    pipe.flush()
+
+
+def receive_frame(pipe: BinaryIO) -> bytes:
+    """Read them; EOFError when the other side is gone."""
     head = pipe.read(_LENGTH.size)
     if len(head) < _LENGTH.size:
         raise EOFError
@@ -29,7 +39,7 @@ def receive(pipe: BinaryIO) -> Any:
     body = pipe.read(length)
     if len(body) < length:
         raise EOFError
-    return pickle.loads(body)  # Only ever from our own parent or child process.
+    return body
 
 
 def resolve(name: str) -> Callable[[Any], Any]:

@@ -75,17 +75,18 @@ def town_of(addresses: Iterable[str | None]) -> str:
     return parts[-2] if len(parts) > 1 else "".join(parts)
 
 
-def figures_of(graph: MemoryGraph) -> dict[str, int]:
-    """How many of each, by what they are called."""
+def figures_of(graph: MemoryGraph) -> list[tuple[int, str]]:
+    """How many there are of each, and what they are called."""
     stats = graph.stats()
-    return {
-        "pictures": len(graph.photos),
-        "events": len(graph.events),
-        "things seen in them": len(graph.clues),
-        "people named": len(graph.people),
-        "times the same in two pictures": stats["edges"].get("association", 0),
-        "of these in two events": stats["across_events"],
-    }
+    figures = (
+        (len(graph.photos), "picture", "pictures"),
+        (len(graph.events), "event", "events"),
+        (len(graph.clues), "thing seen in them", "things seen in them"),
+        (len(graph.people), "person named", "people named"),
+        (stats["edges"].get("association", 0), "time the same in two pictures", "times the same in two pictures"),
+        (stats["across_events"], "of these in two events", "of these in two events"),
+    )
+    return [(number, one if number == 1 else several) for number, one, several in figures]
 
 
 def links_of(graph: MemoryGraph) -> tuple[Link, ...]:

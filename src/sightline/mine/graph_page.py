@@ -19,7 +19,7 @@ body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);
 padding:0 1rem}.drawn{display:flex}.drawn svg{flex:none}ol{list-style:none;margin:0;padding:0;flex:1;min-width:0}
 ol li{height:56px;padding:4px 0;box-sizing:border-box}ol div{background:var(--row);border-radius:8px;padding:0 10px;
 height:48px;line-height:24px;overflow:hidden}ol div span{display:block;white-space:nowrap;overflow:hidden;
-text-overflow:ellipsis}.quiet,td{color:var(--quiet)}.link{stroke:var(--link);fill:none;opacity:.4}
+text-overflow:ellipsis}.link{stroke:var(--link);fill:none;opacity:.4}
 .link:hover{opacity:1}.dots{letter-spacing:.15em;color:var(--quiet)}
 """
 
@@ -28,7 +28,7 @@ def graph_page(graph: MemoryGraph) -> str:
     """The page: figures, and for each owner the events in order of time with what joins them."""
     links = links_of(graph)
     body = "".join(_owner(graph, links, owner) for owner in graph.owners)
-    figures = ", ".join(f"{count:,} {name}" for name, count in figures_of(graph).items())
+    figures = ", ".join(f"{number:,} {what}" for number, what in figures_of(graph) if number)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Memory graph</title>'
         f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head><body>'

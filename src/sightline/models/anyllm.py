@@ -68,7 +68,7 @@ class AnyLLMTransport:
         self._structured = settings.structured or "native"
         self.wire = settings.fingerprint(name.provider)
         self._scrub = Scrubber([key.get_secret_value()] if key else [])
-        self._pictures = PictureBox(
+        self._pictures = PictureBox.shared(
             settings.picture_limit or limit_of(self._provider),
             folder=settings.picture_folder,
             memory_bytes=settings.picture_memory,

@@ -116,9 +116,7 @@ class Caller:
     def _from_journal(self, request: ChatRequest, result: ChatReply | Failure) -> ChatReply | Failure:
         usd = result.usd if isinstance(result, ChatReply) else None
         self._journal.count_hit(self._stage, request.model, usd)
-        if isinstance(result, ChatReply) and not result.from_journal:
-            return replace(result, from_journal=True)
-        return result
+        return result if result.from_journal else replace(result, from_journal=True)
 
     async def _ask(self, key: bytes, request: ChatRequest) -> ChatReply | Failure:
         """Ask, and write down what came of it, whatever it was: also what was broken off may have been paid for."""
@@ -136,7 +134,9 @@ class Caller:
         if isinstance(course.result, ChatReply):
             course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
         else:
-            course.result = replace(course.result, usage=course.usage or NOT_KNOWN, usd=course.usd)
+            course.result = replace(
+                course.result, usage=course.usage or NOT_KNOWN, usd=course.usd, partial=course.partial
+            )
         await self._journal.record(self._call(key, request, course))
         if isinstance(course.result, Failure):
             self._breaker.raise_if_stopped()
@@ -225,7 +225,7 @@ class Caller:
         """What an attempt says of the call, of the endpoint, and of how much may be asked there."""
         used = outcome.usage
         failure = outcome.result if isinstance(outcome.result, Failure) else None
-        course.take(outcome.result, used)
+        course.take(outcome)
         if used is not None:
             self._foresight.saw(used)
         lowered = self._limiter.release(

@@ -8,7 +8,7 @@ from sightline.engine.foresight import Estimate
 from sightline.engine.prices import Tariff
 from sightline.engine.retry import OVERLOADS
 from sightline.models.protocols import Outcome
-from sightline.types import ChatReply, Failure, Usage
+from sightline.types import ChatReply, Failure, Partial, Usage
 
 NOT_BILLED = frozenset(
     {
@@ -37,6 +37,7 @@ class Course:
 
     estimate: Estimate
     result: ChatReply | Failure = BROKEN_OFF
+    partial: Partial | None = None
     usage: Usage | None = None
     seconds: float | None = None
     attempts: int = 0
@@ -49,9 +50,10 @@ class Course:
     def usd(self) -> float | None:
         return None if self.unpriced else self.known_usd
 
-    def take(self, result: ChatReply | Failure, usage: Usage | None) -> None:
-        """What an attempt brought, and the tokens that it took."""
-        self.result = result
+    def take(self, outcome: Outcome) -> None:
+        """What an attempt brought, also where it failed, and the tokens that it took."""
+        result, usage = outcome.result, outcome.usage
+        self.result, self.partial = result, outcome.words
         if isinstance(result, Failure):
             overload = result.kind in OVERLOADS
             self.refused += overload
@@ -78,6 +80,11 @@ def cost_of(outcome: Outcome, tariff: Tariff | None) -> float | None:
     if tariff.is_free:
         return 0.0
     return tariff.cost(usage) if usage is not None and usage.reported else None
+
+
+def paid_now(result: ChatReply | Failure) -> float | None:
+    """Dollars that a call cost now, also one that failed; None: nobody knows. What the journal knew cost nothing."""
+    return 0.0 if result.from_journal or result.usage is None else result.usd
 
 
 def _sum(first: Usage, second: Usage) -> Usage:

@@ -59,7 +59,7 @@ class HttpTransport:
         )
         secrets = [] if key is None else [key.get_secret_value()]
         self._scrub = Scrubber([*secrets, *settings.headers.values()])
-        self._pictures = PictureBox(
+        self._pictures = PictureBox.shared(
             settings.picture_limit or limit_of(name.provider.name),
             folder=settings.picture_folder,
             memory_bytes=settings.picture_memory,

@@ -8,9 +8,10 @@ import os
 import threading
 from collections import OrderedDict
 from collections.abc import Sequence
-from concurrent.futures import ThreadPoolExecutor
+from concurrent.futures import Future, ThreadPoolExecutor
 from pathlib import Path
 from typing import TypeAlias
+from weakref import WeakValueDictionary
 
 from sightline.corpus.pixels import RefusedError
 from sightline.io import write_whole
@@ -32,6 +33,8 @@ Sent: TypeAlias = dict[int, Prepared]
 """The prepared picture of each part, by the part's `id()`."""
 _MOST_THREADS = 8
 _MOST_STAMPS = 65_536
+_SHARING = threading.Lock()
+_SHARED: WeakValueDictionary[tuple[PictureLimit, Path | None, int, bool], PictureBox] = WeakValueDictionary()
 
 
 class PictureBox:
@@ -52,7 +55,22 @@ class PictureBox:
         self._lock = threading.Lock()
         self._ready: OrderedDict[tuple[str, int], Prepared] = OrderedDict()
         self._hashes: OrderedDict[tuple[str, int, int], str] = OrderedDict()
+        self._under_way: dict[tuple[str, str], Future[Prepared | Failure]] = {}
         self._threads: ThreadPoolExecutor | None = None
+        self._users = 0
+
+    @classmethod
+    def shared(
+        cls, limit: PictureLimit, *, folder: Path | None, memory_bytes: int, allow_web: bool = True
+    ) -> PictureBox:
+        """The box of all who send to such a limit now: what several models are shown is made once. Each closes it."""
+        key = (limit, folder, memory_bytes, allow_web)
+        with _SHARING:
+            box = _SHARED.get(key)
+            if box is None:
+                box = _SHARED[key] = cls(limit, folder=folder, memory_bytes=memory_bytes, allow_web=allow_web)
+            box._users += 1
+        return box
 
     async def prepare(self, request: ChatRequest) -> Sent | Failure:
         """All pictures of a request, or the first that can't be sent."""
@@ -71,10 +89,28 @@ class PictureBox:
         return sent
 
     async def _in_threads(self, parts: Sequence[ImagePart]) -> list[Prepared | Failure]:
-        if self._threads is None:
-            self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "sightline-pictures")
-        loop = asyncio.get_running_loop()
-        return await asyncio.gather(*(loop.run_in_executor(self._threads, self.prepare_one, part) for part in parts))
+        # Shielded: who gives up does not take from others what they wait for, too.
+        return await asyncio.gather(*(asyncio.shield(asyncio.wrap_future(self._begun(part))) for part in parts))
+
+    def _begun(self, part: ImagePart) -> Future[Prepared | Failure]:
+        """The work on a picture, also what another has begun."""
+        key = (part.source, part.detail) if part.data is None else None
+        with self._lock:
+            begun = None if key is None else self._under_way.get(key)
+            if begun is not None:
+                return begun
+            if self._threads is None:
+                self._threads = ThreadPoolExecutor(min(_MOST_THREADS, os.cpu_count() or 1), "sightline-pictures")
+            work = self._threads.submit(self.prepare_one, part)
+            if key is None:
+                return work
+            self._under_way[key] = work
+        work.add_done_callback(lambda _: self._ended(key))
+        return work
+
+    def _ended(self, key: tuple[str, str]) -> None:
+        with self._lock:
+            self._under_way.pop(key, None)
 
     def prepare_one(self, part: ImagePart) -> Prepared | Failure:
         """One picture; called from several threads at once."""
@@ -104,10 +140,12 @@ class PictureBox:
         return prepared
 
     def close(self) -> None:
-        """End the threads; what is under way is finished."""
-        if self._threads is not None:
-            self._threads.shutdown(wait=True, cancel_futures=True)
-            self._threads = None
+        """End the threads, unless others share them; what is under way is finished."""
+        with _SHARING:
+            self._users -= 1
+            threads, self._threads = (None, self._threads) if self._users > 0 else (self._threads, None)
+        if threads is not None:
+            threads.shutdown(wait=True, cancel_futures=True)
 
     def _made(self, data: bytes, sha256: str, detail: str) -> Prepared:
         if self._folder is None:

@@ -9,7 +9,7 @@ from typing import Protocol, TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.types import ChatReply, ChatRequest, Failure, Usage
+from sightline.types import ChatReply, ChatRequest, Failure, Partial, Usage
 
 Pixels: TypeAlias = NDArray[np.uint8]
 """Height × width × 3."""
@@ -46,6 +46,12 @@ class Outcome:
         """Tokens that the attempt cost, also when it failed; None when the model was not reached."""
         said = self.result if isinstance(self.result, ChatReply) else self.partial
         return None if said is None else said.usage
+
+    @property
+    def words(self) -> Partial | None:
+        """What was said in words although the attempt failed."""
+        said = self.partial
+        return Partial(said.text, said.thinking) if said is not None and (said.text or said.thinking) else None
 
 
 class Transport(Protocol):

@@ -7,6 +7,7 @@ import os
 import re
 import threading
 from collections import OrderedDict
+from contextlib import suppress
 from typing import NamedTuple, TypeVar
 
 import numpy as np
@@ -14,6 +15,7 @@ from numpy.typing import NDArray
 
 from sightline.config import Config
 from sightline.corpus.names import path_of
+from sightline.database import ReadOnlyError
 from sightline.errors import SightlineError, UserError
 from sightline.models.embedders.attempts import all_or_raise, attempt_pictures, attempt_texts, side_of
 from sightline.models.embedders.cache import text_key
@@ -111,7 +113,8 @@ class Asker:
                 return np.array(cache.get_many([key], embedder).vectors[0])
             vectors = all_or_raise(attempt_pictures(embedder, [self._decoded(data, cue)]))
             if cue.region is None:
-                cache.put_many([key], vectors, embedder)
+                with suppress(ReadOnlyError):
+                    cache.put_many([key], vectors, embedder)
             return vectors.reshape(-1)
 
     def joint(self, cue: Cue, text: str) -> NDArray[np.float32] | None:
@@ -128,15 +131,18 @@ class Asker:
         self._session.__exit__()
 
     def _embed_text(self, text: str) -> Asked:
-        embedder, cache = self._session.embedder, self._session.cache
-        keys, made, stopped = embed_new_texts([text], embedder, cache, lambda _: None)
-        if stopped is not None:
-            raise stopped
-        failure = made.get(keys[0])
-        if failure is not None:
-            raise SightlineError(f"{embedder.name} gave no vector for the query: {failure.message}.")
-        vector = np.array(cache.get_many(keys, embedder).vectors[0])
-        return Asked(vector, bool(cache.count_cut(keys, embedder)))
+        embedder, cache, key = self._session.embedder, self._session.cache, text_key(text)
+        if cache.has(key, embedder):
+            vector = np.array(cache.get_many([key], embedder).vectors[0])
+            return Asked(vector, bool(cache.count_cut([key], embedder)))
+        attempt = attempt_texts(embedder, [text])
+        if attempt.stopped is not None:
+            raise attempt.stopped
+        if attempt.failures:
+            raise SightlineError(f"{embedder.name} gave no vector for the query: {attempt.failures[0].message}.")
+        with suppress(ReadOnlyError):  # It is found all the same, and asked for again the next time.
+            cache.put_many([key], attempt.vectors, embedder, attempt.cut)
+        return Asked(np.array(attempt.vectors[0], dtype=np.float32), attempt.cut is not None and bool(attempt.cut[0]))
 
     def _read(self, cue: Cue) -> bytes:
         return _unless_failed(read_bytes(os.fsencode(path_of(cue.uri))), cue)

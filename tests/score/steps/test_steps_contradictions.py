@@ -22,6 +22,17 @@ FOUND = [
     ("The door is open.", "The door is not open.", "negation"),
     ("The man isn't wearing a hat.", "The man is wearing a hat.", "negation"),
     ("图中有一个人。", "图中没有人。", "negation"),
+    ("The sky is cloudy.", "The sky is clear.", "opposite"),
+    ("Both hands hold the ball.", "One hand holds the ball.", "number"),
+    ("The dog is left of the cat.", "The cat is left of the dog.", "opposite"),
+    ("The dog is larger than the cat.", "The cat is larger than the dog.", "opposite"),
+    ("The red car is behind the blue car.", "The blue car is behind the red car.", "opposite"),
+    ("A man holds a red umbrella.", "A woman holds a red umbrella.", "opposite"),
+    ("The mug is on the table.", "The mug is under the table.", "opposite"),
+    ("The duck is on the right side of the picture.", "On the left side, a duck is visible.", "opposite"),
+    ("The mug on the table is red.", "The mug is blue.", "colour"),
+    ("The hot-air balloon is purple.", "There is a white hot-air balloon.", "colour"),
+    ("The stripes are red and white.", "The stripes are blue.", "colour"),
 ]
 NOT_FOUND = [
     ("There are two dogs.", "There are two dogs."),
@@ -37,6 +48,15 @@ NOT_FOUND = [
     ("The door is not open.", "The door is not open."),
     ("Turn left.", "The answer is right."),
     ("Two dogs bark.", "Three cats bark."),
+    ("The flag has red and white stripes.", "The flag has white and red stripes."),
+    ("The stripes are red and white.", "The stripes are white and red."),
+    ("The door is not open.", "The door is closed."),
+    ("The dog is larger than the cat.", "The cat is smaller than the dog."),
+    ("A dog sits on the left side of the picture.", "A cat sits on the right side of the picture."),
+    ("A man rides a bike.", "A woman rides a horse."),
+    ("The mug on the table is red.", "The table is brown."),
+    ("There is no red car in the street.", "There is a blue car in the street."),
+    ("On the left the dog looks at the cat.", "On the left the cat looks at the dog."),
     ("", "There are two dogs."),
     ("", ""),
 ]
@@ -57,3 +77,12 @@ def test_not_found(reference: str, predicted: str) -> None:
 def test_the_words_are_named() -> None:
     conflict = find_contradictions("There are two red dogs.", "There are three red dogs.")[0]
     assert (conflict.reference, conflict.predicted) == ("2 dog", "3 dog")
+    swapped = find_contradictions("The dog is left of the cat.", "The cat is left of the dog.")[0]
+    assert (swapped.reference, swapped.predicted) == ("dog left of cat", "cat left of dog")
+
+
+def test_sentences_are_held_against_each_other_one_by_one() -> None:
+    first = "A man stands at the door. The dog sleeps. The lamp is on the left of the bed."
+    second = "The lamp is on the right of the bed. A woman reads a book at the window. A cat sleeps."
+    found = find_contradictions(first, second)
+    assert [(one.kind, one.reference, one.predicted) for one in found] == [("opposite", "left", "right")]

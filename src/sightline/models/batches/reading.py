@@ -190,6 +190,8 @@ class _Reader:
             result = Failure("duplicate", "answered already; the first answer stays")
         elif isinstance(result, ChatReply):
             result = replace(result, usd=usd)
+        else:
+            result = replace(result, partial=outcome.words)
         self.parsed.read += 1
         self.parsed.usd += usd or 0.0
         self.parsed.unpriced += usd is None

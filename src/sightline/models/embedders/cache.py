@@ -86,7 +86,7 @@ class VectorCache:
     def __init__(self, workspace: PathLike) -> None:
         self._folder = Path(workspace) / FOLDER
         self.path = Path(workspace) / FILE_NAME
-        self.database = open_database(self.path, MIGRATIONS, any_thread=True)
+        self.database = open_database(self.path, MIGRATIONS, any_thread=True, reading=True)
         self.database.execute("PRAGMA cache_size = -16384")
 
     def __enter__(self) -> VectorCache:

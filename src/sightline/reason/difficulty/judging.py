@@ -14,12 +14,14 @@ from sightline.engine.purposes import purpose
 from sightline.engine.spreading import Shared, StageSpec
 from sightline.models.asking import Asking
 from sightline.models.chat import chat_in
+from sightline.models.course import NOT_KNOWN, paid_now
+from sightline.models.protocols import ChatModel
 from sightline.models.structured import Wanted, ask_structured
 from sightline.reason.difficulty.posterior import Bucket
 from sightline.reason.difficulty.storing import Measured
 from sightline.reason.questions import Question
 from sightline.run.questions import Questions, Shown
-from sightline.types import ChatRequest, Failure, ImagePart, Message
+from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
 
 STAGE = "difficulty-judge"
 EASY_UP_TO = 2
@@ -48,11 +50,25 @@ class Difficulty:
 
 @dataclass(frozen=True, slots=True)
 class Graded:
-    """A judge's word, and what it cost now."""
+    """A judge's word, and what it cost now; `usd` None: nobody knows."""
 
     grade: int
     reason: str
     usd: float | None
+
+
+class _Counted:
+    """Who is asked, and what each call cost now: a reply that does not fit is paid for, too."""
+
+    def __init__(self, model: ChatModel) -> None:
+        self.name = model.name
+        self.paid: list[float | None] = []
+        self._model = model
+
+    async def reply(self, request: ChatRequest) -> ChatReply | Failure:
+        reply = await self._model.reply(request)
+        self.paid.append(paid_now(reply))
+        return reply
 
 
 @cache
@@ -90,11 +106,12 @@ def stage_in(shared: Shared, *, model: str, config: Config, asking: Asking) -> S
         request = request_for(question, model)
         if isinstance(request, Failure):
             return request
+        judge = _Counted(caller)
         with purpose(question.task.id):
-            got = await ask_structured(caller, request, Difficulty)
+            got = await ask_structured(judge, request, Difficulty)
+        usd = None if None in judge.paid else sum(filter(None, judge.paid))
         if isinstance(got, Failure):
-            return got
-        usd = 0.0 if got.reply.from_journal else got.reply.usd
+            return replace(got, usage=got.usage or NOT_KNOWN, usd=usd, from_journal=False)
         return Graded(got.value.grade, got.value.reason, usd)
 
     return Stage(STAGE, one, caller.close)

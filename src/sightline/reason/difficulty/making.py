@@ -8,7 +8,9 @@ from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 
+from sightline import bench
 from sightline.engine.plan import Plan
+from sightline.models.course import paid_now
 from sightline.reason.asking import Work
 from sightline.reason.difficulty import judging, sampling
 from sightline.reason.difficulty.posterior import LEVEL, Rule, credible_interval, probability_of_at_least
@@ -41,6 +43,7 @@ def measure_by_samples(work: Work, settings: Settings, out: Path) -> Summary:
     """
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
+    bench.check_place(out, benchmark.name, benchmark.reviews)
     found, stopped = work.ask(questions, sampling.spec_of(settings, work.config, work.asking))
     measured = {name: _from_samples(one, settings) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "samples")
@@ -55,18 +58,19 @@ def measure_by_judge(work: Work, model: str, out: Path) -> Summary:
     """Have a judge grade each question, and write the benchmark with it."""
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
+    bench.check_place(out, benchmark.name, benchmark.reviews)
     found, stopped = work.ask(questions, judging.spec_of(model, work.config, work.asking))
     measured = {name: judging.measured(one, model) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "judge")
     if stopped is not None:
         raise stopped
-    graded = [one for one in found.values() if not isinstance(one, Failure)]
+    costs = [paid_now(one) if isinstance(one, Failure) else one.usd for one in found.values()]
     return replace(
         summary,
-        calls=len(graded),
+        calls=sum(not isinstance(one, Failure) for one in found.values()),
         failures=dict(Counter(one.kind for one in found.values() if isinstance(one, Failure))),
-        usd=sum(one.usd or 0.0 for one in graded),
-        unpriced=sum(one.usd is None for one in graded),
+        usd=sum(usd or 0.0 for usd in costs),
+        unpriced=costs.count(None),
         seconds=round(time.monotonic() - started, 2),
     )
 

@@ -14,6 +14,7 @@ from sightline.engine.spreading import Shared, StageSpec
 from sightline.models.asking import Asking
 from sightline.models.caller import Caller
 from sightline.models.chat import chat_in
+from sightline.models.course import paid_now
 from sightline.reason.difficulty.posterior import Rule
 from sightline.reason.difficulty.presets import PRESETS, Preset
 from sightline.reason.questions import Question, shown_in
@@ -51,8 +52,8 @@ class Sampled:
     """What came of one question: right replies, replies, and what could not be counted.
 
     `options` counts what was chosen (`unread` where no option could be read, which is no pass); `failures` are calls
-    that brought no reply, by kind: they are no samples. `usd` is what is known of the money: `unpriced` ones cost
-    more.
+    that brought no reply, by kind: they are no samples. `usd` is what is known of the money that was spent now, also on
+    those: `unpriced` ones cost more.
     """
 
     passes: int = 0
@@ -121,13 +122,14 @@ async def sample(
 def counted(question: Question, came: Sequence[ChatReply | Failure]) -> Sampled:
     """Replies as passes; what was chosen is read by the option parser of `score`."""
     replies = [reply for reply in came if isinstance(reply, ChatReply)]
+    costs = [paid_now(reply) for reply in came]
     return Sampled(
         passes=sum(is_right(question, reply.text) for reply in replies),
         replies=len(replies),
         options=dict(sorted(Counter(_chosen(question, reply.text) for reply in replies).items())),
         failures=dict(Counter(reply.kind for reply in came if isinstance(reply, Failure))),
-        usd=sum(reply.usd or 0.0 for reply in replies if not reply.from_journal),
-        unpriced=sum(reply.usd is None and not reply.from_journal for reply in replies),
+        usd=sum(usd or 0.0 for usd in costs),
+        unpriced=costs.count(None),
     )
 
 

@@ -8,9 +8,9 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from sightline import bench
 from sightline.reason.difficulty.posterior import Bucket
 from sightline.reason.difficulty.sampling import KINDS
-from sightline.reason.questions import write_elsewhere
 from sightline.types import Benchmark, Json, Task
 
 LABEL = "difficulty"
@@ -66,7 +66,7 @@ def store(benchmark: Benchmark, source: Path, out: Path, measured: Mapping[str, 
     for it means something else.
     """
     tasks = {name: _marked(task, measured.get(name), measure) for name, task in benchmark.tasks.items()}
-    write_elsewhere(replace(benchmark, tasks=tasks), source, out)
+    bench.write_elsewhere(replace(benchmark, tasks=tasks), source, out)
     found = list(measured.values())
     return Summary(
         folder=out,

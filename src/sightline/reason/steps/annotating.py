@@ -13,6 +13,7 @@ from sightline.engine.purposes import purpose
 from sightline.engine.spreading import Shared, StageSpec
 from sightline.models.asking import Asking
 from sightline.models.chat import chat_in
+from sightline.models.course import paid_now
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import Wanted, ask_again
 from sightline.reason.questions import Question
@@ -162,8 +163,7 @@ def _taken(before: Annotated, question: Question, reply: ChatReply | Failure) ->
         found = replace(before, faults=(Fault("schema", said.message),))
     else:
         found = replace(before, failure=said)
-    paid = isinstance(reply, ChatReply) and not reply.from_journal
-    usd = reply.usd if isinstance(reply, ChatReply) and paid else 0.0
+    usd = paid_now(reply)
     return replace(
         found, calls=before.calls + 1, usd=before.usd + (usd or 0.0), unpriced=before.unpriced + (usd is None)
     )

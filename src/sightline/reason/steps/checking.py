@@ -10,9 +10,14 @@ from typing import Literal, TypeAlias
 
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
+from sightline.types.words import counted
 
 FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
-FaultKind: TypeAlias = Literal["schema", "missing", "placeholder", "captions", "region", "early-answer", "conclusion"]
+FaultKind: TypeAlias = Literal[
+    "schema", "missing", "long", "placeholder", "captions", "region", "early-answer", "conclusion"
+]
+LONGEST = 4_000
+"""Characters of a step; more is no step, but a text run wild."""
 _PLACEHOLDER = re.compile(r"<\|?/?(?:image|img|picture)(?:[_\s-]?\d+)?\|?>", re.IGNORECASE)
 _NUMBERED = re.compile(r"\b(?:picture|image)\s+#?(\d{1,3})\b", re.IGNORECASE)
 _LEAST_REGIONS: dict[StepKind, int] = {"text-to-region": 1, "region-to-region": 2}
@@ -45,10 +50,11 @@ def step_faults(task: Task, truth: Truth, steps: Sequence[Step]) -> tuple[Fault,
     """Everything that is wrong with the steps of a question; none for those that the world makes."""
     return (
         *_missing(steps),
+        *_too_long(steps),
         *_placeholders(task, steps),
         *_captions(task, steps),
         *_regions(task, steps),
-        *_early_answers(truth, steps),
+        *_early_answers(task, truth, steps),
         *_conclusion(task, truth, steps),
     )
 
@@ -65,6 +71,12 @@ def _missing(steps: Sequence[Step]) -> Iterator[Fault]:
     for kind in FIVE:
         if kind not in said:
             yield Fault("missing", f"there is no {kind}")
+
+
+def _too_long(steps: Sequence[Step]) -> Iterator[Fault]:
+    for step in steps:
+        if len(step.text) > LONGEST:
+            yield Fault("long", f"{step.kind}: {len(step.text):,} characters, and {LONGEST:,} at most may be")
 
 
 def _placeholders(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
@@ -97,8 +109,8 @@ def _regions(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
         least = _LEAST_REGIONS.get(step.kind)
         if least is None:
             continue
-        if len(step.pictures) < least:
-            yield Fault("region", f"{step.kind}: {len(step.pictures)} regions, and at least {least} are needed")
+        if (different := len({*step.pictures})) < least:
+            yield Fault("region", f"{step.kind}: {counted(different, 'region')}, and at least {least} are needed")
         for ref in step.pictures:
             if ref.id not in shown:
                 yield Fault("region", f'{step.kind}: "{ref.id}" is no picture of the question')
@@ -111,17 +123,21 @@ def _inside(ref: PictureRef) -> bool:
     return box is None or (0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1)
 
 
-def _early_answers(truth: Truth, steps: Sequence[Step]) -> Iterator[Fault]:
+def _early_answers(task: Task, truth: Truth, steps: Sequence[Step]) -> Iterator[Fault]:
     """The first four steps lead to the answer; one that gives it away can't be told to who is to find it."""
     if not isinstance(truth, Choice) or truth.option is None:
         return
-    given = re.compile(
-        rf"\b(?:answer|(?:right|correct)\s+(?:option|choice|answer))\s*(?:is|:)\s*\W?{re.escape(truth.option)}\b",
-        re.IGNORECASE,
-    )
+    key = next((option.key for option in task.options if option.key.casefold() == truth.option.casefold()), None)
+    if key is None:
+        return
+    # Their patterns take time to compile.
+    from sightline.reason.curriculum.lessons import Lesson
+    from sightline.reason.curriculum.telling import telling_sentence
+
+    lesson = Lesson(task.id, task.text, task.text, (), task.options, key, None, {})
     for step in steps:
-        if step.kind != "conclusion" and given.search(step.text):
-            yield Fault("early-answer", f"{step.kind}: the answer is given before the conclusion")
+        if step.kind != "conclusion" and (said := telling_sentence(step.text, lesson)) is not None:
+            yield Fault("early-answer", f'{step.kind}: the answer is given before the conclusion: "{said}"')
 
 
 def _conclusion(task: Task, truth: Truth, steps: Sequence[Step]) -> Iterator[Fault]:

@@ -4,17 +4,19 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 
+from sightline import bench
 from sightline.engine.plan import Plan
+from sightline.errors import SightlineError, UserError
 from sightline.io import LineError, dump, read_jsonl, write_jsonl
 from sightline.reason.asking import Work
-from sightline.reason.questions import Question, shown_in, write_elsewhere
+from sightline.reason.questions import Question, shown_in
 from sightline.reason.steps.annotating import (
     KINDS,
     STAGE,
@@ -26,7 +28,7 @@ from sightline.reason.steps.annotating import (
     wanted,
 )
 from sightline.reason.steps.checking import Fault, has_steps, step_faults
-from sightline.types import Answer, Benchmark, Choice, Failure, Json
+from sightline.types import Answer, Benchmark, Choice, Failure, Json, Part
 
 REVIEW = "steps-review.jsonl"
 """Beside the benchmark: what no reply got right, for people; mended lines come back by `--reviewed`."""
@@ -37,7 +39,7 @@ class Summary:
     """What became of the questions: `annotated` now, `reviewed` by people, `kept` as they were, `left` to review.
 
     Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. `faults`
-    counts what is wrong with those that are left; `kept_faults` with those that were kept.
+    counts the questions that are left by what is wrong with them; `kept_faults` the faults of those that were kept.
     """
 
     folder: Path
@@ -94,28 +96,31 @@ def check_steps(work: Work) -> Checked:
 
 
 def annotate_benchmark(
-    work: Work, settings: Settings, out: Path, *, again: bool = False, reviewed: Path | None = None
+    work: Work, settings: Settings | None, out: Path, *, again: bool = False, reviewed: Path | None = None
 ) -> Summary:
     """Write the benchmark with the steps that a model gave and people mended; `again` also replaces those that it has.
 
     A stop (budget, server down) leaves a benchmark with what is known so far; run it again to go on, which asks nothing
-    twice.
+    twice. Without `settings` nobody is asked: the mended steps are added to those that the benchmark has.
     """
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
-    mended = {} if reviewed is None else read_reviewed(reviewed, questions)
+    _check_place(work, settings, out, benchmark)
+    review = Review() if reviewed is None else read_reviewed(reviewed, questions)
     kept: list[Question] = []
-    todo: list[Question] = []
+    todo: dict[str, Question] = {}
     for question in questions:
-        if question.task.id not in mended:
-            (kept if has_steps(question.truth) and not again else todo).append(question)
-    found, stopped = work.ask(todo, spec_of(settings, work.config, work.asking))
-    results = {name: one if isinstance(one, Annotated) else Annotated(failure=one) for name, one in found.items()}
+        if has_steps(question.truth) and not again and question.task.id not in review.mended:
+            kept.append(question)
+        elif question.task.id not in review.mended:
+            todo[question.task.id] = question
+    results, stopped = _asked(work, settings, list(todo.values()))
     good = {name: one for name, one in results.items() if one.steps and not one.faults}
-    left = {name: one for name, one in results.items() if name not in good}
-    changed = _with_steps(_with_steps(benchmark, good, settings.model), mended, "people")
-    write_elsewhere(changed, work.source, out)
-    _write_review(out / REVIEW, {question.task.id: question for question in todo}, left)
+    left = {name: review.waiting.get(name, one) for name, one in results.items() if name not in good}
+    by = "" if settings is None else settings.model
+    changed = _with_steps(_with_steps(benchmark, good, by), review.mended, "people")
+    bench.write_elsewhere(changed, work.source, out)
+    _write_review(out / REVIEW, todo, left)
     if stopped is not None:
         raise stopped
     return Summary(
@@ -124,10 +129,10 @@ def annotate_benchmark(
         annotated=len(good),
         repaired=sum(one.calls > 1 for one in good.values()),
         told=sum(one.told for one in good.values()),
-        reviewed=len(mended),
+        reviewed=len(review.mended),
         kept=len(kept),
         left=len(left),
-        faults=dict(Counter(fault.kind for one in left.values() for fault in one.faults)),
+        faults=dict(Counter(kind for one in left.values() for kind in {fault.kind for fault in one.faults})),
         kept_faults=dict(Counter(fault.kind for question in kept for fault in _own_faults(question))),
         failures=dict(Counter(one.failure.kind for one in left.values() if one.failure is not None)),
         calls=sum(one.calls for one in results.values()),
@@ -137,10 +142,37 @@ def annotate_benchmark(
     )
 
 
-def read_reviewed(path: Path, questions: Sequence[Question]) -> dict[str, Annotated]:
-    """The lines of a review whose reply is in order by now; the others stay to be reviewed."""
+def _check_place(work: Work, settings: Settings | None, out: Path, benchmark: Benchmark) -> None:
+    """Before anything is asked, or steps that were paid for are written over."""
+    if settings is None and out.exists() and out.resolve() != work.source.resolve():
+        raise UserError(
+            f"{out} has steps that {work.source} has not, and nobody is asked for them.",
+            f"add what people mended to it: sightline steps {out} --reviewed FILE --out {out}",
+        )
+    bench.check_place(out, benchmark.name, benchmark.reviews)
+
+
+def _asked(
+    work: Work, settings: Settings | None, todo: Sequence[Question]
+) -> tuple[dict[str, Annotated], SightlineError | None]:
+    if settings is None:
+        return {question.task.id: Annotated() for question in todo}, None
+    found, stopped = work.ask(todo, spec_of(settings, work.config, work.asking))
+    return {name: one if isinstance(one, Annotated) else Annotated(failure=one) for name, one in found.items()}, stopped
+
+
+@dataclass(frozen=True, slots=True)
+class Review:
+    """What people made of replies: those that are in order by now, and those that still have faults."""
+
+    mended: Mapping[str, Annotated] = field(default_factory=dict)
+    waiting: Mapping[str, Annotated] = field(default_factory=dict)
+
+
+def read_reviewed(path: Path, questions: Sequence[Question]) -> Review:
+    """The lines of a review that have a reply."""
     known = {question.task.id: question for question in questions}
-    adapter, found = wanted().adapter, {}
+    adapter, found = wanted().adapter, dict[str, Annotated]()
     for number, row in read_jsonl(path):
         task = row.get("task") if isinstance(row, dict) else None
         if task not in known:
@@ -153,10 +185,11 @@ def read_reviewed(path: Path, questions: Sequence[Question]) -> dict[str, Annota
             wrong = error.errors()[0]
             place = ".".join(map(str, ("reply", *wrong["loc"])))
             raise LineError(path, number, f"{place}: {wrong['msg']}", "mend it, or leave the line out") from error
-        checked = check_reply(known[task], said)
-        if not checked.faults:
-            found[task] = checked
-    return found
+        found[task] = check_reply(known[task], said)
+    return Review(
+        {task: one for task, one in found.items() if not one.faults},
+        {task: one for task, one in found.items() if one.faults},
+    )
 
 
 def _own_faults(question: Question) -> tuple[Fault, ...]:
@@ -178,22 +211,27 @@ def _with_steps(benchmark: Benchmark, found: Mapping[str, Annotated], by: str) -
 
 
 def _write_review(path: Path, questions: Mapping[str, Question], left: Mapping[str, Annotated]) -> None:
-    if not left:
+    if left:
+        write_jsonl(path, (_review_row(questions[name], one) for name, one in left.items()))
+    else:
         path.unlink(missing_ok=True)
-        return
-    write_jsonl(path, (_review_row(questions[name], one) for name, one in left.items()))
 
 
 def _review_row(question: Question, one: Annotated) -> dict[str, Any]:
     """One line: what was asked, what is wrong, and the last reply, to be mended in place."""
     failure: Failure | None = one.failure
+    task, numbers = question.task, {ref: place for place, ref in enumerate(shown_in(question.task), 1)}
+
+    def words(parts: Iterable[Part]) -> str:
+        return "".join(part if isinstance(part, str) else f"[picture {numbers[part]}]" for part in parts)
+
     return {
-        "task": question.task.id,
+        "task": task.id,
         "faults": [asdict(fault) for fault in one.faults],
         "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
         "calls": one.calls,
-        "question": question.task.text,
-        "options": {option.key: option.text for option in question.task.options},
-        "pictures": [ref.id for ref in shown_in(question.task)],
+        "question": words(task.prompt),
+        "options": {option.key: words(option.content) for option in task.options},
+        "pictures": [ref.id for ref in numbers],
         "reply": one.reply,
     }

@@ -90,8 +90,7 @@ def _at(asking: Asking, teacher: Teacher) -> Asking:
 
 
 async def _ask(model: Caller, request: ChatRequest) -> Said | Failure:
-    reply = await model.reply(request)
-    return reply if isinstance(reply, Failure) else said_in(reply)
+    return said_in(await model.reply(request))
 
 
 def _raised(came: Said | Failure | BaseException) -> Said | Failure:

@@ -5,9 +5,12 @@ from __future__ import annotations
 import re
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import cache
 
 from sightline.score.answers.reply import plain, sentences
 from sightline.score.steps.contradictions import find_contradictions
+from sightline.score.steps.opposites import OPPOSITES
+from sightline.score.steps.wording import NEGATIONS
 from sightline.score.text.porter import stem
 from sightline.score.text.tokens import word_tokens
 
@@ -28,8 +31,11 @@ _NO_CLAIM = re.compile(
 )
 _BULLET = re.compile(r"^(?:[-*•–]|\(?\d{1,2}[.)])\s+")
 _FEWEST_WORDS = 2
+_SENTENCE_WORDS = 4
+"""A sentence of so many words, such as "There is a dog.", claims something even if only one of them matters."""
 _SAME = 0.5
 _ALIKE = 0.34
+_NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,7 +65,7 @@ class Agreement:
 
 def content_words(text: str) -> frozenset[str]:
     """The stems of the words that matter."""
-    return frozenset(stem(word) for word in word_tokens(text) if word not in _STOPS)
+    return frozenset(map(stem, set(word_tokens(text)) - _STOPS))
 
 
 def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[Claim, ...]:
@@ -70,7 +76,8 @@ def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[Claim, ...]:
         if sentence.endswith(("?", "？", ":", "：")) or _NO_CLAIM.match(sentence):
             continue
         words = content_words(sentence)
-        if len(words) >= _FEWEST_WORDS and sentence not in found:
+        enough = len(words) >= _FEWEST_WORDS or (words and len(sentence.split()) >= _SENTENCE_WORDS)
+        if enough and sentence not in found:
             found[sentence] = Claim(sentence, words)
             if len(found) == most:
                 break
@@ -102,10 +109,39 @@ def compare_claims(first: Sequence[Claim], second: Sequence[Claim]) -> Agreement
         one, other = first[row].text, second[column].text
         against = find_contradictions(one, other) if one != other else ()
         conflicts.update({Conflict(found.kind, found.reference, found.predicted): None for found in against})
-        same += similarity >= _SAME and not against
+        same += similarity >= _SAME and not against and not _says_otherwise(first[row], second[column])
     return Agreement(2 * same / (len(first) + len(second)), tuple(conflicts))
 
 
 def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     """2 · common words / words of both."""
     return 2 * len(one & other) / (len(one) + len(other))
+
+
+def _says_otherwise(one: Claim, other: Claim) -> bool:
+    """Of two that don't contradict each other: has each words of its own, as many as in common or in the same places?
+
+    "A glove on one hand" and "a wristband on one hand" are not the same claim. "Not open" and "closed", or "A left of
+    B" and "B right of A", may be.
+    """
+    mine, theirs = one.words - other.words - NEGATIONS, other.words - one.words - NEGATIONS
+    opposites = _opposite_stems()
+    mine, theirs = (
+        frozenset(word for word in words if opposites.get(word, _NONE).isdisjoint(others))
+        for words, others in ((mine, theirs), (theirs, mine))
+    )
+    if not mine or not theirs:
+        return False
+    if len(mine) + len(theirs) >= len(one.words & other.words):
+        return True
+    return any(here in mine and there in theirs for here, there in zip(_stems(one), _stems(other), strict=False))
+
+
+@cache
+def _opposite_stems() -> dict[str, frozenset[str]]:
+    return {stem(word): frozenset(map(stem, others)) for word, others in OPPOSITES.items()}
+
+
+def _stems(claim: Claim) -> list[str]:
+    """The words that matter, in order."""
+    return [stem(word) for word in word_tokens(claim.text) if word not in _STOPS]

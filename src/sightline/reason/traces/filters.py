@@ -5,9 +5,10 @@ from __future__ import annotations
 import re
 from dataclasses import dataclass
 
-from sightline.reason.traces.language import language_of
+from sightline.reason.traces.language import speaks
 from sightline.reason.traces.loops import find_circles
 from sightline.reason.traces.nouns import Rules, Said
+from sightline.reason.traces.refusals import refuses
 
 REASONS = {
     "short": "the answer has too few words",
@@ -15,6 +16,7 @@ REASONS = {
     "repetition": "it goes round in circles; cut where it begins to",
     "truncated": "it ended at the limit of tokens",
     "refusal": "the teacher declined",
+    "markup": "tags that nobody knows stand around the answer, so that thinking and answer can't be told apart",
     "language": "thinking or answer is in another language",
     "no-thinking": "there is an answer without thinking",
     "ungrounded": "who looked at the picture confirmed too few of its claims",
@@ -22,19 +24,11 @@ REASONS = {
     "duplicate": "nearly the same was said before",
 }
 """Why a reply is not kept as a trace."""
-FAILED_AS = {"length": "truncated", "endless": "runaway", "refused": "refusal", "content-filter": "refusal"}
-"""Calls that failed for what is a reason here; nothing of them can be kept."""
+CUT_OFF = {"length": "truncated", "endless": "runaway", "refused": "refusal", "content-filter": "refusal"}
+"""Calls that failed for what is a reason here; what was said until then is kept beside the traces, as partial."""
 
-_CANT = "can(?:no|['\u2019])t"
-_AM = "(?: am|['\u2019]m)"
-_REFUSES = re.compile(
-    rf"\W*(?:(?:i{_AM} )?(?:very |so )?sorry\b[^.!\n]{{0,60}}?\b(?:{_CANT}|unable|not able)"
-    rf"|(?:unfortunately,? )?i(?: {_CANT}|{_AM} (?:unable|not able) to| won['\u2019]t| will not| must decline to) "
-    r"(?:help|assist|provide|describe|analy[sz]e|identify|view|see|process|comply|fulfil|answer|do|access|open)"
-    r"|as an ai\b|i don.t have (?:the )?ability|there (?:is|was) no (?:image|picture) (?:attached|provided|here)"
-    r"|(?:抱歉|对不起)[^。\n]{0,12}(?:无法|不能)|我(?:无法|不能)(?:提供|描述|查看|协助|帮助|回答))",
-    re.IGNORECASE,
-)
+_TEMPLATE_MARK = re.compile(r"<\|/?[A-Za-z][\w /:-]{1,40}\|>")
+_TAGGED = re.compile(r"\s*<(?P<name>[A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,200})?>(?P<inside>.*)</(?P=name)>", re.DOTALL)
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,33 +51,32 @@ def sift(said: Said, rules: Rules) -> Sifted:
     )
     words = parts[0].words + parts[1].words
     repeated = max(part.repeated for part in parts)
-    reasons: list[str] = []
+    reasons = [CUT_OFF[said.finish]] if said.finish in CUT_OFF else []
     if any(part.cut is not None for part in parts) or repeated > rules.most_repeated:
         reasons.append("repetition")
     if words > rules.most_words:
         reasons.append("runaway")
         thinking = _first_words(thinking, rules.most_words)
         answer = _first_words(answer, rules.most_words)
-    if said.finish == "length":
-        reasons.append("truncated")
     if parts[1].words < rules.least_words:
         reasons.append("short")
     if refuses(said.answer):
         reasons.append("refusal")
-    if rules.language is not None and not _speaks(rules.language, thinking, answer):
+    if is_marked_up(said.answer) or _TEMPLATE_MARK.search(said.thinking):
+        reasons.append("markup")
+    if rules.language is not None and not all(speaks(rules.language, text) for text in (thinking, answer)):
         reasons.append("language")
     if rules.needs_thinking and not thinking:
         reasons.append("no-thinking")
-    return Sifted(thinking, answer, tuple(reasons), words, repeated)
+    return Sifted(thinking, answer, tuple(dict.fromkeys(reasons)), words, repeated)
 
 
-def refuses(answer: str) -> bool:
-    """Does the answer begin with a refusal?"""
-    return _REFUSES.match(answer) is not None
-
-
-def _speaks(language: str, *texts: str) -> bool:
-    return all(language_of(text) in (None, language) for text in texts)
+def is_marked_up(answer: str) -> bool:
+    """Is a mark of a template in it, or does a pair of tags that nobody knows stand around most of it?"""
+    if "<" not in answer:
+        return False
+    tagged = _TAGGED.match(answer)
+    return _TEMPLATE_MARK.search(answer) is not None or (tagged is not None and 2 * len(tagged["inside"]) > len(answer))
 
 
 def _first_words(text: str, most: int) -> str:

@@ -8,11 +8,13 @@ from contextlib import contextmanager
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io import is_leftover, read_json, remove_leftovers, write_json
-from sightline.reason.traces.asking import Settings
+
+if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
+    from sightline.reason.traces.asking import Settings
 
 try:
     import fcntl

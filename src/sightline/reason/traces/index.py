@@ -3,23 +3,23 @@
 from __future__ import annotations
 
 import sqlite3
-import struct
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
+from itertools import islice
 from pathlib import Path
 from types import TracebackType
-from typing import Self
+from typing import NamedTuple, Self
 
 from sightline.database import open_database, transaction
-from sightline.reason.traces.nouns import NO_USAGE, Row, Verified
-from sightline.reason.traces.prints import SIZE, bands_of, likeness
+from sightline.reason.traces.nouns import NO_USAGE, Row, Said, Verified
+from sightline.reason.traces.prints import bands_of, likeness
 from sightline.types import Failure
 
 FILE_NAME = "index.sqlite"
 NEARLY_EQUAL = 0.85
 """Likeness of prints from which on a trace is a copy of an earlier one."""
-_PRINT = struct.Struct(f"<{SIZE}I")
+_BANDS_AT_ONCE = 500
 _SCHEMA = """
 CREATE TABLE shards (number INTEGER PRIMARY KEY, file TEXT NOT NULL, rows INTEGER NOT NULL);
 CREATE TABLE rows (id TEXT PRIMARY KEY, shard INTEGER NOT NULL, kept INTEGER NOT NULL, retryable INTEGER NOT NULL,
@@ -38,6 +38,12 @@ class Copied:
 
     trace: str
     likeness: float
+
+
+class _Print(NamedTuple):
+    id: int
+    trace: str
+    value: bytes
 
 
 class Index:
@@ -72,22 +78,38 @@ class Index:
             (values for row in rows for values in _outcome_values(row)),
         )
 
-    def copied(self, trace: str, print_: tuple[int, ...]) -> Copied | None:
-        """The earlier trace that this one nearly equals; without one, it is remembered."""
-        if not print_:
-            return None
-        bands = bands_of(print_)
-        query = f"""SELECT DISTINCT p.trace, p.value FROM bands AS b JOIN prints AS p ON p.id = b.print
-            WHERE b.band IN ({",".join("?" * len(bands))}) ORDER BY p.id"""
-        for earlier, value in self.database.execute(query, bands):
-            alike = likeness(print_, _PRINT.unpack(value))
-            if alike >= NEARLY_EQUAL:
-                return Copied(earlier, round(alike, 3))
-        added = self.database.execute(
-            "INSERT INTO prints (trace, value) VALUES (?, ?)", (trace, _PRINT.pack(*print_))
-        ).lastrowid
-        self.database.executemany("INSERT OR IGNORE INTO bands VALUES (?, ?)", [(band, added) for band in bands])
-        return None
+    def copies(self, prints: Mapping[str, bytes]) -> dict[str, Copied]:
+        """Of traces by their prints, in order: those that nearly equal an earlier one; the others are remembered."""
+        bands = {trace: bands_of(print_) for trace, print_ in prints.items() if print_}
+        near = self._near({band for found in bands.values() for band in found})
+        last = self.database.execute("SELECT coalesce(max(id), 0) FROM prints").fetchone()[0]
+        copies: dict[str, Copied] = {}
+        new: list[_Print] = []
+        for trace, found in bands.items():
+            print_ = prints[trace]
+            copied = _first_alike(print_, {earlier for band in found for earlier in near.get(band, ())})
+            if copied is not None:
+                copies[trace] = copied
+                continue
+            new.append(_Print(last + len(new) + 1, trace, print_))
+            for band in found:
+                near.setdefault(band, []).append(new[-1])
+        self.database.executemany("INSERT INTO prints VALUES (?, ?, ?)", new)
+        self.database.executemany(
+            "INSERT OR IGNORE INTO bands VALUES (?, ?)", ((band, one.id) for one in new for band in bands[one.trace])
+        )
+        return copies
+
+    def _near(self, bands: Iterable[int]) -> dict[int, list[_Print]]:
+        """What was remembered under these bands."""
+        near: dict[int, list[_Print]] = {}
+        waiting = iter(bands)
+        while some := tuple(islice(waiting, _BANDS_AT_ONCE)):
+            query = f"""SELECT b.band, p.id, p.trace, p.value FROM bands AS b JOIN prints AS p ON p.id = b.print
+                WHERE b.band IN ({",".join("?" * len(some))})"""
+            for band, *earlier in self.database.execute(query, some):
+                near.setdefault(band, []).append(_Print(*earlier))
+        return near
 
     def forget_failed(self) -> int:
         """Questions that brought nothing, for what another try may mend, count as never asked."""
@@ -116,6 +138,14 @@ class Done:
         self._database.close()
 
 
+def _first_alike(print_: bytes, earlier: Iterable[_Print]) -> Copied | None:
+    for one in sorted(earlier):
+        alike = likeness(print_, one.value)
+        if alike >= NEARLY_EQUAL:
+            return Copied(one.trace, round(alike, 3))
+    return None
+
+
 def _row_values(number: int, row: Row) -> tuple[object, ...]:
     verified = row.asked.verified
     state = None if verified is None else verified.kind if isinstance(verified, Failure) else "done"
@@ -127,14 +157,14 @@ def _row_values(number: int, row: Row) -> tuple[object, ...]:
         row.found.agreement,
         len(row.found.conflicts),
         state,
-        verified.usd if isinstance(verified, Verified) else None,
+        None if verified is None else _paid(verified),
     )
 
 
 def _outcome_values(row: Row) -> Iterator[tuple[object, ...]]:
     for place, trace in enumerate(row.found.traces):
-        said = row.said(place)
-        usage = NO_USAGE if said is None else said.usage
+        reply = row.asked.replies[place]
+        usage = reply.usage or NO_USAGE
         yield (
             row.question.id,
             place,
@@ -143,7 +173,12 @@ def _outcome_values(row: Row) -> Iterator[tuple[object, ...]]:
             usage.input,
             usage.output,
             usage.reasoning,
-            said is not None,
-            None if said is None else said.usd,
+            reply.usage is not None,
+            _paid(reply),
             trace.quality,
         )
+
+
+def _paid(came: Said | Verified | Failure) -> float | None:
+    """Dollars, also of what failed; None: nobody knows."""
+    return 0.0 if isinstance(came, Failure) and came.usage is None else came.usd

@@ -6,12 +6,12 @@ from dataclasses import dataclass, replace
 from typing import NamedTuple
 
 from sightline.reason.traces.claims import VERIFIED_EACH, Agreement, Claim, compare_claims, split_claims
-from sightline.reason.traces.filters import FAILED_AS, Sifted, sift
-from sightline.reason.traces.nouns import Asked, Findings, Judged, Question, Rules, Verified
+from sightline.reason.traces.filters import CUT_OFF, Sifted, sift
+from sightline.reason.traces.nouns import Asked, Findings, Judged, Question, Rules, Verdict, Verified
 from sightline.reason.traces.prints import print_of
 from sightline.reason.traces.quality import quality_of
 from sightline.reason.traces.truths import LABEL_SCORES, cover_caption, cover_facts, find_label
-from sightline.types import Failure, Json
+from sightline.types import Box, Failure, Json
 
 _CONFLICT_COSTS = 0.25
 _THOUGHT = 8
@@ -62,14 +62,8 @@ def judge(job: Job) -> Findings:
     return Findings(tuple(traces), _mean(shares), tuple(conflicts))
 
 
-def judge_numbered(job: tuple[int, Job]) -> Findings:
-    """The same in a worker process, for jobs that are numbered."""
-    return judge(job[1])
-
-
 def _failed(said: Failure) -> Judged:
-    reason = FAILED_AS.get(said.kind)
-    return Judged("failed", reasons=(reason or said.kind,), failure=said)
+    return Judged("failed", reasons=(CUT_OFF.get(said.kind, said.kind),), failure=said)
 
 
 def _compare(sound: list[_Sound], teachers: tuple[str, ...]) -> dict[tuple[int, int], Agreement]:
@@ -148,8 +142,15 @@ def _grounding(one: _Sound, verified: Verified, notes: dict[str, Json]) -> float
     verdicts = {claim: verified.verdicts[claim] for claim in claims if claim in verified.verdicts}
     if not verdicts:
         return None
-    notes["claims"] = [{"claim": claim, "verdict": verdict} for claim, verdict in verdicts.items()]
+    notes["claims"] = [_noted(claim, verdict, verified.regions.get(claim)) for claim, verdict in verdicts.items()]
     return sum(verdict == "supported" for verdict in verdicts.values()) / len(verdicts)
+
+
+def _noted(claim: str, verdict: Verdict, region: Box | None) -> dict[str, Json]:
+    shown: dict[str, Json] = {"claim": claim, "verdict": verdict}
+    if region is not None:
+        shown["region"] = [round(edge, _DIGITS) for edge in (region.left, region.top, region.right, region.bottom)]
+    return shown
 
 
 def _mean(values: list[float]) -> float | None:

@@ -7,6 +7,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import islice
 
+from sightline.score.text.tokens import word_tokens
+
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W_]+")
 _STUTTER = re.compile(r"(\S{1,6}?)\1{39,}")
 _STUTTER_LENGTH = 40
@@ -32,7 +34,7 @@ class Circles:
 
 def find_circles(text: str) -> Circles:
     """One pass over the words; a CJK character is a word."""
-    words = [word.lower() for word in _WORD.findall(text)]
+    words = word_tokens(text) if text.isascii() else [word.lower() for word in _WORD.findall(text)]
     cuts = [*_stutters(text)]
     fours = _grams(words, _GRAM)
     repeated = 0.0

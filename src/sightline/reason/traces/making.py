@@ -15,6 +15,7 @@ from sightline.engine.plan import Plan
 from sightline.engine.spreading import run_spread
 from sightline.errors import SightlineError
 from sightline.models.asking import Asking
+from sightline.models.opening import find_endpoint
 from sightline.reason.traces.asking import Settings, price, spec_of
 from sightline.reason.traces.card import write_card
 from sightline.reason.traces.folder import Format, choose_format, describe, only_writer, prepare
@@ -80,13 +81,18 @@ def make_traces(
     started, settings = time.monotonic(), work.settings
     header = describe(settings, work.source.name, choose_format(out, format_))
     models = [teacher.name for teacher in settings.teachers]
+    for asked in (
+        *settings.teachers,
+        *filter(None, (settings.verifier,)),
+    ):  # Before a folder has their names.
+        find_endpoint(asked.name, base_url=asked.base_url or work.asking.base_url, models=work.config.models)
     prepare(out, header)
     with only_writer(out) as held:
         with Index(out) as index:
             if retry_failed:
                 index.forget_failed()
             before = index.count()
-        asking = _Asking(work, index.path, engine)
+        asking = _Asking(work, index.path if before else None, engine)
         place = Place(out, tuple(models), header["format"], shard_rows)
         if work.most - before < _FEW:
             write_here(asking, place)
@@ -110,7 +116,8 @@ def make_traces(
 class _Asking:
     """Iterate it for the jobs of the judges; a stop ends it, and is kept until all that came before it is written."""
 
-    def __init__(self, work: Work, index: Path, engine: str) -> None:
+    def __init__(self, work: Work, index: Path | None, engine: str) -> None:
+        """`index` says what is done; None: nothing yet."""
         self._work, self._index, self._engine = work, index, engine
         self.counts: Counter[str] = Counter()
         self.stopped: SightlineError | None = None
@@ -137,6 +144,9 @@ class _Asking:
 
     def _left(self) -> Iterator[Question]:
         """Opened by the thread that draws the items."""
+        if self._index is None:
+            yield from self._work.questions(self.counts)
+            return
         done = Done(self._index)
         try:
             yield from (question for question in self._work.questions(self.counts) if question.id not in done)

@@ -3,11 +3,11 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sightline.errors import UserError
-from sightline.types import Failure, Json, Usage
+from sightline.types import Box, Failure, Json, Usage
 
 NO_USAGE = Usage(reported=False)
 State: TypeAlias = Literal["kept", "rejected", "failed"]
@@ -82,10 +82,11 @@ class Said:
 
 @dataclass(frozen=True, slots=True)
 class Verified:
-    """What a verifier who looked at the picture said of claims, and what that cost."""
+    """What a verifier who looked at the picture said of claims, what it cost, and the part that was shown for some."""
 
     verdicts: Mapping[str, Verdict]
     usd: float | None = None
+    regions: Mapping[str, Box] = field(default_factory=dict)
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +121,7 @@ class Judged:
     quality: float | None = None
     parts: Mapping[str, float] | None = None
     notes: Mapping[str, Json] | None = None
-    print: tuple[int, ...] = ()
+    print: bytes = b""
     failure: Failure | None = None
 
 

@@ -10,22 +10,26 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
+from importlib.abc import MetaPathFinder
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
 from sightline.engine.processes import Died, cores, map_in_processes
-from sightline.engine.worker import receive, send
+from sightline.engine.worker import receive, receive_frame, send, send_frame
 from sightline.reason.traces.folder import Format
+from sightline.reason.traces.frames import judge_frame, pack, unpack
 from sightline.reason.traces.index import Index
 from sightline.reason.traces.judging import Job, judge
 from sightline.reason.traces.nouns import Findings, Judged, Row
 from sightline.reason.traces.shards import Shards
 from sightline.types import Failure
 
-_CHUNK = 16
+_FRAME = 64
+"""Questions that travel between two processes at once."""
 _MOST_JUDGES = 8
-_END = "end"
+_END = b""
+_JUDGE = f"{judge_frame.__module__}:{judge_frame.__name__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -56,9 +60,9 @@ def write_elsewhere(jobs: Iterable[Job], place: Place, held: Sequence[int] = ())
         with suppress(BrokenPipeError):  # Then its last word says why.
             send(to, place)
             waiting = iter(jobs)
-            while batch := list(islice(waiting, _CHUNK)):
-                send(to, batch)
-            send(to, _END)
+            while batch := list(islice(waiting, _FRAME)):
+                send_frame(to, pack(batch))
+            send_frame(to, _END)
         error = _last_word(back)
     if error is not None:
         raise error
@@ -79,16 +83,27 @@ def _write(rows: Iterable[Row], index: Index, place: Place) -> None:
     shards.flush()
 
 
-def _judged(jobs: Iterable[Job]) -> Iterator[Row]:
-    """Rows in the order of the jobs, judged by other processes."""
-    waiting: dict[int, Row] = {}
+def _judged(frames: Iterable[bytes]) -> Iterator[Row]:
+    """Rows in the order of the jobs in all frames, judged by other processes."""
+    waiting: dict[int, list[Row]] = {}
     turn = 0
-    function, workers = f"{judge.__module__}:judge_numbered", min(_MOST_JUDGES, cores())
-    for (number, job), found in map_in_processes(function, enumerate(jobs), workers=workers, chunk=_CHUNK):
-        waiting[number] = Row(job.question, job.asked, _died(found, job) if isinstance(found, Died) else found)
+    workers = min(_MOST_JUDGES, max(1, cores() - 1))  # One core is for asking.
+    for (number, frame), found in map_in_processes(_JUDGE, enumerate(frames), workers=workers, chunk=1):
+        waiting[number] = _one_by_one(frame) if isinstance(found, Died) else unpack(found)
         while turn in waiting:
-            yield waiting.pop(turn)
+            yield from waiting.pop(turn)
             turn += 1
+
+
+def _one_by_one(frame: bytes) -> list[Row]:
+    """Something in this frame ended a judge: only that is lost."""
+    jobs: list[Job] = unpack(frame)
+    alone = ((number, pack([job])) for number, job in enumerate(jobs))
+    results = [found for _, found in map_in_processes(_JUDGE, alone, workers=1, chunk=1)]
+    return [
+        Row(job.question, job.asked, _died(found, job)) if isinstance(found, Died) else unpack(found)[0]
+        for job, found in zip(jobs, results, strict=True)
+    ]
 
 
 def _died(died: Died, job: Job) -> Findings:
@@ -96,14 +111,23 @@ def _died(died: Died, job: Job) -> Findings:
     return Findings(tuple(Judged("failed", reasons=(failure.kind,), failure=failure) for _ in job.asked.replies))
 
 
-def _received(pipe: BinaryIO) -> Iterator[Job]:
-    while (batch := receive(pipe)) != _END:
-        yield from batch
+def _received(pipe: BinaryIO) -> Iterator[bytes]:
+    while frame := receive_frame(pipe):
+        yield frame
+
+
+class _WithoutPandas(MetaPathFinder):
+    """Only to see that a list is none of pandas's, pyarrow would import pandas: a second, and 60 MB."""
+
+    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
+        if fullname == "pandas":
+            raise ModuleNotFoundError("pandas is not needed here")
 
 
 def main() -> None:
     """Serve until told to end; when the other side is gone, stop at once: what is not written comes again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who asks decides what it means.
+    sys.meta_path.insert(0, _WithoutPandas())
     results: Any = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     error: BaseException | None = None

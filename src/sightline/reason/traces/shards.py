@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 from sightline.bench.formats.parquet import as_json, write_file
 from sightline.io import write_jsonl
+from sightline.reason.traces.filters import CUT_OFF
 from sightline.reason.traces.folder import DATA, REJECTED, Format
-from sightline.reason.traces.index import Index
+from sightline.reason.traces.index import Copied, Index
 from sightline.reason.traces.judging import reject
 from sightline.reason.traces.nouns import Judged, Row, Verified
 from sightline.types import Failure
@@ -50,7 +51,7 @@ class Shards:
         if not self._rows:
             return
         with self._index.shard() as number:
-            rows = [self._without_copies(row) for row in self._rows]
+            rows = self._without_copies()
             kept = [row for row in rows if any(trace.state == "kept" for trace in row.found.traces)]
             file = f"{DATA}/train-{number:05d}.{self._format}"
             # A shard that was written when the process was killed, before it was counted, is written over.
@@ -59,15 +60,10 @@ class Shards:
             self._index.add_shard(number, file, rows, len(kept))
         self._rows, self._characters = [], 0
 
-    def _without_copies(self, row: Row) -> Row:
-        traces = tuple(self._unless_copied(row, place, trace) for place, trace in enumerate(row.found.traces))
-        return replace(row, found=replace(row.found, traces=traces))
-
-    def _unless_copied(self, row: Row, place: int, trace: Judged) -> Judged:
-        if trace.state != "kept":
-            return trace
-        copied = self._index.copied(f"{row.question.id}:{place + 1}", trace.print)
-        return trace if copied is None else reject(trace, "duplicate", copy_of=copied.trace, likeness=copied.likeness)
+    def _without_copies(self) -> list[Row]:
+        prints = {_name(row, place): trace.print for row in self._rows for place, trace in _kept(row)}
+        copies = self._index.copies(prints)
+        return [_but_for(row, copies) for row in self._rows]
 
     def _write(self, path: Path, rows: Sequence[Row]) -> None:
         if not rows:  # All of them were rejected: nothing to read, and a reader expects rows.
@@ -126,6 +122,9 @@ class Shards:
             }
             if trace.state == "rejected":
                 record |= {"prompt": row.question.prompt, "think": trace.thinking, "answer": trace.answer}
+                said = row.said(number - 1)
+                if said is not None and said.finish in CUT_OFF:
+                    record["partial"] = True
             yield record
 
     def _columns(self) -> dict[str, Any]:
@@ -135,6 +134,28 @@ class Shards:
             columns |= dict.fromkeys((f"model_{number}", f"think_{number}", f"answer_{number}"), "string")
             columns[f"quality_{number}"] = "float64"
         return {**columns, "usage": [_USAGE], "checks": "json"}
+
+
+def _name(row: Row, place: int) -> str:
+    return f"{row.question.id}:{place + 1}"
+
+
+def _kept(row: Row) -> Iterator[tuple[int, Judged]]:
+    return ((place, trace) for place, trace in enumerate(row.found.traces) if trace.state == "kept")
+
+
+def _but_for(row: Row, copies: Mapping[str, Copied]) -> Row:
+    """The row, with its traces that are copies of earlier ones rejected."""
+    copied = {place: copies[_name(row, place)] for place, _ in _kept(row) if _name(row, place) in copies}
+    if not copied:
+        return row
+    traces = tuple(
+        reject(trace, "duplicate", copy_of=copied[place].trace, likeness=copied[place].likeness)
+        if place in copied
+        else trace
+        for place, trace in enumerate(row.found.traces)
+    )
+    return replace(row, found=replace(row.found, traces=traces))
 
 
 def _checks(row: Row) -> dict[str, Any]:

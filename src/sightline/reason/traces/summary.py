@@ -12,7 +12,10 @@ from sightline.reason.traces.index import Index
 
 @dataclass(frozen=True, slots=True)
 class TeacherCounts:
-    """What became of one teacher's replies; `usd` is what is known of the money, `unpriced` replies cost more."""
+    """What became of one teacher's replies; `usd` is what is known of the money, `unpriced` calls cost more.
+
+    Tokens and money are of all calls, also of those that failed.
+    """
 
     model: str
     kept: int
@@ -89,7 +92,7 @@ def summarise(
     ).fetchone()
     verdicts = _counts(index, "SELECT verifier, count(*) FROM rows WHERE verifier IS NOT NULL GROUP BY 1")
     verifier_usd, unpriced = database.execute(
-        """SELECT coalesce(sum(verifier_usd), 0.0), coalesce(sum(verifier = 'done' AND verifier_usd IS NULL), 0)
+        """SELECT coalesce(sum(verifier_usd), 0.0), coalesce(sum(verifier IS NOT NULL AND verifier_usd IS NULL), 0)
         FROM rows"""
     ).fetchone()
     reasons = "SELECT reason, count(*) FROM outcomes WHERE state = '{}' GROUP BY 1 ORDER BY 2 DESC, 1"

@@ -38,6 +38,8 @@ _CJK_SPACE = re.compile(rf"(?<={_CJK})\s+|\s+(?={_CJK})")
 
 def fold(text: str) -> str:
     """Unicode compatibility form with one kind of quote, dash and minus; powers and fractions stay apart."""
+    if text.isascii():
+        return text
     text = _SUPERSCRIPTS.sub(lambda found: "^" + found[0].translate(_SUPERSCRIPT), text)
     text = _VULGAR.sub(lambda found: " " + found[0], text)
     return unicodedata.normalize("NFKC", text).translate(_SIGNS)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from fractions import Fraction
 
 _LONGEST = 60
+_ONE = Fraction(1)
 _ARABIC = re.compile(
     r"""
     (?<![A-Za-z0-9_.^])(?<![A-Za-z]-)(?<!\d[,:/])
@@ -36,7 +37,9 @@ _TENS_WORDS = "twenty thirty forty fifty sixty seventy eighty ninety"
 _SMALL = {word: value for value, word in enumerate(_SMALL_WORDS.split())} | {"nil": 0, "none": 0}
 _TENS = {word: 10 * tens for tens, word in enumerate(_TENS_WORDS.split(), start=2)}
 _LARGE = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
+_WORDS = frozenset({*_SMALL, *_TENS, *_LARGE})
 _WORD = "|".join([*_SMALL, *_TENS, *_LARGE])
+_LETTERS = re.compile("[a-z]+")
 _ENGLISH = re.compile(
     rf"\b(?:(?:half\s+an?|an?)\s+(?=hundred|thousand|million|billion|trillion|dozen))?"
     rf"(?:{_WORD})(?:(?:\s+and\s+|\s+|-)(?:{_WORD}))*(?:\s+point(?:\s+(?:{_WORD}))+)?\b(?P<half>\s+and\s+a\s+half\b)?",
@@ -76,13 +79,22 @@ class Number:
 
 def find_numbers(text: str) -> tuple[Number, ...]:
     """Every number of a folded text, in order; digits with a leading zero (007) and inside words (D850) are codes."""
-    text = text.translate(_FORMAL)
-    found = sorted([*_arabic(text), *_english(text), *_chinese(text)], key=lambda number: (number.start, -number.end))
+    if text.isascii():
+        found = [*_arabic(text), *(_english(text) if _names_number(text) else ())]
+    else:
+        text = text.translate(_FORMAL)
+        found = [*_arabic(text), *_english(text), *_chinese(text)]
+    found.sort(key=lambda number: (number.start, -number.end))
     kept: list[Number] = []
     for number in found:
         if not kept or number.start >= kept[-1].end:
             kept.append(_signed(number, text))
     return tuple(kept)
+
+
+def _names_number(text: str) -> bool:
+    """Is one of the words a number? Looking them up is far quicker than searching for all ways to put them together."""
+    return not _WORDS.isdisjoint(_LETTERS.findall(text.lower()))
 
 
 def _signed(number: Number, text: str) -> Number:
@@ -96,13 +108,16 @@ def _arabic(text: str) -> Iterator[Number]:
     for found in _ARABIC.finditer(text):
         if found.end() - found.start() > _LONGEST:
             continue
-        scale = Fraction(10) ** int(found["power"] or found["exponent"] or found["bare"] or 0)
-        scale *= _LARGE[found["large"].lower()] if found["large"] else 1
+        power = found["power"] or found["exponent"] or found["bare"]
+        scale = Fraction(10) ** int(power) if power else _ONE
+        if found["large"]:
+            scale *= _LARGE[found["large"].lower()]
         written = _written(found)
         if written is not None:
             value, decimals = written
-            value += Fraction(1, 2) if found["half"] else 0
-            yield Number(value * scale, decimals, scale, found.start(), found.end())
+            if found["half"]:
+                value += Fraction(1, 2)
+            yield Number(value if scale is _ONE else value * scale, decimals, scale, found.start(), found.end())
 
 
 def _written(found: re.Match[str]) -> tuple[Fraction, int] | None:

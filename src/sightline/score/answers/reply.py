@@ -10,6 +10,8 @@ from enum import IntEnum
 _THINKING = re.compile(r"[<◁](?P<close>/?)(?:think|thinking|thoughts?|reasoning|scratchpad)[>▷]", re.IGNORECASE)
 
 _INVISIBLE = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad]")
+# Without one of these there is nothing to unwrap, and most replies have none.
+_MARKED = re.compile("[\u200b-\u200f\u2060\ufeff\u00ad\\\\$`*_#>]")
 _LATEX_WRAP = re.compile(r"\\(?:text|textbf|textit|textrm|mathrm|mathbf|mathit|mathsf|bf|rm)\s*\{([^{}]*)\}")
 _LATEX_MATH = re.compile(r"(?<![\\$])\$(?![\s$])([^$\n]{1,120}?)(?<!\s)\$(?![\d$])")
 _LATEX_SPACE = re.compile(r"\\[,;:! ]")
@@ -121,6 +123,8 @@ def without_thinking(text: str) -> Reply:
 
 def plain(text: str) -> str:
     """The words without Markdown, LaTeX wrappers and invisible characters; a currency's `$` stays."""
+    if _MARKED.search(text) is None:
+        return text
     text = _INVISIBLE.sub("", text)
     for _ in range(3):
         text = _LATEX_WRAP.sub(r"\1", text)

@@ -1,50 +1,35 @@
 """Contradictions between two steps that speak of the same thing: heuristics on words, in English and Chinese.
 
 Found: another number of the same noun, another colour of the same noun, an opposite in place of a word (left for
-right), and a sentence that denies what the other affirms. Not found: what needs knowledge or more than a sentence.
+right), a relation with its sides swapped, and a sentence that denies what the other affirms. Not found: what needs
+knowledge or more than a sentence.
 """
 
 from __future__ import annotations
 
-import re
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sightline.score.answers.normalise import fold
-from sightline.score.answers.numerals import find_numbers
 from sightline.score.answers.reply import sentences
-from sightline.score.answers.units import COUNTERS
+from sightline.score.steps.opposites import may_oppose, opposed
+from sightline.score.steps.wording import (
+    ARTICLES,
+    COLOURS,
+    LINKS,
+    NEGATIONS,
+    PREPOSITIONS,
+    is_content,
+    is_denied,
+    singular,
+    subject_words,
+    tokens_of,
+)
 
 ContradictionKind: TypeAlias = Literal["number", "colour", "opposite", "negation"]
 
-_TOKEN = re.compile(r"#[^\s#]+#|[^\W\d_\u4e00-\u9fff]+(?:'[a-z]+)?|[\u4e00-\u9fff]|\d+")
-_COLOUR_WORDS = (
-    "red blue green yellow black white orange purple pink brown grey gold silver 红 蓝 绿 黄 黑 白 橙 紫 粉 棕 灰 金 银"
-)
-_COLOURS = frozenset(_COLOUR_WORDS.split())
-_OPPOSITE_WORDS = """
-    left right | above below | top bottom | upper lower | front behind | front back | inside outside | before after
-    up down | increases decreases | increase decrease | increased decreased | increasing decreasing | first last
-    larger smaller | bigger smaller | taller shorter | longer shorter | faster slower | more less | more fewer
-    higher lower | heavier lighter | closer farther | closer further | nearer farther | open closed | same different
-    clockwise counterclockwise | clockwise anticlockwise | day night | empty full | forward backward | towards away
-    indoors outdoors | correct incorrect | true false | 左 右 | 上 下 | 前 后 | 内 外 | 里 外 | 大 小 | 高 低 | 快 慢
-    多 少 | 长 短 | 轻 重 | 远 近 | 开 关 | 增 减
-"""
-_OPPOSITES = tuple(tuple(pair.split()) for line in _OPPOSITE_WORDS.strip().splitlines() for pair in line.split("|"))
-_BOTH_WAYS = (*_OPPOSITES, *(pair[::-1] for pair in _OPPOSITES))
-_NEGATIONS = frozenset(
-    {"not", "no", "never", "without", "neither", "nor", "none", "cannot", "不", "没", "无", "未", "非"}
-)
-_LINK_WORDS = "is are was were be looks look appears appear seems seem 是 为 呈"
-_LINKS = frozenset(_LINK_WORDS.split())
-_FILLER_WORDS = (
-    "a an the of in on at to for with by from and or it its this that these those as there has have had very quite "
-    "also 的 色 了 在 有 和 与 也 就 都 着"
-)
-_FILLERS = frozenset(_FILLER_WORDS.split())
 _NUMBERED = frozenset({"image", "picture", "photo", "figure", "frame", "step", "option", "panel", "图"})
+_JOINED = frozenset({"and", "or", "和"})
 _SAME_SENTENCE = 0.6
 
 
@@ -65,7 +50,7 @@ class _Attribute:
     nouns: tuple[str, ...]
 
     def shares_noun(self, other: _Attribute) -> bool:
-        """The same first word, or one's first as the other's second: "car" and "sports car"."""
+        """The same first word, or one's first as another of the other's: "car" and "sports car"."""
         if not self.nouns or not other.nouns:
             return False
         return self.nouns[0] in other.nouns or other.nouns[0] in self.nouns
@@ -73,65 +58,72 @@ class _Attribute:
 
 def find_contradictions(reference: str, predicted: str) -> tuple[Contradiction, ...]:
     """Every conflict found between two texts; each noun, pair of opposites and pair of sentences at most once."""
-    first, second = _tokens(reference), _tokens(predicted)
+    first, second = tokens_of(reference), tokens_of(predicted)
     found = [
         *_conflicts("number", [*_numbers(first)], [*_numbers(second)]),
         *_conflicts("colour", [*_colours(first)], [*_colours(second)]),
-        *_opposites(first, second),
     ]
-    if not _NEGATIONS.isdisjoint(first) or not _NEGATIONS.isdisjoint(second):
+    if may_oppose(first, second):
+        pairs = opposed(sentences(reference), sentences(predicted))
+        found += [Contradiction("opposite", one, other) for one, other in pairs]
+    if not NEGATIONS.isdisjoint(first) or not NEGATIONS.isdisjoint(second):
         found += _denials(reference, predicted)
     return tuple(found)
 
 
-def _tokens(text: str) -> list[str]:
-    """Lower-case words and Chinese characters in order; a number is `#value#` in whatever way it was written."""
-    text = fold(text)
-    for number in reversed(find_numbers(text)):
-        text = f"{text[: number.start]} #{number.value}# {text[number.end :]}"
-    words = _TOKEN.findall(text.lower().replace("n't", " not"))
-    return ["grey" if word == "gray" else word for word in words if word not in COUNTERS]
-
-
-def _is_content(token: str) -> bool:
-    return not (
-        token.startswith("#") or token in _FILLERS or token in _LINKS or token in _NEGATIONS or token in _COLOURS
-    )
-
-
-def _singular(token: str) -> str:
-    return token[:-1] if len(token) > 3 and token.endswith("s") and not token.endswith("ss") else token
-
-
 def _next_nouns(tokens: Sequence[str], place: int) -> tuple[str, ...]:
-    """The one or two content words after an attribute ("red sports car"), of which one is what it belongs to."""
+    """The content words after an attribute ("red hot-air balloon"), at most three: one is what it belongs to."""
     nouns: list[str] = []
-    for token in tokens[place + 1 : place + 6]:
-        if token in _COLOURS or token in ("的", "色"):
+    for at in range(place + 1, min(place + 8, len(tokens))):
+        token = tokens[at]
+        if token in COLOURS or token in ("的", "色") or (not nouns and _joins_colours(tokens, at)):
             continue
-        if len(nouns) == 2 or not _is_content(token):
+        if len(nouns) == 3 or not is_content(token):
             break
-        nouns.append(_singular(token))
+        nouns.append(singular(token))
     return tuple(nouns)
+
+
+def _joins_colours(tokens: Sequence[str], place: int) -> bool:
+    """Of "red and white stripes", both belong to the stripes."""
+    return tokens[place] in _JOINED and place + 1 < len(tokens) and tokens[place + 1] in COLOURS
 
 
 def _numbers(tokens: Sequence[str]) -> Iterator[_Attribute]:
     """How many of what; "picture 2" is a name, not a count."""
     for place, token in enumerate(tokens):
-        named = place > 0 and _singular(tokens[place - 1]) in _NUMBERED
-        if token.startswith("#") and not named:
+        named = place > 0 and singular(tokens[place - 1]) in _NUMBERED
+        if token.startswith("#") and not named and not is_denied(tokens, place):
             yield _Attribute(token.strip("#"), _next_nouns(tokens, place))
 
 
 def _colours(tokens: Sequence[str]) -> Iterator[_Attribute]:
     """What has which colour, before it ("red car") or after it ("the car is red")."""
     for place, token in enumerate(tokens):
-        if token not in _COLOURS:
-            continue
-        nouns = _next_nouns(tokens, place)
-        if not nouns and place > 1 and tokens[place - 1] in _LINKS and _is_content(tokens[place - 2]):
-            nouns = (_singular(tokens[place - 2]),)
-        yield _Attribute(token, nouns)
+        if token in COLOURS and not is_denied(tokens, place):
+            yield _Attribute(token, _next_nouns(tokens, place) or _linked_noun(tokens, place))
+
+
+def _linked_noun(tokens: Sequence[str], place: int) -> tuple[str, ...]:
+    """What is said to be of this colour: the stripes of "the stripes are red and white", the mug of "the mug on the
+    table is red"."""
+    at = place - 1
+    while at > 0 and (tokens[at] in COLOURS or tokens[at] in _JOINED):
+        at -= 1
+    if at < 1 or tokens[at] not in LINKS or not is_content(tokens[at - 1]):
+        return ()
+    at -= 1
+    while (before := _before_phrase(tokens, at)) is not None:
+        at = before
+    return (singular(tokens[at]),)
+
+
+def _before_phrase(tokens: Sequence[str], noun: int) -> int | None:
+    """The place of the noun before a preposition, where one stands before this noun."""
+    at = noun - 1
+    while at >= 0 and tokens[at] in ARTICLES:
+        at -= 1
+    return at - 1 if at >= 1 and tokens[at] in PREPOSITIONS and is_content(tokens[at - 1]) else None
 
 
 def _conflicts(
@@ -148,28 +140,6 @@ def _conflicts(
             yield Contradiction(kind, f"{'/'.join(sorted(wanted))} {noun}", f"{'/'.join(sorted(said))} {noun}")
 
 
-def _opposites(first: Sequence[str], second: Sequence[str]) -> Iterator[Contradiction]:
-    words, others = set(first), set(second)
-    shared = {token for token in words if _is_content(token)} & others
-    for one, other in _BOTH_WAYS:
-        replaced = one in words and other in others and one not in others and other not in words
-        if replaced and shared and not _turned_round(first, one, second, other):
-            yield Contradiction("opposite", one, other)
-
-
-def _turned_round(first: Sequence[str], one: str, second: Sequence[str], other: str) -> bool:
-    """ "A is left of B" and "B is right of A" agree."""
-    before, after = _around(first, one)
-    other_before, other_after = _around(second, other)
-    return bool(before & other_after) and bool(after & other_before)
-
-
-def _around(tokens: Sequence[str], word: str) -> tuple[set[str], set[str]]:
-    place = tokens.index(word)
-    kept = [{token for token in part if _is_content(token)} for part in (tokens[:place], tokens[place + 1 :])]
-    return kept[0], kept[1]
-
-
 def _denials(reference: str, predicted: str) -> Iterator[Contradiction]:
     """Two sentences of the same words, one of them denied."""
     said = [(other, *_asserted(other)) for other in sentences(predicted)]
@@ -183,5 +153,5 @@ def _denials(reference: str, predicted: str) -> Iterator[Contradiction]:
 
 def _asserted(sentence: str) -> tuple[set[str], bool]:
     """The words of a sentence that matter, and whether it denies something."""
-    tokens = _tokens(sentence)
-    return {token for token in tokens if _is_content(token)}, not _NEGATIONS.isdisjoint(tokens)
+    tokens = tokens_of(sentence)
+    return {*subject_words(tokens), *COLOURS.intersection(tokens)}, not NEGATIONS.isdisjoint(tokens)

@@ -55,7 +55,7 @@ class Slots:
         if not create and not (folder / FILE_NAME).is_file():
             raise UserError(f"{folder} holds no vectors.", "build the index first: sightline index")
         try:
-            self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True)
+            self.database = open_database(folder / FILE_NAME, MIGRATIONS, any_thread=True, reading=not create)
             self.sums = Sums(self.database)
             self._version = -1
             self._begin()

@@ -82,13 +82,13 @@ class Table:
     def __init__(self, folder: Path, *, whole: bool = False) -> None:
         self._path = folder / FILE_NAME
         with noticing_damage(folder):
-            self.database = self._opened()
+            self.database = self._opened(reading=not whole)
             if whole or self._path.stat().st_size <= _SMALL:
                 quick_check(self.database)
 
-    def _opened(self) -> sqlite3.Connection:
+    def _opened(self, reading: bool) -> sqlite3.Connection:
         try:
-            return open_database(self._path, MIGRATIONS, any_thread=True)
+            return open_database(self._path, MIGRATIONS, any_thread=True, reading=reading)
         except sqlite3.OperationalError as error:
             if "fts5" not in str(error):
                 raise

@@ -11,6 +11,7 @@ from sightline.models.builtin.chat.scanning import scan
 
 _NOUNS: frozenset[Sort] = frozenset(("kind", "headgear", "hair noun", "coat", "part"))
 _NOBODY = frozenset(("nobody", "no one", "deserted", "unpeopled", "devoid of people", "empty of people", "people free"))
+_NO = frozenset(("no", "there is no", "without"))
 _BETWEEN: frozenset[Sort] = frozenset(("colour", "size", "hair", "unknown", "stop"))
 _BEFORE_NOUN = frozenset(("old", "new", "nice", "beautiful", "pretty", "lovely", "one"))
 _SMALL_TALK = 3
@@ -202,12 +203,18 @@ class _Parser:
         return after is not None and (after.sort in ("and", "or") or after.text == ",")
 
     def _colour(self, term: Term) -> None:
-        if self._pending.negated and self._at and self._terms[self._at - 1].sort == "not":
+        before = self._terms[self._at - 1] if self._at else None
+        if self._pending.negated and before is not None and before.sort == "not" and not self._no_such(before):
             self._not_coloured(term)
         else:
             self._pending.colours.extend(term.values)
             if not self._noun_follows() and self._mentions:
                 self._give_colours(self._mentions[-1])
+
+    def _no_such(self, before: Term) -> bool:
+        """`no red kite`: it is the kite that is not there, whatever other kites are."""
+        ahead = (term.sort for term in self._terms[self._at + 1 :] if term.sort not in _BETWEEN)
+        return before.text in _NO and next(ahead, None) == "kind"
 
     def _not_coloured(self, term: Term) -> None:
         """`that is not red`, `not a red one`."""

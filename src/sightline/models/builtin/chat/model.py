@@ -28,6 +28,7 @@ from sightline.models.builtin.chat.planning.planner import compressed, final_wor
 from sightline.models.builtin.chat.planning.toolbox import Toolbox
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Eyes, Reader, Seen, shown_in
+from sightline.models.builtin.chat.verifying import verdicts
 from sightline.models.builtin.reader import read
 from sightline.models.failures import failure
 from sightline.models.protocols import Outcome
@@ -164,6 +165,10 @@ class WorldChat:
         seen = self._eyes.look_all([each for each in shown_in(request.messages) if _is_asked(request, each.turn)])
         if isinstance(seen, Failure):
             return seen
+        if request.schema is not None and seen:
+            verified = verdicts(request.schema, asked, seen[0].reading)
+            if verified is not None:
+                return _Said(orjson.dumps(verified).decode(), thinking(seen[0].reading), parsed=verified)
         told = [] if seen else told_of(asked)
         here = _situation(asked, seen or told)
         if request.schema is not None:

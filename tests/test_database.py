@@ -1,0 +1,70 @@
+"""A database that can't be written is read where that will do; whatever would write is refused in words."""
+
+from __future__ import annotations
+
+import sqlite3
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from sightline.database import ReadOnlyError, open_database, transaction
+from sightline.errors import UserError
+
+SCRIPTS = ("CREATE TABLE things (name TEXT)",)
+
+
+@pytest.fixture
+def path(tmp_path: Path) -> Path:
+    with open_database(tmp_path / "things.sqlite", SCRIPTS) as database:
+        database.execute("INSERT INTO things VALUES ('a')")
+    database.close()
+    return tmp_path / "things.sqlite"
+
+
+@pytest.fixture
+def locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    """As on a disk that is mounted read-only: SQLite can't make the files that WAL needs."""
+    real = sqlite3.connect
+
+    def connect(database: Any, **more: Any) -> sqlite3.Connection:
+        if not more.get("uri"):
+            raise sqlite3.OperationalError("unable to open database file")
+        return real(database, **more)
+
+    monkeypatch.setattr(sqlite3, "connect", connect)
+
+
+@pytest.mark.usefixtures("locked")
+def test_it_is_read_and_not_written(path: Path) -> None:
+    database = open_database(path, SCRIPTS, reading=True)
+    assert database.execute("SELECT name FROM things").fetchall() == [("a",)]
+    with pytest.raises(ReadOnlyError, match="can't be written"), transaction(database):
+        database.execute("INSERT INTO things VALUES ('b')")
+    assert database.execute("SELECT count(*) FROM things").fetchone() == (1,)
+    database.close()
+    assert [each.name for each in path.parent.iterdir()] == ["things.sqlite"]
+
+
+@pytest.mark.usefixtures("locked")
+def test_who_means_to_write_is_told_at_once(path: Path) -> None:
+    with pytest.raises(UserError, match="can't be written"):
+        open_database(path, SCRIPTS)
+    with pytest.raises(UserError, match="can't be written"):
+        open_database(path.with_name("none.sqlite"), SCRIPTS, reading=True)
+
+
+@pytest.mark.usefixtures("locked")
+def test_another_version_can_not_be_brought_up_to_date(path: Path) -> None:
+    with pytest.raises(UserError, match="schema 1, not 2"):
+        open_database(path, (*SCRIPTS, "DROP TABLE things"), reading=True)
+
+
+def test_other_faults_of_a_transaction_stay_what_they_are(path: Path) -> None:
+    database = open_database(path, SCRIPTS, reading=True)
+    with pytest.raises(sqlite3.OperationalError, match="no such table"), transaction(database):
+        database.execute("INSERT INTO others VALUES (1)")
+    with transaction(database):
+        database.execute("INSERT INTO things VALUES ('b')")
+    assert database.execute("SELECT count(*) FROM things").fetchone() == (2,)
+    database.close()
