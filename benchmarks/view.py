@@ -1,20 +1,25 @@
 """How long pages of the app take: on the samples, and with 100,000 pictures; against a bare page of the same server.
 
-    python benchmarks/view.py [--pictures N]
+    python benchmarks/view.py [--pictures N] [--keep FOLDER]
 
-Each page is asked for the first time by a fresh app (nothing is kept yet) and then ten times more: first (by the clock,
-and of the processor, since the machine may be shared) and median, in milliseconds, and the median as a multiple of
-a page that only says "hello". Goals: the first page of the samples under 300 ms, any of 100,000 pictures under 1 s.
+Each page is asked for by a fresh app that has read nothing yet: cold (by the clock, and of the processor, since the
+machine may be shared); then by one that has read what `sightline view` reads at its start: the first time, and the
+median of ten more, in milliseconds, and that as a multiple of a page that only says "hello". Goals: the first page of
+the samples under 300 ms, any of 100,000 pictures under 1 s.
+The large folder has an index, and a benchmark of 500 queries with 50,000 labels, on which six people decide at once.
+With `--keep` it is made there and used again the next time: its index takes minutes.
 """
 
 from __future__ import annotations
 
 import argparse
+import os
+import random
 import statistics
 import sys
 import tempfile
+import threading
 import time
-from collections.abc import Mapping
 from pathlib import Path
 from urllib.parse import quote
 
@@ -22,16 +27,58 @@ from starlette.applications import Starlette
 from starlette.responses import PlainTextResponse
 from starlette.routing import Route
 from starlette.testclient import TestClient
+from starlette.types import ASGIApp
 
+from sightline import bench
+from sightline.io import sha256_of
+from sightline.search.index import build_index
+from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
 from sightline.web.app import build
 from sightline.web.choosing import Choice
 from sightline.web.desk import Desk
 from sightline.web.serving import open_desk
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
-from web_samples import make_large, make_life
+from search_tools import Colours
+from web_samples import forgery_token, make_large, make_life
 
 TURNS = 10
+PEOPLE, DECISIONS = 6, 8
+_TIERS: tuple[Tier, ...] = ("positive", "near", "hard", "easy", "random")
+_TASKS, _POOL, _RELEVANT, _FILES = 500, 100, 12, 12
+
+
+def make_everything(folder: Path, count: int) -> Path:
+    """A corpus of so many pictures with an index and a benchmark; all of them copies of a few files."""
+    workspace = make_large(folder, count)
+    pictures = folder / "pictures"
+    for number in range(_FILES, count):
+        os.link(pictures / f"{number % _FILES:07}.jpg", pictures / f"{number:07}.jpg")
+    build_index(workspace, embedder=Colours())
+    bench.write(_benchmark(pictures, count), folder / "labels")
+    return folder
+
+
+def _benchmark(pictures: Path, count: int) -> Benchmark:
+    hashes = [sha256_of(pictures / f"{number:07}.jpg") for number in range(_FILES)]
+    known = {
+        f"{number:07}.jpg": Picture(
+            f"{number:07}.jpg", f"../pictures/{number:07}.jpg", sha256=hashes[number % _FILES], width=160, height=120
+        )
+        for number in range(count)
+    }
+    rng, ids = random.Random(1), list(known)
+    tasks = [Task(f"q{at:04}", "rank", (f"query {at} for a thing of colour {at % 7}",)) for at in range(_TASKS)]
+    pools = {task.id: rng.sample(ids, _POOL) for task in tasks}
+    placed = [(task, at, id_) for task, pool in pools.items() for at, id_ in enumerate(pool)]
+    return Benchmark(
+        "large",
+        Corpus("large", known),
+        {task.id: task for task in tasks},
+        {task: Relevance({id_: int(at < _RELEVANT) for at, id_ in enumerate(pool)}) for task, pool in pools.items()},
+        candidates=tuple(Candidate(task, id_, _TIERS[at * 5 // _POOL], 1 - at / 100) for task, at, id_ in placed),
+        judgments=tuple(Judgment(task, id_, "judge", int(at < _RELEVANT), 0.9) for task, at, id_ in placed),
+    )
 
 
 def pages_of(desk: Desk) -> dict[str, str]:
@@ -52,9 +99,23 @@ def pages_of(desk: Desk) -> dict[str, str]:
         "picture": f"/picture?id={quote(tile.id)}",
         "thumbnail": f"/thumb/{tile.key}?size=256",
         "search form": "/search",
+        "search by words": "/search?text=red",
+        "search like a picture": f"/search?like={quote(tile.id)}",
+        "count of a filter": "/api/count?where=time+%3E+2010",
+        "count near a place": "/api/count?where=near(%22Paris%22,100km)",
     }
     for name in desk.library.places.benchmarks:
-        pages |= {"benchmark": f"/bench/{name}", "audit": f"/bench/{name}/audit", "review": f"/review/{name}"}
+        shelf = desk.library.shelf(name)
+        assert shelf is not None
+        pages |= {
+            "benchmarks": "/bench",
+            "benchmark": f"/bench/{name}",
+            "audit": f"/bench/{name}/audit",
+            "task": f"/bench/{name}/task?id={next(iter(shelf.benchmark.tasks))}",
+            "review": f"/review/{name}",
+            "review, search beside": f"/review/{name}?find=red",
+            "reviewers": f"/review/{name}/people",
+        }
     if desk.library.places.runs:
         pages |= {"runs": "/runs", "run": f"/runs/{next(iter(desk.library.places.runs))}"}
     return pages
@@ -68,34 +129,92 @@ def milliseconds(client: TestClient, path: str) -> float:
 
 
 def measure(title: str, root: Path, bare: TestClient) -> None:
-    print(f"\n{title}\n{'page':<22}{'first':>9}{'cpu':>9}{'median':>9}{'× bare':>8}")
-    for name, path in pages_of(open_desk(None, (root,), port=1)).items():
-        client = _client(root)
+    started = time.perf_counter()
+    desk = _desk(root)
+    desk.warm()
+    read = time.perf_counter() - started
+    warm = _client(desk)
+    print(f"\n{title}; read in the background after the start: {read:.1f} s")
+    print(f"{'page':<22}{'cold':>9}{'cpu':>9}{'first':>9}{'median':>9}{'× bare':>8}")
+    for name, path in pages_of(desk).items():
+        cold = _client(_desk(root))
         before = time.process_time()
-        first = milliseconds(client, path)
+        nothing_read = milliseconds(cold, path)
         spent = (time.process_time() - before) * 1000
-        turns = [(milliseconds(client, path), milliseconds(bare, "/")) for _ in range(TURNS)]
+        there = _waited(cold, path)
+        first = milliseconds(warm, path)
+        turns = [(milliseconds(warm, path), milliseconds(bare, "/")) for _ in range(TURNS)]
         median, plain = (statistics.median(column) for column in zip(*turns, strict=True))
-        print(f"{name:<22}{first:>9.1f}{spent:>9.1f}{median:>9.1f}{median / plain:>8.1f}")
+        more = f"  whole after {there:.1f} s" if there else ""
+        print(f"{name:<22}{nothing_read:>9.1f}{spent:>9.1f}{first:>9.1f}{median:>9.1f}{median / plain:>8.1f}{more}")
 
 
-def _client(root: Path) -> TestClient:
-    return TestClient(build(open_desk(None, (root,), port=1)), base_url="http://127.0.0.1:1")
+def _waited(client: TestClient, path: str) -> float:
+    """Until a page does not ask to be looked at again; so that what it waits for is in nobody's way."""
+    started = time.perf_counter()
+    waited = False
+    while "refresh" in client.get(path).headers:
+        waited = True
+        time.sleep(0.2)
+    return time.perf_counter() - started if waited else 0.0
 
 
-def main(arguments: Mapping[str, int]) -> None:
+def decisions(root: Path) -> None:
+    """Several people who decide at once, each on other labels of one benchmark; and one alone."""
+    desk = _desk(root)
+    desk.warm()
+    app = build(desk)
+    shelf = bench.read(root / "labels")
+    pairs = [(task, picture) for task, truth in shelf.truth.items() for picture in truth.grades][:: _POOL // 2]
+    for people in (1, PEOPLE):
+        took: list[float] = []
+        threads = [
+            threading.Thread(target=_person, args=(app, f"person {at}", pairs[at * DECISIONS :][:DECISIONS], took))
+            for at in range(people)
+        ]
+        for thread in threads:
+            thread.start()
+        for thread in threads:
+            thread.join()
+        median = statistics.median(took)
+        print(f"{people} deciding, {len(took)} decisions: median {median:.0f} ms, longest {max(took):.0f} ms")
+
+
+def _person(app: ASGIApp, name: str, pairs: list[tuple[str, str]], took: list[float]) -> None:
+    client = TestClient(app, base_url="http://127.0.0.1:1", cookies={"sightline-person": quote(name)})
+    token = forgery_token(client.get("/search").text)
+    for task, picture in pairs:
+        started = time.perf_counter()
+        fields = {"csrf": token, "task": task, "picture": picture, "decision": "1"}
+        assert client.post("/review/labels", data=fields, follow_redirects=False).status_code == 303
+        took.append((time.perf_counter() - started) * 1000)
+
+
+def _desk(root: Path) -> Desk:
+    return open_desk(None, (root,), port=1, embedder=Colours())
+
+
+def _client(desk: Desk) -> TestClient:
+    return TestClient(build(desk), base_url="http://127.0.0.1:1")
+
+
+def main(count: int, keep: Path | None) -> None:
     bare = TestClient(Starlette(routes=[Route("/", lambda _: PlainTextResponse("hello"))]))
     milliseconds(bare, "/")
     with tempfile.TemporaryDirectory() as folder:
-        place = Path(folder)
-        make_life(place / "life")
-        milliseconds(_client(place / "life"), "/corpus")  # Imports and templates are read once a process.
-        measure("the samples, 60 pictures", place / "life", bare)
-        make_large(place / "large", arguments["pictures"])
-        measure(f"{arguments['pictures']:,} pictures", place / "large", bare)
+        life, large = Path(folder) / "life", keep or Path(folder) / "large"
+        make_life(life)
+        milliseconds(_client(_desk(life)), "/corpus")  # Imports and templates are read once a process.
+        measure("the samples, 60 pictures", life, bare)
+        if not (large / "labels").is_dir():
+            make_everything(large, count)
+        measure(f"{count:,} pictures", large, bare)
+        decisions(large)
 
 
 if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__.splitlines()[0] if __doc__ else "")
     parser.add_argument("--pictures", type=int, default=100_000)
-    main(vars(parser.parse_args()))
+    parser.add_argument("--keep", type=Path)
+    given = parser.parse_args()
+    main(given.pictures, given.keep)

@@ -27,11 +27,15 @@ from sightline.agent.trajectory import Cost, End, Memory, Recorder, Sight, Start
 from sightline.config import Config
 from sightline.corpus.scan import scan
 from sightline.corpus.store import Store
+from sightline.corpus.view import open_corpus
+from sightline.mine.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
+from sightline.mine.nouns import Clue
 from sightline.run import write_run
 from sightline.run.folder import blob_path
 from sightline.samples import sample_benchmark, sample_runs, write_samples
 from sightline.search.index import build_index
 from sightline.types import Benchmark, Candidate, Judgment, Relevance, Tier
+from sightline.types.words import KIND_NOUNS, phrase
 from sightline.verbs import score
 from sightline.web.app import build
 from sightline.web.desk import Desk
@@ -128,6 +132,54 @@ def write_traces(folder: Path) -> None:
     (folder / "data" / "train-00000.jsonl").write_bytes(b"".join(orjson.dumps(row) + b"\n" for row in rows))
 
 
+def make_graph(life: Path, thing: str = "a bench") -> list[str]:
+    """A memory graph of the first six pictures: two events that show the same thing, and somebody who is named."""
+    pictures = life / "pictures"
+    ids = sorted(path.relative_to(pictures).as_posix() for path in pictures.rglob("*.jpg"))[:6]
+    days = ("2024-05-01T10:00:00", "2024-06-02T11:30:00")
+    town = "Main Street 1, Biarritz, France"
+    photos = {
+        id_: Photo(id_, "ana", f"e{1 + place // 3}", days[place // 3], address=town, summary="We sat there.")
+        for place, id_ in enumerate(ids)
+    }
+    events = {f"e{1 + at}": EventNode(f"e{1 + at}", "ana", tuple(ids[3 * at : 3 * at + 3])) for at in (0, 1)}
+    clue = Clue("c", ids[0], "object", "bench", "white bench", thing, "white", 0.9)
+    people = {"ana#1": Person("ana#1", "ana", "Bo", (ids[1], ids[4]))}
+    seen = Edge(
+        "association", Node("clue", "c"), Node("photo", ids[5]), "matching-features", "the same crack in the wood"
+    )
+    edges = (*structure(events, {"c": clue}, people), seen)
+    write_graph(MemoryGraph(photos, events, {"c": clue}, people, edges), life / "mined" / "graph.jsonl")
+    return ids
+
+
+def remember_life(life: Path) -> None:
+    """A memory graph of all pictures: their events, and what is known to be in them, joined where it is seen again."""
+    corpus = open_corpus(life / "workspace")
+    said = {note.picture_id: note for note in bench.read(life / "benchmark").annotations}
+    photos, events, clues, edges = {}, {}, {}, []
+    last: dict[tuple[str, str], Clue] = {}
+    for group in corpus.groups:
+        owner = group.id.split("/")[1]
+        ids = [id_ for id_ in group.pictures if corpus.pictures[id_].taken_at and id_ not in photos]
+        if group.kind != "event" or not ids:
+            continue
+        events[group.id] = EventNode(group.id, owner, tuple(ids))
+        for id_ in ids:
+            taken, note = corpus.pictures[id_].taken_at, said[id_]
+            photos[id_] = Photo(id_, owner, group.id, taken.isoformat() if taken else "", summary=note.summary)
+            for noun in [tag for tag in note.tags if tag in KIND_NOUNS]:
+                clue = Clue(f"{id_}#{noun}", id_, "object", noun, noun, phrase(noun), noun, 1.0)
+                clues[clue.id] = clue
+                before = last.get((owner, noun))
+                if before is not None:
+                    ends = Node("clue", before.id), Node("photo", id_)
+                    edges.append(Edge("association", *ends, "same-theme", f"both show {phrase(noun)}"))
+                last[owner, noun] = clue
+    whole = MemoryGraph(photos, events, clues, {}, (*structure(events, clues, {}), *edges))
+    write_graph(whole, life / "mined" / "graph.jsonl")
+
+
 def make_large(folder: Path, count: int) -> Path:
     """A workspace that knows so many pictures, all of them copies of a few files."""
     files = []
@@ -218,3 +270,13 @@ def forgery_token(page: str) -> str:
 
 SHOTS = os.environ.get("SIGHTLINE_SCREENSHOTS")
 """A folder for the pictures of the docs; they are made where this is set."""
+
+
+def shoot(page: Any, name: str) -> None:
+    """A picture for the docs, where somebody asked for them; few colours, so that it stays small."""
+    if SHOTS:
+        page.wait_for_load_state("networkidle")
+        Path(SHOTS).mkdir(parents=True, exist_ok=True)
+        path = Path(SHOTS) / f"view-{name}.png"
+        page.screenshot(path=str(path))
+        Image.open(path).convert("RGB").quantize(128).save(path, optimize=True)

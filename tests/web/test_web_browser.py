@@ -4,19 +4,20 @@ from __future__ import annotations
 
 import threading
 from collections.abc import Callable
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import orjson
 import pytest
-from PIL import Image
 
 import models_server as wire
 from agent_stand_ins import call, calls
 from search_tools import Colours, paint
 from sightline import bench
 from sightline.models.asking import Asking
-from web_samples import SHOTS, Served, serving
+from sightline.types import Candidate, PictureSet
+from web_samples import Served, serving, shoot
 
 Look = Callable[..., Any]
 PAGES = {
@@ -44,16 +45,6 @@ PAGES = {
     "missing": "/corpus?owner=nobody",
 }
 _WIDE = "document.documentElement.scrollWidth - document.documentElement.clientWidth"
-
-
-def shoot(page: Any, name: str) -> None:
-    """A picture for the docs, where somebody asked for them."""
-    if SHOTS:
-        page.wait_for_load_state("networkidle")
-        Path(SHOTS).mkdir(parents=True, exist_ok=True)
-        path = Path(SHOTS) / f"view-{name}.png"
-        page.screenshot(path=str(path))
-        Image.open(path).convert("RGB").quantize(256).save(path, optimize=True)
 
 
 def lines(root: Path) -> list[dict[str, str]]:
@@ -147,13 +138,15 @@ def test_a_review_from_end_to_end_by_keys(copied: Path, looking: Look) -> None:
         page.keyboard.type("Ana B")  # The field for the name is ready to be typed into.
         page.keyboard.press("Enter")
         page.locator("#decide").wait_for()
-        for key, decision in (("a", "accept"), ("r", "reject"), ("2", "2"), ("0", "0")):
+        assert "the label says" not in page.content().lower()  # Nobody is told before they decide,
+        for key, decision in (("y", "relevant"), ("n", "not relevant"), ("2", "2"), ("0", "0")):
             before = page.locator("input[name=picture]").first.input_value()
             with page.expect_navigation():
                 page.keyboard.press(key)
             said = lines(copied)[-1]
             assert (said["decision"], said["person"], said["picture"]) == (decision, "Ana B", before)
             assert "when" in said
+            assert "the label says" in page.locator(".told").inner_text()  # but afterwards.
         with page.expect_navigation():
             page.keyboard.press("u")
         assert lines(copied)[-1]["decision"] == "withdraw" and len(lines(copied)) == 5
@@ -177,10 +170,64 @@ def test_a_review_from_end_to_end_by_keys(copied: Path, looking: Look) -> None:
         missed = found.locator("input[name=picture]").input_value()
         with page.expect_navigation():
             found.get_by_text("It fits").press("Enter")
-        assert (lines(copied)[-1]["picture"], lines(copied)[-1]["decision"]) == (missed, "1")
+        assert (lines(copied)[-1]["picture"], lines(copied)[-1]["decision"]) == (missed, "relevant")
         assert missed in page.content() and bench.validate(copied / "benchmark") == ()
         card = orjson.loads((copied / "benchmark" / "benchmark.json").read_bytes())["card"]["audit"]
-        assert card["labels_checked"] == 3 and 0 < card["label_quality"]["mean"] < 1
+        assert card["labels_checked"] == card["label_quality"]["n"] == 3 and card["judges"]["judge-a"]["checked"] == 3
+
+
+def test_labels_can_be_shown_and_accepted_by_those_who_want_to_see_them(copied: Path, looking: Look) -> None:
+    with serving(copied, embedder=Colours()) as app:
+        page = looking(app, "ana").go("/review/benchmark")
+        page.keyboard.press("a")  # There is no label to accept.
+        with page.expect_navigation():
+            page.get_by_text("Show labels").click()
+        for key, decision in (("a", "accept"), ("r", "reject")):
+            assert "The label says" in page.content()
+            with page.expect_navigation():
+                page.keyboard.press(key)
+            assert lines(copied)[-1]["decision"] == decision
+        assert "with the label in sight" in looking(app, "ana").go("/review/benchmark/people").content()
+
+
+def test_a_request_is_reviewed_whole_by_keys(copied: Path, looking: Look) -> None:
+    folder = copied / "benchmark"
+    held = bench.read(folder)
+    task = next(task for task in held.tasks.values() if task.kind == "select")
+    truth = held.truth[task.id]
+    assert isinstance(truth, PictureSet)
+    others = [one for one in held.corpus.pictures if one not in truth.pictures][:2]
+    pool = [
+        Candidate(task.id, one, "positive" if one in truth.pictures else "hard") for one in (*truth.pictures, *others)
+    ]
+    asked = replace(task, extra={"review": "waiting"})
+    bench.write(
+        replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=()), folder
+    )
+    with serving(copied, embedder=Colours()) as app:
+        for person in ("ana", "ben"):
+            page = looking(app, person).go("/review/benchmark")
+            while page.locator("#decide input[name=picture]").count():
+                shown = page.locator("#decide input[name=picture]").input_value()
+                with page.expect_navigation():
+                    page.keyboard.press("y" if shown in truth.pictures else "n")
+            assert page.locator(".pool .right").count() >= len(truth.pictures)
+            shoot(page, "review-request")
+            if person == "ana":
+                with page.expect_navigation():
+                    page.keyboard.press("a")
+            else:
+                page.keyboard.press("x")
+                page.locator("#refuse input[name=words]").fill("nobody would ask this")
+                with page.expect_navigation():
+                    page.keyboard.press("Enter")
+        assert lines(copied)[-1]["decision"] == "reject: nobody would ask this"
+        third = looking(app, "eva").go("/review/benchmark")
+        assert "people disagree" in third.content()
+        with third.expect_navigation():
+            third.keyboard.press("a")
+        told = looking(app, "eva").go("/review/benchmark/people").content()
+        assert "1 accepted, 0 rejected" in told and "of the sets are right as a whole" in told
 
 
 def test_two_reviewers_and_a_third_on_conflict(copied: Path, looking: Look) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import threading
 from collections import Counter
 from pathlib import Path
 
@@ -65,6 +66,16 @@ def test_a_change_of_the_corpus_is_seen(tmp_path: Path) -> None:
     view.store.database.execute("UPDATE files SET state = 'deleted' WHERE id <= 10")
     assert view.count(Choice()) == view.total() == 90
     assert "0000003.jpg" not in {tile.id for tile in view.window(Choice(), 0, 200)}
+
+
+def test_what_was_counted_at_the_start_is_not_counted_again(tmp_path: Path) -> None:
+    view = CorpusView(make_large(tmp_path, 100))
+    first = threading.Thread(target=view.warm)
+    first.start()
+    first.join()
+    assert view.store.roots()  # A connection of another thread, and SQLite's own files come with it.
+    assert view.facets(Choice())["owner"] and view.count(Choice()) == 100
+    assert view._counted.cache_info().misses == view._ordered.cache_info().misses == 1
 
 
 def test_neighbours_in_time(workspace: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -11,21 +12,32 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from search_tools import Colours
 from sightline import bench
 from sightline.io import read_json
-from sightline.make.audit.reviews import label_quality, standing
-from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Review, Task
-from sightline.web.library import Library, Shelf
-from sightline.web.reviewing import (
-    Book,
-    agreements,
-    labels_of,
-    quality,
-    queue_for,
-    sample_of,
-    standing_of,
-    votes_of,
+from sightline.make.audit.decisions import WHOLE, labels_of, standing, votes_of
+from sightline.make.audit.reviews import label_quality
+from sightline.make.review import review_benchmark
+from sightline.score.scope import Scopes
+from sightline.types import (
+    Answer,
+    Benchmark,
+    Candidate,
+    Choice,
+    Corpus,
+    Judgment,
+    Option,
+    Picture,
+    PictureSet,
+    Relevance,
+    Review,
+    Task,
 )
+from sightline.web.book import Book, figures_of, last_of, mark_of
+from sightline.web.library import Library, Shelf
+from sightline.web.reviewing import agreements, queue_for, sample_of, standing_of
+from sightline.web.serving import open_desk
+from web_samples import client, forgery_token
 
 PICTURES = tuple(f"p{number}" for number in range(8))
 
@@ -71,11 +83,13 @@ def test_the_queue_goes_from_conflicts_to_what_one_saw_to_what_nobody_saw() -> N
 
 
 def test_a_sample_takes_as_many_of_each_tier_as_it_can(shelf: Shelf) -> None:
-    sample = sample_of(shelf, 8)
+    labels = labels_of(shelf.benchmark)
+    sample = sample_of(shelf.benchmark, labels, 8)
     tiers = {(one.task, one.picture): one.tier for one in shelf.benchmark.candidates}
     drawn = [tiers[pair] for pair in sample]
     assert len(set(sample)) == 8 and {tier: drawn.count(tier) for tier in drawn} == dict.fromkeys(set(drawn), 2)
-    assert sample == sample_of(shelf, 8) and sample_of(shelf, 1000) == sorted(labels_of(shelf.benchmark))
+    assert sample == sample_of(shelf.benchmark, labels, 8)
+    assert sample_of(shelf.benchmark, labels, 1000) == sorted(labels.now)
 
 
 @settings(deadline=None, max_examples=60)
@@ -90,13 +104,21 @@ def test_iou_is_that_of_the_two_sets(decisions: list[tuple[str, str, bool]]) -> 
     both = [picture for picture in PICTURES if ("a", picture) in last and ("b", picture) in last]
     mine = {picture for picture in both if last["a", picture]}
     theirs = {picture for picture in both if last["b", picture]}
-    found = agreements(votes_of(reviews, {}))
+    found = agreements(votes_of(reviews, benchmark(), {}))
     if not both:
         assert found == []
         return
     (one,) = found
+    assert one.iou is not None
     assert one.iou.mean == (len(mine & theirs) / len(mine | theirs) if mine | theirs else 1.0)
     assert {picture for _, picture in one.conflicts} == mine ^ theirs and one.labels == len(both)
+
+
+def undo(book: Book, shelf: Shelf, person: str) -> Review | None:
+    """As a page does it that was loaded just now."""
+    last = last_of(book.read(shelf.folder), person)
+    assert last is not None
+    return book.undo(shelf, person, mark_of(last))
 
 
 def test_decisions_are_lines_that_are_never_deleted(shelf: Shelf) -> None:
@@ -104,16 +126,16 @@ def test_decisions_are_lines_that_are_never_deleted(shelf: Shelf) -> None:
     book.decide(shelf, "ana", "t0", "p0", "accept")
     book.decide(shelf, "ana", "t0", "p5", "2")
     before = path.read_bytes()
-    taken = book.undo(shelf, "ana")
+    taken = undo(book, shelf, "ana")
     assert taken is not None and taken.picture == "p5"
     assert path.read_bytes().startswith(before)
     lines = [orjson.loads(line) for line in path.read_bytes().splitlines()]
     assert [line["decision"] for line in lines] == ["accept", "2", "withdraw"]
     assert all(line["person"] == "ana" and datetime.fromisoformat(line["when"]).tzinfo for line in lines)
     assert [review.picture for review in standing(book.read(shelf.folder))] == ["p0"]
-    assert book.undo(shelf, "ben") is None
-    assert book.undo(shelf, "ana") is not None and book.undo(shelf, "ana") is None
+    assert undo(book, shelf, "ana") is not None
     assert len(path.read_bytes().splitlines()) == 4
+    assert last_of(book.read(shelf.folder), "ana") is None
 
 
 def test_a_half_line_that_a_kill_left_costs_only_itself(shelf: Shelf) -> None:
@@ -137,7 +159,7 @@ def test_the_card_says_what_the_audit_would(shelf: Shelf) -> None:
     card = read_json(shelf.folder / "benchmark.json")["card"]["audit"]
     assert card["labels_checked"] == 12 and card["label_quality"]["mean"] == pytest.approx(found.right.mean)
     assert bench.validate(shelf.folder) == ()  # The checksum of what has grown is right, too.
-    book.undo(shelf, "ana")
+    undo(book, shelf, "ana")
     assert read_json(shelf.folder / "benchmark.json")["card"]["audit"]["labels_checked"] == 11
 
 
@@ -152,6 +174,154 @@ def test_a_withdrawn_decision_counts_for_nothing() -> None:
     assert label_quality(replace(small, reviews=(*said, back, replace(back, when=at + timedelta(4))))) is None
 
 
-def test_sets_can_be_reviewed_too(shelf: Shelf) -> None:
-    assert quality(shelf, ()) is None
-    assert len(labels_of(shelf.benchmark)) == 24
+def test_nobody_has_looked_yet(shelf: Shelf) -> None:
+    assert figures_of(shelf, ()).checked.main is None
+    assert len(labels_of(shelf.benchmark).now) == 24
+
+
+def mined(waiting: int = 2, others: int = 0) -> Benchmark:
+    """Requests with a set of two, and two pictures beside it; and one question."""
+    names = [f"s{number}" for number in range(waiting + others)]
+    tasks = {
+        name: Task(name, "select", (name,), extra={"review": "waiting"} if place < waiting else {})
+        for place, name in enumerate(names)
+    }
+    tasks["asked"] = Task("asked", "answer", ("how many?",), options=(Option("A", ("one",)),))
+    return Benchmark(
+        "mined",
+        Corpus("mined", {id_: Picture(id_, f"https://example.org/{id_}.jpg") for id_ in PICTURES}),
+        tasks,
+        {**{name: PictureSet(("p0", "p1")) for name in names}, "asked": Answer("two")},
+        candidates=tuple(
+            Candidate(name, picture, "positive" if place < 2 else "hard")
+            for name in names
+            for place, picture in enumerate(PICTURES[:4])
+        ),
+    )
+
+
+def test_requests_are_asked_whole_and_those_that_wait_all() -> None:
+    held = mined(30, 30)
+    sample = sample_of(held, labels_of(held), 40)
+    tasks = list(dict.fromkeys(task for task, _ in sample))
+    assert tasks[:30] == [f"s{number}" for number in range(30)] and tasks[-1] == "asked"
+    for task in tasks[:-1]:
+        asked = [picture for name, picture in sample if name == task]
+        assert sorted(asked[:-1]) == ["p0", "p1", "p2", "p3"] and asked[-1] == WHOLE
+    orders = {tuple(picture for name, picture in sample if name == task) for task in tasks[:-1]}
+    assert len(orders) > 4  # The order does not tell what is in the set.
+    assert len(tasks) < 45
+
+
+def test_of_a_rejected_request_nothing_else_is_asked() -> None:
+    sample = [("s0", "p0"), ("s0", "p1"), ("s0", WHOLE), ("s1", "p0")]
+    votes = {("s0", WHOLE): {"ana": False}}
+    assert queue_for("ana", sample, votes) == [("s1", "p0")]
+    assert queue_for("ben", sample, votes)[0] == ("s0", WHOLE)
+    votes[("s0", WHOLE)]["ben"] = False
+    assert queue_for("eva", sample, votes) == [("s1", "p0")]
+
+
+def test_a_picture_that_one_person_found_waits_for_a_second() -> None:
+    votes = {("s0", "p7"): {"ana": True}}
+    assert queue_for("ben", [("s0", "p0")], votes) == [("s0", "p7"), ("s0", "p0")]
+    assert queue_for("ana", [("s0", "p0")], votes) == [("s0", "p0")]
+
+
+def test_the_iou_of_complete_sets_counts_what_only_one_found() -> None:
+    votes = {("s0", "p0"): {"ana": True, "ben": True}, ("s0", "p7"): {"ana": True}}
+    (apart,) = agreements(votes)
+    assert apart.iou is not None and apart.iou.mean == 1.0
+    (whole,) = agreements({**votes, ("s0", WHOLE): {"ana": True, "ben": True}})
+    assert whole.iou is not None and whole.iou.mean == 0.5
+    (answers,) = agreements({("asked", WHOLE): {"ana": True, "ben": False}})
+    assert answers.iou is None and answers.same.mean == 0.0 and answers.conflicts == (("asked", WHOLE),)
+
+
+def test_a_review_makes_no_other_version_and_hides_no_damage(shelf: Shelf) -> None:
+    before = bench.read(shelf.folder).checksum
+    Book().decide(shelf, "ana", "t0", "p0", "relevant")
+    assert bench.read(shelf.folder).checksum == before
+    truth = shelf.folder / "truth.jsonl"
+    truth.write_bytes(truth.read_bytes().replace(b'"p0":1', b'"p0":0', 1))
+    Book().decide(shelf, "ana", "t0", "p1", "relevant")
+    assert [problem.file for problem in bench.validate(shelf.folder)] == ["truth.jsonl"]
+
+
+def test_clicks_calibrate_the_judges_in_the_card(tmp_path: Path) -> None:
+    held = benchmark()
+    judged = replace(held, judgments=tuple(Judgment(one.task, one.picture, "model", 1) for one in held.candidates))
+    bench.write(judged, tmp_path / "bench")
+    shelf = Library((tmp_path,), None).shelf("bench")
+    assert shelf is not None
+    for picture in PICTURES:
+        Book().decide(shelf, "ana", "t0", picture, "relevant" if picture in PICTURES[:4] else "not relevant")
+    card = read_json(shelf.folder / "benchmark.json")["card"]["audit"]
+    judge = card["judges"]["model"]
+    assert judge["precision"]["mean"] == pytest.approx(0.5) and judge["recall"]["mean"] == 1.0
+    assert judge["precision"]["low"] < 0.5 < judge["precision"]["high"]
+    assert card["relevant_by_people"]["mean"] == pytest.approx(0.5)
+
+
+def test_answers_are_decided_on_in_the_app(copied: Path) -> None:
+    looking = client(open_desk(None, (copied,), port=8377))
+    looking.cookies.set("sightline-person", "ana")
+    held = bench.read(copied / "benchmark")
+    of = {task.kind: task.id for task in held.tasks.values()}
+    chosen = held.truth[of["choose"]]
+    assert isinstance(chosen, Choice)
+    page = looking.get("/review/benchmark", params={"task": of["choose"], "whole": "1"}).text
+    assert 'value="option: A"' in page and "Is the answer right?" not in page and 'class="option right"' not in page
+    answered = held.truth[of["answer"]]
+    assert isinstance(answered, Answer)
+    page = looking.get("/review/benchmark", params={"task": of["answer"], "whole": "1"}).text
+    assert answered.text in page and "Give another answer" in page
+    csrf = forgery_token(page)
+
+    def post(task: str, decision: str, **more: str) -> int:
+        fields = {"csrf": csrf, "task": task, "decision": decision, **more}
+        return looking.post("/review/benchmark", data=fields, follow_redirects=False).status_code
+
+    assert post(of["choose"], f"option: {chosen.option}") == post(of["answer"], "answer", words=" 4  boats ") == 303
+    assert post(of["describe"], "reject", words="it has no boat") == post(of["select"], "accept") == 303
+    for task, decision in ((of["choose"], "option: Z"), (of["answer"], "answer"), (of["select"], "relevant")):
+        assert post(task, decision) == 400
+    assert post(of["rank"], "perhaps", picture=next(iter(held.corpus.pictures))) == 400
+    lines = [orjson.loads(line) for line in (copied / "benchmark" / "reviews.jsonl").read_bytes().splitlines()]
+    assert [line["decision"] for line in lines] == [
+        f"option: {chosen.option}",
+        "answer: 4 boats",
+        "reject: it has no boat",
+        "accept",
+    ]
+    card = read_json(copied / "benchmark" / "benchmark.json")["card"]["audit"]
+    assert card["checked"]["answers"]["checked"] == 3 and card["queries_reviewed"]["accepted"] == 1
+    assert "1 accepted, 0 rejected" in looking.get("/bench/benchmark").text
+    assert bench.validate(copied / "benchmark") == ()
+
+
+def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:
+    held = bench.read(copied / "benchmark")
+    task = next(task for task in held.tasks.values() if task.kind == "rank")
+    truth = held.truth[task.id]
+    assert isinstance(truth, Relevance)
+    missed = next(id_ for id_ in held.corpus.pictures if id_ not in truth.grades)
+    at = datetime(2026, 11, 15, tzinfo=UTC)
+    said = tuple(Review(task.id, name, "relevant", at, missed) for name in ("ana", "ben"))
+    bench.write(replace(held, reviews=said), copied / "benchmark")
+    review_benchmark(copied / "benchmark")
+    looking = client(open_desk(None, (copied,), port=8377))
+    assert "Version 1 as people mended it: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
+    told = looking.get("/bench/benchmark-v2/task", params={"id": task.id}).text
+    assert missed in told and "ben: relevant" in told
+
+
+def test_what_was_missed_is_looked_for_only_where_a_task_may_be_answered(copied: Path) -> None:
+    looking = client(open_desk(None, (copied,), port=8377, embedder=Colours()))
+    looking.cookies.set("sightline-person", "ana")
+    held = bench.read(copied / "benchmark")
+    task = next(task for task in held.tasks.values() if task.kind == "select" and task.scope.owner)
+    allowed = Scopes(held.corpus).pictures(task.scope)
+    page = looking.get("/review/benchmark", params={"task": task.id, "whole": "1", "find": "boat"}).text
+    found = set(re.findall(r'name="picture" value="([^"]+)"', page))
+    assert allowed is not None and found and found <= allowed

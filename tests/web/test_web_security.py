@@ -75,6 +75,24 @@ def test_the_first_address_lets_one_in_for_good(shared: tuple[TestClient, str]) 
     assert inside.status_code == 200 and token not in inside.text
 
 
+@pytest.mark.parametrize(
+    ("address", "leads"),
+    [
+        ("/corpus?owner=ana&token={}&order=name", "/corpus?owner=ana&amp;order=name"),
+        ("/picture?id=a%22%3E%3Cb%3E&token={}", "/picture?id=a%22%3E%3Cb%3E"),
+        ("//elsewhere.example/x?token={}", "/elsewhere.example/x"),
+        ("/%5Celsewhere.example?token={}", "/elsewhere.example"),
+        ("/?token={}", "/"),
+    ],
+)
+def test_a_token_leads_to_the_page_that_it_was_given_with(
+    shared: tuple[TestClient, str], address: str, leads: str
+) -> None:
+    outside, token = shared
+    page = outside.get(f"http://192.168.1.5:8377{address.format(token)}").text
+    assert f'content="0; url={leads}"' in page and token not in page
+
+
 def test_tokens_are_new_each_time(workspace: Path) -> None:
     tokens = {open_desk(workspace, host="0.0.0.0").guard.token for _ in range(3)}
     assert len(tokens) == 3 and open_desk(workspace).guard.token is None

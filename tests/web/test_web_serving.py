@@ -39,7 +39,8 @@ def test_an_address_that_others_reach_has_a_token(tmp_path: Path) -> None:
             assert running.stdout is not None
             address = running.stdout.readline().decode().strip()
             bare, token = address.split("?token=")
-            local = bare.replace("0.0.0.0", "127.0.0.1")
+            assert "0.0.0.0" not in bare  # A colleague can open it.
+            local = f"http://127.0.0.1:{bare.rpartition(':')[2]}"
             with httpx.Client(timeout=60) as outside:
                 assert outside.get(local).status_code == 403
                 assert outside.get(f"{local}?token={token}").status_code == 200

@@ -14,7 +14,7 @@ from starlette.types import ASGIApp
 from sightline.errors import SightlineError
 from sightline.web.addresses import harmless
 from sightline.web.desk import Desk, missing, posting, style_of
-from sightline.web.pages import bench, comparing, corpus, map, replaying, review, runs, search  # noqa: A004
+from sightline.web.pages import bench, comparing, corpus, graph, home, map, replaying, review, runs, search  # noqa: A004
 from sightline.web.security import Gate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
@@ -24,7 +24,7 @@ def build(desk: Desk) -> ASGIApp:
     """The whole app, behind its gate."""
     app = Starlette(
         routes=[
-            Route("/", corpus.home),
+            Route("/", home.home),
             Route("/static/{name}", static),
             Route("/thumb/{key}", corpus.thumb),
             Route("/corpus", corpus.grid),
@@ -34,7 +34,7 @@ def build(desk: Desk) -> ASGIApp:
             Route("/groups", corpus.groups),
             Route("/problems", corpus.problems),
             Route("/picture", corpus.picture),
-            Route("/graph/{name}", corpus.graph),
+            Route("/graph/{name}", graph.graph),
             Route("/search", search.search),
             Route("/api/count", search.count),
             Route("/api/upload", search.upload, methods=["POST"]),

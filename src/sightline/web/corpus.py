@@ -5,6 +5,7 @@ from __future__ import annotations
 import threading
 from collections import Counter
 from collections.abc import Iterable, Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -16,6 +17,7 @@ from numpy.typing import NDArray
 from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.store import LIVING, Store
 from sightline.corpus.view import StoredGroups, StoredPictures
+from sightline.report.words import day
 from sightline.types import Picture
 from sightline.web.choosing import FACETS, ORDERS, UNKNOWN, Choice
 
@@ -47,9 +49,10 @@ class Spot:
 
 @dataclass(frozen=True, slots=True)
 class GroupRow:
-    """A group: how many pictures it has, and the first of them."""
+    """A group: what it is called, how many pictures it has, and the first of them."""
 
     id: str
+    title: str
     count: int
     tiles: tuple[Tile, ...]
 
@@ -69,7 +72,7 @@ class CorpusView:
     def store(self) -> Store:
         """A connection of this thread."""
         if not hasattr(self._mine, "store"):
-            self._mine.store = Store(self.workspace)
+            self._mine.store = Store(self.workspace, reading=True)
         found: Store = self._mine.store
         return found
 
@@ -193,7 +196,12 @@ class CorpusView:
             GROUP BY g.id ORDER BY {order} LIMIT ? OFFSET ?""",
             (kind, limit, offset),
         )
-        return [GroupRow(id_, count, tuple(self._first(id_, tiles))) for id_, count in rows]
+        found = ((id_, count, tuple(self._first(id_, tiles))) for id_, count in rows)
+        return [GroupRow(id_, _title(id_, first), count, first) for id_, count, first in found]
+
+    def title(self, group: str) -> str:
+        """What a group is called by people."""
+        return _title(group, self._first(group, 1))
 
     def _first(self, group: str, limit: int) -> list[Tile]:
         rows = self.store.database.execute(
@@ -227,10 +235,10 @@ class CorpusView:
         """Changes whenever the database does."""
         found = []
         for name in (FILE_NAME, f"{FILE_NAME}-wal"):
-            path = self.workspace / name
-            if path.exists():
-                state = path.stat()
-                found.append((state.st_mtime_ns, state.st_size))
+            with suppress(FileNotFoundError):
+                state = (self.workspace / name).stat()
+                if state.st_size:  # An empty one comes and goes with whoever reads.
+                    found.append((state.st_mtime_ns, state.st_size))
         return tuple(found)
 
 
@@ -242,6 +250,17 @@ def _commonest(facet: str, counter: Counter[str | None]) -> list[tuple[str, int]
     else:
         ranked = sorted(known, key=lambda pair: (-pair[1], pair[0]))[:_FACET_VALUES]
     return [*ranked, *([(UNKNOWN, counter[None])] if None in counter else [])]
+
+
+def _title(group: str, tiles: Sequence[Tile]) -> str:
+    """Events and bursts by their first picture's time, copies by its file's name, others by their own name."""
+    kind, _, name = group.partition("/")
+    first = next(iter(tiles), None)
+    if first is not None and kind == "duplicate":
+        return f"Copies of {first.id.rpartition('/')[2]}"
+    if first is not None and kind in ("event", "burst") and first.taken_at:
+        return f"{day(first.taken_at)}, {first.taken_at[11:16]}"
+    return name or group
 
 
 def _tile(row: Sequence[Any]) -> Tile:

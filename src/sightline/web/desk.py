@@ -5,12 +5,14 @@ from __future__ import annotations
 import functools
 import re
 from collections.abc import Awaitable, Callable, Mapping
+from contextlib import suppress
 from dataclasses import dataclass, field
 from importlib.resources import files
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote
 
-from jinja2 import Environment, PackageLoader, StrictUndefined
+from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
 from starlette.exceptions import HTTPException
@@ -18,6 +20,7 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sightline import __version__
+from sightline.errors import SightlineError
 from sightline.report import words
 from sightline.types import Failure
 from sightline.types.words import counted
@@ -29,8 +32,9 @@ from sightline.web.security import EXPORT_POLICY, Guard, read_form
 from sightline.web.thumbs import KEY, data_url
 
 Posted: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
-_LINK = re.compile(r' (?:href|action)="/[^"]*"')
+_LINK = re.compile(r' (?:href|action)="[/?][^"]*"')
 _PERSON = 60
+_FILE_NAME = 100
 
 
 def _environment() -> Environment:
@@ -46,8 +50,15 @@ def _environment() -> Environment:
             "raw": Markup,
         }
     )
-    found.filters.update({"pages": at_offset, "with_value": with_value, "without": without, "told": harmless})
+    found.filters.update({"pages": at_offset, "with_value": with_value, "without": without, "told": _told})
     return found
+
+
+@pass_context
+def _told(context: Context, text: str) -> str:
+    """A message with paths below the given folders by their names, and without others."""
+    library = context.get("library")
+    return harmless(text, library.places.roots if isinstance(library, Library) else ())
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,9 +77,18 @@ class Desk:
         desk: Desk = request.app.state.desk
         return desk
 
+    def warm(self) -> None:
+        """Read what first pages would wait for: the corpus, benchmarks, and the index; the page says what is wrong."""
+        with suppress(SightlineError):
+            if self.library.corpus is not None:
+                self.library.corpus.warm()
+        self.library.shelves()
+        with suppress(SightlineError):
+            self.finder.warm()
+
     def show(self, request: Request, template: str, *, status: int = 200, **values: Any) -> Response:
         """A page; with `?export=1` as one file that needs no other."""
-        export = request.query_params.get("export") == "1"
+        export = request.query_params.get("export") == "1" and status < 400
         page = self.templates.get_template(template).render(
             export=export,
             request=request,
@@ -81,9 +101,8 @@ class Desk:
         )
         if not export:
             return HTMLResponse(page, status)
-        name = re.sub(r"[^\w]+", "-", request.url.path).strip("-") or "sightline"
         headers = {
-            "content-disposition": f'attachment; filename="{name}.html"',
+            "content-disposition": f'attachment; filename="{_file_name(request)}.html"',
             "content-security-policy": EXPORT_POLICY,
         }
         return HTMLResponse(_LINK.sub("", page), status, headers)
@@ -97,6 +116,13 @@ class Desk:
         path = self.library.path(key) if key is not None and KEY.fullmatch(key) else None
         small = None if path is None or key is None else self.library.thumbs.get(key, size, path)
         return "data:," if small is None or isinstance(small, Failure) else data_url(small)
+
+
+def _file_name(request: Request) -> str:
+    """A name for a saved page that tells it from others: its address, with what was asked for there."""
+    asked = [value for name, value in request.query_params.items() if name not in ("export", "key")]
+    name = re.sub(r"[^\w]+", "-", "-".join((request.url.path, *asked)), flags=re.ASCII).strip("-")
+    return name[:_FILE_NAME].rstrip("-") or "sightline"
 
 
 def thumb_address(key: str | None, size: int = 256) -> str:

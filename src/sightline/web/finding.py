@@ -13,11 +13,12 @@ from sightline.config import Config
 from sightline.errors import UserError
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
+from sightline.search.gazetteer import find_place
 from sightline.search.index.manifest import DEFAULT, index_folder, index_names, read_manifest
 from sightline.search.methods import METHODS
 from sightline.search.results import Results
 from sightline.search.searcher import Searcher
-from sightline.types import Failure, PictureRef, SearchQuery
+from sightline.types import Failure, Picture, PictureRef, SearchQuery
 from sightline.web.thumbs import shrink
 
 _UPLOADS = 32
@@ -79,6 +80,11 @@ class Finder:
                 held = self._open[name] = (stamp, found)
             return held[1]
 
+    def warm(self) -> None:
+        """Open the usual index, and read the names of places, which the first `near` needs."""
+        if self.searcher() is not None:
+            find_place("Paris")
+
     def search(self, wanted: Wanted, index: str = DEFAULT) -> Results:
         """The pictures that fit best."""
         searcher = self.searcher(index)
@@ -103,6 +109,28 @@ class Finder:
             return 0
         rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
         return len(searcher) if rows is None else len(rows)
+
+    def place(self, id_: str, index: str = DEFAULT) -> str | None:
+        """The place nearest to a picture's coordinates, where the index knows it."""
+        searcher = self.searcher(index)
+        if searcher is None:
+            return None
+        with searcher.table_lock:
+            known = searcher.table.find(id_)
+        if known is None or known.row >= len(searcher.columns):
+            return None
+        return searcher.columns.texts("place")[known.row]
+
+    def left_by(self, where: str, most: int, index: str = DEFAULT) -> list[Picture]:
+        """The first pictures that a filter alone leaves, in the order of the index."""
+        searcher = self.searcher(index)
+        if searcher is None:
+            return []
+        rows = searcher.select(SearchQuery(where=where.strip() or None)).rows
+        wanted = (searcher.table.rows() if rows is None else rows)[:most].tolist()
+        with searcher.table_lock:
+            found = searcher.table.pictures(wanted)
+        return [found[row] for row in wanted if row in found]
 
     def keep_upload(self, data: bytes) -> str | Failure:
         """A picture that somebody dropped, made small and kept in memory for its search; the key that names it."""

@@ -1,57 +1,46 @@
-"""The human half of a benchmark: which labels people look at next, what they decided, and how far they agree."""
+"""The human half of a benchmark: what people look at next, what they decided, and how far they agree."""
 
 from __future__ import annotations
 
 import random
-import threading
-import time
 from collections import defaultdict
-from collections.abc import Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
-from datetime import UTC, datetime
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
 from itertools import combinations
-from pathlib import Path
-from typing import TypeAlias
 
-from sightline.bench.files import HEADER, REVIEWS, checksums
-from sightline.bench.problems import stop
-from sightline.bench.schema import CURRENT
-from sightline.bench.table import Source
-from sightline.errors import UserError
-from sightline.io import read_json, write_json
-from sightline.make.audit.reviews import WITHDRAW, LabelQuality, decision_of, label_quality, standing
-from sightline.run.lines import GrowingFile
+from sightline.make.audit.decisions import (
+    WHOLE,
+    Labels,
+    Pair,
+    Votes,
+    is_conflict,
+    settled,
+)
 from sightline.score.statistics import estimate
-from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
-from sightline.web.library import Shelf
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance
 
 SAMPLE = 100
 """About so many labels are enough to know how far the judges can be trusted."""
 TARGET_IOU = 0.91
 """What the annotators of DISBench reached."""
-GRADES = ("0", "1", "2", "3")
-REWORD = "reword: "
-_PEOPLE = 2
-_PATIENCE = 50
-
-Pair: TypeAlias = tuple[str, str]
-Votes: TypeAlias = Mapping[Pair, Mapping[str, bool]]
+_WAITING = "waiting"
 
 
 @dataclass(frozen=True, slots=True)
 class Agreement:
-    """How far two people agree: over the tasks of which both looked at pictures, the IoU of what they find relevant."""
+    """How far two people agree: how often they decide the same, and the IoU of what they find relevant, over tasks."""
 
     first: str
     second: str
     labels: int
-    iou: Estimate
+    same: Estimate
+    iou: Estimate | None
     conflicts: tuple[Pair, ...]
 
 
 @dataclass(frozen=True, slots=True)
 class Standing:
-    """Where a sample of labels stands: how many have enough decisions, and how many people contradict each other on."""
+    """Where a sample stands: how much has enough decisions, and on what people contradict each other."""
 
     labels: int
     settled: int
@@ -59,29 +48,29 @@ class Standing:
     mine: int
 
 
-def labels_of(benchmark: Benchmark) -> dict[Pair, int]:
-    """Every label that a person can check: graded pictures, and for sets what is in them and what was put beside."""
-    found: dict[Pair, int] = {}
-    for task, truth in benchmark.truth.items():
-        if isinstance(truth, Relevance):
-            found |= {(task, picture): grade for picture, grade in truth.grades.items()}
-        elif isinstance(truth, PictureSet):
-            found |= {(task, picture): 1 for picture in truth.pictures}
-    sets = {task for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)}
-    for one in benchmark.candidates:
-        if one.task in sets:
-            found.setdefault((one.task, one.picture), 0)
-    return found
+def sample_of(benchmark: Benchmark, labels: Labels, most: int = SAMPLE, seed: int = 0) -> list[Pair]:
+    """What people look at, in the order of the tasks; a picture is `(task, id)`, a whole task `(task, "")`.
 
-
-def sample_of(shelf: Shelf, most: int = SAMPLE, seed: int = 0) -> list[Pair]:
-    """Labels to check, as many of each tier as there are to share; those of one query follow each other."""
+    Of rank tasks as many labels of each tier as there are to share; of select tasks all pictures in and beside the set,
+    in an order that does not tell which is which, and then the request itself: those that wait for people all, of
+    others about as many labels; of all other tasks their answers.
+    """
     rng = random.Random(seed)
-    labels = labels_of(shelf.benchmark)
     tiers: dict[str, list[Pair]] = defaultdict(list)
-    known = {(one.task, one.picture): str(one.tier) for one in shelf.benchmark.candidates}
-    for pair, grade in labels.items():
-        tiers[known.get(pair, f"grade {grade}")].append(pair)
+    pools: dict[str, list[Pair]] = {
+        task: [] for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)
+    }
+    for pair in labels.now:
+        if pair[0] in pools:
+            pools[pair[0]].append(pair)
+        else:
+            tiers[labels.stratum[pair]].append(pair)
+    chosen = [*_of_tiers(tiers, most, rng), *_of_sets(benchmark, pools, most, rng)]
+    place = {task: number for number, task in enumerate(benchmark.tasks)}
+    return sorted(chosen, key=lambda pair: (place.get(pair[0], len(place)), "" if pair[0] in pools else pair[1]))
+
+
+def _of_tiers(tiers: Mapping[str, list[Pair]], most: int, rng: random.Random) -> list[Pair]:
     for pairs in tiers.values():
         rng.shuffle(pairs)
     chosen: list[Pair] = []
@@ -89,126 +78,87 @@ def sample_of(shelf: Shelf, most: int = SAMPLE, seed: int = 0) -> list[Pair]:
         for tier in sorted(tiers):
             if tiers[tier] and len(chosen) < most:
                 chosen.append(tiers[tier].pop())
-    place = {task: number for number, task in enumerate(shelf.benchmark.tasks)}
-    return sorted(chosen, key=lambda pair: (place.get(pair[0], len(place)), pair[1]))
+    return chosen
 
 
-def votes_of(reviews: Iterable[Review], labels: Mapping[Pair, int]) -> dict[Pair, dict[str, bool]]:
-    """For each label what each person found, by their last decision; also for pictures that have no label yet."""
-    found: dict[Pair, dict[str, bool]] = defaultdict(dict)
-    for review in reviews:
-        if review.picture is not None:
-            pair = review.task, review.picture
-            relevant = decision_of(review.decision, labels.get(pair, 0) > 0)
-            if relevant is not None:
-                found[pair][review.person] = relevant
-    return dict(found)
+def _of_sets(benchmark: Benchmark, pools: Mapping[str, list[Pair]], most: int, rng: random.Random) -> Iterator[Pair]:
+    left = most
+    for task in rng.sample(list(pools), len(pools)):
+        held = benchmark.tasks.get(task)
+        if held is None or (left <= 0 and held.extra.get("review") != _WAITING):
+            continue
+        yield from rng.sample(sorted(pools[task]), len(pools[task]))
+        yield task, WHOLE
+        left -= len(pools[task])
 
 
 def queue_for(person: str, sample: Sequence[Pair], votes: Votes) -> list[Pair]:
-    """What a person looks at next: where two others contradict each other, what one other saw, what nobody saw."""
+    """What a person looks at next: where two others contradict each other, what one other saw, what nobody saw.
+
+    What somebody decided outside the sample, such as a picture that was missed, waits for a second person too. Of a
+    query that this person or enough people reject, nothing else is asked.
+    """
     order: dict[int, list[Pair]] = {0: [], 1: [], 2: []}
-    for pair in dict.fromkeys((*sample, *_disputed(votes))):
+    refused = {
+        task
+        for (task, picture), given in votes.items()
+        if picture == WHOLE and (given.get(person) is False or settled(given) is False)
+    }
+    for pair in dict.fromkeys((*sample, *votes)):
         others = votes.get(pair, {})
-        if person in others or (len(others) >= _PEOPLE and not _conflict(others)):
+        if person in others or settled(others) is not None or (pair[0] in refused and pair[1] != WHOLE):
             continue
-        order[0 if _conflict(others) else 1 if others else 2].append(pair)
+        order[0 if is_conflict(others) else 1 if others else 2].append(pair)
     return [pair for pairs in order.values() for pair in pairs]
 
 
 def standing_of(person: str, sample: Sequence[Pair], votes: Votes) -> Standing:
     """Where the sample stands, and how much of it this person has looked at."""
     seen = [votes.get(pair, {}) for pair in sample]
-    settled = sum(len(one) >= _PEOPLE and not _conflict(one) for one in seen)
-    return Standing(len(sample), settled, tuple(_disputed(votes)), sum(person in one for one in seen))
+    done = sum(settled(one) is not None for one in seen)
+    disputed = tuple(pair for pair, given in votes.items() if is_conflict(given))
+    return Standing(len(sample), done, disputed, sum(person in one for one in seen))
 
 
 def agreements(votes: Votes) -> list[Agreement]:
-    """Every two people who looked at the same pictures."""
+    """Every two people who looked at the same."""
     people = sorted({person for given in votes.values() for person in given})
     found = []
     for first, second in combinations(people, 2):
         both = {pair: given for pair, given in votes.items() if first in given and second in given}
         if both:
-            tasks = dict.fromkeys(task for task, _ in both)
-            shares = [_iou(task, first, second, both) for task in tasks]
-            conflicts = tuple(pair for pair, given in both.items() if given[first] != given[second])
-            found.append(Agreement(first, second, len(both), estimate(shares), conflicts))
+            tasks = dict.fromkeys(task for task, picture in both if picture != WHOLE)
+            shares = [_iou(task, first, second, votes) for task in tasks]
+            same = [float(given[first] == given[second]) for given in both.values()]
+            found.append(
+                Agreement(
+                    first,
+                    second,
+                    len(both),
+                    estimate(same, clusters=[task for task, _ in both], proportion=True),
+                    estimate(shares) if shares else None,
+                    tuple(pair for pair, given in both.items() if given[first] != given[second]),
+                )
+            )
     return found
 
 
-def _iou(task: str, first: str, second: str, both: Votes) -> float:
-    """|A ∩ B| / |A ∪ B| of the pictures that each finds relevant, of those that both saw; 1 where neither finds any."""
-    mine = {pair for pair, given in both.items() if pair[0] == task and given[first]}
-    theirs = {pair for pair, given in both.items() if pair[0] == task and given[second]}
+def _iou(task: str, first: str, second: str, votes: Votes) -> float:
+    """|A ∩ B| / |A ∪ B| of the pictures that each finds relevant; 1 where neither finds any.
+
+    Where both say that the request is good and complete, what one of them found and the other never saw counts too;
+    else only what both saw.
+    """
+    whole = votes.get((task, WHOLE), {})
+    complete = whole.get(first) is True and whole.get(second) is True
+    held = {pair[1]: given for pair, given in votes.items() if pair[0] == task and pair[1] != WHOLE}
+    seen = {id_: given for id_, given in held.items() if complete or (first in given and second in given)}
+    mine = {id_ for id_, given in seen.items() if given.get(first)}
+    theirs = {id_ for id_, given in seen.items() if given.get(second)}
     return len(mine & theirs) / len(mine | theirs) if mine | theirs else 1.0
 
 
-def _conflict(given: Mapping[str, bool]) -> bool:
-    """As many say yes as say no; a third person decides."""
-    return len(given) >= _PEOPLE and 2 * sum(given.values()) == len(given)
-
-
-def _disputed(votes: Votes) -> list[Pair]:
-    return [pair for pair, given in votes.items() if _conflict(given)]
-
-
-class Book:
-    """`reviews.jsonl` of one benchmark: a decision is on the disk before anybody is told that it is saved."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-
-    def read(self, folder: Path) -> tuple[Review, ...]:
-        """All lines, withdrawn ones and withdrawals too."""
-        source = Source(folder, CURRENT, stop, growing=True)
-        return tuple(review for _, review in source.rows(REVIEWS))
-
-    def decide(self, shelf: Shelf, person: str, task: str, picture: str | None, decision: str) -> Review:
-        """Append one decision, and bring the card up to date."""
-        review = Review(task, person, decision, datetime.now(UTC), picture)
-        with self._lock:
-            file = _opened(shelf.folder / REVIEWS.name)
-            try:
-                file.append(REVIEWS.line(review))
-            finally:
-                file.close()
-            self._update_card(shelf)
-        return review
-
-    def undo(self, shelf: Shelf, person: str) -> Review | None:
-        """Take back this person's last decision by a line that says so; None where there is none."""
-        mine = [review for review in standing(self.read(shelf.folder)) if review.person == person]
-        if not mine:
-            return None
-        self.decide(shelf, person, mine[-1].task, mine[-1].picture, WITHDRAW)
-        return mine[-1]
-
-    def _update_card(self, shelf: Shelf) -> None:
-        """Label quality as the audit measures it, and the checksum of the file that has grown."""
-        found = quality(shelf, self.read(shelf.folder))
-        path = shelf.folder / HEADER
-        header = read_json(path)
-        card = header.setdefault("card", {})
-        audit = card.get("audit") if isinstance(card.get("audit"), dict) else {}
-        card["audit"] = audit | {
-            "label_quality": None if found is None else asdict(found.right),
-            "labels_checked": 0 if found is None else found.checked,
-        }
-        header["checksums"] = checksums(shelf.folder)
-        write_json(path, header)
-
-
-def quality(shelf: Shelf, reviews: Iterable[Review]) -> LabelQuality | None:
-    """The share of labels that people find right; None where nobody checked any."""
-    return label_quality(replace(shelf.benchmark, reviews=tuple(reviews)))
-
-
-def _opened(path: Path) -> GrowingFile:
-    """Another process may be writing its own line at this moment."""
-    for _ in range(_PATIENCE):
-        try:
-            return GrowingFile(path)
-        except UserError:
-            time.sleep(0.02)
-    return GrowingFile(path)
+def is_graded(benchmark: Benchmark) -> bool:
+    """Whether its labels know more than relevant and not."""
+    grades = (truth.grades.values() for truth in benchmark.truth.values() if isinstance(truth, Relevance))
+    return any(grade > 1 for held in grades for grade in held)

@@ -7,8 +7,9 @@ import ipaddress
 import secrets
 import socket
 from dataclasses import dataclass, field
+from html import escape
 from http.cookies import CookieError, SimpleCookie
-from urllib.parse import parse_qs, urlsplit
+from urllib.parse import parse_qs, quote, urlencode, urlsplit
 
 from starlette.datastructures import Headers, MutableHeaders
 from starlette.exceptions import HTTPException
@@ -35,7 +36,7 @@ _HEADERS = {
 }
 _SAFE = ("GET", "HEAD")
 # A redirect would carry a strict cookie only where no other site led here; a page that goes on by itself always does.
-_ENTER = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url=/"><title>Sightline</title>'
+_ENTER = '<!doctype html><meta charset="utf-8"><meta http-equiv="refresh" content="0; url={}"><title>Sightline</title>'
 
 
 @dataclass(frozen=True, slots=True)
@@ -107,10 +108,13 @@ class Gate:
             return PlainTextResponse("This was sent by another site.", 403)
         if guard.token is None or guard.is_token(cookies.get(f"{guard.cookie}-token", "")):
             return None
-        given = parse_qs(scope.get("query_string", b"").decode("latin-1")).get("token", [""])[0]
+        asked = parse_qs(scope.get("query_string", b"").decode("latin-1"), keep_blank_values=True)
+        given = asked.pop("token", [""])[0]
         if not guard.is_token(given):
             return PlainTextResponse("A token is needed: open the address that `sightline view` printed.", 403)
-        entered = HTMLResponse(_ENTER)
+        # On to where the address led, less the token; one slash, or another site could be meant.
+        path = "/" + quote(scope["path"].lstrip("/\\"))
+        entered = HTMLResponse(_ENTER.format(escape(path + (f"?{urlencode(asked, doseq=True)}" if asked else ""))))
         entered.headers.append("set-cookie", _set(f"{guard.cookie}-token", given))
         return entered
 

@@ -75,15 +75,27 @@ def serve(
         workspace, given, host=host, port=port, model=model, embedder=embedder, config=config, asking=asking
     )
     token = desk.guard.token
-    named = f"[{host}]" if ":" in host else host
+    named = _reached(host)
     settings = uvicorn.Config(
         build(desk), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
     )
-    if desk.library.corpus is not None:
-        threading.Thread(target=desk.library.corpus.warm, daemon=True).start()
+    threading.Thread(target=desk.warm, daemon=True).start()
     ready(f"http://{named}:{port}/{'' if token is None else f'?token={token}'}")
     with bound, suppress(KeyboardInterrupt):
         uvicorn.Server(settings).run(sockets=[bound])
+
+
+def _reached(host: str) -> str:
+    """As others write it in an address: nobody can open `0.0.0.0`, which stands for all of a machine's own."""
+    if host in ("0.0.0.0", "::"):
+        family, elsewhere = (socket.AF_INET6, "2001:db8::1") if host == "::" else (socket.AF_INET, "192.0.2.1")
+        with socket.socket(family, socket.SOCK_DGRAM) as asking:
+            try:
+                asking.connect((elsewhere, 9))  # Nothing is sent: it only says from which address it would be.
+                host = asking.getsockname()[0]
+            except OSError:
+                host = socket.gethostname()
+    return f"[{host}]" if ":" in host else host
 
 
 def _bound(host: str, port: int) -> socket.socket:
@@ -93,7 +105,10 @@ def _bound(host: str, port: int) -> socket.socket:
     found.setsockopt(socket.SOL_SOCKET, socket.SO_REUSEADDR, 1)
     try:
         found.bind((host.strip("[]"), port))
+        found.listen()  # Whoever opens the address as soon as it is told is heard.
     except OSError as error:
         found.close()
-        raise UserError(f"{host}:{port} can't be listened on: {error.strerror}.", "choose another --port") from error
+        raise UserError(
+            f"{host}:{port} can't be listened on: {error.strerror}.", "choose another --port or --host"
+        ) from error
     return found

@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 from dataclasses import dataclass, field
+from functools import cached_property
+
+import orjson
 
 from sightline.agent.trajectory import End, Memory, Record, Sight, Start, Turn, Use
 from sightline.types import Box, Failure, PictureSet, Prediction, Ranking, Text
@@ -12,6 +15,7 @@ from sightline.web.live import Job
 from sightline.web.regions import Region, region_of
 
 _SHOWN = 12
+_LISTED = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,9 +40,10 @@ class Seen:
 
 @dataclass(frozen=True, slots=True)
 class Used:
-    """One tool call: what it found first, what was looked at, and the subsets that it changed."""
+    """One tool call: what it was told, what it found first, what was looked at, and the subsets that it changed."""
 
     use: Use
+    told: tuple[tuple[str, str], ...]
     tiles: tuple[Tile, ...]
     more: int
     seen: tuple[Seen, ...]
@@ -74,6 +79,13 @@ class Steps:
     shelf: Shelf | None = None
     _sizes: dict[str, int] = field(default_factory=dict)
     _task: str | None = None
+
+    @cached_property
+    def _all(self) -> int:
+        """How many pictures there are to choose from."""
+        if self.shelf is not None:
+            return len(self.shelf.benchmark.corpus.pictures)
+        return 0 if self.library.corpus is None else self.library.corpus.total()
 
     def step(self, record: Record) -> Step | None:
         """A step to show; None for the first and the last line."""
@@ -114,11 +126,37 @@ class Steps:
         subsets = []
         for name, held in use.saved.items():
             before = self._sizes.get(name)
-            most = max(self._sizes.values(), default=len(held))
-            subsets.append(Subset(name, len(held), before, min(1.0, len(held) / max(1, most, len(held)))))
+            most = max(1, self._all, len(held), *self._sizes.values())
+            subsets.append(Subset(name, len(held), before, len(held) / most))
             self._sizes[name] = len(held)
         shown = self.tiles(use.found[:_SHOWN])
-        return Used(use, shown, len(use.found) - len(shown), self.sights(use.pictures), tuple(subsets))
+        return Used(
+            use,
+            arguments_of(use.arguments),
+            shown,
+            len(use.found) - len(shown),
+            self.sights(use.pictures),
+            tuple(subsets),
+        )
+
+
+def arguments_of(text: str) -> tuple[tuple[str, str], ...]:
+    """A call's arguments by name; of a long list only its length, and what is no object as it is."""
+    try:
+        given = orjson.loads(text or "{}")
+    except orjson.JSONDecodeError:
+        given = text
+    if not isinstance(given, dict):
+        return (("", text),)
+    return tuple((name, _argument(value)) for name, value in given.items())
+
+
+def _argument(value: object) -> str:
+    if isinstance(value, list) and (len(value) > _LISTED or any(isinstance(one, dict | list) for one in value)):
+        return f"{len(value):,} of them"
+    if isinstance(value, list):
+        return ", ".join(map(_argument, value))
+    return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
 def _pictures(said: Prediction) -> tuple[str, ...]:

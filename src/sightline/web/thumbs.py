@@ -7,6 +7,7 @@ import io
 import os
 import re
 import secrets
+from contextlib import suppress
 from pathlib import Path
 
 import numpy as np
@@ -57,14 +58,13 @@ class Thumbs:
     def get(self, key: str, side: int, source: Path) -> bytes | Failure:
         """The small copy of a file, from the folder or made now."""
         kept = self._folder / key[:2] / f"{key}-{side}.jpg"
-        try:
+        with suppress(OSError):
             return kept.read_bytes()
-        except FileNotFoundError:
-            pass
         data = read_file(source)
         made = data if isinstance(data, Failure) else shrink(data, side)
         if isinstance(made, bytes):
-            self._keep(kept, made)
+            with suppress(OSError):  # Where nothing can be kept, it is made again.
+                self._keep(kept, made)
         return made
 
     @staticmethod

@@ -5,13 +5,13 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
+from sightline.make.audit.decisions import standing
 from sightline.make.audit.pools import find_twins, look_at_queries
-from sightline.make.audit.reviews import standing
+from sightline.make.audit.report import Audit
 from sightline.make.audit.stage import audit_benchmark
 from sightline.report.facts import facts_of
 from sightline.types import (
@@ -24,21 +24,26 @@ from sightline.types import (
     PictureSet,
     Relevance,
     Review,
+    Step,
     Task,
     Traces,
 )
+from sightline.web.book import Book, figures_of
 from sightline.web.contradicting import side_by_side
 from sightline.web.corpus import Tile
 from sightline.web.desk import Desk, missing, number
-from sightline.web.library import Fresh, Shelf
+from sightline.web.later import Later
+from sightline.web.library import Shelf
+from sightline.web.origin import origin_of
 from sightline.web.regions import Region, region_of
-from sightline.web.reviewing import Book, quality
 
 _TASKS = 100
 _POOL = 400
 _TIERS = ("seed", "positive", "neutral", "near", "hard", "easy", "random", "pooled", "")
-_BOOK = Book()
-_AUDITS: Fresh[Any] = Fresh()
+BOOK = Book()
+_AUDITS: Later[Audit] = Later()
+_AGAIN = "2"
+"""So many seconds until a page that waits for something looks again."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +71,7 @@ def listing(request: Request) -> Response:
     desk = Desk.of(request)
     desk.library.refresh()
     rows = [(shelf, facts_of(shelf.benchmark)) for shelf in desk.library.shelves()]
-    return desk.show(request, "benchmarks.html", rows=rows)
+    return desk.show(request, "benchmarks.html", rows=rows, broken=desk.library.broken())
 
 
 def overview(request: Request) -> Response:
@@ -81,7 +86,7 @@ def overview(request: Request) -> Response:
         "benchmark.html",
         shelf=shelf,
         facts=facts_of(benchmark),
-        found=quality(shelf, _BOOK.read(shelf.folder)),
+        figures=figures_of(shelf, BOOK.read(shelf.folder)),
         flags=flags,
         flag_counts=Counter(flag for held in flags.values() for flag in held),
         tasks=tasks[offset : offset + _TASKS],
@@ -96,17 +101,24 @@ def overview(request: Request) -> Response:
 def audit(request: Request) -> Response:
     """Everything that the audit finds: baselines that never look, twins, lopsided queries, label quality."""
     desk, shelf = of(request)
-    reviews = _BOOK.read(shelf.folder)
-    ranks = _rank_tasks(replace(shelf.benchmark, reviews=reviews))
+    figures = figures_of(shelf, BOOK.read(shelf.folder))
+    ranks = _rank_tasks(shelf.benchmark)
     found = None
     if ranks.tasks:
-        judging = shelf.benchmark.card.get("judging")
-        found = _AUDITS.get(
-            shelf.name,
-            (id(shelf), len(reviews)),
-            lambda: audit_benchmark(ranks, judging=judging if isinstance(judging, dict) else None),
-        )
-    return desk.show(request, "audit.html", shelf=shelf, audit=found)
+        patience = {"patience": None} if request.query_params.get("export") == "1" else {}
+        found = _AUDITS.get(shelf.folder, shelf.mark, lambda: _audited(ranks), **patience)
+    waits = found is None and bool(ranks.tasks)
+    if found is not None:  # Only this part changes with a review.
+        found = replace(found, checked=figures.checked, judges=figures.judges)
+    page = desk.show(request, "audit.html", shelf=shelf, audit=found, waits=waits, figures=figures)
+    if waits:
+        page.headers["refresh"] = _AGAIN
+    return page
+
+
+def _audited(benchmark: Benchmark) -> Audit:
+    judging = benchmark.card.get("judging")
+    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None)
 
 
 def task(request: Request) -> Response:
@@ -116,17 +128,20 @@ def task(request: Request) -> Response:
     if asked is None:
         raise missing("such task")
     truth = shelf.benchmark.truth.get(asked.id)
-    reviews = [review for review in standing(_BOOK.read(shelf.folder)) if review.task == asked.id]
+    reviews = [review for review in standing(BOOK.read(shelf.folder)) if review.task == asked.id]
     return desk.show(
         request,
         "task.html",
         shelf=shelf,
         task=asked,
         prompt=parts_of(desk, shelf, asked),
-        options=[(one.key, [_part(desk, shelf, part) for part in one.content]) for one in asked.options],
+        options=option_parts(desk, shelf, asked),
         pools=pools_of(desk, shelf, asked.id, reviews),
         truth=truth if isinstance(truth, Answer | Choice) else None,
         traces=side_by_side(truth.references) if isinstance(truth, Traces) else None,
+        scored=any(one.score is not None for one in shelf.candidates.get(asked.id, ())),
+        origin=origin_of(desk, shelf, asked),
+        steps=[] if not isinstance(truth, Answer) else [_step(desk, shelf, step) for step in truth.steps],
         flags=flags_of(shelf.benchmark).get(asked.id, ()),
         about=[review for review in reviews if review.picture is None],
     )
@@ -145,9 +160,9 @@ def pools_of(desk: Desk, shelf: Shelf, task: str, reviews: list[Review]) -> list
     """The judged pictures by tier; each with the highest grades first."""
     truth = shelf.benchmark.truth.get(task)
     grades = truth.grades if isinstance(truth, Relevance) else {}
-    if isinstance(truth, PictureSet):
-        grades = dict.fromkeys(truth.pictures, 1)
     candidates = {one.picture: one for one in shelf.candidates.get(task, ())}
+    if isinstance(truth, PictureSet):  # What was put beside a set is not in it: that is a label, too.
+        grades = dict.fromkeys(candidates, 0) | dict.fromkeys(truth.pictures, 1)
     judgments: dict[str, list[Judgment]] = defaultdict(list)
     for one in shelf.judgments.get(task, ()):
         judgments[one.picture].append(one)
@@ -171,10 +186,19 @@ def parts_of(desk: Desk, shelf: Shelf, task: Task) -> list[PromptPart]:
     return [_part(desk, shelf, part) for part in task.prompt]
 
 
+def option_parts(desk: Desk, shelf: Shelf, task: Task) -> list[tuple[str, list[PromptPart]]]:
+    """The options of a task: the key of each, and what it says."""
+    return [(one.key, [_part(desk, shelf, part) for part in one.content]) for one in task.options]
+
+
 def _part(desk: Desk, shelf: Shelf, part: str | PictureRef) -> PromptPart:
     if isinstance(part, str):
         return PromptPart(part)
     return PromptPart(tile=Tile(desk.library.key(part.id, shelf) or "", part.id), region=region_of(part.region))
+
+
+def _step(desk: Desk, shelf: Shelf, step: Step) -> tuple[Step, list[PromptPart]]:
+    return step, [_part(desk, shelf, picture) for picture in step.pictures]
 
 
 def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:

@@ -83,7 +83,7 @@ def compare(request: Request) -> Response:
         shelf=shelf,
         lines=lines[:_TASKS],
         count=len(lines),
-        table=None if compared.comparison is None else to_fragment([_differences(compared.comparison.pairs)]),
+        table=None if compared.comparison is None else to_fragment([_differences(runs, compared.comparison.pairs)]),
         warnings=compared.warnings,
     )
 
@@ -110,20 +110,28 @@ def _mean(rows: Sequence[TaskScore], metric: str) -> float | None:
     return sum(known) / len(known) if known else None
 
 
-def _differences(pairs: Sequence[Pair]) -> Table:
+def _differences(runs: Sequence[ScoredRun], pairs: Sequence[Pair]) -> Table:
+    """Without metrics of tasks that neither run did."""
+    done = {metric for run in runs for row in run.scores.tasks if row.status != "missing" for metric in row.values}
     rows: list[Row] = [
         (
             pair.metric,
-            Cell(signed(pair.difference.mean), f"[{signed(pair.difference.low)}, {signed(pair.difference.high)}]"),
+            Cell(signed(pair.difference.mean), _spread(pair)),
             p_value(pair.p_adjusted),
             f"{pair.difference.wins:,}",
             f"{pair.difference.ties:,}",
             f"{pair.difference.losses:,}",
         )
         for pair in pairs
+        if pair.metric in done
     ]
-    head = ("metric", "difference", "p", "won", "tied", "lost")
-    return Table("The second less the first, over the tasks that both attempted", head, rows, numeric(1, 6))
+    head = ("metric", "difference", "p, adjusted", "won", "tied", "lost")
+    return Table("The second less the first, over all tasks; failures count as zero", head, rows, numeric(1, 6))
+
+
+def _spread(pair: Pair) -> str:
+    found = pair.difference
+    return "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
 
 
 def _one_task(

@@ -1,21 +1,22 @@
-"""The corpus: overview, grid, timeline, groups, problems, one picture, and small copies of pictures."""
+"""The corpus: grid, timeline, groups, problems, one picture, and small copies of pictures."""
 
 from __future__ import annotations
 
 from itertools import groupby
 from typing import Any
 
+from starlette.exceptions import HTTPException
 from starlette.requests import Request
-from starlette.responses import HTMLResponse, JSONResponse, Response
+from starlette.responses import JSONResponse, Response
 
 from sightline.errors import SightlineError
-from sightline.mine.files import GRAPH_PAGE
 from sightline.types import Failure, Picture
-from sightline.web.choosing import Choice
+from sightline.web.choosing import UNKNOWN, Choice
 from sightline.web.corpus import CorpusView, Tile
 from sightline.web.desk import Desk, missing, number
 from sightline.web.finding import Wanted
-from sightline.web.security import EXPORT_POLICY
+from sightline.web.library import Shelf
+from sightline.web.pages.home import KINDS
 from sightline.web.thumbs import KEY, SIZES
 
 _FIRST = 120
@@ -24,26 +25,12 @@ _GROUPS = 40
 _GROUP_TILES = 8
 _LISTED = 200
 _NEIGHBOURS = 12
-_SHELVES = 12
-_KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
 _FOREVER = "private, max-age=31536000, immutable"
 _UNREADABLE = (
     '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 90"><rect width="120" height="90" fill="#8884"/>'
     '<text x="60" y="49" font-family="sans-serif" font-size="11" text-anchor="middle" fill="#888">can’t be read</text>'
     "</svg>"
 )
-
-
-def home(request: Request) -> Response:
-    """What there is."""
-    desk = Desk.of(request)
-    desk.library.refresh()
-    corpus = desk.library.corpus
-    newest = [] if corpus is None else corpus.window(Choice(), 0, _SHELVES)
-    count = 0 if corpus is None else corpus.total()
-    skipped = 0 if corpus is None else sum(corpus.problems()[0].values())
-    groups = {} if corpus is None else corpus.group_counts()
-    return desk.show(request, "home.html", tiles=newest, count=count, groups=groups, kinds=_KINDS, skipped=skipped)
 
 
 def grid(request: Request) -> Response:
@@ -56,6 +43,7 @@ def grid(request: Request) -> Response:
         "grid.html",
         choice=choice,
         chosen=choice.chosen(),
+        told=_told(corpus, choice),
         count=corpus.count(choice),
         total=corpus.total(),
         tiles=corpus.window(choice, offset, _FIRST),
@@ -105,7 +93,7 @@ def groups(request: Request) -> Response:
         request,
         "groups.html",
         kind=kind,
-        kinds=_KINDS,
+        kinds=KINDS,
         counts=counts,
         rows=corpus.group_rows(kind, offset, _GROUPS, _GROUP_TILES),
         count=counts.get(kind, 0),
@@ -134,10 +122,16 @@ def problems(request: Request) -> Response:
 
 
 def picture(request: Request) -> Response:
-    """One picture: what is known of it, what was said of it, and what is near it."""
-    desk, corpus = _corpus(request)
-    found = corpus.find(request.query_params.get("id", ""))
-    if found is None:
+    """One picture: what is known of it, what was said of it, and what is near it; of the corpus, else a benchmark's."""
+    desk, query = Desk.of(request), request.query_params
+    id_, key = query.get("id", ""), query.get("key", "")
+    corpus, found = desk.library.corpus, _of_corpus(desk, id_, key)
+    held = desk.library.held(id_, key) if found is None else None
+    if held is not None:
+        return _held_picture(request, desk, *held)
+    if found is None and corpus is not None:
+        found = corpus.find(id_)
+    if found is None or corpus is None:
         raise missing("such picture")
     before, after = corpus.beside(Choice(), found.id)
     near, why = _neighbours(desk, found)
@@ -145,13 +139,42 @@ def picture(request: Request) -> Response:
         request,
         "picture.html",
         picture=found,
-        facts=_facts(found),
+        key=found.sha256,
+        shelf=None,
+        facts=_facts(found, desk.finder.place(found.id)),
         before=before,
         after=after,
-        groups=corpus.groups.of_picture(found.id),
+        groups=[(group, corpus.title(group)) for group in corpus.groups.of_picture(found.id)],
         said=_annotations(desk, found.id),
         near=near,
         why=why,
+    )
+
+
+def _of_corpus(desk: Desk, id_: str, key: str) -> Picture | None:
+    """By its id where that has this content; else by the content alone: a benchmark may call it something else."""
+    corpus = desk.library.corpus
+    found = None if corpus is None else corpus.find(id_)
+    if corpus is None or (found is not None and key in ("", found.sha256)):
+        return found
+    return corpus.by_key(key) if KEY.fullmatch(key) else None
+
+
+def _held_picture(request: Request, desk: Desk, shelf: Shelf, found: Picture) -> Response:
+    """A picture that only a benchmark has."""
+    return desk.show(
+        request,
+        "picture.html",
+        picture=found,
+        key=shelf.keys[found.id],
+        shelf=shelf,
+        facts=_facts(found),
+        before=None,
+        after=None,
+        groups=(),
+        said=shelf.annotations.get(found.id, ()),
+        near=(),
+        why="Only pictures of the corpus are compared with each other, and this one is not in it.",
     )
 
 
@@ -172,30 +195,38 @@ def thumb(request: Request) -> Response:
     return Response(data, media_type="image/jpeg", headers={"cache-control": _FOREVER})
 
 
-def graph(request: Request) -> Response:
-    """The memory graph of a mined photo history, as `sightline mine` drew it; nothing in it runs."""
-    folder = Desk.of(request).library.places.graphs.get(request.path_params["name"])
-    if folder is None:
-        raise missing("such graph")
-    page = (folder / GRAPH_PAGE).read_text("utf-8")
-    return HTMLResponse(page, headers={"content-security-policy": EXPORT_POLICY})
+def _told(corpus: CorpusView, choice: Choice) -> dict[str, str]:
+    """What limits, in words."""
+    told = {name: "unknown" if value == UNKNOWN else value for name, value in choice.chosen().items()}
+    if choice.group is not None:
+        told["group"] = corpus.title(choice.group)
+    if choice.box is not None:
+        west, south, east, north = choice.box
+        told["box"] = (
+            f"{_degrees(south, 'NS')} to {_degrees(north, 'NS')}, {_degrees(west, 'EW')} to {_degrees(east, 'EW')}"
+        )
+    return told
+
+
+def _degrees(value: float, names: str) -> str:
+    return f"{abs(value):.2f}° {names[value < 0]}"
 
 
 def _corpus(request: Request) -> tuple[Desk, CorpusView]:
     desk = Desk.of(request)
     if desk.library.corpus is None:
-        raise missing("corpus: make one with sightline scan DIR, and open the app again")
+        raise HTTPException(404, "There is no corpus here. Make one with sightline scan DIR, and open the app again.")
     return desk, desk.library.corpus
 
 
-def _facts(picture: Picture) -> list[tuple[str, str]]:
+def _facts(picture: Picture, near: str | None = None) -> list[tuple[str, str]]:
     taken = None if picture.taken_at is None else picture.taken_at.isoformat(" ", "minutes")
     at = None if picture.lat is None or picture.lon is None else f"{picture.lat:.5f}, {picture.lon:.5f}"
     size = f"{picture.width} × {picture.height}" if picture.width and picture.height else None
     rights = picture.rights
     pairs: list[tuple[str, Any]] = [
         ("Taken", taken),
-        ("Place", picture.address),
+        ("Place", picture.address or (near and f"near {near}")),
         ("Coordinates", at),
         ("Altitude", None if picture.altitude is None else f"{picture.altitude:g} m"),
         ("Device", picture.device),

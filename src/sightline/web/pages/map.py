@@ -16,9 +16,11 @@ from sightline.web.desk import Desk, missing
 from sightline.web.outline import LAND
 
 WIDTH, HEIGHT = 1000.0, 500.0
+"""Of the coasts; all else is placed by shares of these, so that dots and words are as large on a phone."""
 _WORLD = (-180.0, -90.0, 180.0, 90.0)
-_CELLS = 36
+_CELLS = 24
 _STEPS = (30.0, 10.0, 5.0, 2.0, 1.0, 0.5, 0.2, 0.1, 0.05, 0.02, 0.01)
+_EDGE = 4.0
 _FEW = 60
 """So many pictures are better looked at than zoomed into."""
 Box = tuple[float, float, float, float]
@@ -26,7 +28,7 @@ Box = tuple[float, float, float, float]
 
 @dataclass(frozen=True, slots=True)
 class Dot:
-    """A spot as it is drawn, and where it leads."""
+    """A spot as it is drawn, in percent of the map and a radius in pixels, and where it leads."""
 
     x: float
     y: float
@@ -37,12 +39,10 @@ class Dot:
 
 @dataclass(frozen=True, slots=True)
 class Line:
-    """A line of the graticule and its name."""
+    """A line of the graticule, in percent from the left (down the map) or from the top (across it), and its name."""
 
-    x1: float
-    y1: float
-    x2: float
-    y2: float
+    at: float
+    is_down: bool
     label: str
 
 
@@ -62,7 +62,7 @@ def world(request: Request) -> Response:
         width=WIDTH,
         height=HEIGHT,
         coasts=[path for ring in LAND if (path := _path(ring, box))],
-        lines=list(_graticule(box)),
+        lines=[line for line in _graticule(box) if _EDGE < line.at < 100 - _EDGE],
         dots=[_dot(spot, box, cell) for spot in spots],
         count=sum(spot.count for spot in spots),
         box=",".join(f"{edge:.4f}" for edge in box),
@@ -103,14 +103,13 @@ def _path(ring: tuple[tuple[int, int], ...], box: Box) -> str | None:
 
 
 def _graticule(box: Box) -> Iterator[Line]:
+    """Lines at round degrees; not at the very edge, where their names would lie over each other."""
     west, south, east, north = box
     step = next((each for each in _STEPS if (east - west) / each >= 6), _STEPS[-1])
     for number in range(math.ceil(west / step), math.floor(east / step) + 1):
-        x, _ = _at(number * step, 0, box)
-        yield Line(x, 0, x, HEIGHT, _degrees(number * step, "E", "W"))
+        yield Line(100 * _at(number * step, 0, box)[0] / WIDTH, True, _degrees(number * step, "E", "W"))
     for number in range(math.ceil(south / step), math.floor(north / step) + 1):
-        _, y = _at(0, number * step, box)
-        yield Line(0, y, WIDTH, y, _degrees(number * step, "N", "S"))
+        yield Line(100 * _at(0, number * step, box)[1] / HEIGHT, False, _degrees(number * step, "N", "S"))
 
 
 def _degrees(value: float, plus: str, minus: str) -> str:
@@ -123,4 +122,4 @@ def _dot(spot: Spot, box: Box, cell: float) -> Dot:
     lon, lat = round(spot.lon / cell) * cell, round(spot.lat / cell) * cell
     around = f"{lon - cell / 2:.5f},{lat - cell / 2:.5f},{lon + cell / 2:.5f},{lat + cell / 2:.5f}"
     href = address("/corpus" if spot.count <= _FEW or cell < 0.001 else "/map", box=around)
-    return Dot(x, y, min(22.0, 5 + 3 * math.log2(spot.count)), spot.count, href)
+    return Dot(100 * x / WIDTH, 100 * y / HEIGHT, min(22.0, 6 + 3 * math.log2(spot.count)), spot.count, href)

@@ -14,7 +14,6 @@ from sightline.run import read_run
 from sightline.run.folder import HEADER
 from sightline.web.contradicting import side_by_side
 from sightline.web.desk import Desk, missing, number
-from sightline.web.library import Library
 from sightline.web.pages.runs import named, shelf_of
 from sightline.web.steps import Steps
 
@@ -51,13 +50,7 @@ def traces(request: Request) -> Response:
         raise missing("such folder of traces")
     offset = number(request, "offset")
     rows = [
-        (row, side_by_side(row.traces.references), desk.library.key(row.picture) or _any_key(desk.library, row.picture))
+        (row, side_by_side(row.traces.references), desk.library.any_key(row.picture))
         for row in islice(read_traces(folder), offset, offset + _TRACES)
     ]
     return desk.show(request, "traces.html", name=name, rows=rows, offset=offset, step=_TRACES)
-
-
-def _any_key(library: Library, id_: str) -> str | None:
-    """The picture of a trace may be one of a benchmark."""
-    keys = (shelf.keys.get(id_) for shelf in library.shelves())
-    return next((key for key in keys if key is not None), None)

@@ -1,55 +1,59 @@
-"""The queue for people: one label after the other, saved at once; and how far people agree."""
+"""The queue for people: one decision after the other, saved at once; and how far people agree."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
-from dataclasses import replace
+from collections.abc import Mapping
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.errors import UserError
-from sightline.make.audit.reviews import standing
-from sightline.make.audit.words import WordRanker
-from sightline.search.index.manifest import DEFAULT
-from sightline.types import Review
-from sightline.web.corpus import Tile
-from sightline.web.desk import Desk, go, number, person_of, remember_person
-from sightline.web.finding import Wanted
-from sightline.web.library import Shelf
-from sightline.web.pages.bench import of, parts_of, pools_of
-from sightline.web.reviewing import (
-    GRADES,
+from sightline.make.audit.decisions import (
+    ANSWER,
+    OPTION,
+    REJECT,
     REWORD,
+    Labels,
+    Pair,
+    is_note,
+    standing,
+    votes_of,
+)
+from sightline.types import Task
+from sightline.web.book import figures_of, last_of, mark_of
+from sightline.web.desk import Desk, go, number, person_of, remember_person
+from sightline.web.library import Broken, Fresh, Shelf
+from sightline.web.missed import missed_of
+from sightline.web.pages.bench import BOOK, of
+from sightline.web.pages.review_items import item_of, judged_of
+from sightline.web.reviewing import (
     SAMPLE,
     TARGET_IOU,
-    Book,
-    Pair,
     agreements,
-    labels_of,
-    quality,
+    is_graded,
     queue_for,
     sample_of,
     standing_of,
-    votes_of,
 )
 
-_FOUND = 24
 _LONGEST = 500
-_DECISIONS = ("accept", "reject", *GRADES)
-_BOOK = Book()
+_GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
+_OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
+_SAMPLES: Fresh[list[Pair]] = Fresh()
 
 
 def choose(request: Request) -> Response:
     """Which benchmark to look at, and who looks."""
     desk = Desk.of(request)
     desk.library.refresh()
-    rows = [
-        (shelf, len(labels_of(shelf.benchmark)), len(standing(_BOOK.read(shelf.folder))))
-        for shelf in desk.library.shelves()
-    ]
-    return desk.show(request, "review-choose.html", rows=rows)
+    rows, broken = [], desk.library.broken()
+    for shelf in desk.library.shelves():
+        try:
+            rows.append((shelf, len(shelf.labels.now), len(standing(BOOK.read(shelf.folder)))))
+        except UserError as error:
+            broken.append(Broken(shelf.name, shelf.folder, str(error)))
+    return desk.show(request, "review-choose.html", rows=rows, broken=broken)
 
 
 def introduce(request: Request, fields: Mapping[str, str]) -> Response:
@@ -61,81 +65,99 @@ def introduce(request: Request, fields: Mapping[str, str]) -> Response:
 
 
 def queue(request: Request) -> Response:
-    """The next label, or the one that the address names."""
+    """What is decided next, or what the address names; without the label, unless it is asked to be shown."""
     desk, shelf = of(request)
     person, query = person_of(request), request.query_params
-    reviews = standing(_BOOK.read(shelf.folder))
-    labels = labels_of(shelf.benchmark)
-    votes = votes_of(reviews, labels)
-    sample = sample_of(shelf, number(request, "sample", SAMPLE) or SAMPLE)
+    lines, labels = BOOK.read(shelf.folder), shelf.labels
+    reviews = standing(lines)
+    votes = votes_of(reviews, shelf.benchmark, labels.now)
+    sample = _sample(shelf, number(request, "sample", SAMPLE) or SAMPLE)
     waiting = queue_for(person, sample, votes)
     skip = number(request, "skip")
-    pair = _pair(query, labels) or next(iter(waiting[skip:]), None)
-    mine = [review for review in reviews if review.person == person]
+    pair = _named(query, shelf, labels) or next(iter(waiting[skip:]), None)
+    last = last_of(reviews, person)
+    told = None if last is None or last.picture is None else (last.task, last.picture)
     return desk.show(
         request,
         "review.html",
         shelf=shelf,
         pair=pair,
-        task=None if pair is None else shelf.benchmark.tasks[pair[0]],
-        prompt=[] if pair is None else parts_of(desk, shelf, shelf.benchmark.tasks[pair[0]]),
-        judged=None if pair is None else _judged(desk, shelf, pair, reviews),
-        grade=None if pair is None else labels.get(pair),
-        votes={} if pair is None else votes.get(pair, {}),
+        item=None if pair is None else item_of(desk, shelf, pair, labels, reviews, person),
+        in_sight=query.get("show") == "1",
+        graded=_GRADES if is_graded(shelf.benchmark) else {},
+        disputed=pair is not None and len(votes.get(pair, {})) > 1,
         stand=standing_of(person, sample, votes),
         left=max(0, len(waiting) - skip),
         skip=skip,
-        last=mine[-1] if mine else None,
-        found=_found(desk, shelf, pair, query.get("find", "")),
+        last=last,
+        mark=None if last is None else mark_of(last),
+        notice=_notice(shelf, query),
+        told=None if told is None else judged_of(desk, shelf, told, reviews),
+        found=missed_of(desk, shelf, pair, query.get("find", ""), labels, reviews),
         find=query.get("find", ""),
-        wording=_wording(reviews, pair),
-        quality=quality(shelf, reviews),
+        figures=figures_of(shelf, lines),
         query=query,
     )
 
 
 def decide(request: Request, fields: Mapping[str, str]) -> Response:
     """Save one decision, and on to the next."""
-    _, shelf = of(request)
-    person = person_of(request)
+    shelf, person = _addressed(request, fields), person_of(request)
     if not person:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
-    task, picture, decision = fields.get("task", ""), fields.get("picture") or None, fields.get("decision", "")
+    task, picture = fields.get("task", ""), fields.get("picture") or None
     if task not in shelf.benchmark.tasks or (picture is not None and picture not in shelf.benchmark.corpus.pictures):
         raise HTTPException(400, "That is no task and picture of this benchmark.")
-    if decision == "reword":
-        words = " ".join(fields.get("words", "").split())[:_LONGEST]
-        if not words:
-            raise HTTPException(400, "Say how the query should read.")
-        picture, decision = None, f"{REWORD}{words}"
-    elif decision not in _DECISIONS:
-        raise HTTPException(400, "That is no decision: accept, reject, or a grade from 0 to 3.")
-    _BOOK.decide(shelf, person, task, picture, decision)
+    decision = _decision(shelf.benchmark.tasks[task], picture, fields)
+    BOOK.decide(shelf, person, task, None if is_note(decision) else picture, decision)
     stays = fields.get("stay") == "1"
     return go(
         f"/review/{shelf.name}",
         task=task if stays else None,
-        picture=fields.get("at") if stays else None,
+        picture=fields.get("at") or None if stays else None,
+        whole="1" if stays and not fields.get("at") else None,
         find=fields.get("find") if stays else None,
         skip=fields.get("skip"),
+        show=fields.get("show"),
     )
 
 
+def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str:
+    """What is written down; anything that says nothing here is refused."""
+    said, words = fields.get("decision", ""), " ".join(fields.get("words", "").split())[:_LONGEST]
+    if said == "reword":
+        if not words:
+            raise HTTPException(400, "Say how the query should read.")
+        return f"{REWORD}{words}"
+    if picture is not None:
+        if said not in _OF_PICTURES:
+            raise HTTPException(400, "That is no decision: relevant, not relevant, or a grade from 0 to 3.")
+        return said
+    if said == "answer" and words and task.kind == "answer":
+        return f"{ANSWER}{words}"
+    if said.startswith(OPTION) and said.removeprefix(OPTION) in {option.key for option in task.options}:
+        return said
+    if said not in ("accept", "reject"):
+        raise HTTPException(400, "That is no decision: accept, reject, or give the answer.")
+    return f"{REJECT}{words}" if said == "reject" and words else said
+
+
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
-    """Take back the last decision of this person, and show that label again."""
-    _, shelf = of(request)
-    taken = _BOOK.undo(shelf, person_of(request))
-    if taken is None or taken.picture is None:
-        return go(f"/review/{shelf.name}", task=None if taken is None else taken.task)
-    return go(f"/review/{shelf.name}", task=taken.task, picture=taken.picture)
+    """Take back the decision that the page named, and show what it was about again; another one stays."""
+    shelf, show = _addressed(request, fields), fields.get("show")
+    taken = BOOK.undo(shelf, person_of(request), fields.get("taken", ""))
+    if taken is None:
+        return go(f"/review/{shelf.name}", show=show, late="1")
+    whole = "1" if taken.picture is None and not is_note(taken.decision) else None
+    return go(f"/review/{shelf.name}", task=taken.task, picture=taken.picture, whole=whole, show=show)
 
 
 def people(request: Request) -> Response:
-    """Who looked at how much, how far they agree, and where a third one is needed."""
+    """Who looked at how much, how far they agree, what that says of the judges, and where a third one is needed."""
     desk, shelf = of(request)
-    reviews = _BOOK.read(shelf.folder)
+    reviews, labels = BOOK.read(shelf.folder), shelf.labels
     kept = standing(reviews)
-    votes = votes_of(kept, labels_of(shelf.benchmark))
+    votes = votes_of(kept, shelf.benchmark, labels.now)
     counts: dict[str, int] = {}
     for review in kept:
         counts[review.person] = counts.get(review.person, 0) + 1
@@ -146,65 +168,38 @@ def people(request: Request) -> Response:
         counts=counts,
         pairs=agreements(votes),
         target=TARGET_IOU,
-        stand=standing_of(person_of(request), sample_of(shelf), votes),
+        stand=standing_of(person_of(request), _sample(shelf, SAMPLE), votes),
         votes=votes,
         keys=shelf.keys,
-        quality=quality(shelf, kept),
+        figures=figures_of(shelf, reviews),
         log=reviews[::-1][:100],
     )
 
 
-def _pair(query: Mapping[str, str], labels: Mapping[Pair, int]) -> Pair | None:
-    """The label that an address names; with a task alone, the first of its labels."""
+def _addressed(request: Request, fields: Mapping[str, str]) -> Shelf:
+    """The benchmark that a form is about: the one that its page showed, or none."""
+    _, shelf = of(request)
+    if fields.get("of", shelf.mark) != shelf.mark:
+        raise HTTPException(409, "The benchmark has changed since this page was made. Nothing was saved: load it anew.")
+    return shelf
+
+
+def _notice(shelf: Shelf, query: Mapping[str, str]) -> str | None:
+    if query.get("late"):
+        return "Nothing was taken back: that was not your last decision any more. This is how it stands."
+    late = BOOK.late(shelf.folder)
+    return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
+
+
+def _sample(shelf: Shelf, most: int) -> list[Pair]:
+    return _SAMPLES.get(shelf.folder, (shelf.mark, most), lambda: sample_of(shelf.benchmark, shelf.labels, most))
+
+
+def _named(query: Mapping[str, str], shelf: Shelf, labels: Labels) -> Pair | None:
+    """What an address names; with a task alone, the first of its labels."""
     task, picture = query.get("task", ""), query.get("picture", "")
-    if (task, picture) in labels:
-        return task, picture
-    return next((pair for pair in labels if pair[0] == task), None) if task and not picture else None
-
-
-def _judged(desk: Desk, shelf: Shelf, pair: Pair, reviews: Sequence[Review]) -> object:
-    """The pair as the task's page shows it."""
-    of_task = [review for review in reviews if review.task == pair[0]]
-    pools = pools_of(desk, shelf, pair[0], of_task)
-    found = (one for _, held in pools for one in held if one.tile.id == pair[1])
-    return next(found, None)
-
-
-def _wording(reviews: Sequence[Review], pair: Pair | None) -> str | None:
-    """How somebody would word the query, if anybody said."""
-    if pair is None:
+    if task not in shelf.benchmark.tasks or (picture and picture not in shelf.benchmark.corpus.pictures):
         return None
-    said = [one.decision for one in reviews if one.task == pair[0] and one.decision.startswith(REWORD)]
-    return said[-1].removeprefix(REWORD) if said else None
-
-
-def _found(desk: Desk, shelf: Shelf, pair: Pair | None, words: str) -> list[Tile]:
-    """Pictures for these words that nobody judged for the task: by the index, else by what was said of them."""
-    if pair is None or not words.strip():
-        return []
-    judged = {picture for task, picture in labels_of(shelf.benchmark) if task == pair[0]}
-    ids = [id_ for id_ in _searched(desk, shelf, words) if id_ in shelf.keys and id_ not in judged]
-    return [Tile(shelf.keys[id_], id_) for id_ in ids[:_FOUND]]
-
-
-def _searched(desk: Desk, shelf: Shelf, words: str) -> Sequence[str]:
-    index = desk.finder.index_of(shelf.folder) or (DEFAULT if desk.finder.names() else None)
-    if index is not None:
-        try:
-            return desk.finder.search(replace(Wanted(text=words), k=500), index).ids
-        except UserError:  # An embedder that is not installed, for one; words still find something.
-            return _by_words(shelf, words)
-    return _by_words(shelf, words)
-
-
-def _by_words(shelf: Shelf, words: str) -> Sequence[str]:
-    said = [
-        (
-            id_,
-            " ".join(
-                (id_, *(f"{note.summary or ''} {' '.join(note.tags)}" for note in shelf.annotations.get(id_, ())))
-            ),
-        )
-        for id_ in shelf.keys
-    ]
-    return WordRanker(said, {"asked": words})("asked", None, 500)
+    if picture or query.get("whole") == "1":
+        return task, picture
+    return next((pair for pair in labels.now if pair[0] == task), None)

@@ -13,16 +13,17 @@ from sightline.agent.trajectory import trajectory_path
 from sightline.report.blocks import Cell, Charts, Row, Table, numeric
 from sightline.report.charts import Band, Dot, Point, cost_plot, dot_plot
 from sightline.report.html import to_fragment
-from sightline.report.leaderboard import Board, Leaderboard, build_leaderboard
+from sightline.report.leaderboard import Board, Leaderboard, LeftOut, build_leaderboard
 from sightline.report.markup import Markup
 from sightline.report.runs import ScoredRun, read_scored
 from sightline.report.words import DASH, interval, score
 from sightline.run.folder import HEADER, SCORES
 from sightline.score.scores import TaskScore
 from sightline.types import Run
-from sightline.web.addresses import address
+from sightline.web.addresses import address, harmless
 from sightline.web.desk import Desk, missing, number
 from sightline.web.library import Fresh, Library, Shelf
+from sightline.web.pages.home import object_of
 
 _TASKS = 200
 _BOARDS: Fresh[tuple[Leaderboard, ...]] = Fresh()
@@ -34,8 +35,12 @@ def boards(request: Request) -> Response:
     desk.library.refresh()
     places = desk.library.places
     names = {path.resolve(): name for name, path in places.runs.items()}
-    shown = [_shown(found, board, names) for found in _ranked(desk.library) for board in found.boards]
-    left_out = [one for found in _ranked(desk.library) for one in found.left_out]
+    shown = [_shown(desk.library, found, board, names) for found in _ranked(desk.library) for board in found.boards]
+    left_out = [
+        (names.get((found.folder / one.folder).resolve(), one.folder), _why(found, one, places.roots))
+        for found in _ranked(desk.library)
+        for one in found.left_out
+    ]
     return desk.show(request, "runs.html", boards=shown, left_out=left_out, traces=list(places.traces))
 
 
@@ -55,7 +60,7 @@ def one_run(request: Request) -> Response:
         estimates=to_fragment([_estimates(run)]),
         slices=to_fragment([_slices(run, label) for label in run.scores.by_label]),
         rows=[(row, _way(name, folder, row)) for row in rows[offset : offset + _TASKS]],
-        others=[other for other in desk.library.places.runs if other != name],
+        others=_rivals(desk.library, name),
         count=len(rows),
         offset=offset,
         step=_TASKS,
@@ -97,19 +102,37 @@ def _build(roots: Sequence[Path], runs: Collection[Path]) -> Iterator[Leaderboar
             yield build_leaderboard(root)
 
 
-def _shown(found: Leaderboard, board: Board, names: Mapping[Path, str]) -> dict[str, Any]:
+def _shown(library: Library, found: Leaderboard, board: Board, names: Mapping[Path, str]) -> dict[str, Any]:
+    """In drawings a run has the short name of its pages: those of systems are cut, and then look the same."""
     rows = [(place, names.get((found.folder / place.folder).resolve())) for place in board.places]
-    bands = [Band(place.name, [Dot(at, place.name, place.estimate)]) for at, place in enumerate(board.places)]
+    drawn = [(at, place, name or place.name) for at, (place, name) in enumerate(rows)]
+    bands = [Band(name, [Dot(at, name, place.estimate)]) for at, place, name in drawn]
     points = [
-        Point(at, place.name, place.spending.usd_per_task, place.estimate)
-        for at, place in enumerate(board.places)
+        Point(at, name, place.spending.usd_per_task, place.estimate)
+        for at, place, name in drawn
         if place.spending.usd_per_task is not None
     ]
     ident = f"board-{(board.checksum or board.benchmark)[:8]}"
     drawings: list[Markup] = [dot_plot(board.metric, bands, ident)]
-    if len(points) > 1 and any(point.usd for point in points):
+    costs = len(points) > 1 and any(point.usd for point in points)
+    if costs:
         drawings.append(cost_plot(f"{board.metric} against cost", points, f"{ident}-cost"))
-    return {"board": board, "rows": rows, "charts": to_fragment([Charts(drawings)])}
+    shelf = _shelf(library, board.benchmark, board.checksum)
+    return {"board": board, "rows": rows, "shelf": shelf, "costs": costs, "charts": to_fragment([Charts(drawings)])}
+
+
+def _why(found: Leaderboard, one: LeftOut, roots: tuple[Path, ...]) -> str:
+    """Why a run is on no board; one that only lacks its scores is told how to get them."""
+    folder = found.folder / one.folder
+    if (folder / HEADER).is_file() and not (folder / SCORES).is_file():
+        return harmless(f"not scored yet: sightline score BENCH {folder}", roots)
+    return harmless(one.reason, roots)
+
+
+def _rivals(library: Library, name: str) -> list[str]:
+    """The other runs on the same benchmark: no others can be compared with it."""
+    on = {other: object_of(folder / HEADER).get("benchmark") for other, folder in library.places.runs.items()}
+    return [other for other in on if other != name and on[other] == on[name]]
 
 
 # -- one run
@@ -150,6 +173,10 @@ def _way(name: str, folder: Path, row: TaskScore) -> str | None:
 
 def shelf_of(library: Library, run: Run) -> Shelf | None:
     """The benchmark of a run: the same content, else one of the same name."""
-    named = [shelf for shelf in library.shelves() if shelf.benchmark.name == run.benchmark]
-    same = [shelf for shelf in named if shelf.benchmark.checksum == run.benchmark_checksum]
+    return _shelf(library, run.benchmark, run.benchmark_checksum)
+
+
+def _shelf(library: Library, name: str, checksum: str | None) -> Shelf | None:
+    named = [shelf for shelf in library.shelves() if shelf.benchmark.name == name]
+    same = [shelf for shelf in named if shelf.benchmark.is_version(checksum)]
     return next(iter(same or named), None)

@@ -15,7 +15,8 @@ from sightline.agent.ask import FOLDER as ASKED
 from sightline.agent.trajectory import trajectories_of
 from sightline.errors import UserError
 from sightline.search import Results
-from sightline.types import Failure
+from sightline.types import Failure, Picture
+from sightline.web.corpus import Tile
 from sightline.web.desk import Desk, go, missing
 from sightline.web.finding import Wanted
 from sightline.web.live import Job
@@ -33,17 +34,23 @@ def search(request: Request) -> Response:
     results: Results | None = None
     error: UserError | None = None
     indexes = desk.finder.names()
-    if not wanted.is_empty and indexes:
-        try:
+    left: list[Picture] = []
+    try:
+        if not wanted.is_empty and indexes:
+            _check(desk, wanted)
             results = desk.finder.search(wanted)
-        except UserError as wrong:
-            error = wrong
+        elif wanted.where.strip() and indexes:  # A filter alone is an answer, too.
+            left = desk.finder.left_by(wanted.where, wanted.k)
+    except UserError as wrong:
+        error = wrong
     return desk.show(
         request,
         "search.html",
         wanted=wanted,
         results=results,
         keys=[] if results is None else [desk.library.key(hit.picture.id) or "" for hit in results.hits],
+        left=[Tile(desk.library.key(one.id) or "", one.id) for one in left],
+        count=desk.finder.count(wanted.where) if left else 0,
         error=error,
         has_index=bool(indexes),
     )
@@ -137,6 +144,16 @@ def _before(desk: Desk) -> list[tuple[str, str]]:
         return []
     found = [(one.start.task, one.start.question) for one in trajectories_of(folder)]
     return found[::-1][:_BEFORE]
+
+
+def _check(desk: Desk, wanted: Wanted) -> None:
+    """A picture to look like is one of the corpus; the app takes no path."""
+    corpus = desk.library.corpus
+    if wanted.like and (corpus is None or corpus.find(wanted.like) is None):
+        raise UserError(
+            f"there is no picture {wanted.like} in the corpus.",
+            "drop one here, or open a picture and choose `Search like this`",
+        )
 
 
 def _wanted(request: Request) -> Wanted:

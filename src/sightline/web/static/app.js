@@ -1,5 +1,7 @@
 "use strict";
-// Keys: whatever has data-key is pressed by it, unless somebody is typing.
+// On a phone the bar is one line that scrolls: where one is can be seen in it.
+document.querySelector("nav.bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+// Keys: whatever has data-key is pressed by it, once however long it is held, unless somebody is typing.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;
   if (event.target.closest("input, textarea, select")) {
@@ -12,5 +14,7 @@ document.addEventListener("keydown", (event) => {
     return;
   }
   const wanted = document.querySelector(`[data-key="${CSS.escape(event.key.length === 1 ? event.key.toLowerCase() : event.key)}"]`);
-  if (wanted) { event.preventDefault(); wanted.click(); }
+  if (!wanted) return;
+  event.preventDefault();
+  if (!event.repeat) wanted.click();
 });

@@ -7,7 +7,9 @@
   const BLOCK = 120, KEPT = 80;
   const query = new URLSearchParams(grid.dataset.query);
   const blocks = new Map(), shown = new Map();
+  const plain = (text) => text.replace(/[\u061c\u200e\u200f\u202a-\u202e\u2066-\u2069]/g, "\ufffd"); // As `words.one_line`.
   let columns = 1, side = 1, gap = 7, focused = -1, frame = 0;
+  let back = performance.getEntriesByType("navigation")[0]?.type === "back_forward" ? history.state?.at ?? -1 : -1;
   grid.textContent = "";
   grid.classList.add("live");
 
@@ -46,10 +48,10 @@
   const fill = (tile, row) => {
     const [key, id, taken, tint] = row;
     tile.href = `/picture?${new URLSearchParams({ id })}`;
-    tile.title = taken ? `${id}, ${taken.replace("T", " ")}` : id;
+    tile.title = plain(taken ? `${id}, ${taken.replace("T", " ")}` : id);
     tile.style.background = tint;
     const image = new Image();
-    image.alt = id;
+    image.alt = plain(id);
     image.decoding = "async";
     image.src = `/thumb/${key}?size=256`;
     tile.append(image);
@@ -67,6 +69,12 @@
       let tile = shown.get(at);
       if (!tile) { tile = make(at); shown.set(at, tile); }
       if (held.rows && !tile.firstChild && held.rows[at % BLOCK]) fill(tile, held.rows[at % BLOCK]);
+    }
+    if (back >= 0 && shown.get(back)?.firstChild) { // Whoever comes back from a picture is where they left.
+      focused = back;
+      back = -1;
+      for (const [at, tile] of shown) tile.tabIndex = at === focused ? 0 : -1;
+      shown.get(focused).focus({ preventScroll: true });
     }
     grid.dataset.drawn = [...shown.values()].every((tile) => tile.firstChild) ? "all" : "some";
   };
@@ -88,6 +96,10 @@
     for (const tile of shown.values()) tile.tabIndex = -1;
     const tile = shown.get(next);
     if (tile) { tile.tabIndex = 0; tile.focus({ preventScroll: true }); }
+  });
+  grid.addEventListener("click", (event) => {
+    const at = Number(event.target.closest("[data-at]")?.dataset.at ?? -1);
+    if (at >= 0) history.replaceState({ at }, "");
   });
   addEventListener("scroll", ask, { passive: true });
   addEventListener("resize", again);

@@ -1,10 +1,15 @@
 "use strict";
-// A decision is sent once, however often a key is pressed; the words of a query are ready to be typed.
+// One thing is under way at a time: what is pressed while a decision is being saved was meant for the next page.
+// What is opened to say something is ready to be typed into.
 (() => {
+  let sent = false;
+  document.addEventListener("click", (event) => { if (sent) event.preventDefault(); }, true);
   document.addEventListener("submit", (event) => {
-    if (event.target.dataset.sent) event.preventDefault();
-    event.target.dataset.sent = "1";
+    if (sent) event.preventDefault();
+    sent = true;
   });
-  const reword = document.getElementById("reword");
-  reword?.addEventListener("toggle", () => { if (reword.open) reword.querySelector("input[name=words]").focus(); });
+  addEventListener("pageshow", () => { sent = false; });
+  for (const say of document.querySelectorAll("details.say")) {
+    say.addEventListener("toggle", () => { if (say.open) say.querySelector("input[name=words]").focus(); });
+  }
 })();

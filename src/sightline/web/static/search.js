@@ -11,11 +11,11 @@
     const reply = await fetch(`/api/count?${new URLSearchParams({ where: where.value })}`);
     const found = await reply.json();
     if (mine !== asked) return;
-    left.textContent = found.error ? found.error : `${found.count.toLocaleString("en")} pictures`;
+    left.textContent = found.error ? found.error : `${found.count.toLocaleString("en")} ${found.count === 1 ? "picture" : "pictures"}`;
     left.classList.toggle("wrong", Boolean(found.error));
   };
   if (left) where.addEventListener("input", () => { clearTimeout(timer); timer = setTimeout(count, 200); });
-  if (left) count();
+  if (left && !document.querySelector("[role=alert]")) count(); // What is wrong is told once.
 
   const send = async (picture) => {
     state.textContent = "Sending …";

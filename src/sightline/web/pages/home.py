@@ -1,0 +1,117 @@
+"""The overview: what there is, told from headers alone, so that it is there at once."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from pathlib import Path
+from typing import Any
+
+import orjson
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.bench.files import HEADER as BENCHMARK
+from sightline.bench.files import TASKS
+from sightline.mine.files import RETENTION
+from sightline.reason.traces.folder import HEADER as TRACES
+from sightline.report.words import score
+from sightline.run.folder import HEADER as RUN
+from sightline.run.folder import SCORES
+from sightline.types.words import counted, listed
+from sightline.web.choosing import Choice
+from sightline.web.desk import Desk
+from sightline.web.library import Fresh
+
+KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
+_NEWEST = 12
+_TOLD: Fresh[Mapping[str, Any]] = Fresh()
+
+
+@dataclass(frozen=True, slots=True)
+class Entry:
+    """Something that was found: the name of its pages, what it is called, and what is known of it."""
+
+    name: str
+    title: str
+    told: str
+
+
+def home(request: Request) -> Response:
+    """What there is."""
+    desk = Desk.of(request)
+    desk.library.refresh()
+    corpus, places = desk.library.corpus, desk.library.places
+    return desk.show(
+        request,
+        "home.html",
+        tiles=[] if corpus is None else corpus.window(Choice(), 0, _NEWEST),
+        count=0 if corpus is None else corpus.total(),
+        groups={} if corpus is None else corpus.group_counts(),
+        kinds=KINDS,
+        skipped=0 if corpus is None else sum(corpus.problems()[0].values()),
+        benchmarks=[_benchmark(name, folder) for name, folder in places.benchmarks.items()],
+        graphs=[_graph(name, folder) for name, folder in places.graphs.items()],
+        runs=[_run(name, folder) for name, folder in places.runs.items()],
+        traces=[_traces(name, folder) for name, folder in places.traces.items()],
+    )
+
+
+def _benchmark(name: str, folder: Path) -> Entry:
+    header = object_of(folder / BENCHMARK)
+    tasks = _lines(folder / TASKS.name)
+    told = f"{counted(tasks, 'task')}, version {header.get('version', '?')}" if header else "can't be read"
+    title = str(header.get("name") or name)
+    return Entry(name, title, told if title == name else f"{told}, in {name}")
+
+
+def _graph(name: str, folder: Path) -> Entry:
+    nodes = _part(object_of(folder / RETENTION, "graph"), "nodes")
+    words = (("photo", "picture", None), ("event", "event", None), ("person", "person", "people"))
+    counts = [(nodes.get(kind), one, several) for kind, one, several in words]
+    told = [counted(number, one, several) for number, one, several in counts if isinstance(number, int) and number]
+    return Entry(name, name, listed(told))
+
+
+def _run(name: str, folder: Path) -> Entry:
+    header = object_of(folder / RUN)
+    overall = object_of(folder / SCORES, "overall")
+    metric = next(iter(overall), "")
+    mean = _part(overall, metric).get("mean")
+    result = f"{metric} {score(mean)}" if isinstance(mean, float | int) else "not scored yet"
+    on = f" on {header['benchmark']}" if header.get("benchmark") else ""
+    return Entry(name, name, f"{header.get('system', '')}{on}: {result}" if header else "can't be read")
+
+
+def _traces(name: str, folder: Path) -> Entry:
+    teachers = object_of(folder / TRACES).get("teachers")
+    return Entry(name, name, f"by {listed(map(str, teachers))}" if isinstance(teachers, list) and teachers else "")
+
+
+def _part(held: Mapping[str, Any], name: str) -> Mapping[str, Any]:
+    found = held.get(name)
+    return found if isinstance(found, dict) else {}
+
+
+def object_of(path: Path, part: str = "") -> Mapping[str, Any]:
+    """A file's object, or a part of it; empty where there is none that can be read, for its own page says why."""
+    try:
+        state = path.stat()
+        return _TOLD.get((path, part), (state.st_mtime_ns, state.st_size), lambda: _parsed(path, part))
+    except (OSError, orjson.JSONDecodeError):
+        return {}
+
+
+def _parsed(path: Path, part: str) -> Mapping[str, Any]:
+    """Only the part is kept: the scores of a run can be long."""
+    found = orjson.loads(path.read_bytes())
+    held = found if isinstance(found, dict) else {}
+    return _part(held, part) if part else held
+
+
+def _lines(path: Path) -> int:
+    try:
+        with path.open("rb") as file:
+            return sum(chunk.count(b"\n") for chunk in iter(lambda: file.read(1 << 20), b""))
+    except OSError:
+        return 0

@@ -1,0 +1,108 @@
+"""The audit of a large benchmark: measured once, aside, while pages go on; and never again for a review."""
+
+from __future__ import annotations
+
+import threading
+import time
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+from search_tools import Colours
+from sightline import bench
+from sightline.make.audit.stage import audit_benchmark
+from sightline.search.searcher import Searcher
+from sightline.types import Relevance
+from sightline.web import library
+from sightline.web.later import Later
+from sightline.web.pages import bench as pages
+from sightline.web.serving import open_desk
+from web_samples import client, forgery_token
+
+
+def test_what_takes_long_is_made_once_and_nobody_waits() -> None:
+    later: Later[int] = Later()
+    may, made = threading.Event(), []
+
+    def make() -> int:
+        assert may.wait(60)
+        made.append(1)
+        return 7
+
+    assert later.get("a", 1, make, patience=0) is None
+    assert later.get("a", 1, make, patience=0.01) is None
+    assert later.get("b", 1, lambda: 3, patience=60) == 3  # One that waits is in nobody's way.
+    may.set()
+    assert later.get("a", 1, make, patience=None) == 7 and later.get("a", 1, make) == 7
+    assert made == [1]
+    assert later.get("a", 2, lambda: 8, patience=None) == 8
+
+
+def test_what_went_wrong_is_raised_and_then_tried_again() -> None:
+    later: Later[int] = Later()
+
+    def broken() -> int:
+        raise ValueError("no")
+
+    with pytest.raises(ValueError, match="no"):
+        later.get("a", 1, broken, patience=None)
+    assert later.get("a", 1, lambda: 5, patience=None) == 5
+
+
+def test_the_audit_is_measured_aside_and_only_its_reviews_change(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    may, measured = threading.Event(), []
+
+    def slow(*given: Any, **more: Any) -> Any:
+        assert may.wait(60)
+        measured.append(1)
+        return audit_benchmark(*given, **more)
+
+    monkeypatch.setattr(pages, "audit_benchmark", slow)
+    app = client(open_desk(None, (copied,), port=1, embedder=Colours()))
+    app.cookies.set("sightline-person", "ana")
+    page = app.get("/bench/benchmark/audit")
+    assert page.status_code == 200 and "is being measured" in page.text and page.headers["refresh"] == "2"
+    assert app.get("/bench/benchmark").status_code == 200
+    may.set()
+    while "is being measured" in page.text:
+        time.sleep(0.02)
+        page = app.get("/bench/benchmark/audit")
+    assert "Without looking at a picture" in page.text and "refresh" not in page.headers
+    assert "Nobody has checked a label yet" in page.text
+    token = forgery_token(page.text)
+    truth = next(iter(_grades(copied).items()))
+    for picture in list(truth[1])[:3]:
+        fields = {"csrf": token, "task": truth[0], "picture": picture, "decision": "not relevant"}
+        assert app.post("/review/benchmark", data=fields, follow_redirects=False).status_code == 303
+    page = app.get("/bench/benchmark/audit")
+    assert "Without looking at a picture" in page.text and "Nobody has checked a label yet" not in page.text
+    assert measured == [1]
+
+
+def _grades(root: Path) -> dict[str, Any]:
+    held = bench.read(root / "benchmark")
+    return {task: truth.grades for task, truth in held.truth.items() if isinstance(truth, Relevance)}
+
+
+def test_what_first_pages_need_is_read_at_the_start(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    (copied / "broken").mkdir()
+    (copied / "broken" / "benchmark.json").write_text("{")
+    desk = open_desk(None, (copied,), port=1, embedder=Colours())
+    desk.warm()
+
+    def again(*_: Any, **__: Any) -> None:
+        raise AssertionError("read a second time")
+
+    monkeypatch.setattr(library, "_read", again)
+    monkeypatch.setattr(Searcher, "open", again)
+    app = client(desk)
+    for path in ("/bench/benchmark", "/bench", "/search?text=blue", '/api/count?where=near("Paris",5km)'):
+        assert app.get(path).status_code == 200, path
+
+
+def test_a_workspace_that_can_not_be_read_stops_no_start(tmp_path: Path) -> None:
+    (tmp_path / "corpus.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 99)
+    desk = open_desk(None, (tmp_path,), port=1)
+    desk.warm()
+    assert client(desk).get("/corpus").status_code == 400
