@@ -2,7 +2,11 @@
 
 from __future__ import annotations
 
+import os
 from importlib.util import find_spec
+
+# So small models are slower on several threads, above all where other tests run beside them.
+os.environ.setdefault("OMP_NUM_THREADS", "1")
 
 if any(find_spec(name) is None for name in ("torch", "transformers", "accelerate", "peft")):
     collect_ignore = [

@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -17,11 +18,15 @@ import transformers
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.train.course import Course, read_questions, train_course
+from sightline.train.__main__ import main
+from sightline.train.answering import letter
+from sightline.train.checkpoint import Keeper
+from sightline.train.course import Course, by_name, read_questions, train_course
 from sightline.train.encoding import RecordExamples, joined
 from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings
 from sightline.train.models import open_model
+from sightline.train.place import held
 from sightline.train.records import read_records
 
 COLOURS = {"A": "red", "B": "green", "C": "blue", "D": "white"}
@@ -98,6 +103,110 @@ def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> No
     assert _losses(tmp_path / "out") == before
     with pytest.raises(UserError, match="no checkpoint"):
         train_course(_course(tmp_path, out=tmp_path / "new"), SETTINGS, resume=True)
+
+
+def _cut(file: Path) -> None:
+    file.write_bytes(file.read_bytes()[: file.stat().st_size // 2])
+
+
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    train_course(_course(tmp_path), SETTINGS)
+    before = _losses(tmp_path / "out")
+    _cut(tmp_path / "out/checkpoint.pt")
+    train_course(_course(tmp_path), SETTINGS, resume=True)
+    assert "checkpoint.pt is damaged; the training goes on from" in caplog.text
+    assert _losses(tmp_path / "out") == before
+    for name in ("checkpoint.pt", "checkpoint-before.pt"):
+        _cut(tmp_path / "out" / name)
+    with pytest.raises(UserError, match=r"checkpoint\.pt: this checkpoint is damaged"):
+        train_course(_course(tmp_path), SETTINGS, resume=True)
+
+
+def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path) -> None:
+    keeper = Keeper(tmp_path / "nowhere/checkpoint.pt", {})
+    with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*--resume"):
+        keeper.keep(torch.nn.Linear(1, 1), torch.optim.SGD([torch.zeros(1)]), {})
+
+
+def test_one_training_writes_to_a_folder_at_a_time(tmp_path: Path) -> None:
+    with held(tmp_path / "out"), pytest.raises(UserError, match="another training writes here"):
+        train_course(_course(tmp_path), SETTINGS)
+    assert train_course(_course(tmp_path), SETTINGS).totals.steps > 0
+
+
+def test_a_limit_is_of_each_stage(tmp_path: Path) -> None:
+    whole = train_course(_course(tmp_path, out=tmp_path / "whole"), SETTINGS).totals
+    few = train_course(_course(tmp_path, limit=4), SETTINGS).totals
+    assert set(_stages(tmp_path / "out")) == {"easy", "hard"}
+    assert few.said * 4 == whole.said
+    with pytest.raises(UserError, match="limit was 4 and is 8"):
+        train_course(_course(tmp_path, limit=8), SETTINGS, resume=True)
+
+
+def test_a_damaged_picture_is_named_before_the_training(tmp_path: Path) -> None:
+    course = _course(tmp_path)
+    Image.effect_noise((300, 200), 80).convert("RGB").save(course.folder / "blue.png", "JPEG")
+    _cut(course.folder / "blue.png")
+    with pytest.raises(UserError, match=r"blue\.png: this picture can't be read: .*truncated"):
+        train_course(course, SETTINGS)
+    assert not (tmp_path / "out/log.jsonl").exists()
+
+
+def test_a_picture_of_the_questions_that_is_not_there_is_named_before_the_training(tmp_path: Path) -> None:
+    course = _course(tmp_path)
+    asked = [replace(one, images=(tmp_path / "gone.png",)) for one in read_questions(course.folder)[:1]]
+    with pytest.raises(UserError, match=r"gone\.png: this picture can't be read"):
+        train_course(_course(tmp_path, evals={"asked": asked}), SETTINGS)
+    assert not (tmp_path / "out/log.jsonl").exists()
+
+
+def test_what_lora_adds_can_be_opened_again(tmp_path: Path) -> None:
+    """Also to a model that was made here: its base is saved beside."""
+    done = train_course(_course(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
+    assert Path(named) == (tmp_path / "out/base").resolve()
+    model, processor = open_model(str(done.model), ())
+    assert any("lora" in name for name, _ in model.named_parameters()) and processor.tokenizer.eos_token == "<end>"
+
+
+def test_a_stop_from_the_keyboard_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = _course(tmp_path).folder, tmp_path / "out"
+
+    def stopped(entry: object) -> None:
+        if entry["step"] == 3:  # type: ignore[index]
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("sightline.train.__main__.tell", stopped)
+    words = [str(folder), "--model", "glimpse-tiny", "--out", str(out), "--tokens", "512", "--log-every", "1"]
+    assert main([*words, "--keep-every", "2"]) == 130
+    assert capsys.readouterr().err == (
+        f"stopped: 2 steps are kept in {out}; the same command with --resume goes on from there.\n"
+    )
+
+
+def test_answers_are_read_by_the_questions_own_options() -> None:
+    assert letter("Conclusion: The answer is E.", dict.fromkeys("ABCDE", "")) == "E"
+    assert letter("Conclusion: it is the red cup.", {"1": "the red cup", "2": "the blue cup"}) == "1"
+    assert letter("Conclusion: The answer is E.") == "-"
+
+
+def test_questions_of_a_curriculum_come_without_given_steps_and_once(tmp_path: Path) -> None:
+    folder = _course(tmp_path).folder
+    rows = [{**_row(key, 0), "task": key} for key in COLOURS]
+    (folder / "easy.jsonl").write_text("".join(json.dumps(row) + "\n" for row in [*rows, *rows]))
+    (folder / "hard.jsonl").write_text("".join(json.dumps({**row, "given": ["summary"]}) + "\n" for row in rows))
+    assert [record.task for record in read_questions(folder)] == list(COLOURS)
+
+
+def test_every_set_of_questions_has_a_name_of_its_own(tmp_path: Path) -> None:
+    one, other, third = tmp_path / "a/test", tmp_path / "b/test", tmp_path / "c.jsonl"
+    assert by_name([one, third]) == {"test": one, "c": third}
+    assert by_name([one, other, third]) == {"a/test": one, "b/test": other, f"{tmp_path.name}/c": third}
+    assert by_name([one, one]) == {"test": one} and by_name([]) == {}
+    file = tmp_path / "a/test.jsonl"
+    assert by_name([one, file]) == {str(one): one, str(file): file}
 
 
 def test_questions_need_answers(tmp_path: Path) -> None:

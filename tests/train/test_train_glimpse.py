@@ -13,8 +13,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sightline.train.answering import letter, said
-from sightline.train.examples import ArrayExamples, Text
-from sightline.train.glimpse import HIGH, TOKENS, WIDE, GlimpseForConditionalGeneration, glimpse_config
+from sightline.train.examples import IGNORED, ArrayExamples, Text
+from sightline.train.eye import COLUMNS, HIGH, KINDS, TOKENS, WIDE, spots_of, waves
+from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import GlimpseProcessor, as_pixels, learn_tokenizer
 
 TEXTS = ["Which is the lightest of the yellow camera, the red mug and 45 others?", "The answer is C. [12 34 56 78]"]
@@ -102,6 +103,59 @@ def test_arrays_and_the_processor_agree() -> None:
     assert batch.said == len(spoken)
     assert batch.tokens == inputs["input_ids"].shape[1] + len(spoken)
     assert (batch.inputs["input_ids"] == 3).sum() == TOKENS
+
+
+def test_only_what_is_said_has_a_loss_in_each_turn_of_a_talk() -> None:
+    pixels = torch.zeros(1, HIGH, WIDE, 3, dtype=torch.uint8)
+    talk = Text("<image> Which is the lightest?", "The red mug.", (0,), (("the camera?", "The answer is C."),))
+    examples = ArrayExamples([talk, Text("45 others?", "45")], TOKENIZER, pixels)
+    batch = examples.batch([0, 1])
+    ids, labels = batch.inputs["input_ids"], batch.labels
+    assert torch.equal(labels[labels != IGNORED], ids[labels != IGNORED])
+    assert TOKENIZER.decode(labels[0][labels[0] != IGNORED]) == "The red mug.<end>The answer is C.<end>"
+    assert TOKENIZER.decode(labels[1][labels[1] != IGNORED]) == "45<end>"
+    assert batch.said == int((labels != IGNORED).sum())
+    assert batch.tokens == int(examples.lengths.sum())
+    words = TOKENIZER.decode(ids[0][: examples.lengths[0]]).replace("<image>" * TOKENS, "<image>")
+    assert words == (
+        "<user><image> Which is the lightest?<assistant>The red mug.<end>"
+        "<user>the camera?<assistant>The answer is C.<end>"
+    )
+
+
+def test_a_part_of_a_picture_tells_of_its_surest_spot() -> None:
+    high, wide = HIGH // 4, WIDE // 4
+    fine, heat, sides = (
+        torch.rand(1, 8, high, wide),
+        torch.full((1, KINDS, high, wide), -9.0),
+        torch.ones(1, 4, high, wide),
+    )
+    row, column = 30, 41
+    heat[0, 7, row, column] = 20.0
+    seen, sure, boxes = spots_of(fine, heat, sides)
+    part = row // 12 * COLUMNS + column // 8
+    torch.testing.assert_close(seen[0, part], fine[0, :, row, column], rtol=1e-3, atol=1e-3)
+    assert (sure[0, :, 0] == 20).nonzero().tolist() == [[part]]
+    middle = torch.tensor([(column + 0.5) * 4, (row + 0.5) * 4])
+    box = torch.cat([middle - 32, middle + 32]) / torch.tensor([WIDE, HIGH] * 2)
+    torch.testing.assert_close(boxes[0, part], box, rtol=1e-3, atol=1e-3)
+
+
+def test_waves_tell_near_numbers_apart() -> None:
+    numbers = torch.arange(101) / 100
+    far = torch.cdist(waves(numbers[:, None]), waves(numbers[:, None]))
+    assert (far + torch.eye(101)).min() > 0.5
+
+
+@pytest.mark.parametrize("frozen", [True, False])
+def test_a_frozen_trunk_is_not_trained_and_all_else_is(frozen: bool) -> None:
+    torch.manual_seed(0)
+    model = GlimpseForConditionalGeneration(glimpse_config(len(TOKENIZER), tiny=True, vision_frozen=frozen)).train()
+    pixels = torch.randint(256, (1, HIGH, WIDE, 3), dtype=torch.uint8)
+    batch = ArrayExamples([Text("A: <image>", "The answer is C.", (0,))], TOKENIZER, pixels).batch([0])
+    model(**batch.inputs, labels=batch.labels).loss.backward()
+    for name, weight in model.named_parameters():
+        assert (weight.grad is None) == (frozen and name.startswith("eye.trunk.")), name
 
 
 @pytest.mark.parametrize(

@@ -45,12 +45,12 @@ def _losses(entries: list[Mapping[str, Any]]) -> list[tuple[int, str, float]]:
 def test_it_learns_what_is_in_the_pictures() -> None:
     model, examples = _model(), _examples(0, 1, 2, 3)
     entries: list[Mapping[str, Any]] = []
-    totals = train(model, [Stage("colours", examples, epochs=120)], SETTINGS, entries.append)
+    totals = train(model, [Stage("colours", examples, epochs=100)], SETTINGS, entries.append)
     model.eval()
     assert said(model, TOKENIZER, examples.prompts(range(4)), 8, half=False) == [f"It is {c}." for c in COLOURS]
-    assert totals.steps == len(_losses(entries)) == 120
-    assert totals.tokens == 120 * int(examples.lengths.sum())
-    assert _losses(entries)[-1][2] < 0.1 < _losses(entries)[0][2]
+    assert totals.steps == len(_losses(entries)) == 100
+    assert totals.tokens == 100 * int(examples.lengths.sum())
+    assert _losses(entries)[-1][2] < 0.2 < _losses(entries)[0][2]
 
 
 def test_stages_follow_each_other_and_are_evaluated_at_their_ends() -> None:

@@ -7,9 +7,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from sightline.errors import UserError
-from sightline.train.records import digest, read_records, read_stages
+from sightline.train.records import Record, check_pictures, digest, read_records, read_stages
 
 
 def _line(**changes: Any) -> str:
@@ -73,3 +74,19 @@ def test_the_digest_changes_with_the_records(tmp_path: Path) -> None:
     before = digest(read_stages(_folder(tmp_path, _line())))
     assert digest(read_stages(tmp_path)) == before
     assert digest(read_stages(_folder(tmp_path, _line(id="q2")))) != before
+
+
+def test_options_are_those_that_the_question_lists() -> None:
+    asked = "Look: <image>\nA. is this one?\nOptions:\n1. a red cup\n2. <image>\n10. none\n\nWrite: Conclusion."
+    messages = ({"role": "user", "content": asked}, {"role": "assistant", "content": ""})
+    assert Record("q", messages, ()).options == {"1": "a red cup", "2": "", "10": "none"}
+
+
+def test_pictures_that_can_not_be_read_are_counted_and_named(tmp_path: Path) -> None:
+    Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
+    for name in ("b.png", "c.png"):
+        (tmp_path / name).write_bytes((tmp_path / "a.png").read_bytes()[:40])
+    records = [Record(name, (), (tmp_path / f"{name}.png",)) for name in "aabc"]
+    check_pictures(records[:2])
+    with pytest.raises(UserError, match=r"b\.png: this picture can't be read.*\(2 pictures in all\)"):
+        check_pictures(records)

@@ -4,22 +4,28 @@ from __future__ import annotations
 
 import sys
 from collections import Counter
+from dataclasses import asdict
 from pathlib import Path
 
 import pytest
 import torch
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "training/world"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
+import pretrain
 from arms import ARMS, Setting, stages_of, text_of, texts_of
 from drawing import STEPS, Drawing, _question, _scene
 from experiment import Journal
+from eyesight import give_eye, name_things
 from keeping import keep, load
-from seeing import loss_of, targets_of
+from network import Reader
 
 from sightline.train.examples import Text
-from sightline.train.glimpse import TOKENS, GlimpseForConditionalGeneration, glimpse_config
+from sightline.train.eye import HUES, KINDS, TAGS
+from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import learn_tokenizer
+from sightline.types import SCENE_COLOURS, SCENE_KINDS
 
 SETTING = Setting(questions=24)
 
@@ -77,38 +83,59 @@ def test_weights_come_back_almost_as_they_were(tmp_path: Path) -> None:
         assert (moved <= rows.abs().amax(1, keepdim=True) / 250).all(), name
 
 
-def test_the_eye_is_taught_where_things_are() -> None:
-    item, shots = _scene(0, "test", 0)
-    rows, cells = targets_of(Drawing([item], torch.from_numpy(shots[0].copy())[None]))
-    assert rows.tolist() == [0]
-    assert cells.shape == (1, TOKENS, 7)
-    things = item.things[0]
-    assert things
-    full = cells[0][cells[0, :, 0] > 0]
-    assert 0 < len(full) <= len(things)
-    assert all([round(value, 4) for value in row[1:].tolist()] in _rounded(things) for row in full)
+def test_the_eye_sees_what_the_reader_sees(tmp_path: Path) -> None:
+    reader = Reader().eval()
+    for name, value in reader.state_dict().items():
+        if name.endswith(("running_mean", "running_var")) or (value.ndim == 1 and name.endswith("1.weight")):
+            value.uniform_(0.5, 1.5)
+    torch.save(reader.state_dict(), tmp_path / "reader.pt")
+    model = GlimpseForConditionalGeneration(glimpse_config(300, num_hidden_layers=1, vision_frozen=True))
+    give_eye(model, tmp_path / "reader.pt")
+    pixels = torch.rand(1, 3, 64, 96)
+    with torch.no_grad():
+        heat, boxes, attributes, _ = reader(pixels)
+        _, fine, ours, sides = model.eye.trunk((pixels - 0.5) * 4)
+        tags = model.eye.trunk.tags(fine[0, :, 3, 5], torch.tensor([9.0]))
+    torch.testing.assert_close(ours, heat, rtol=1e-4, atol=1e-4)
+    torch.testing.assert_close(sides, boxes, rtol=1e-4, atol=1e-4)
+    told = torch.cat([heat[0, :, 3, 5].softmax(-1), attributes[0, :HUES, 3, 5].softmax(-1)])
+    torch.testing.assert_close(tags, told, rtol=1e-3, atol=1e-3)
 
 
-def _rounded(things: list[list[float]]) -> list[list[float]]:
-    return [[round(value, 4) for value in torch.tensor(thing).tolist()] for thing in things]
+def test_a_thing_is_named_by_the_words_for_it() -> None:
+    tokenizer = learn_tokenizer(["a red camera, a blue lamp"] * 9, 300)
+    model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=True))
+    name_things(model, tokenizer)
+    tags = torch.zeros(TAGS)
+    tags[SCENE_KINDS.index("camera")] = tags[KINDS + SCENE_COLOURS.index("red")] = 1.0
+    pieces = tokenizer(" red camera", add_special_tokens=False)["input_ids"]
+    torch.testing.assert_close(model.names(tags), model.get_input_embeddings().weight[pieces].sum(0))
 
 
-def test_the_loss_of_the_eye_falls_to_nothing_where_all_is_right() -> None:
-    cells = torch.zeros(1, TOKENS, 7)
-    cells[0, 7] = torch.tensor([1.0, 3, 5, 0.1, 0.2, 0.3, 0.4])
-
-    def told(seen: torch.Tensor) -> tuple[torch.Tensor, ...]:
-        kind, colour = torch.zeros(1, TOKENS, 44), torch.zeros(1, TOKENS, 11)
-        kind[..., 3], colour[..., 5] = 50, 50
-        return (cells[..., 0] - 0.5) * 100, kind, colour, cells[..., 3:]
-
-    assert loss_of(told, cells, cells) < 1e-6  # type: ignore[arg-type]
+def test_the_questions_about_a_picture_are_one_talk_and_apart_where_they_are_tried() -> None:
+    item, shots = _scene(1, "test", 0)
+    drawing = Drawing([item], torch.from_numpy(shots[0].copy())[None])
+    together, apart = (pretrain.texts_of(drawing, apart=apart) for apart in (False, True))
+    caption, (_, talk) = together[0], together[1]
+    assert caption[1].target == item.captions[0]
+    said = [(talk.prompt.removeprefix("<image>\n"), talk.target), *talk.more]
+    assert said == [(ask.question, ask.answer) for ask in item.asks]
+    assert len(said) > 1
+    assert len(apart) == 1 + len(said)
+    assert [text.target for _, text in apart[1:]] == [answer for _, answer in said]
 
 
 def test_only_whole_runs_are_taken_over(tmp_path: Path) -> None:
     journal = Journal(tmp_path / "runs.jsonl")
-    setting = {"questions": 24, "easy_below": 1 / 3, "fraction": 0.4, "rate": 4e-4}
-    whole = {"arm": "mir", "seed": 0, "setting": setting, "stage": "end", "mode": "chain", "letters": "A", "last": True}
+    whole = {
+        "arm": "mir",
+        "seed": 0,
+        "setting": asdict(SETTING),
+        "stage": "end",
+        "mode": "chain",
+        "letters": "A",
+        "last": True,
+    }
     journal.add(whole)
     journal.add({**whole, "seed": 1, "last": False})
     (tmp_path / "next").mkdir()

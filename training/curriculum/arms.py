@@ -25,10 +25,10 @@ TITLES |= {kind: TITLES[kind].replace("-To-", "-to-") for kind in STEPS}
 class Setting:
     """What may be varied: how many questions there are, which of them are easy, how many a stage takes of the hard."""
 
-    questions: int = 24_000
+    questions: int = 12_000
     easy_below: float = 1 / 3
     fraction: float = 0.4
-    rate: float = 4e-4
+    rate: float = 3e-4
 
 
 def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> Text:

@@ -1,6 +1,6 @@
 """Questions and scenes of the world for training, drawn on all cores into parts that stay where they were drawn.
 
-Each part is two files: part-….npy, the pictures (n × 120 × 160 × 3), and part-….json, what is said of them.
+Each part is two files: part-….npy, the pictures (n × 240 × 320 × 3), and part-….json, what is said of them.
 """
 
 from __future__ import annotations
@@ -10,7 +10,7 @@ import json
 import multiprocessing
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from random import Random
@@ -23,17 +23,17 @@ from PIL import Image
 from torch import Tensor
 
 from sightline.errors import UserError
+from sightline.train.eye import HIGH, WIDE
 from sightline.train.glimpse_processor import as_pixels
-from sightline.types import SCENE_COLOURS, SCENE_KINDS, Figure, PictureRef, SceneGraph, Step, Thing
+from sightline.types import Figure, PictureRef, SceneGraph, Step, Thing
 from sightline.world.captions import caption
 from sightline.world.choose import ChooseTask, choose_task
 from sightline.world.draw import draw
 from sightline.world.scenes import random_plan
 
 PART = 128
-FORM = 3
+FORM = 4
 """Of the parts: another number where what is kept in them changes, so that older ones are not taken for new."""
-PERSON = len(SCENE_KINDS)
 DESCRIBE = "Describe the picture."
 STEPS = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 
@@ -60,8 +60,6 @@ class Drawn:
     steps: dict[str, list[str]]
     captions: list[str]
     pictures: list[int]
-    things: list[list[list[float]] | None]
-    """For each picture what stands where: kind, colour, left, top, right, bottom; None where that is not known."""
     asks: list[Ask]
 
 
@@ -73,25 +71,48 @@ class Drawing:
     pixels: Tensor
 
 
-def drawn(folder: Path, kind: str, count: int, seed: str, device: str) -> Drawing:
-    """So many questions (`choose`) or scenes (`scene`); parts that are there already are not drawn again."""
-    folder.mkdir(parents=True, exist_ok=True)
-    sizes = {first: min(PART, count - first) for first in range(0, count, PART)}
-    jobs = [(folder / f"part-{FORM}-{first:06}-{size}", kind, first, size, seed) for first, size in sizes.items()]
-    missing = [job for job in jobs if not job[0].with_suffix(".json").exists()]
+@dataclass(frozen=True, slots=True)
+class Wanted:
+    """So many questions (`choose`) or scenes (`scene`) of a seed, and the folder in which they are kept."""
+
+    folder: Path
+    kind: str
+    count: int
+    seed: str
+
+    def parts(self) -> list[tuple[Path, str, int, int, str]]:
+        self.folder.mkdir(parents=True, exist_ok=True)
+        sizes = {first: min(PART, self.count - first) for first in range(0, self.count, PART)}
+        name = f"part-{FORM}"
+        return [
+            (self.folder / f"{name}-{first:06}-{size}", self.kind, first, size, self.seed)
+            for first, size in sizes.items()
+        ]
+
+
+def draw_missing(*wanted: Wanted) -> list[Path]:
+    """Draw the parts that are not there yet, on all cores; where all parts are, without their endings."""
+    parts = [part for one in wanted for part in one.parts()]
+    missing = [part for part in parts if not part[0].with_suffix(".json").exists()]
     if missing:
         with multiprocessing.get_context("fork").Pool(os.cpu_count()) as pool:
             list(pool.imap_unordered(_draw_part, missing))
+    return [part[0] for part in parts]
+
+
+def drawn(device: str, *wanted: Wanted) -> Drawing:
+    """All that is wanted, one after the other."""
+    parts = draw_missing(*wanted)
+    arrays = [np.load(part.with_suffix(".npy"), mmap_mode="r") for part in parts]
+    # On the device at once and once: all of it together would not fit twice.
+    pixels = torch.empty((sum(map(len, arrays)), HIGH, WIDE, 3), dtype=torch.uint8, device=device)
     items: list[Drawn] = []
-    arrays: list[Tensor] = []
     at = 0
-    for job in jobs:
-        part = np.load(job[0].with_suffix(".npy"))
-        for row in json.loads(job[0].with_suffix(".json").read_text()):
-            items.append(_from_row(row, at))
-        arrays.append(torch.from_numpy(part).to(device))
-        at += len(part)
-    return Drawing(items, torch.cat(arrays))
+    for part, array in zip(parts, arrays, strict=True):
+        items += [_from_row(row, at) for row in json.loads(part.with_suffix(".json").read_text())]
+        pixels[at : at + len(array)] = torch.from_numpy(np.array(array))
+        at += len(array)
+    return Drawing(items, pixels)
 
 
 def _from_row(row: dict[str, Any], at: int) -> Drawn:
@@ -131,7 +152,6 @@ def _question(number: int, seed: str, at: int) -> tuple[Drawn, list[NDArray[np.u
             steps=steps_of_task(made),
             captions=[picture.caption for picture in made.pictures],
             pictures=list(range(at, at + len(shots))),
-            things=[None if picture.graph is None else things_of(picture.graph) for picture in made.pictures],
             asks=asks,
         ),
         shots,
@@ -146,21 +166,8 @@ def _scene(number: int, seed: str, at: int) -> tuple[Drawn, list[NDArray[np.uint
         drawing = draw(random_plan(rng.getrandbits(60), 0.0, (320, 240)))
     words = caption(drawing.graph, "full", rng, "plain")
     asks = list(_asks(drawing.graph, at, rng, 8))
-    things = [things_of(drawing.graph)]
-    item = Drawn(f"scene-{seed}-{number}", "", 0.0, "", "", {}, [words], [at], things, asks)
+    item = Drawn(f"scene-{seed}-{number}", "", 0.0, "", "", {}, [words], [at], asks)
     return item, [as_pixels(drawing.image)]
-
-
-def things_of(graph: SceneGraph) -> list[list[float]]:
-    """What can be seen in a scene: the numbers of kind and colour, and the box."""
-    found = []
-    for item in (*graph.things, *graph.figures):
-        if item.hidden < 0.5:
-            kind = PERSON if isinstance(item, Figure) else SCENE_KINDS.index(item.kind)
-            colour = SCENE_COLOURS.index(item.coat if isinstance(item, Figure) else item.colour)
-            box = item.box
-            found.append([kind, colour, box.left, box.top, box.right, box.bottom])
-    return found
 
 
 def prompt_of(made: ChooseTask) -> str:
@@ -191,18 +198,20 @@ def _box(box: Any) -> str:
 
 
 def _asks(graph: SceneGraph, picture: int, rng: Random, count: int) -> Iterator[Ask]:
-    """Simple questions about what stands in a scene, of which only those with one answer are asked."""
+    """Simple questions about what stands in a scene, of which only those with one answer are asked; last, for all."""
     seen = [item for item in (*graph.things, *graph.figures) if item.hidden < 0.5]
+    if not seen:
+        return
     names = Counter(_name(item) for item in seen)
     known = [item for item in seen if names[_name(item)] == 1]
-    if not known:
-        return
-    for _ in range(count):
+    for _ in range(count if known else 0):
         item = rng.choice(known)
         other = rng.choice(known)
         made = rng.choice((_where, _what, _left, _near, _row))(item, other, known)
         if made is not None:
             yield Ask(made[0], picture, made[1], made[2])
+    told = (f"{_name(item)} [{_box(item.box)}]" for item in _from_left(seen))
+    yield Ask("all", picture, "What stands where?", f"{', '.join(told)}.")
 
 
 def _name(item: Thing | Figure) -> str:
@@ -237,5 +246,8 @@ def _near(item: Thing | Figure, other: Thing | Figure, known: Sequence[Thing | F
 
 
 def _row(item: Thing | Figure, other: Thing | Figure, known: Sequence[Thing | Figure]) -> Made:
-    order = sorted(known, key=lambda one: one.box.left + one.box.right)
-    return "row", "What stands there from left to right?", ", ".join(_name(one) for one in order)
+    return "row", "What stands there from left to right?", ", ".join(_name(one) for one in _from_left(known))
+
+
+def _from_left(items: Iterable[Thing | Figure]) -> list[Thing | Figure]:
+    return sorted(items, key=lambda one: one.box.left + one.box.right)

@@ -1,25 +1,28 @@
 """Does the order matter? Arms and seeds, each trained on as many tokens, asked the same held-out questions.
 
-Run: PYTHONPATH=src python training/curriculum/experiment.py --base FOLDER --out OUT [--done FOLDER] [--tiny]
+Run: PYTHONPATH=src python training/curriculum/experiment.py --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
 Needs torch, transformers, accelerate, numpy and Pillow. FOLDER is what pretrain.py wrote. Writes to OUT:
   questions.json   the held-out questions: id, subtask, level, answer
   runs.jsonl       a line for each evaluation: arm, seed, stage, mode, the letters chosen, tokens and seconds
-What stands in the runs.jsonl of --done is not run again; `write_up.py` makes tables and plots of it.
+What stands in the runs.jsonl of --done is not run again; `write_up.py` makes tables and plots of it. So small a model
+should not fill a GPU by itself: --beside trains several at a time, each in a process of its own.
 """
 
 from __future__ import annotations
 
 import argparse
 import json
+import multiprocessing
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Iterator, Mapping, Sequence
+from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 import torch
 from arms import ARMS, Setting, stages_of, text_of
-from drawing import STEPS, Drawing, Drawn, drawn
+from drawing import STEPS, Drawing, Drawn, Wanted, draw_missing, drawn
 from keeping import load
 from torch import nn
 
@@ -108,62 +111,95 @@ def _key(row: Mapping[str, Any]) -> str:
 
 @dataclass(slots=True)
 class Experiment:
-    """Everything that the runs share."""
+    """What the runs of one process share."""
 
     base: Path
     pool: Drawing
     asker: Asker
-    journal: Journal
     setting: Setting
     tokens: int
     compiled: bool
     curve: int
+    budget: int = 0
 
-    def budget(self) -> int:
-        """What MIR's plan takes by itself; all arms get as much."""
-        stages = stages_of("mir", self.pool, self.setting, 0, self.asker.tokenizer, None)
-        return sum(stage.budget for stage in stages)
-
-    def run(self, arm: str, seed: int, budget: int) -> None:
+    def run(self, arm: str, seed: int) -> list[dict[str, Any]]:
         """Train one arm from the base and ask it: after each stage in short, at the end in full."""
         model, _ = load(self.base, DEVICE)
-        named = {"arm": arm, "seed": seed, "setting": asdict(self.setting)}
-        count = len(self.asker.drawing.items)
-        totals: dict[str, Any] = {"tokens": 0, "seconds": 0.0, "losses": []}
-        if arm != "base":
-            stages = stages_of(arm, self.pool, self.setting, seed, self.asker.tokenizer, budget)
-            settings = Settings(
-                rate=self.setting.rate,
-                tokens=self.tokens,
-                half=DEVICE == "cuda",
-                seed=seed,
-                compiled=self.compiled,
-                log_every=50,
-            )
-            losses: list[tuple[int, str, float]] = []
-
-            def log(entry: Mapping[str, Any]) -> None:
-                if "loss" in entry:
-                    losses.append((entry["tokens"], entry["stage"], round(entry["loss"], 4)))
-
-            def evaluate(stage: str, now: nn.Module) -> Mapping[str, Any]:
-                mode = "direct" if arm == "plain" else "chain"
-                letters = self.asker.ask(now, mode, min(count, self.curve))
-                self.journal.add({**named, "stage": stage, "mode": mode, "letters": letters})
-                return {}
-
-            done = train(model, stages, settings, log, evaluate=evaluate if len(stages) > 1 else None)
-            totals = {"tokens": done.tokens, "said": done.said, "seconds": round(done.seconds, 2), "losses": losses}
+        rows: list[dict[str, Any]] = []
+        totals = {"tokens": 0, "seconds": 0.0, "losses": []} if arm == "base" else self._train(model, arm, seed, rows)
         model.eval()
-        self.journal.add({**named, "stage": "end", "mode": "forced", "letters": self.asker.force(model, count)})
-        self.journal.add({**named, "stage": "end", "mode": "direct", "letters": self.asker.ask(model, "direct", count)})
+        count = len(self.asker.drawing.items)
+        rows.append({"stage": "end", "mode": "forced", "letters": self.asker.force(model, count)})
+        rows.append({"stage": "end", "mode": "direct", "letters": self.asker.ask(model, "direct", count)})
         letters = self.asker.ask(model, "chain", count)
-        self.journal.add({**named, "stage": "end", "mode": "chain", "letters": letters, **totals, "last": True})
+        rows.append({"stage": "end", "mode": "chain", "letters": letters, **totals, "last": True})
+        return [{"arm": arm, "seed": seed, "setting": asdict(self.setting), **row} for row in rows]
+
+    def _train(self, model: nn.Module, arm: str, seed: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
+        """Train through an arm's stages; a row for each stage where there are several, and what it took."""
+        # All arms get what MIR's plan takes by itself.
+        if not self.budget:
+            plan = stages_of("mir", self.pool, self.setting, 0, self.asker.tokenizer, None)
+            self.budget = sum(stage.budget for stage in plan)
+        stages = stages_of(arm, self.pool, self.setting, seed, self.asker.tokenizer, self.budget)
+        settings = Settings(
+            rate=self.setting.rate,
+            schedule="constant",  # One that falls would teach least what comes last, and so decide about orders.
+            tokens=self.tokens,
+            half=DEVICE == "cuda",
+            seed=seed,
+            compiled=self.compiled,
+            log_every=50,
+        )
+        losses: list[tuple[int, str, float]] = []
+
+        def log(entry: Mapping[str, Any]) -> None:
+            if "loss" in entry:
+                losses.append((entry["tokens"], entry["stage"], round(entry["loss"], 4)))
+
+        def evaluate(stage: str, now: nn.Module) -> Mapping[str, Any]:
+            if stage == stages[-1].name:  # It is asked all of them, right after this.
+                return {}
+            mode = "direct" if arm == "plain" else "chain"
+            letters = self.asker.ask(now, mode, min(len(self.asker.drawing.items), self.curve))
+            rows.append({"stage": stage, "mode": mode, "letters": letters})
+            return {}
+
+        done = train(model, stages, settings, log, evaluate=evaluate if len(stages) > 1 else None)
+        return {"tokens": done.tokens, "said": done.said, "seconds": round(done.seconds, 2), "losses": losses}
 
 
-def share(letters: str, items: Sequence[Drawn]) -> float:
+_here: list[Experiment] = []
+"""The experiment of this process, once it has begun."""
+
+
+def _begin(chosen: argparse.Namespace) -> None:
+    held, pool = (drawn(DEVICE, one) for one in wanted_of(chosen))
+    _, processor = load(chosen.base, "cpu")
+    asker = Asker(held, processor.tokenizer, chosen.most)
+    _here.append(Experiment(chosen.base, pool, asker, setting_of(chosen), chosen.tokens, chosen.compiled, chosen.curve))
+
+
+def _run(arm: str, seed: int) -> list[dict[str, Any]]:
+    return _here[0].run(arm, seed)
+
+
+def wanted_of(chosen: argparse.Namespace) -> tuple[Wanted, Wanted]:
+    """The held-out questions, and those that are learnt from."""
+    folder = chosen.cache / ("tiny" if chosen.tiny else "full")
+    return (
+        Wanted(folder / "held-asked", "choose", chosen.held, "curriculum-held"),
+        Wanted(folder / "pool", "choose", chosen.questions, "curriculum"),
+    )
+
+
+def setting_of(chosen: argparse.Namespace) -> Setting:
+    return Setting(chosen.questions, chosen.easy_below, chosen.fraction, chosen.rate)
+
+
+def share(letters: str, answers: Sequence[str]) -> float:
     """How many of the letters are right."""
-    return sum(a == item.answer for a, item in zip(letters, items, strict=False)) / max(1, len(letters))
+    return sum(a == b for a, b in zip(letters, answers, strict=False)) / max(1, len(letters))
 
 
 def arguments() -> argparse.Namespace:
@@ -179,11 +215,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--fraction", type=float, default=Setting().fraction)
     parser.add_argument("--rate", type=float, default=Setting().rate)
     parser.add_argument("--held", type=int, default=1200)
-    parser.add_argument("--curve", type=int, default=600, help="questions that are asked after each stage")
-    parser.add_argument("--tokens", type=int, default=24_576, help="of a batch")
+    parser.add_argument("--curve", type=int, default=400, help="questions that are asked after each stage")
+    parser.add_argument("--tokens", type=int, default=12_288, help="of a batch")
     parser.add_argument("--most", type=int, default=512, help="tokens that an answer may have")
     parser.add_argument("--until", type=float, default=560, help="no run is begun that would end later, in seconds")
-    parser.add_argument("--eager", action="store_true", help="do not compile")
+    parser.add_argument("--beside", type=int, default=1, help="runs at a time")
+    parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--tiny", action="store_true", help="a try on a processor, in about a minute")
     chosen = parser.parse_args()
     if chosen.tiny:
@@ -199,37 +236,43 @@ def main() -> None:
     def say(words: str) -> None:
         print(f"{time.monotonic() - started:6.1f} s  {words}", flush=True)
 
-    size = "tiny" if chosen.tiny else "full"
-    held = drawn(chosen.cache / size / "held-asked", "choose", chosen.held, "curriculum-held", DEVICE)
-    pool = drawn(chosen.cache / size / "pool", "choose", chosen.questions, "curriculum", DEVICE)
-    say(f"{len(pool.items)} questions to learn from, {len(held.items)} held out")
-    about = [{"id": i.id, "subtask": i.subtask, "level": i.level, "answer": i.answer} for i in held.items]
+    draw_missing(*wanted_of(chosen))
+    held = drawn("cpu", wanted_of(chosen)[0]).items
+    answers = [item.answer for item in held]
+    say(f"{chosen.questions} questions to learn from, {len(held)} held out")
+    about = [{"id": i.id, "subtask": i.subtask, "level": i.level, "answer": i.answer} for i in held]
     (chosen.out / "questions.json").write_text(json.dumps(about))
     journal = Journal(chosen.out / "runs.jsonl")
     journal.take(chosen.done)
-    _, processor = load(chosen.base, DEVICE)
-    asker = Asker(held, processor.tokenizer, chosen.most)
-    setting = Setting(chosen.questions, chosen.easy_below, chosen.fraction, chosen.rate)
-    compiled = DEVICE == "cuda" and not chosen.eager
-    experiment = Experiment(chosen.base, pool, asker, journal, setting, chosen.tokens, compiled, chosen.curve)
-    budget = experiment.budget()
-    say(f"{budget / 1e6:.2f} M tokens for each arm")
-    longest = 0.0
     # Seeds outside: whenever it stops, all arms have as many.
-    for seed in chosen.seeds:
-        for arm in chosen.arms:
-            if journal.has(arm, seed, setting) or (arm == "base" and seed != chosen.seeds[0]):
-                continue
-            begun = time.monotonic() - started
-            if begun + longest > chosen.until:
-                say("the rest must wait for the next call: give this call's output as --done")
-                return
-            experiment.run(arm, seed, budget)
-            longest = max(longest, time.monotonic() - started - begun)
-            last = journal.rows[-3:]
-            scores = ", ".join(f"{row['mode']} {share(row['letters'], held.items):.3f}" for row in last)
-            say(f"{arm} {seed}: {scores}; trained {last[-1]['seconds']} s")
-    say("all arms are done")
+    runs = [(arm, seed) for seed in chosen.seeds for arm in chosen.arms if arm != "base" or seed == chosen.seeds[0]]
+    left = [run for run in runs if not journal.has(*run, setting_of(chosen))]
+    for rows in done_beside(chosen, left, started):
+        for row in rows:
+            journal.add(row)
+        scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-3:])
+        say(f"{rows[-1]['arm']} {rows[-1]['seed']}: {scores}; trained {rows[-1]['seconds']} s")
+    missing = [run for run in left if not journal.has(*run, setting_of(chosen))]
+    say(f"{len(missing)} runs wait for the next call: give this call's output as --done" if missing else "all are done")
+
+
+def done_beside(
+    chosen: argparse.Namespace, runs: Sequence[tuple[str, int]], started: float
+) -> Iterator[list[dict[str, Any]]]:
+    """The rows of each run as it ends; none is begun that would not end in time, by the longest so far."""
+    waiting, longest = list(runs), 0.0
+    begun: dict[Future[list[dict[str, Any]]], float] = {}
+    spawn = multiprocessing.get_context("spawn")
+    with ProcessPoolExecutor(chosen.beside, spawn, initializer=_begin, initargs=(chosen,)) as pool:
+        while waiting or begun:
+            while waiting and len(begun) < chosen.beside:
+                if time.monotonic() - started + longest > chosen.until:
+                    waiting.clear()
+                    break
+                begun[pool.submit(_run, *waiting.pop(0))] = time.monotonic()
+            for run in wait(begun, return_when=FIRST_COMPLETED).done:
+                longest = max(longest, time.monotonic() - begun.pop(run))
+                yield run.result()
 
 
 if __name__ == "__main__":

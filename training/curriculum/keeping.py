@@ -7,8 +7,6 @@ from typing import Any
 
 import numpy as np
 import torch
-import torch._dynamo
-import torch._inductor.config
 from tokenizers import Tokenizer
 from torch import Tensor
 
@@ -16,9 +14,6 @@ from sightline.train.glimpse import GlimpseConfig, GlimpseForConditionalGenerati
 from sightline.train.glimpse_processor import GlimpseProcessor, as_fast
 
 _MOST = 15_000_000
-# A block that can't be compiled on some machine runs as it is; and this analysis of inductor's fails for pictures.
-torch._dynamo.config.suppress_errors = True
-torch._inductor.config.triton.coalesce_tiling_analysis = False
 
 
 def keep(model: GlimpseForConditionalGeneration, tokenizer: Any, folder: Path) -> None:

@@ -1,10 +1,11 @@
-"""Glimpse learns to see: first what stands where, then captions and simple questions, on pictures of the world.
+"""Glimpse learns to tell what it sees: captions and simple questions, on pictures of the world.
 
-Run: PYTHONPATH=src python training/curriculum/pretrain.py --out OUT [--seeing N] [--seconds N] [--tiny]
-Needs torch, transformers, accelerate, numpy and Pillow. Writes to OUT:
+Run: PYTHONPATH=src python training/curriculum/pretrain.py --out OUT [--seconds N] [--tiny]
+Needs torch, transformers, accelerate, numpy and Pillow, and the weights of a reader (--eye; see training/world), whose
+trunk becomes the eye. Writes to OUT:
   config.json, tokenizer.json, weights-*.npz   the model, in eight bits (see keeping.py)
-  pretrain.json                                how well it sees and answers on held-out pictures
-  pretrain-log.jsonl                           the losses
+  pretrain.json                                how well it answers on held-out pictures
+  pretrain-log.jsonl                           the losses, and the same in short on the way
 """
 
 from __future__ import annotations
@@ -14,15 +15,15 @@ import json
 import time
 from collections import defaultdict
 from collections.abc import Mapping
-from dataclasses import asdict, replace
+from dataclasses import asdict
 from pathlib import Path
 from random import Random
 from typing import Any
 
 import torch
-from drawing import DESCRIBE, Drawing, drawn
+from drawing import DESCRIBE, Drawing, Wanted, drawn
+from eyesight import give_eye, name_things
 from keeping import keep, load
-from seeing import learn_to_see
 
 from sightline.train.answering import untracked
 from sightline.train.examples import ArrayExamples, Text
@@ -31,14 +32,15 @@ from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings, Stage, train
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+SIMPLE = ("what", "left", "near", "row")
+"""Questions of which an answer is right or wrong as a whole."""
 
 
 def texts_of(drawing: Drawing, *, apart: bool) -> list[tuple[str, Text]]:
     """What is learnt of each picture, with its kind: captions, of one or of all of a question, and answers.
 
-    Some questions about one picture are asked together, so that it is looked at once for them; or each `apart`.
+    All questions about one picture are turns of one talk, so that it is looked at once for them; or each is `apart`.
     """
-    rng = Random(1)
     found = []
     for item in drawing.items:
         if item.prompt:
@@ -49,13 +51,10 @@ def texts_of(drawing: Drawing, *, apart: bool) -> list[tuple[str, Text]]:
             found.append(("scene", Text(f"<image>\n{DESCRIBE}", item.captions[0], tuple(item.pictures))))
         for number in item.pictures:
             asks = [ask for ask in item.asks if ask.picture == number]
-            while asks:
-                several = 1 if apart else rng.randint(1, 6)
-                some, asks = asks[:several], asks[several:]
-                question, answer = (
-                    " ".join(words) for words in zip(*((a.question, a.answer) for a in some), strict=True)
-                )
-                found.append((some[0].kind, Text(f"<image>\n{question}", answer, (number,))))
+            for talk in [[ask] for ask in asks] if apart else [asks] if asks else []:
+                first, *others = talk
+                more = tuple((ask.question, ask.answer) for ask in others)
+                found.append((first.kind, Text(f"<image>\n{first.question}", first.answer, (number,), more)))
     return found
 
 
@@ -68,20 +67,22 @@ def vocabulary_of(drawing: Drawing) -> list[str]:
     return found
 
 
-def held_out(model: Any, kinds: list[str], examples: ArrayExamples) -> dict[str, dict[str, float]]:
-    """By kind: how many tokens, and how many whole answers, are right when what comes before them is."""
+def held_out(model: Any, kinds: list[str], examples: ArrayExamples, most: int) -> dict[str, dict[str, float]]:
+    """Of the first so many examples, by kind: tokens, and whole answers, that are right when all before them is."""
     right: dict[str, list[tuple[float, float]]] = defaultdict(list)
-    order = sorted(range(len(examples)), key=lambda row: int(examples.lengths[row]))
+    order = sorted(range(min(most, len(examples))), key=lambda row: int(examples.lengths[row]))
+    model.eval()
     for at in range(0, len(order), 64):
         rows = order[at : at + 64]
         batch = examples.batch(rows)
-        with torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda"):
+        with untracked(), torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda"):
             guessed = model(**batch.inputs, use_cache=False).logits[:, :-1].argmax(-1)
         wanted = batch.labels[:, 1:].to(guessed.device)
         said = wanted >= 0
         hit = ((guessed == wanted) & said).sum(1) / said.sum(1)
         for row, share in zip(rows, hit.tolist(), strict=True):
             right[kinds[row]].append((share, float(share == 1.0)))
+    model.train()
     return {
         kind: {
             "tokens": round(sum(a for a, _ in found) / len(found), 4),
@@ -97,19 +98,19 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--cache", type=Path, default=Path("training/curriculum/cache"))
     parser.add_argument("--base", type=Path, help="go on from what an earlier call wrote")
-    parser.add_argument("--questions", type=int, default=30_000)
-    parser.add_argument("--scenes", type=int, default=36_000)
-    parser.add_argument("--seeing", type=float, default=120, help="seconds for what stands where; 0 for none")
-    parser.add_argument("--seconds", type=float, default=400, help="for captions and questions")
+    parser.add_argument("--eye", type=Path, default=Path("training/world/cache/out/reader.pt"))
+    parser.add_argument("--questions", type=int, default=12_000)
+    parser.add_argument("--scenes", type=int, default=40_000)
+    parser.add_argument("--seconds", type=float, default=400, help="of training")
     parser.add_argument("--until", type=float, default=550, help="seconds after which all of it must be over")
     parser.add_argument("--rate", type=float, default=8e-4)
-    parser.add_argument("--tokens", type=int, default=65_536)
-    parser.add_argument("--eager", action="store_true", help="do not compile")
+    parser.add_argument("--tokens", type=int, default=32_768, help="of a batch")
+    parser.add_argument("--watch", type=int, default=500, help="steps between looks at some held-out pictures")
+    parser.add_argument("--compiled", action="store_true")
     parser.add_argument("--tiny", action="store_true", help="a try on a processor, in under a minute")
     chosen = parser.parse_args()
     if chosen.tiny:
-        chosen.questions, chosen.scenes, chosen.tokens = 96, 64, 4096
-        chosen.seeing, chosen.seconds = 8, 12
+        chosen.questions, chosen.scenes, chosen.tokens, chosen.seconds = 32, 32, 4096, 10
     return chosen
 
 
@@ -121,40 +122,36 @@ def main() -> None:
     def say(words: str) -> None:
         print(f"{time.monotonic() - started:6.1f} s  {words}", flush=True)
 
-    size = "tiny" if chosen.tiny else "full"
-    held = [
-        drawn(chosen.cache / size / "held-questions", "choose", 24 if chosen.tiny else 1200, "pretrain-held", DEVICE),
-        drawn(chosen.cache / size / "held-scenes", "scene", 16 if chosen.tiny else 600, "pretrain-held", DEVICE),
-    ]
+    held, learnt = drawings(chosen)
+    say(f"{len(learnt.pixels)} pictures drawn")
     torch.manual_seed(0)
     if chosen.base is None:
-        tokenizer = learn_tokenizer(text for part in held for text in vocabulary_of(part))
-        model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=chosen.tiny))
+        tokenizer = learn_tokenizer(vocabulary_of(held))
+        model = GlimpseForConditionalGeneration(
+            glimpse_config(len(tokenizer), tiny=chosen.tiny, vision_frozen=not chosen.tiny)
+        )
+        if not chosen.tiny:
+            give_eye(model, chosen.eye)
+        name_things(model, tokenizer)
     else:
         model, processor = load(chosen.base, DEVICE)
         tokenizer = processor.tokenizer
     trying, kinds = examples_of(held, tokenizer, apart=True, most=6000)
-    size_of = sum(weight.numel() for weight in model.parameters()) / 1e6
-    say(f"{size_of:.1f} M parameters and {len(tokenizer)} pieces of words on {DEVICE}")
+    training, _ = examples_of(learnt, tokenizer)
+    weights = sum(weight.numel() for weight in model.parameters()) / 1e6
+    say(f"{weights:.1f} M parameters and {len(tokenizer)} pieces of words on {DEVICE}")
+    say(f"{len(training)} examples, {int(training.lengths.sum()) / 1e6:.1f} M tokens")
+    # What comes after the training takes some 20 seconds.
+    left = max(5.0, chosen.until - 25 - (time.monotonic() - started))
     settings = Settings(
         rate=chosen.rate,
         decay=0.05,
         tokens=chosen.tokens,
         half=DEVICE == "cuda",
-        compiled=DEVICE == "cuda" and not chosen.eager,
+        compiled=chosen.compiled,
         log_every=100 if DEVICE == "cuda" else 5,
+        seconds=min(chosen.seconds, left),
     )
-    parts = [
-        drawn(chosen.cache / size / "questions", "choose", chosen.questions, "pretrain", DEVICE),
-        drawn(chosen.cache / size / "scenes", "scene", chosen.scenes, "pretrain", DEVICE),
-    ]
-    say(f"{sum(len(part.pixels) for part in parts)} pictures drawn")
-    seen = learn_to_see(model, parts, held, chosen.seeing, settings, say) if chosen.seeing else None
-    training, _ = examples_of(parts, tokenizer)
-    say(f"{len(training)} examples, {int(training.lengths.sum()) / 1e6:.1f} M tokens")
-    # What comes after the training takes some 20 seconds.
-    left = max(5.0, chosen.until - 25 - (time.monotonic() - started))
-    settings = replace(settings, seconds=min(chosen.seconds, left))
     with (chosen.out / "pretrain-log.jsonl").open("w") as file:
 
         def log(entry: Mapping[str, Any]) -> None:
@@ -163,32 +160,46 @@ def main() -> None:
             if "loss" in entry:
                 speed = entry["tokens"] / max(1e-9, entry["seconds"])
                 say(f"step {entry['step']} loss {entry['loss']:.4f}, {speed / 1e3:.0f} k tokens/s")
+                if entry["step"] % chosen.watch == 0:
+                    found = held_out(model, kinds, trying, 1500)
+                    file.write(json.dumps({"step": entry["step"], "held-out": found}) + "\n")
+                    say(", ".join(f"{kind} {found[kind]['whole']:.3f}" for kind in SIMPLE if kind in found))
 
         totals = train(model, [Stage("pretrain", training, tokens=10**15)], settings, log)
     keep(model, tokenizer, chosen.out)
     say("weights kept")
-    model.eval()
-    with untracked():
-        scores = held_out(model, kinds, trying)
-    report = {"pictures": sum(len(part.pixels) for part in parts), **asdict(totals), "seen": seen, "held-out": scores}
+    scores = held_out(model, kinds, trying, len(kinds))
+    report = {"pictures": len(learnt.pixels), **asdict(totals), "held-out": scores}
     (chosen.out / "pretrain.json").write_text(json.dumps(report, indent=1))
     for kind, found in scores.items():
         say(f"{kind:<40} tokens {found['tokens']:.3f}  whole {found['whole']:.3f}  n {found['n']}")
 
 
+def drawings(chosen: argparse.Namespace) -> tuple[Drawing, Drawing]:
+    """Held-out pictures, and those that are learnt from."""
+    folder = chosen.cache / ("tiny" if chosen.tiny else "full")
+    questions, scenes = (24, 16) if chosen.tiny else (600, 600)
+    held = drawn(
+        DEVICE,
+        Wanted(folder / "held-questions", "choose", questions, "pretrain-held"),
+        Wanted(folder / "held-scenes", "scene", scenes, "pretrain-held"),
+    )
+    learnt = drawn(
+        DEVICE,
+        Wanted(folder / "questions", "choose", chosen.questions, "pretrain"),
+        Wanted(folder / "scenes", "scene", chosen.scenes, "pretrain"),
+    )
+    return held, learnt
+
+
 def examples_of(
-    parts: list[Drawing], tokenizer: Any, *, apart: bool = False, most: int | None = None
+    drawing: Drawing, tokenizer: Any, *, apart: bool = False, most: int | None = None
 ) -> tuple[ArrayExamples, list[str]]:
-    """Examples over the pictures of all parts, and the kind of each."""
-    texts: list[tuple[str, Text]] = []
-    at = 0
-    for part in parts:
-        texts += [(kind, text.moved(at)) for kind, text in texts_of(part, apart=apart)]
-        at += len(part.pixels)
+    """Examples, and the kind of each."""
+    texts = texts_of(drawing, apart=apart)
     if most is not None:
         texts = Random(0).sample(texts, min(most, len(texts)))
-    pixels = torch.cat([part.pixels for part in parts])
-    return ArrayExamples([text for _, text in texts], tokenizer, pixels), [kind for kind, _ in texts]
+    return ArrayExamples([text for _, text in texts], tokenizer, drawing.pixels), [kind for kind, _ in texts]
 
 
 if __name__ == "__main__":

@@ -32,6 +32,12 @@ MEANING = {
     "anti": "`mir` with its phases backwards: hard before easy",
     "self-paced": "all five steps; from the easiest fifth to all questions",
 }
+RIVALS = {
+    "plain": "plain fine-tuning",
+    "full-chain": "the full chain in mixed order",
+    "shuffled": "its own records in mixed order",
+}
+GUESSING = 0.25
 RESAMPLES = 4000
 Table = NDArray[np.float64]
 
@@ -143,10 +149,16 @@ def subtask_table(results: Results) -> str:
     return "\n".join(lines)
 
 
-def verdict(found: Mapping[tuple[str, str], Score]) -> str:
+def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
     """In words, what the intervals say of MIR's curriculum."""
-    lines = []
-    for rival, name in (("plain", "plain fine-tuning"), ("full-chain", "the full chain in mixed order")):
+    taught = {arm: table for arm in results.arms if arm != "base" and (table := results.table(arm)) is not None}
+    above = [arm for arm, table in taught.items() if scored(table).low > GUESSING]
+    if not above:
+        return "No arm can be told from guessing, so nothing follows about their order."
+    lines = (
+        [] if len(above) == len(taught) else [f"Better than guessing are {', '.join(above)}; the other arms are not."]
+    )
+    for rival, name in RIVALS.items():
         moved = found.get((rival, "mir"))
         if moved is None:
             continue
@@ -164,6 +176,26 @@ def verdict(found: Mapping[tuple[str, str], Score]) -> str:
     return " ".join(lines)
 
 
+def stage_scores(results: Results) -> dict[str, dict[str, Score]]:
+    """For each arm of several stages: how much is right after each, asked all by itself; after the last, in full."""
+    found: dict[str, dict[str, Score]] = {}
+    for arm in results.arms:
+        rows = [row for row in results.runs if row["arm"] == arm and row["stage"] != "end"]
+        if rows:
+            stages = [*dict.fromkeys(row["stage"] for row in rows), "end"]
+            tables = {stage: results.table(arm, stage, rows[0]["mode"]) for stage in stages}
+            found[arm] = {stage: scored(table) for stage, table in tables.items() if table is not None}
+    return found
+
+
+def stage_table(scores: Mapping[str, Mapping[str, Score]]) -> str:
+    lines = ["| arm | right after each stage |", "|---|---|"]
+    for arm, by_stage in scores.items():
+        cells = "; ".join(f"{stage} {score}" for stage, score in by_stage.items())
+        lines.append(f"| {arm} | {cells} |")
+    return "\n".join(lines)
+
+
 def draw_arms(results: Results, file: Path) -> None:
     figure = Figure(figsize=(7, 3.6), layout="constrained")
     FigureCanvasAgg(figure)
@@ -175,56 +207,50 @@ def draw_arms(results: Results, file: Path) -> None:
         ends = [[score.mean - score.low], [score.high - score.mean]]
         axes.errorbar([place], [score.mean], yerr=ends, fmt="o", color="black", capsize=4)
         axes.plot([place] * len(table), table.mean(1), "x", color="tab:blue", markersize=5)
-    axes.axhline(0.25, color="grey", linestyle=":", linewidth=1)
+    axes.axhline(GUESSING, color="grey", linestyle=":", linewidth=1)
     axes.set_xticks(range(len(results.arms)), results.arms, rotation=20)
     axes.set(ylabel="right", ylim=(0, 1))
     figure.savefig(file, dpi=130)
 
 
-def draw_stages(results: Results, file: Path) -> bool:
-    """Accuracy after each stage, for arms that have several; False where none was asked."""
+def draw_stages(scores: Mapping[str, Mapping[str, Score]], file: Path) -> None:
     figure = Figure(figsize=(7.5, 4), layout="constrained")
     FigureCanvasAgg(figure)
     axes = figure.add_subplot()
-    drawn = False
-    for arm in results.arms:
-        rows = [row for row in results.runs if row["arm"] == arm and row["stage"] != "end"]
-        stages = list(dict.fromkeys(row["stage"] for row in rows))
-        tables = [results.table(arm, stage, rows[0]["mode"]) for stage in stages]
-        scores = [scored(table) for table in tables if table is not None]
-        if len(scores) < 2:
-            continue
-        drawn = True
-        x = range(1, len(scores) + 1)
-        line = axes.plot(x, [score.mean for score in scores], marker="o", label=arm)[0]
+    for arm, by_stage in scores.items():
+        found = list(by_stage.values())
+        x = range(1, len(found) + 1)
+        line = axes.plot(x, [score.mean for score in found], marker="o", label=arm)[0]
         axes.fill_between(
-            x, [s.low for s in scores], [s.high for s in scores], color=line.get_color(), alpha=0.12, linewidth=0
+            x, [s.low for s in found], [s.high for s in found], color=line.get_color(), alpha=0.12, linewidth=0
         )
-    axes.axhline(0.25, color="grey", linestyle=":", linewidth=1)
+    axes.axhline(GUESSING, color="grey", linestyle=":", linewidth=1)
     axes.set(xlabel="after stage", ylabel="right, all by itself", ylim=(0, 1))
     axes.legend(fontsize="small")
     figure.savefig(file, dpi=130)
-    return drawn
 
 
-def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, Any] | None, stages: bool) -> str:
+def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, Any] | None) -> str:
     compared, found = differences(results)
     tokens = [row["tokens"] for arm in results.arms if arm != "base" for row in results.last(arm)]
     seconds = [row["seconds"] for arm in results.arms if arm != "base" for row in results.last(arm)]
     spread = f"{min(tokens) / 1e6:.2f} to {max(tokens) / 1e6:.2f} million tokens" if tokens else "no tokens"
-    took = f"{min(seconds):.0f} to {max(seconds):.0f} s on one GPU" if seconds else ""
+    took = f"{min(seconds):.0f} to {max(seconds):.0f} s" if seconds else ""
     base = ""
     if pretrained is not None:
         base = (
             f" It was pretrained on {pretrained['pictures']:,} pictures of the world "
-            f"({pretrained['tokens'] / 1e6:.0f} million tokens of captions and simple questions)."
+            f"({pretrained['tokens'] / 1e6:.0f} million tokens of captions and simple questions); on held-out pictures "
+            f"it answers {_simple(pretrained['held-out'])}."
         )
-    curve = "\n![Right after each stage](pictures/curriculum-stages.png)\n" if stages else ""
+    by_stage = "No arm of several stages was asked between them."
+    if scores := stage_scores(results):
+        by_stage = f"{stage_table(scores)}\n\n![Right after each stage](pictures/curriculum-stages.png)"
     return f"""# Does the order matter? The curriculum experiment
 
 This page is written by `training/curriculum/write_up.py` from the rows of `training/curriculum/experiment.py`.
 
-{verdict(found)}
+{verdict(results, found)}
 
 ## What was done
 
@@ -232,7 +258,7 @@ A small vision-language model (Glimpse, 23 million parameters; [training](traini
 weights.{base} Each arm then trains on {spread} ({took}) from the same {setting["questions"]:,} questions of the
 world's twelve subtasks, by the plans that `sightline curriculum` ships. Questions of the lowest
 {setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
-{setting["fraction"]:.0%} of the hard ones. The highest learning rate is {setting["rate"]:g} for all arms.
+{setting["fraction"]:.0%} of the hard ones. The learning rate is {setting["rate"]:g} for all arms and stages.
 {len(results.questions):,} held-out questions, drawn from another seed, are then asked; nothing is given, and the most
 likely token is taken each time. Guessing gets 25 %.
 
@@ -250,11 +276,19 @@ randomisation test over questions, with the mean over seeds for each.
 {compared}
 
 ## By stage
-{curve or "No arm of several stages was asked between them."}
+
+{by_stage}
+
 ## By subtask
 
 {subtask_table(results)}
 """
+
+
+def _simple(scores: Mapping[str, Mapping[str, float]]) -> str:
+    """How well the base answers the simple questions of which an answer is right or wrong as a whole."""
+    asked = {"what": "what is at a place", "left": "which is farther left", "near": "which is lower"}
+    return ", ".join(f"{words} in {scores[kind]['whole']:.0%}" for kind, words in asked.items() if kind in scores)
 
 
 def variants(runs: Sequence[Mapping[str, Any]], questions: list[dict[str, Any]], main: Mapping[str, Any]) -> str:
@@ -294,8 +328,9 @@ def main() -> None:
     pictures = chosen.docs / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
     draw_arms(results, pictures / "curriculum-arms.png")
-    stages = draw_stages(results, pictures / "curriculum-stages.png")
-    text = page(results, setting, about, stages) + variants(runs, questions, setting)
+    if scores := stage_scores(results):
+        draw_stages(scores, pictures / "curriculum-stages.png")
+    text = page(results, setting, about) + variants(runs, questions, setting)
     (chosen.docs / "curriculum-experiment.md").write_text(text)
     print(text)
 

@@ -19,6 +19,9 @@ def main(arguments: Sequence[str] | None = None) -> int:
     except SightlineError as error:
         sys.stderr.write(f"error: {error}\n")
         return error.exit_code
+    except KeyboardInterrupt as stopped:
+        sys.stderr.write(f"{stopped or 'stopped before the training began.'}\n")
+        return 130
     return 0
 
 
@@ -38,6 +41,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--mix", action="store_true", help="like lengths together, not the curriculum's order")
     parser.add_argument("--keep-every", type=int, default=200, help="steps between checkpoints")
     parser.add_argument("--log-every", type=int, default=10, help="steps between lines of the log")
+    parser.add_argument("--limit", type=int, help="of each stage, only so many records from its beginning")
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--full-precision", action="store_true")
     parser.add_argument("--compile", action="store_true")
@@ -45,7 +49,7 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(chosen: argparse.Namespace) -> None:
-    from sightline.train.course import Course, read_questions, train_course
+    from sightline.train.course import Course, by_name, read_questions, train_course
     from sightline.train.loop import Settings
 
     settings = Settings(
@@ -64,9 +68,10 @@ def _train(chosen: argparse.Namespace) -> None:
         out=chosen.out,
         lora=chosen.lora,
         stages=tuple(chosen.stages),
-        evals={path.stem: read_questions(path) for path in chosen.eval},
+        evals={name: read_questions(path) for name, path in by_name(chosen.eval).items()},
         most=chosen.answer_tokens,
         mixed=chosen.mix,
+        limit=chosen.limit,
     )
     done = train_course(course, settings, resume=chosen.resume, tell=tell)
     sys.stdout.write(f"{done.model}\n")

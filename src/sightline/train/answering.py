@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from typing import Any
 
@@ -33,7 +33,10 @@ def said(model: Any, tokenizer: Any, inputs: dict[str, Tensor], most: int, *, ha
     return texts
 
 
-def letter(text: str, keys: Sequence[str] = "ABCD") -> str:
-    """The option that a text concludes with, or NONE: what follows the last "Conclusion:", or all of it."""
-    last = text.rsplit("Conclusion:", 1)[-1]
-    return parse_choice(last, dict.fromkeys(keys, "")).option or NONE
+def letter(text: str, options: Mapping[str, str] | Sequence[str] = "ABCD") -> str:
+    """The option that a text concludes with, by its key or, where it is known, its text; or NONE.
+
+    It is read from what follows the last "Conclusion:", or from all of it.
+    """
+    known = options if isinstance(options, Mapping) else dict.fromkeys(options, "")
+    return parse_choice(text.rsplit("Conclusion:", 1)[-1], known).option or NONE

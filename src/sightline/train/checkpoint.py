@@ -1,17 +1,21 @@
-"""A checkpoint: all that training needs to go on exactly where it was, in one file that is whole or not there."""
+"""A checkpoint: all that training needs to go on exactly where it was; the one before it is kept too."""
 
 from __future__ import annotations
 
+import logging
 import os
 from collections.abc import Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
+from zipfile import BadZipFile, ZipFile
 
 import torch
 from torch import nn
 
 from sightline.errors import UserError
+
+_LOG = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)
@@ -21,8 +25,18 @@ class Keeper:
     file: Path
     settings: Mapping[str, Any]
 
+    @property
+    def before(self) -> Path:
+        """The checkpoint before the last, for where that turns out to be damaged."""
+        return self.file.with_name(f"{self.file.stem}-before{self.file.suffix}")
+
+    @property
+    def is_begun(self) -> bool:
+        """Is there a checkpoint, sound or not?"""
+        return self.file.exists() or self.before.exists()
+
     def keep(self, model: nn.Module, optimiser: Any, totals: Mapping[str, Any]) -> None:
-        """Write it beside the last one, then in its place: a kill leaves one of the two."""
+        """Write it beside the last one, then in its place: a kill at any moment leaves a whole one."""
         state = {
             "settings": dict(self.settings),
             "totals": dict(totals),
@@ -33,23 +47,35 @@ class Keeper:
             "device_chance": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         }
         beside = self.file.with_suffix(".part")
-        with beside.open("wb") as out:
-            torch.save(state, out)
-            out.flush()
-            os.fsync(out.fileno())
+        if self.file.exists():  # At most two lie on the disk at a time.
+            self.before.unlink(missing_ok=True)
+        try:
+            with beside.open("wb") as out:
+                torch.save(state, out)
+                out.flush()
+                os.fsync(out.fileno())
+        except (OSError, RuntimeError) as error:  # A full disk is a RuntimeError to torch.
+            beside.unlink(missing_ok=True)
+            raise UserError(
+                f"{self.file} can't be written: {error}.", "make room, and go on from the last one with --resume"
+            ) from error
+        if self.file.exists():
+            self.file.replace(self.before)
         beside.replace(self.file)
 
     def steps(self) -> int:
         """Steps that were done when it was written; 0 where there is none."""
-        if not self.file.exists():
+        file = self._sound()
+        if file is None:
             return 0
-        return int(torch.load(self.file, map_location="cpu", weights_only=True, mmap=True)["totals"]["steps"])
+        return int(torch.load(file, map_location="cpu", weights_only=True, mmap=True)["totals"]["steps"])
 
     def restore(self, model: nn.Module, optimiser: Any) -> Mapping[str, Any] | None:
         """Bring everything to where it was and say what had been done; None where there is no checkpoint."""
-        if not self.file.exists():
+        file = self._sound()
+        if file is None:
             return None
-        state = torch.load(self.file, map_location="cpu", weights_only=True)
+        state = torch.load(file, map_location="cpu", weights_only=True)
         self._check(state["settings"])
         with torch.no_grad():
             for kind, there in (("weights", dict(model.named_parameters())), ("buffers", dict(model.named_buffers()))):
@@ -62,6 +88,22 @@ class Keeper:
         totals: Mapping[str, Any] = state["totals"]
         return totals
 
+    def _sound(self) -> Path | None:
+        """The last checkpoint that is whole; None where there never was one."""
+        damaged: list[Path] = []
+        for file in (self.file, self.before):
+            if file.exists() and _is_whole(file):
+                if damaged:
+                    _LOG.warning("%s is damaged; the training goes on from %s, the one before it", self.file, file.name)
+                return file
+            damaged += [file] if file.exists() else []
+        if damaged:
+            raise UserError(
+                f"{damaged[0]}: this checkpoint is damaged, and there is no whole one before it.",
+                f"copy it again from where it is whole, or delete {damaged[0].parent} and begin anew",
+            )
+        return None
+
     def _check(self, before: Mapping[str, Any]) -> None:
         changed = sorted(key for key in {*before, *self.settings} if before.get(key) != self.settings.get(key))
         if changed:
@@ -70,3 +112,12 @@ class Keeper:
                 f"{self.file}: this training was begun in another way: {was}.",
                 "go on with the settings that it was begun with, or choose another --out",
             )
+
+
+def _is_whole(file: Path) -> bool:
+    """A checkpoint is a zip archive, in which every part has its checksum."""
+    try:
+        with ZipFile(file) as archive:
+            return archive.testzip() is None
+    except BadZipFile:
+        return False

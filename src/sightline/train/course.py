@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
@@ -17,8 +18,9 @@ from sightline.train.checkpoint import Keeper
 from sightline.train.encoding import RecordExamples, prompts
 from sightline.train.log import Log, draw_curves
 from sightline.train.loop import Settings, Stage, Totals, train
-from sightline.train.models import open_model, save, with_lora
-from sightline.train.records import Record, digest, read_records, read_stages
+from sightline.train.models import NEW, open_model, save, with_lora
+from sightline.train.place import held
+from sightline.train.records import Record, check_pictures, digest, read_records, read_stages
 
 _LEVEL = 0.95
 _ASKED_TOGETHER = 16
@@ -38,6 +40,8 @@ class Course:
     """Tokens that an answer may have."""
     mixed: bool = False
     """Put like lengths together within a stage, rather than keep the curriculum's order."""
+    limit: int | None = None
+    """Of each stage, only so many records from its beginning."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,7 +59,7 @@ def train_course(
 ) -> Trained:
     """Train by stages; with `resume`, from the checkpoint in `out` to the same losses as without a stop."""
     files = read_stages(course.folder, course.stages)
-    records = {stage.name: read_records(stage.file) for stage in files}
+    records = {stage.name: read_records(stage.file)[: course.limit] for stage in files}
     keeper = Keeper(
         course.out / "checkpoint.pt",
         {
@@ -64,16 +68,34 @@ def train_course(
             "model": course.model,
             "lora": course.lora,
             "mixed": course.mixed,
+            "limit": course.limit,
         },
     )
-    _check_out(keeper.file, resume)
+    _check_out(keeper, resume)
+    writes = Accelerator().is_main_process
+    with held(course.out) if writes else nullcontext():
+        if writes:
+            check_pictures(one for some in (*records.values(), *course.evals.values()) for one in some)
+        return _trained(course, settings, records, keeper, writes, tell)
+
+
+def _trained(
+    course: Course,
+    settings: Settings,
+    records: Mapping[str, Sequence[Record]],
+    keeper: Keeper,
+    writes: bool,
+    tell: Callable[[Mapping[str, Any]], None] | None,
+) -> Trained:
     texts = (message["content"] for some in records.values() for one in some for message in one.messages)
     model, processor = open_model(course.model, texts, seed=settings.seed)
     if course.lora is not None:
-        model = with_lora(model, course.lora)
-    course.out.mkdir(parents=True, exist_ok=True)
+        base = course.out / "base" if course.model in NEW else None
+        # Low-rank weights are worth nothing without the weights that they stand beside.
+        if base is not None and writes:
+            save(model, processor, base)
+        model = with_lora(model, course.lora, base)
     log = Log(course.out / "log.jsonl")
-    writes = Accelerator().is_main_process
     if writes:
         log.begin(keeper.steps())
 
@@ -84,7 +106,10 @@ def train_course(
 
     stages = [Stage(name, RecordExamples(some, processor), mixed=course.mixed) for name, some in records.items()]
     asks = Asks(course.evals, processor, course.most, half=settings.half)
-    totals = train(model, stages, settings, note, evaluate=asks if course.evals else None, keeper=keeper)
+    try:
+        totals = train(model, stages, settings, note, evaluate=asks if course.evals else None, keeper=keeper)
+    except KeyboardInterrupt:
+        raise Interrupted(course.out, keeper.steps()) from None
     if writes:
         save(model, processor, course.out / "model")
     entries = log.read()
@@ -96,13 +121,20 @@ def train_course(
     )
 
 
-def _check_out(checkpoint: Path, resume: bool) -> None:
-    if checkpoint.exists() and not resume:
-        raise UserError(
-            f"{checkpoint.parent}: a training was begun here before.", "go on with --resume, or choose another --out"
-        )
-    if resume and not checkpoint.exists():
-        raise UserError(f"{checkpoint.parent}: there is no checkpoint to go on from.", "leave out --resume")
+class Interrupted(KeyboardInterrupt):
+    """Stopped from the keyboard; says what is kept, and how to go on."""
+
+    def __init__(self, out: Path, steps: int) -> None:
+        kept = f"{steps:,} steps are kept in {out}; the same command with --resume goes on from there"
+        super().__init__(f"stopped: {kept if steps else f'nothing was kept in {out} yet, begin anew'}.")
+
+
+def _check_out(keeper: Keeper, resume: bool) -> None:
+    out = keeper.file.parent
+    if keeper.is_begun and not resume:
+        raise UserError(f"{out}: a training was begun here before.", "go on with --resume, or choose another --out")
+    if resume and not keeper.is_begun:
+        raise UserError(f"{out}: there is no checkpoint to go on from.", "leave out --resume")
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,9 +155,8 @@ class Asks:
         for at in range(0, len(records), _ASKED_TOGETHER):
             some = records[at : at + _ASKED_TOGETHER]
             inputs = prompts(some, self.processor)
-            chosen += [
-                letter(text) for text in said(model, self.processor.tokenizer, inputs, self.most, half=self.half)
-            ]
+            texts = said(model, self.processor.tokenizer, inputs, self.most, half=self.half)
+            chosen += [letter(text, record.options or "ABCD") for text, record in zip(texts, some, strict=True)]
         right = sum(a == record.answer for a, record in zip(chosen, records, strict=True))
         mean = right / len(records)
         low, high = wilson(mean, len(records), _LEVEL)
@@ -134,9 +165,32 @@ class Asks:
 
 
 def read_questions(path: Path) -> list[Record]:
-    """Questions to ask after each stage: a file of records with "answer", or a curriculum, of which the last stage."""
-    file = read_stages(path)[-1].file if path.is_dir() else path
-    records = read_records(file)
-    if not records or any(record.answer is None for record in records):
-        raise UserError(f'{file}: not every record has an "answer".', "give records with the key of the right option")
-    return records
+    """Questions to ask after each stage: a file of records with "answer", or a curriculum.
+
+    Of a curriculum, those of the last stage that asks without giving steps. Each question is asked once.
+    """
+    is_curriculum = path.is_dir()
+    for file in [stage.file for stage in reversed(read_stages(path))] if is_curriculum else [path]:
+        asked = [record for record in read_records(file) if not (is_curriculum and record.is_helped)]
+        records = list({record.task: record for record in asked}.values())
+        if any(record.answer is None for record in records):
+            raise UserError(
+                f'{file}: not every record has an "answer".', "give records with the key of the right option"
+            )
+        if records:
+            return records
+    what = "questions without given steps" if is_curriculum else "records"
+    raise UserError(f"{path}: there are no {what}.", "give a benchmark, or a file of records with answers")
+
+
+def by_name(paths: Iterable[Path]) -> dict[str, Path]:
+    """A name for each, by which its scores are told apart: that of the file or folder, with more of its path if needed.
+
+    The same place twice is asked once.
+    """
+    places = list(dict.fromkeys(path.resolve() for path in paths))
+    for parts in range(1, max((len(place.parts) for place in places), default=0) + 1):
+        names = ["/".join((*place.parts[-parts:-1], place.stem)) for place in places]
+        if len({*names}) == len(names):
+            return dict(zip(names, places, strict=True))
+    return {str(place): place for place in places}

@@ -12,6 +12,7 @@ from PIL import Image
 from torch import Tensor
 from torch.nn import functional
 
+from sightline.errors import UserError
 from sightline.train.examples import IGNORED, ROUND, Batch
 from sightline.train.glimpse_processor import GlimpseProcessor
 from sightline.train.records import IMAGE, Record
@@ -76,8 +77,13 @@ def encoded(record: Record, processor: Any) -> dict[str, Tensor]:
 
 
 def _opened(file: Any) -> Image.Image:
-    with Image.open(file) as image:
-        return image.convert("RGB")
+    try:
+        with Image.open(file) as image:
+            return image.convert("RGB")
+    except (OSError, SyntaxError) as error:  # It was whole when the training began.
+        raise UserError(
+            f"{file}: this picture can't be read: {error}.", "put it back, and go on with --resume"
+        ) from None
 
 
 def joined(records: Sequence[Record], processor: Any, *, masked: bool) -> Batch:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from typing import Any, Protocol
 
 import numpy as np
@@ -11,7 +11,7 @@ import torch
 from numpy.typing import NDArray
 from torch import Tensor
 
-from sightline.train.glimpse import TOKENS
+from sightline.train.eye import TOKENS
 from sightline.train.glimpse_processor import ASSISTANT, END, IMAGE, SPECIAL, USER
 
 IGNORED = -100
@@ -45,30 +45,34 @@ class Examples(Protocol):
 
 @dataclass(frozen=True, slots=True)
 class Text:
-    """A prompt with `<image>` in it, what is to be said after it, and the numbers of its pictures."""
+    """A prompt with `<image>` in it, what is to be said after it, and the numbers of its pictures.
+
+    `more` are further turns of the same talk, each a question and what is to be said to it: a picture that is looked at
+    once serves them all.
+    """
 
     prompt: str
     target: str
     pictures: tuple[int, ...] = ()
-
-    def moved(self, by: int) -> Text:
-        """The same, where its pictures come after so many others."""
-        return replace(self, pictures=tuple(number + by for number in self.pictures))
+    more: tuple[tuple[str, str], ...] = ()
 
 
 class ArrayExamples:
     """Examples for Glimpse that lie in memory, with the pixels of all pictures on the device."""
 
     def __init__(self, texts: Sequence[Text], tokenizer: Any, pixels: Tensor) -> None:
-        prompts = _numbers(tokenizer, (f"{USER}{text.prompt}{ASSISTANT}" for text in texts))
-        targets = _numbers(tokenizer, (f"{text.target}{END}" for text in texts))
-        image = SPECIAL.index(IMAGE)
-        prompts = [np.repeat(ids, np.where(ids == image, TOKENS, 1)) for ids in prompts]
+        turns = [((text.prompt, text.target), *text.more) for text in texts]
+        asked = _numbers(tokenizer, (f"{USER}{asks}{ASSISTANT}" for talk in turns for asks, _ in talk))
+        said = _numbers(tokenizer, (f"{says}{END}" for talk in turns for _, says in talk))
+        pairs = iter(zip(asked, said, strict=True))
+        talks = [[next(pairs) for _ in talk] for talk in turns]
         self.pixels = pixels
-        self.read = np.array([len(ids) for ids in prompts], np.int64)
-        self._tokens = [np.concatenate(both) for both in zip(prompts, targets, strict=True)]
+        self.read = np.array([len(talk[0][0]) for talk in talks], np.int64)
+        self._tokens = [np.concatenate([part for pair in talk for part in pair]) for talk in talks]
+        self._labels = [np.concatenate([part for pair in talk for part in _labelled(*pair)]) for talk in talks]
         self._pictures = [np.array(text.pictures, np.int64) for text in texts]
         self._lengths = np.array([len(ids) for ids in self._tokens], np.int64)
+        self._said = np.array([sum(len(says) for _, says in talk) for talk in talks], np.int64)
 
     def __len__(self) -> int:
         return len(self._tokens)
@@ -83,11 +87,10 @@ class ArrayExamples:
         ids = np.zeros((len(rows), -(-longest // ROUND) * ROUND), np.int64)
         labels = np.full_like(ids, IGNORED)
         for at, row in enumerate(rows):
-            tokens, read = self._tokens[row], self.read[row]
-            ids[at, : len(tokens)] = tokens
-            labels[at, read : len(tokens)] = tokens[read:]
-        whole = int(self._lengths[list(rows)].sum())
-        said = whole - int(self.read[list(rows)].sum())
+            length = self._lengths[row]
+            ids[at, :length] = self._tokens[row]
+            labels[at, :length] = self._labels[row]
+        whole, said = (int(counts[list(rows)].sum()) for counts in (self._lengths, self._said))
         return Batch({"input_ids": self._moved(ids), **self._pixels(rows)}, self._moved(labels), whole, said)
 
     def prompts(self, rows: Sequence[int]) -> dict[str, Tensor]:
@@ -114,6 +117,16 @@ class ArrayExamples:
         return found
 
 
+def _labelled(asked: NDArray[np.int32], said: NDArray[np.int32]) -> tuple[NDArray[np.int32], NDArray[np.int32]]:
+    return np.full_like(asked, IGNORED), said
+
+
 def _numbers(tokenizer: Any, texts: Iterable[str]) -> list[NDArray[np.int32]]:
+    """Texts as numbers of tokens, each `<image>` as often as a picture has vectors."""
     encoded = tokenizer.backend_tokenizer.encode_batch_fast(list(texts), add_special_tokens=False)
-    return [np.array(one.ids, np.int32) for one in encoded]
+    return [_long(np.array(one.ids, np.int32)) for one in encoded]
+
+
+def _long(ids: NDArray[np.int32]) -> NDArray[np.int32]:
+    shown = ids == SPECIAL.index(IMAGE)
+    return np.repeat(ids, np.where(shown, TOKENS, 1)) if shown.any() else ids

@@ -1,7 +1,7 @@
 """Glimpse: a small vision-language model (23 million parameters) that is trained where nothing can be downloaded.
 
-Pictures of one size go through convolutions and a few transformer layers to 50 vectors each, which stand in the places
-of `<image>` tokens; a Llama decoder reads on from there. Its classes are known to transformers' Auto classes.
+Pictures of one size become 50 vectors each (see eye.py), which stand in the places of `<image>` tokens; a Llama decoder
+reads on from there. Its classes are known to transformers' Auto classes.
 """
 
 from __future__ import annotations
@@ -10,7 +10,6 @@ from typing import Any
 
 import torch
 from torch import Tensor, nn
-from torch.nn import functional
 from transformers import (
     AutoConfig,
     AutoModelForImageTextToText,
@@ -21,13 +20,13 @@ from transformers import (
 )
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-WIDE, HIGH = 160, 120
-"""Pixels of a picture; others are scaled to that."""
-COLUMNS, ROWS = 10, 5
-TOKENS = COLUMNS * ROWS
-"""Vectors that a picture becomes: each sees 16 x 24 pixels, and through attention the rest."""
-CHUNK = 128
-"""Pictures that are looked at together in training on a GPU: one shape, so that kernels are made for it once."""
+from sightline.train.eye import TAGS, Block, Eye
+
+# Of the trunk's maps: at a half of a picture's size, a quarter and so on, and of those that are made of them.
+_WIDTHS = (24, 40, 64, 128, 224, 96, 64, 80)
+_TINY_WIDTHS = (4, 8, 8, 8, 8, 8, 16, 16)
+_TOGETHER = 256
+"""Pictures that are looked at at a time, so that memory does not grow with the questions that are asked together."""
 
 
 class GlimpseConfig(LlamaConfig):
@@ -36,8 +35,10 @@ class GlimpseConfig(LlamaConfig):
     model_type = "glimpse"
 
     image_token_id: int = 3
-    vision_layers: int = 3
-    vision_channels: int = 96
+    vision_layers: int = 2
+    vision_widths: tuple[int, ...] = _WIDTHS
+    vision_frozen: bool = False
+    """The trunk's weights are given, and not trained."""
 
 
 def glimpse_config(vocabulary: int, *, tiny: bool = False, **more: Any) -> GlimpseConfig:
@@ -47,7 +48,7 @@ def glimpse_config(vocabulary: int, *, tiny: bool = False, **more: Any) -> Glimp
         if tiny
         else {"hidden_size": 384, "intermediate_size": 1024, "num_hidden_layers": 8, "num_attention_heads": 6}
     )
-    eye = {"vision_layers": 1, "vision_channels": 16} if tiny else {"vision_layers": 3, "vision_channels": 96}
+    eye = {"vision_layers": 1, "vision_widths": _TINY_WIDTHS} if tiny else {}
     fixed = {
         "vocab_size": vocabulary,
         "num_key_value_heads": sizes["num_attention_heads"],
@@ -60,77 +61,6 @@ def glimpse_config(vocabulary: int, *, tiny: bool = False, **more: Any) -> Glimp
     return GlimpseConfig(**{**sizes, **eye, **fixed, **more})
 
 
-class Block(nn.Module):
-    """Two convolutions beside a way past them."""
-
-    def __init__(self, width: int) -> None:
-        super().__init__()
-        self.norm1, self.norm2 = nn.GroupNorm(8, width), nn.GroupNorm(8, width)
-        self.conv1 = nn.Conv2d(width, width, 3, padding=1)
-        self.conv2 = nn.Conv2d(width, width, 3, padding=1)
-
-    def forward(self, x: Tensor) -> Tensor:
-        return x + self.conv2(functional.gelu(self.norm2(self.conv1(functional.gelu(self.norm1(x))))))
-
-
-class Layer(nn.Module):
-    """A transformer layer in which each part of a picture sees all others."""
-
-    def __init__(self, width: int, heads: int) -> None:
-        super().__init__()
-        self.heads = heads
-        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
-        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
-        self.up, self.down = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
-
-    def forward(self, x: Tensor) -> Tensor:
-        n, length, width = x.shape
-        q, k, v = self.qkv(self.norm1(x)).view(n, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
-        x = x + self.out(functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(n, length, width))
-        return x + self.down(functional.gelu(self.up(self.norm2(x))))
-
-
-class Eye(nn.Module):
-    """Pictures (n, 3, 120, 160; bytes) → vectors (n, 50, width)."""
-
-    fixed = True
-    """In training it is given one shape alone."""
-
-    def __init__(self, config: GlimpseConfig) -> None:
-        super().__init__()
-        first, width = config.vision_channels, config.hidden_size
-        self.stem = nn.Sequential(
-            nn.Conv2d(3, first // 2, 3, 2, 1),
-            nn.GELU(),
-            nn.Conv2d(first // 2, first, 3, 2, 1),
-            Block(first),
-            Block(first),
-        )
-        self.down = nn.Sequential(nn.Conv2d(first, 2 * first, 3, 2, 1), Block(2 * first), Block(2 * first))
-        self.merge = nn.Conv2d(2 * first, width, (3, 2), (3, 2))
-        self.place = nn.Embedding(TOKENS, width)
-        self.layers = nn.ModuleList(Layer(width, config.num_attention_heads) for _ in range(config.vision_layers))
-        self.norm = nn.LayerNorm(width)
-
-    def forward(self, pixels: Tensor) -> Tensor:
-        x = pixels.to(self.norm.weight.dtype) / 127.5 - 1.0
-        x = self.merge(self.down(self.stem(x))).flatten(2).transpose(1, 2)
-        x = x + places(x.shape[-1], x.device) + self.place.weight
-        for layer in self.layers:
-            x = layer(x)
-        return self.norm(x)
-
-
-def places(width: int, device: torch.device) -> Tensor:
-    """Where each part of a picture is, as waves across and down: known from the start, not to be found out."""
-    rates = 2.0 ** torch.linspace(0, 3, width // 4, device=device)
-    across = (torch.arange(COLUMNS, device=device) + 0.5)[:, None] * (torch.pi / COLUMNS) * rates
-    down = (torch.arange(ROWS, device=device) + 0.5)[:, None] * (torch.pi / ROWS) * rates
-    wide = torch.cat([across.sin(), across.cos()], 1).repeat(ROWS, 1)
-    high = torch.cat([down.sin(), down.cos()], 1).repeat_interleave(COLUMNS, 0)
-    return torch.cat([wide, high], 1)
-
-
 class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
     """Eye, projector and decoder; `generate`, `save_pretrained` and `from_pretrained` are transformers' own."""
 
@@ -141,13 +71,20 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
     _supports_flash_attn = True
     _supports_flex_attn = True
     _supports_attention_backend = True
-    _no_split_modules = ("LlamaDecoderLayer", "Eye")
+    _no_split_modules = ("LlamaDecoderLayer",)
 
     def __init__(self, config: GlimpseConfig) -> None:
         super().__init__(config)
         width = config.hidden_size
-        self.eye = Eye(config)
+        self.eye = Eye(
+            config.vision_widths,
+            width,
+            config.vision_layers,
+            config.num_attention_heads,
+            frozen=config.vision_frozen,
+        )
         self.projector = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
+        self.names = nn.Linear(TAGS, width, bias=False)
         self.model = LlamaModel(config)
         self.lm_head = nn.Linear(width, config.vocab_size, bias=False)
         self.post_init()
@@ -165,14 +102,16 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
         super()._init_weights(module)
         if isinstance(module, nn.Conv2d):  # What suits matrices of a decoder lets pictures fade away.
             nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
+        elif isinstance(module, Block):  # Blocks begin as ways past them: nothing else keeps numbers small.
+            nn.init.zeros_(module.layers[1][0].weight)
+        elif isinstance(module, Eye):
+            nn.init.kaiming_normal_(module.spot.weight, nonlinearity="linear")
 
-    def see(self, pixels: Tensor) -> Tensor:
-        """Pictures as the eye sees them: (n, 50, width)."""
-        count = len(pixels)
-        if not (self.training and pixels.is_cuda):
-            return self.eye(pixels)
-        blank = pixels.new_zeros((-count % CHUNK, *pixels.shape[1:]))
-        return torch.cat([self.eye(some) for some in torch.cat([pixels, blank]).split(CHUNK)])[:count]
+    def _seen(self, pixels: Tensor) -> Tensor:
+        """Pictures as the decoder reads them; what a thing is taken for goes past the projector."""
+        vectors, tags = self.eye(pixels)
+        found: Tensor = self.projector(vectors) + self.names(tags)
+        return found
 
     def forward(
         self,
@@ -191,7 +130,7 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
         # While generating, only the first step has pictures; the rest are in the cache.
         first = past_key_values is None or past_key_values.get_seq_length() == 0
         if pixel_values is not None and first:
-            seen = self.projector(self.see(pixel_values)).to(inputs_embeds.dtype)
+            seen = torch.cat([self._seen(some) for some in pixel_values.split(_TOGETHER)]).to(inputs_embeds.dtype)
             where = (input_ids == self.config.image_token_id).unsqueeze(-1)
             inputs_embeds = inputs_embeds.masked_scatter(where, seen.reshape(-1, seen.shape[-1]))
         loss_arguments = {key: more.pop(key) for key in ("num_items_in_batch",) if key in more}

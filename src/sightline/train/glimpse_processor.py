@@ -11,7 +11,8 @@ from PIL import Image
 from tokenizers import Regex, Tokenizer, decoders, models, pre_tokenizers, trainers
 from transformers import AutoProcessor, BatchFeature, PreTrainedTokenizerFast, ProcessorMixin
 
-from sightline.train.glimpse import HIGH, TOKENS, WIDE, GlimpseConfig
+from sightline.train.eye import HIGH, TOKENS, WIDE
+from sightline.train.glimpse import GlimpseConfig
 
 PAD, END, USER, IMAGE, ASSISTANT = "<pad>", "<end>", "<user>", "<image>", "<assistant>"
 SPECIAL = (PAD, END, USER, IMAGE, ASSISTANT)
@@ -63,7 +64,7 @@ def as_fast(tokenizer: Tokenizer) -> PreTrainedTokenizerFast:
 
 
 def as_pixels(picture: Image.Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
-    """A picture as bytes, 120 x 160 x 3; one of another shape is fitted into it on grey."""
+    """A picture as bytes, 240 x 320 x 3; one of another shape is fitted into it on grey."""
     picture = picture.convert("RGB")
     if picture.size == (WIDE, HIGH):
         return np.asarray(picture)

@@ -151,11 +151,20 @@ def rate_at(share: float, settings: Settings) -> float:
 
 
 def compile_blocks(model: nn.Module) -> None:
-    """Compile the blocks that a model repeats: quicker than the whole of it, and as fast to run."""
+    """Compile the blocks that a model repeats: quicker than the whole of it, and as fast to run.
+
+    A block that can't be compiled on some machine runs as it is.
+    """
+    import torch._dynamo
+    import torch._inductor.config
+
+    torch._dynamo.config.suppress_errors = True
+    # Of shapes that change from batch to batch, this analysis of inductor's has failed.
+    torch._inductor.config.triton.coalesce_tiling_analysis = False
     names = set(getattr(model, "_no_split_modules", None) or ())
     for module in model.modules():
         if type(module).__name__ in names:
-            module.compile(dynamic=not getattr(module, "fixed", False))
+            module.compile(dynamic=True)
 
 
 class _Clock:

@@ -34,12 +34,17 @@ def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, 
     return model, processor
 
 
-def with_lora(model: Any, rank: int) -> Any:
-    """The model with low-rank weights beside its linear layers, which alone are trained."""
+def with_lora(model: Any, rank: int, base: Path | None = None) -> Any:
+    """The model with low-rank weights beside its linear layers, which alone are trained.
+
+    `base` is where the model itself was saved, if it was made here: what is saved of LoRA refers to it.
+    """
     try:
         from peft import LoraConfig, get_peft_model
     except ImportError:
         raise MissingExtraError("LoRA", "train") from None
+    if base is not None:
+        model.name_or_path = str(base.resolve())
     return get_peft_model(model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear"))
 
 

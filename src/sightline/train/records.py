@@ -3,30 +3,49 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterator, Mapping, Sequence
+import re
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
 from pathlib import Path
 from typing import Any
 
+from PIL import Image
+
 from sightline.errors import UserError
 
 IMAGE = "<image>"
 """Where a picture stands in a message."""
+_OPTION = re.compile(r"^(?P<key>\S{1,4})\. (?P<text>.*)$", re.MULTILINE)
+_SMALL = (64, 64)
 
 
 @dataclass(frozen=True, slots=True)
 class Record:
-    """A conversation that ends with what is to be learnt; `answer` is the right option of a question, where known."""
+    """A conversation that ends with what is to be learnt; `answer` is the right option of a question, where known.
+
+    `task` is the question that it is about, which other records may be about too; `is_helped` where the question comes
+    with steps to its answer.
+    """
 
     id: str
     messages: tuple[Mapping[str, str], ...]
     images: tuple[Path, ...]
     answer: str | None = None
+    task: str = ""
+    is_helped: bool = False
 
     @property
     def target(self) -> str:
         return self.messages[-1]["content"]
+
+    @property
+    def options(self) -> dict[str, str]:
+        """The keys and texts that the question lists under "Options:", as a curriculum writes them."""
+        _, _, listed = self.messages[-2]["content"].partition("Options:\n")
+        found = {match["key"]: match["text"] for match in _OPTION.finditer(listed.partition("\n\n")[0])}
+        return {key: "" if IMAGE in text else text for key, text in found.items()}
 
 
 @dataclass(frozen=True, slots=True)
@@ -98,7 +117,30 @@ def _record(row: Any, folder: Path, where: str) -> Record:
     missing = [image for image in images if not image.is_file()]
     if missing:
         raise UserError(f"{where}: the picture {missing[0]} is not there.", "paths are taken from the file's folder")
-    return Record(str(row.get("id", where)), tuple(messages), images, row.get("answer"))
+    name = str(row.get("id", where))
+    return Record(
+        name, tuple(messages), images, row.get("answer"), str(row.get("task", name)), is_helped=bool(row.get("given"))
+    )
+
+
+def check_pictures(records: Iterable[Record]) -> None:
+    """Decode every picture once, so that a damaged one is named before the training and does not end it later."""
+    images = dict.fromkeys(image for record in records for image in record.images)
+    with ThreadPoolExecutor() as pool:
+        faults = [fault for fault in pool.map(_fault, images) if fault is not None]
+    if faults:
+        more = f" ({len(faults):,} pictures in all)" if len(faults) > 1 else ""
+        raise UserError(f"{faults[0]}{more}.", "put a whole picture there, or make the curriculum again with --drop")
+
+
+def _fault(image: Path) -> str | None:
+    try:
+        with Image.open(image) as found:
+            found.draft("RGB", _SMALL)  # A JPEG is read to its end, but not drawn at its full size.
+            found.load()
+    except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
+        return f"{image}: this picture can't be read: {error}".rstrip(".")
+    return None
 
 
 def _is_message(message: Any) -> bool:

@@ -1,0 +1,158 @@
+"""Glimpse's eye: a picture becomes 50 vectors, one for each of its parts and the strongest thing in it.
+
+Its trunk is the network with which the package's own reader finds things (training/world): with that one's weights it
+sees from the start. What stands in a part is taken from the spot where the trunk is surest of a thing, and the rest of
+the part from a coarser map; a few transformer layers then let each part see the others.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Sequence
+
+import torch
+from torch import Tensor, nn
+from torch.nn import functional
+
+WIDE, HIGH = 320, 240
+"""Pixels of a picture; others are scaled to that."""
+COLUMNS, ROWS = 10, 5
+TOKENS = COLUMNS * ROWS
+"""Vectors that a picture becomes: each for 32 x 48 pixels."""
+KINDS, HUES = 45, 11
+TAGS = KINDS + HUES
+"""What the trunk can take a thing for: a kind and a colour."""
+_LOW = 16
+"""Rows of grey below a picture, so that its height is a multiple of 32."""
+_RATES = 6
+_SURE = 2.0
+"""How much more a surer spot counts than the others of its part."""
+
+
+def _conv(inner: int, outer: int, kernel: int, stride: int = 1, act: bool = True) -> nn.Sequential:
+    return nn.Sequential(nn.Conv2d(inner, outer, kernel, stride, kernel // 2), *([nn.ReLU()] if act else []))
+
+
+class Block(nn.Module):
+    """Two convolutions, added to what came in."""
+
+    def __init__(self, width: int) -> None:
+        super().__init__()
+        self.layers = nn.Sequential(_conv(width, width, 3), _conv(width, width, 3, act=False))
+
+    def forward(self, x: Tensor) -> Tensor:
+        return functional.relu(x + self.layers(x))
+
+
+class Trunk(nn.Module):
+    """Pictures (n, 3, 256, 320) → maps at an eighth and at a quarter of their size, and where which kind of thing is.
+
+    Its parts are named as those of the reader in training/world, of which normalisation is folded into convolutions.
+    """
+
+    def __init__(self, widths: Sequence[int]) -> None:
+        super().__init__()
+        first, w4, w8, w16, w32, inner, out8, out4 = widths
+        self.stem = _conv(3, first, 3, 2)
+        self.s4 = nn.Sequential(_conv(first, w4, 3, 2), Block(w4))
+        self.s8 = nn.Sequential(_conv(w4, w8, 3, 2), Block(w8), Block(w8))
+        self.s16 = nn.Sequential(_conv(w8, w16, 3, 2), *(Block(w16) for _ in range(3)))
+        self.s32 = nn.Sequential(_conv(w16, w32, 3, 2), Block(w32), Block(w32))
+        self.lateral32, self.lateral16 = _conv(w32, inner, 1), _conv(w16, inner, 1)
+        self.lateral8, self.lateral4 = _conv(w8, out8, 1), _conv(w4, out8, 1)
+        self.merge16, self.merge8 = _conv(inner, out8, 3), _conv(out8, out8, 3)
+        self.merge4 = _conv(out8, out4, 3)
+        self.heat_head = nn.Conv2d(out4, KINDS, 1)
+        self.box_head = nn.Conv2d(out4, 4, 1)
+        self.hue_head = nn.Conv2d(out4, HUES, 1)
+
+    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        f4 = self.s4(self.stem(x))
+        f8 = self.s8(f4)
+        f16 = self.s16(f8)
+        p16 = self.merge16(self.lateral16(f16) + _twice(self.lateral32(self.s32(f16))))
+        p8 = self.merge8(self.lateral8(f8) + _twice(p16))
+        p4 = self.merge4(self.lateral4(f4) + _twice(p8))
+        return p8, p4, self.heat_head(p4), functional.softplus(self.box_head(p4))
+
+    def tags(self, seen: Tensor, sure: Tensor) -> Tensor:
+        """Of what is at some spots of the map p4: how likely each kind and each colour is, less where it is unsure."""
+        kinds, hues = (
+            functional.linear(seen, head.weight.flatten(1), head.bias).float().softmax(-1)
+            for head in (self.heat_head, self.hue_head)
+        )
+        return torch.cat([kinds, hues], -1) * (sure + 1).sigmoid()
+
+
+def _twice(x: Tensor) -> Tensor:
+    return functional.interpolate(x, scale_factor=2.0)
+
+
+class Layer(nn.Module):
+    """A transformer layer in which each part of a picture sees all others."""
+
+    def __init__(self, width: int, heads: int) -> None:
+        super().__init__()
+        self.heads = heads
+        self.norm1, self.norm2 = nn.LayerNorm(width), nn.LayerNorm(width)
+        self.qkv, self.out = nn.Linear(width, 3 * width), nn.Linear(width, width)
+        self.up, self.down = nn.Linear(width, 3 * width), nn.Linear(3 * width, width)
+
+    def forward(self, x: Tensor) -> Tensor:
+        n, length, width = x.shape
+        q, k, v = self.qkv(self.norm1(x)).view(n, length, 3, self.heads, width // self.heads).permute(2, 0, 3, 1, 4)
+        x = x + self.out(functional.scaled_dot_product_attention(q, k, v).transpose(1, 2).reshape(n, length, width))
+        return x + self.down(functional.gelu(self.up(self.norm2(x))))
+
+
+class Eye(nn.Module):
+    """Pictures (n, 3, 240, 320; bytes) → vectors (n, 50, width) and tags (n, 50, 56); a frozen trunk is not trained."""
+
+    def __init__(self, widths: Sequence[int], width: int, layers: int, heads: int, *, frozen: bool) -> None:
+        super().__init__()
+        *_, out8, out4 = widths
+        self.trunk = Trunk(widths).requires_grad_(not frozen)
+        self.spot = nn.Linear(out4 + 1 + 4 * 2 * _RATES, width)
+        self.merge = nn.Conv2d(out8, width, (6, 4), (6, 4))
+        self.place = nn.Embedding(TOKENS, width)
+        self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
+        self.norm = nn.LayerNorm(width)
+        self.frozen = frozen
+
+    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+        x = functional.pad(pixels, (0, 0, 0, _LOW), value=128).to(self.norm.weight.dtype) / 63.75 - 2.0
+        with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
+            coarse, fine, heat, sides = self.trunk(x.contiguous(memory_format=torch.channels_last))
+            seen, sure, boxes = spots_of(fine, heat, sides)
+            tags = self.trunk.tags(seen, sure)
+        rest = self.merge(coarse[:, :, : HIGH // 8]).flatten(2).transpose(1, 2)
+        x = self.spot(torch.cat([seen, sure, waves(boxes)], -1)) + rest + self.place.weight
+        for layer in self.layers:
+            x = layer(x)
+        return self.norm(x), tags
+
+
+def spots_of(fine: Tensor, heat: Tensor, sides: Tensor) -> tuple[Tensor, Tensor, Tensor]:
+    """What is where each part is surest of a thing: the map there, how sure it is, and the thing's box (0 to 1)."""
+    across = (torch.arange(WIDE // 4, device=fine.device) + 0.5) * 4
+    down = (torch.arange(HIGH // 4, device=fine.device)[:, None] + 0.5) * 4
+    fine, heat, sides = (one[:, :, : HIGH // 4].float() for one in (fine, heat, sides * 32))
+    left, top, right, bottom = sides.unbind(1)
+    boxes = [(across - left) / WIDE, (down - top) / HIGH, (across + right) / WIDE, (down + bottom) / HIGH]
+    sure = _parts(heat.amax(1, keepdim=True))
+    share = (_SURE * sure).softmax(-1)
+    seen = (_parts(torch.cat([fine, torch.stack(boxes, 1)], 1)) * share).sum(-1)
+    return seen[..., :-4], sure.amax(-1), seen[..., -4:]
+
+
+def _parts(x: Tensor) -> Tensor:
+    """A map (n, c, h, w) cut into the parts of a picture: (n, 50, c, pixels)."""
+    n, c, high, wide = x.shape
+    cut = x.reshape(n, c, ROWS, high // ROWS, COLUMNS, wide // COLUMNS)
+    return cut.permute(0, 2, 4, 1, 3, 5).reshape(n, TOKENS, c, -1)
+
+
+def waves(numbers: Tensor) -> Tensor:
+    """Numbers from 0 to 1 as sines and cosines, slow and fast: small differences are far apart in some of them."""
+    rates = torch.pi * 2.0 ** torch.arange(_RATES, device=numbers.device)
+    angles = (numbers[..., None] * rates).flatten(-2)
+    return torch.cat([angles.sin(), angles.cos()], -1)

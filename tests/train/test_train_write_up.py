@@ -1,0 +1,83 @@
+"""The page of the experiment says what the rows say: a win, a tie, a loss, or that nothing can be told."""
+
+from __future__ import annotations
+
+import json
+import subprocess
+import sys
+from pathlib import Path
+from random import Random
+from typing import Any
+
+import pytest
+
+pytest.importorskip("matplotlib")
+sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
+
+import write_up
+
+QUESTIONS = [
+    {"id": f"q{n}", "subtask": "Motion Detection", "level": n / 400, "answer": "ABCD"[n % 4]} for n in range(400)
+]
+SETTING = {"questions": 24, "easy_below": 1 / 3, "fraction": 0.4, "rate": 4e-4}
+
+
+def _letters(right: float, count: int, rng: Random) -> str:
+    found = (question["answer"] if rng.random() < right else "-" for question in QUESTIONS[:count])
+    return "".join(found)
+
+
+def _rows(shares: dict[str, float], setting: dict[str, Any] = SETTING) -> list[dict[str, Any]]:
+    rng = Random(0)
+    rows = []
+    for arm, right in shares.items():
+        for seed in range(3):
+            named = {"arm": arm, "seed": seed, "setting": setting}
+            if arm in ("mir", "reverse"):
+                for stage in ("easy", "stage-1"):
+                    rows.append({**named, "stage": stage, "mode": "chain", "letters": _letters(right / 2, 100, rng)})
+            for mode in ("forced", "direct", "chain"):
+                rows.append({**named, "stage": "end", "mode": mode, "letters": _letters(right, 400, rng)})
+            rows[-1] |= {"tokens": 12_000_000, "seconds": 30.0, "last": True}
+    return rows
+
+
+@pytest.mark.parametrize(
+    ("shares", "said"),
+    [
+        ({"plain": 0.4, "mir": 0.6}, "MIR's curriculum beats plain fine-tuning by"),
+        ({"plain": 0.6, "mir": 0.4}, "MIR's curriculum loses to plain fine-tuning by"),
+        ({"plain": 0.5, "mir": 0.5}, "Between MIR's curriculum and plain fine-tuning no difference can be told"),
+        ({"shuffled": 0.4, "mir": 0.6}, "MIR's curriculum beats its own records in mixed order by"),
+        ({"plain": 0.5, "mir": 0.2}, "Better than guessing are plain; the other arms are not."),
+        ({"plain": 0.24, "mir": 0.24}, "No arm can be told from guessing, so nothing follows"),
+    ],
+)
+def test_the_verdict_is_what_the_intervals_say(shares: dict[str, float], said: str) -> None:
+    results = write_up.Results(QUESTIONS, _rows(shares))
+    assert said in write_up.verdict(results, write_up.differences(results)[1])
+
+
+def test_an_interval_holds_the_mean_and_narrows_with_questions() -> None:
+    table = write_up.Results(QUESTIONS, _rows({"mir": 0.5})).table("mir")
+    assert table is not None
+    wide, narrow = write_up.scored(table[:, :50]), write_up.scored(table)
+    for score in (wide, narrow):
+        assert score.low < score.mean < score.high
+    assert narrow.high - narrow.low < wide.high - wide.low
+
+
+def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> None:
+    rows = _rows({"base": 0.3, "plain": 0.4, "full-chain": 0.5, "mir": 0.6, "reverse": 0.4})
+    rows += _rows({"full-chain": 0.5, "mir": 0.5}, {**SETTING, "fraction": 1.0})
+    (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    (tmp_path / "questions.json").write_text(json.dumps(QUESTIONS))
+    script = Path(write_up.__file__)
+    subprocess.run([sys.executable, script, "--runs", tmp_path, "--docs", tmp_path], check=True, capture_output=True)
+    page = (tmp_path / "curriculum-experiment.md").read_text()
+    assert "12.00 to 12.00 million tokens" in page
+    by_stage = next(line for line in page.splitlines() if line.startswith("| mir | easy "))
+    assert "; stage-1 " in by_stage
+    assert "; end " in by_stage
+    assert "| 24 | 0.33 | 1.0 |" in page
+    assert all((tmp_path / f"pictures/curriculum-{name}.png").stat().st_size > 1000 for name in ("arms", "stages"))

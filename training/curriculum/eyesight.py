@@ -1,0 +1,54 @@
+"""The eye that Glimpse is given: the trunk of the reader in training/world, which finds what stands in a picture."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import torch
+from torch import Tensor
+
+from sightline.train.eye import HUES
+from sightline.train.glimpse import GlimpseForConditionalGeneration
+from sightline.types import SCENE_COLOURS, SCENE_KINDS
+
+EPSILON = 1e-5
+"""Of torch's batch norms."""
+
+
+def give_eye(model: GlimpseForConditionalGeneration, reader: Path) -> None:
+    """Put the weights of a reader (reader.pt, as training/world writes it) into the trunk of a model's eye."""
+    kept = {name: value.float() for name, value in torch.load(reader, map_location="cpu", weights_only=True).items()}
+    weights: dict[str, Tensor] = {}
+    for name in model.eye.trunk.state_dict():
+        if name.startswith("box_head"):
+            weights[name] = kept[name.replace("box_head", "rest_head")][:4]
+        elif name.startswith("hue_head"):
+            weights[name] = kept[name.replace("hue_head", "rest_head")][4 : 4 + HUES]
+        elif name.startswith("heat_head"):
+            weights[name] = kept[name]
+        else:
+            weights[name] = _folded(kept, name)
+    model.eye.trunk.load_state_dict(weights)
+
+
+def name_things(model: GlimpseForConditionalGeneration, tokenizer: Any) -> None:
+    """Let what the trunk takes a thing for begin as the words for it: what is asked for by name is then like it."""
+    words = [*SCENE_KINDS, "person", "sign", *SCENE_COLOURS]
+    embedded = model.get_input_embeddings().weight
+    with torch.no_grad():
+        for number, word in enumerate(words):
+            pieces = tokenizer(f" {word}", add_special_tokens=False)["input_ids"]
+            model.names.weight[:, number] = embedded[pieces].sum(0)
+        # So that they are not drowned at first by what else is seen.
+        model.projector[2].weight.mul_(0.2)
+
+
+def _folded(kept: dict[str, Tensor], name: str) -> Tensor:
+    """The weight or bias of a convolution together with the norm that follows it."""
+    conv, _, part = name.rpartition(".")
+    norm = f"{conv[:-1]}1"  # Both are in a row: "….0" is the convolution, "….1" its norm.
+    scale = kept[f"{norm}.weight"] / (kept[f"{norm}.running_var"] + EPSILON).sqrt()
+    if part == "weight":
+        return kept[name] * scale[:, None, None, None]
+    return kept[f"{norm}.bias"] - kept[f"{norm}.running_mean"] * scale
