@@ -68,7 +68,8 @@ def test_a_real_language_model_is_asked_over_http(tmp_path: Path, address: str) 
     trajectory = next(trajectories_of(asked.folder))
     assert trajectory.turns and trajectory.end is not None
     said = trajectory.turns[0]
-    assert said.failure is None and (said.text or said.uses)
+    # It is left to chance, and rambles until it is cut off now and then.
+    assert said.failure.kind == "length" if said.failure else said.text or said.uses
     assert said.cost.input > 100 and 0 < said.cost.output <= 64  # As the server counted them.
     # An answer, or none in its words: anything but a failure of the wire.
-    assert asked.failure is None or asked.failure.kind == "unparsed"
+    assert asked.failure is None or asked.failure.kind in ("unparsed", "length")
