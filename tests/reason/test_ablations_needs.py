@@ -11,7 +11,7 @@ from reason_tools import KEYS, answering, choose_bench, pictures, words
 import models_server as wire
 from sightline import bench
 from sightline.errors import UserError
-from sightline.reason.ablations import ARMS, run_ablations
+from sightline.reason.ablations import ARMS, Ablations
 from sightline.run.questions import Ablation, Questions, Shown
 from sightline.score.statistics import holm
 from sightline.types import Benchmark, Failure, Option, PictureRef, Task
@@ -73,21 +73,12 @@ def test_the_needs_of_a_model_are_found(tmp_path: Path) -> None:
         return f"The final answer is: {keys[known.pop()] if len(shown) == 2 and len(known) == 1 else 'A'}."
 
     with answering(say) as server:
-        done = run_ablations(
-            tmp_path / "bench",
-            MODEL,
-            tmp_path / "arms",
-            options={"base_url": server.base_url},
-            workspace=tmp_path / "ws",
+        ablations = Ablations(
+            tmp_path / "bench", MODEL, options={"base_url": server.base_url}, workspace=tmp_path / "ws"
         )
+        done = ablations.run(tmp_path / "arms")
         asked = len(server.requests)
-        again = run_ablations(
-            tmp_path / "bench",
-            MODEL,
-            tmp_path / "arms",
-            options={"base_url": server.base_url},
-            workspace=tmp_path / "ws",
-        )
+        again = ablations.run(tmp_path / "arms")
         assert len(server.requests) == asked == 5 * 40
     assert {arm: done.is_needed(arm) for arm in ARMS} == {
         "without text": False,
@@ -108,15 +99,14 @@ def test_the_needs_of_a_model_are_found(tmp_path: Path) -> None:
 def test_a_model_that_guesses_shows_nothing(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 12)
     with answering(lambda _: "The final answer is: A.") as server:
-        done = run_ablations(
+        done = Ablations(
             tmp_path / "bench",
             MODEL,
-            tmp_path / "arms",
             options={"base_url": server.base_url},
             arms=("without pictures",),
             limit=8,
             workspace=tmp_path / "ws",
-        )
+        ).run(tmp_path / "arms")
     assert not done.above_chance and not done.is_needed("without pictures")
     assert done.to_json()["arms"]["whole"]["n"] == 8
 
@@ -124,4 +114,4 @@ def test_a_model_that_guesses_shows_nothing(tmp_path: Path) -> None:
 def test_an_ablation_that_is_none_is_refused(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 1)
     with pytest.raises(UserError, match='no ablation "without sound"'):
-        run_ablations(tmp_path / "bench", MODEL, tmp_path / "arms", arms=("without sound",))
+        Ablations(tmp_path / "bench", MODEL, arms=("without sound",)).run(tmp_path / "arms")

@@ -15,12 +15,12 @@ from sightline import bench
 from sightline.cli.index import to_text
 from sightline.errors import StoppedError, UserError
 from sightline.indexing import index
+from sightline.locks import locked
 from sightline.models.asking import Asking
 from sightline.models.photos.words import WordReader
 from sightline.score.scope import Scopes
 from sightline.search.find import search
 from sightline.search.index import Content, Parts, build_index, index_names
-from sightline.search.index.lock import locked
 from sightline.search.index.manifest import find_manifest, index_folder
 from sightline.search.searcher import Searcher
 from sightline.types import Benchmark, Corpus, Method, Picture, Relevance, Scope, SearchQuery, Task

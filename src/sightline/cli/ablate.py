@@ -41,28 +41,30 @@ def ablate(
     concurrency:
         How many tasks at once.
     """
-    from sightline.reason.ablations import ARMS, price_ablations, run_ablations
+    from sightline.reason.ablations import ARMS, Ablations
 
     asked = {name: value for name, value in sampling.parameters(common).items() if value is not None}
     options: dict[str, Any] = {**asked, "concurrency": concurrency}
     if chat.base_url is not None:
         options["base_url"] = chat.base_url
-    given: dict[str, Any] = {
-        "options": options,
-        "arms": tuple(without or ARMS),
-        "repeat": repeat,
-        "seed": common.seed or 0,
-        "limit": common.limit,
-        "workspace": common.workspace_path,
-        "config": common.settings(),
-        "asking": chat.asking(common),
-    }
+    ablations = Ablations(
+        benchmark,
+        chat.chosen(),
+        options,
+        tuple(without or ARMS),
+        repeat,
+        common.seed or 0,
+        common.limit,
+        common.workspace_path,
+        common.settings(),
+        chat.asking(common),
+    )
     if chat.plan:
-        show_plan(price_ablations(benchmark, chat.chosen(), out, **given), common)
+        show_plan(ablations.price(out), common)
         return
     if out is None:
         raise UserError("there is no place for the runs.", "say where: --out FOLDER")
-    done = run_ablations(benchmark, chat.chosen(), out, **given)
+    done = ablations.run(out)
     if common.json:
         common.print_json(done.to_json())
     else:

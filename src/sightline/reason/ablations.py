@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -77,93 +77,58 @@ class Necessity:
         }
 
 
-def run_ablations(
-    source: Path,
-    model: str,
-    out: Path,
-    *,
-    options: Mapping[str, Any] | None = None,
-    arms: Sequence[str] = tuple(ARMS),
-    repeat: int = 1,
-    seed: int = 0,
-    limit: int | None = None,
-    workspace: Path = Path(".sightline"),
-    config: Config | None = None,
-    asking: Asking | None = None,
-) -> Necessity:
-    """Run the system `chat` on the whole question and on each arm, score and compare; each arm is a run below `out`.
+@dataclass(frozen=True, slots=True)
+class Ablations:
+    """The system `chat` on the whole question and on each arm; `options` are further options of `chat`."""
 
-    `options` are further options of `chat`. Run it again to go on: what is done is not done twice.
-    """
-    specs = _specs(model, options or {}, arms)
-    benchmark = bench.read(source)
-    if limit is not None:
-        benchmark = replace(benchmark, tasks=dict(islice(benchmark.tasks.items(), limit)))
-    scores = []
-    for name, spec in specs.items():
-        folder = _folder(out, name)
-        run(
-            source,
-            spec,
-            folder,
-            repeat=repeat,
-            seed=seed,
-            limit=limit,
-            workspace=workspace,
-            config=config,
-            asking=asking,
-        )
-        scored = evaluate(benchmark, read_run(folder), seed=seed)
-        if limit is None:
-            write_scores(scored, folder)
-        scores.append(scored)
-    comparison = compare(scores, allow_failures_differ=True, seed=seed)
-    several = sum(len(task.pictures) > 1 for task in benchmark.tasks.values())
-    return Necessity(out, comparison, comparison.metrics[0], _chance(benchmark), several)
+    source: Path
+    model: str
+    options: Mapping[str, Any] = field(default_factory=dict)
+    arms: Sequence[str] = tuple(ARMS)
+    repeat: int = 1
+    seed: int = 0
+    limit: int | None = None
+    workspace: Path = Path(".sightline")
+    config: Config | None = None
+    asking: Asking | None = None
 
+    def run(self, out: Path) -> Necessity:
+        """Run, score and compare; each arm is a run below `out`. Run it again to go on: nothing is done twice."""
+        specs = self._specs()
+        benchmark = bench.read(self.source)
+        if self.limit is not None:
+            benchmark = replace(benchmark, tasks=dict(islice(benchmark.tasks.items(), self.limit)))
+        scores = []
+        for name, spec in specs.items():
+            folder = _folder(out, name)
+            run(self.source, spec, folder, **self._how())
+            scored = evaluate(benchmark, read_run(folder), seed=self.seed)
+            if self.limit is None:
+                write_scores(scored, folder)
+            scores.append(scored)
+        comparison = compare(scores, allow_failures_differ=True, seed=self.seed)
+        several = sum(len(task.pictures) > 1 for task in benchmark.tasks.values())
+        return Necessity(out, comparison, comparison.metrics[0], _chance(benchmark), several)
 
-def price_ablations(
-    source: Path,
-    model: str,
-    out: Path | None = None,
-    *,
-    options: Mapping[str, Any] | None = None,
-    arms: Sequence[str] = tuple(ARMS),
-    repeat: int = 1,
-    seed: int = 0,
-    limit: int | None = None,
-    workspace: Path = Path(".sightline"),
-    config: Config | None = None,
-    asking: Asking | None = None,
-) -> Plan:
-    """What `run_ablations` would take, a line for each arm; nobody is asked."""
-    stages: list[StagePlan] = []
-    for name, spec in _specs(model, options or {}, arms).items():
-        plan = price_run(
-            source,
-            spec,
-            None if out is None else _folder(out, name),
-            repeat=repeat,
-            seed=seed,
-            limit=limit,
-            workspace=workspace,
-            config=config,
-            asking=asking,
-        )
-        stages += (replace(stage, stage=name) for stage in plan.stages)
-    return Plan(tuple(stages))
+    def price(self, out: Path | None = None) -> Plan:
+        """What `run` would take, a line for each arm; nobody is asked."""
+        stages: list[StagePlan] = []
+        for name, spec in self._specs().items():
+            plan = price_run(self.source, spec, None if out is None else _folder(out, name), **self._how())
+            stages += (replace(stage, stage=name) for stage in plan.stages)
+        return Plan(tuple(stages))
 
+    def _how(self) -> dict[str, Any]:
+        names = ("repeat", "seed", "limit", "workspace", "config", "asking")
+        return {name: getattr(self, name) for name in names}
 
-def _specs(model: str, options: Mapping[str, Any], arms: Sequence[str]) -> dict[str, Spec]:
-    """The system of the whole question, and that of each arm."""
-    unknown = next((arm for arm in arms if arm not in ARMS), None)
-    if unknown is not None:
-        raise UserError(f'there is no ablation "{unknown}".', f"choose from {', '.join(ARMS)}")
-    kind = find_kind("chat")
-    return {
-        name: make_spec(kind, {**options, "model": model, "name": name, **ARMS.get(name, {})})
-        for name in (WHOLE, *arms)
-    }
+    def _specs(self) -> dict[str, Spec]:
+        """The system of the whole question, and that of each arm."""
+        unknown = next((arm for arm in self.arms if arm not in ARMS), None)
+        if unknown is not None:
+            raise UserError(f'there is no ablation "{unknown}".', f"choose from {', '.join(ARMS)}")
+        kind, told = find_kind("chat"), {**self.options, "model": self.model}
+        return {name: make_spec(kind, {**told, "name": name, **ARMS.get(name, {})}) for name in (WHOLE, *self.arms)}
 
 
 def _folder(out: Path, arm: str) -> Path:

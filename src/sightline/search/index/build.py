@@ -22,6 +22,7 @@ from sightline.config import Config
 from sightline.corpus.store import Store
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.io import PathLike
+from sightline.locks import locked
 from sightline.models.asking import Asking
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import Session
@@ -36,7 +37,6 @@ from sightline.search.columns.files import columns_are_whole
 from sightline.search.index.built import Built, Parts
 from sightline.search.index.content import Content, require_corpus, workspace_content
 from sightline.search.index.damage import noticing_damage
-from sightline.search.index.lock import locked
 from sightline.search.index.looking import Looking
 from sightline.search.index.manifest import (
     DEFAULT,

@@ -1,4 +1,4 @@
-"""One writer for each index: a second process waits, or does without."""
+"""One writer for each folder: a second process waits, or does without."""
 
 from __future__ import annotations
 
@@ -18,7 +18,7 @@ FILE_NAME = "lock"
 
 @contextmanager
 def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
-    """Is the index ours to write? With `wait` it is, sooner or later; a process that ends lets go of it."""
+    """Is the folder ours to write? With `wait` it is, sooner or later; a process that ends lets go of it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE_NAME).open("ab") as file:
         yield fcntl is None or _taken(fcntl, file.fileno(), wait)
