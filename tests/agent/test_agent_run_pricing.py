@@ -69,15 +69,20 @@ def test_an_agent_has_a_range_of_turns_within_its_limit(folder: Path, server: wi
     assert many.basis.startswith("2 to 30 turns each")
     twice = price(folder, spec.format(30), repeat=2).stages[0]
     assert twice.calls == 2 * many.calls and twice.input.high == pytest.approx(2 * many.input.high)
+    often = price(folder, spec.format(30), repeat=40).stages[0]  # Of so many, some stand for all.
+    assert often.calls == 40 * many.calls and often.input.likely == pytest.approx(40 * many.input.likely, rel=0.05)
     assert server.requests == []
 
 
 def test_a_verifier_is_priced_where_answers_differ(folder: Path, server: wire.Server) -> None:
     chat = f"chat:model=vllm/stub,base_url={server.base_url}"
     run(folder, chat, "several", repeat=2, concurrency=1)
+    run(folder, chat, "once", concurrency=1)
     asked = len(server.requests)
     vote = f"vote:run={folder / 'several'}"
-    judged = price(folder, f"{vote},by=verifier,model=vllm/stub,base_url={server.base_url}")
+    verified = f"by=verifier,model=vllm/stub,base_url={server.base_url}"
+    judged = price(folder, f"{vote},{verified}")
+    assert calls(price(folder, f"vote:run={folder / 'once'},{verified}")) == 0  # One answer differs from none.
     assert calls(judged) == 2 and judged.stages[0].stage == "verify"
     assert price(folder, vote).stages == () and len(server.requests) == asked
 

@@ -8,7 +8,7 @@ from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
 import pytest
-from hypothesis import given, settings
+from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
 from sightline import bench
@@ -167,6 +167,7 @@ DECISIONS = ("accept", "reject", "relevant", "not relevant", "0", "1", "2", "wit
 
 
 @settings(deadline=None, max_examples=80)
+@example([("rank", "p1", "a", "accept"), ("rank", "p1", "b", "2")])
 @given(
     st.lists(
         st.tuples(

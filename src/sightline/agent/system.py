@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
+from random import Random
 
 from sightline.agent.asked import Question
 from sightline.agent.finish import Names
@@ -27,7 +28,7 @@ from sightline.score.scope import Scopes
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Task, TaskKind
 
 _PRICED = 20
-"""Attempts that stand for all when they are priced."""
+"""Attempts, chosen by lot, that stand for all when they are priced."""
 
 
 @dataclass(slots=True)
@@ -137,7 +138,7 @@ class AgentSystem:
         """What the attempts would take, from some of them; the index is built, no chat model is asked."""
         model = await self._models.get(self._options.model)
         settings, firsts = self._options.settings(), []
-        for task, number in attempts[:: max(1, len(attempts) // _PRICED)]:
+        for task, number in Random(0).sample(attempts, min(_PRICED, len(attempts))):
             question = self.question(task, number)
             if not isinstance(question, Failure):
                 firsts.append(Agent(model, self.tools_for(task), settings).first_request(question))
