@@ -164,6 +164,8 @@ def test_language(text: str, language: str | None) -> None:
         "I apologize, but I am not able to analyze images at this time.",
         "I do not feel comfortable describing the people in this image.",
         "As a language model I have no ability to see images directly.",
+        "I have no way to look at what you sent.",
+        "I don't have access to the picture.",
         "I'm sorry. I can't do it.",
         "I cannot identify the person in this picture, but I can describe the clothes if you like.",
         "It looks like no image was provided.",
