@@ -7,6 +7,7 @@ caption left out, a conclusion that names no option, and in one question stubbor
 from __future__ import annotations
 
 import json
+import sys
 from dataclasses import replace
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
@@ -76,4 +77,6 @@ class StandIn(BaseHTTPRequestHandler):
 
 if __name__ == "__main__":
     StandIn.exact = made()
-    HTTPServer(("127.0.0.1", 8318), StandIn).serve_forever()
+    server = HTTPServer(("127.0.0.1", 8318), StandIn)
+    sys.stderr.write("bare is made; serving at http://127.0.0.1:8318/v1\n")
+    server.serve_forever()

@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
+from datetime import date
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -9,11 +11,16 @@ from typing import Any
 from PIL import Image
 
 from pictures import random_picture
+from sightline.bench.formats.parquet import read_table
 from sightline.config import load
 from sightline.io import write_json, write_jsonl
 from sightline.make.project import Project
+from sightline.make.publish.folder import Wish, build
+from sightline.make.publish.manifest import Manifest, Terms
 from sightline.make.publish.naming import FILE, read_names
+from sightline.make.summary.source import read_source
 
+WISH = Wish(date(2026, 11, 15), "ada/harbour", agreed=True)
 LIGHTS, SUBJECTS = ("day", "night", "dusk"), ("harbour", "forest", "street")
 TAGS = ("boat", "tree", "car", "lamp", "snow", "water", "house", "road")
 CONFIG = """
@@ -46,6 +53,18 @@ def picture_id(number: int) -> str:
 def published_id(project: Project, number: int) -> str:
     """Under which id a picture was published."""
     return read_names(project.folder / FILE).pictures[picture_id(number)]
+
+
+def publish(project: Project, terms: Terms | None = None, wish: Wish = WISH) -> tuple[Path, Manifest]:
+    """The folder that others get."""
+    folder = project.folder / "dataset"
+    wish = replace(wish, names=project.folder / FILE)
+    return folder, build(read_source(project), folder, terms or Terms(), project.config, wish)
+
+
+def rows(folder: Path, config: str) -> list[dict[str, Any]]:
+    """The rows of one configuration of a published folder."""
+    return [row for path in sorted((folder / config).glob("*.parquet")) for row in read_table(path)]
 
 
 def annotation(number: int) -> dict[str, Any]:

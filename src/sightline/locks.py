@@ -6,6 +6,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from types import ModuleType
+from typing import IO
 
 fcntl: ModuleType | None
 try:
@@ -14,6 +15,7 @@ except ImportError:  # Windows has no flock; there the user sees to it that one 
     fcntl = None
 
 FILE_NAME = "lock"
+CAN_LOCK = fcntl is not None
 
 
 @contextmanager
@@ -21,12 +23,15 @@ def locked(folder: Path, *, wait: bool) -> Iterator[bool]:
     """Is the folder ours to write? With `wait` it is, sooner or later; a process that ends lets go of it."""
     folder.mkdir(parents=True, exist_ok=True)
     with (folder / FILE_NAME).open("ab") as file:
-        yield fcntl is None or _taken(fcntl, file.fileno(), wait)
+        yield take(file, wait=wait)
 
 
-def _taken(locks: ModuleType, file: int, wait: bool) -> bool:
+def take(file: IO[bytes], *, wait: bool) -> bool:
+    """Is an open file's lock ours, until it is closed or the process ends? Always where there are no locks."""
+    if fcntl is None:
+        return True
     try:
-        locks.flock(file, locks.LOCK_EX if wait else locks.LOCK_EX | locks.LOCK_NB)
+        fcntl.flock(file, fcntl.LOCK_EX if wait else fcntl.LOCK_EX | fcntl.LOCK_NB)
     except BlockingIOError:
         return False
     return True

@@ -13,6 +13,7 @@ import models_server as wire
 import sightline
 from agent_stand_ins import call, calls, says
 from search_tools import Colours, paint
+from sightline.agent.ask import Asker
 from sightline.agent.replay_run import replay_task
 from sightline.agent.trajectory import trajectories_of
 from sightline.cli import ask as command
@@ -85,6 +86,13 @@ def test_a_model_that_fails_is_told(pictures: Path) -> None:
     assert isinstance(found.failure, Failure) and found.answer == "" and found.failure.kind == "bad-request"
 
 
+def seeing_colours(monkeypatch: pytest.MonkeyPatch) -> None:
+    """From now on `sightline ask` has a search that needs no model."""
+    from sightline.agent import ask as library
+
+    monkeypatch.setattr(library, "Asker", lambda **how: Asker(**{**how, "embedder": Colours()}))
+
+
 @pytest.mark.parametrize(("turns", "code"), [("30", 0), ("2", 3)])
 def test_the_command(
     pictures: Path,
@@ -94,14 +102,7 @@ def test_the_command(
     turns: str,
     code: int,
 ) -> None:
-    from sightline.agent import ask as library
-
-    given = library.ask
-
-    def with_colours(*args: Any, **more: Any) -> Any:
-        return given(*args, **{**more, "embedder": Colours()})
-
-    monkeypatch.setattr(library, "ask", with_colours)
+    seeing_colours(monkeypatch)
     where = ["--in", str(pictures), "--workspace", str(pictures.parent / "ws"), "--base-url", server.base_url]
     line = ["ask", "which is red?", *where, "--model", "vllm/stub", "--turns", turns]
     if code:
@@ -124,14 +125,7 @@ def test_says_is_a_plain_answer(pictures: Path) -> None:
 
 
 def command_line(monkeypatch: pytest.MonkeyPatch, pictures: Path, server: wire.Server, *more: str) -> None:
-    """`sightline ask`, with a search that needs no model."""
-    from sightline.agent import ask as library
-
-    for name in ("ask", "price_ask"):
-        given = getattr(library, name)
-        monkeypatch.setattr(
-            library, name, lambda *args, _given=given, **how: _given(*args, **{**how, "embedder": Colours()})
-        )
+    seeing_colours(monkeypatch)
     where = ["--in", str(pictures), "--workspace", str(pictures.parent / "ws"), "--base-url", server.base_url]
     main(["ask", "which is red?", *where, *more])
 
@@ -153,12 +147,16 @@ def test_a_plan_asks_nobody_and_has_a_range(
 
 
 def test_a_question_that_was_answered_costs_nothing_again(pictures: Path, server: wire.Server) -> None:
-    from sightline.agent.ask import price_ask
-
-    how: Any = {"model": "vllm/stub", "embedder": Colours(), "workspace": pictures.parent / "ws"}
-    before = price_ask("which is red?", pictures, asking=Asking(base_url=server.base_url), **how)
-    asked(pictures, server)
-    after = price_ask("which is red?", pictures, asking=Asking(base_url=server.base_url), **how)
+    asker = Asker(
+        model="vllm/stub",
+        folder=pictures,
+        embedder=Colours(),
+        workspace=pictures.parent / "ws",
+        asking=Asking(base_url=server.base_url),
+    )
+    before = asker.price("which is red?")
+    assert asker.ask("which is red?").answer == "One is red."
+    after = asker.price("which is red?")
     assert before.stages[0].calls == 6 and before.usd is None  # Nobody knows the price of an own server.
     assert after.stages[0].calls == 0 and after.stages[0].journaled == 1
 

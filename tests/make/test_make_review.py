@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
@@ -286,6 +289,36 @@ def test_versions_after_the_second_know_the_first(tmp_path: Path) -> None:
     log = json.loads((last / "review.json").read_text())["versions"]
     assert [one["version"] for one in log] == ["2", "3"]
     assert applied.benchmark.tasks["rank"].extra["reviewed"] == {"labels": {"p2": 0}, "words": "a red boat"}
+
+
+KILLED = """
+import os, signal, sys
+from pathlib import Path
+from sightline import io
+from sightline.make.review import review_benchmark
+
+source, moment = sys.argv[1:]
+
+def killed(act, name_of):
+    def acting(place, *more):
+        if name_of(place) == moment:
+            os.kill(os.getpid(), signal.SIGKILL)
+        act(place, *more)
+    return acting
+
+io.write_whole = killed(io.write_whole, lambda path: Path(path).name)
+io._swap = killed(io._swap, lambda _: "swap")
+review_benchmark(Path(source))
+"""
+
+
+@pytest.mark.parametrize("moment", ["review.json", "benchmark.json", "swap"])
+def test_a_version_has_its_log_or_is_not_there(moment: str, tmp_path: Path) -> None:
+    source, out = written(tmp_path, *REVIEWS), tmp_path / "BENCH-v2"
+    killed = subprocess.run([sys.executable, "-c", KILLED, str(source), moment], check=False)
+    assert killed.returncode == -signal.SIGKILL and not out.exists()
+    assert review_benchmark(source)[0] == out
+    assert (out / "review.json").is_file() and bench.validate(out) == ()
 
 
 def test_what_would_be_lost_or_change_nothing_is_refused(tmp_path: Path) -> None:

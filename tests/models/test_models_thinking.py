@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.models.thinking import _PAIRS, _TAG, Thinking, split_thinking, starts_thinking
+from sightline.models.thinking import _PAIRS, _TAG, Thinking, _Splitter, split_thinking, starts_thinking
 
 
 @pytest.mark.parametrize(("opening", "closing"), _PAIRS)
@@ -88,3 +88,10 @@ def test_a_long_reply_takes_linear_time() -> None:
     split = split_thinking(text)
     assert split.status == "nested"
     assert split.answer == "b"
+
+
+@given(st.lists(st.sampled_from(["<think>", "</think>", "<think a='b'>", "[THINK]", "[/THINK]", "it", " ", "\n"])))
+@settings(max_examples=300, deadline=None)
+def test_the_short_way_to_thinking_leads_to_the_same(parts: list[str]) -> None:
+    text = "".join(parts)
+    assert _TAG.search(text) is None or split_thinking(text) == _Splitter(text, _TAG).split()

@@ -8,8 +8,8 @@ from hypothesis import strategies as st
 from think_sentences import ENGLISH, OTHERS, UNSEEN
 
 from sightline.reason.traces.filters import sift
-from sightline.reason.traces.language import language_of, speaks
-from sightline.reason.traces.loops import find_circles
+from sightline.reason.traces.language import _WORD, _words, language_of, speaks
+from sightline.reason.traces.loops import _has_long_word, find_circles
 from sightline.reason.traces.nouns import Rules, Said
 from sightline.reason.traces.refusals import refuses
 from sightline.reason.traces.replies import said_in
@@ -128,6 +128,18 @@ def test_loops_are_found_and_plain_text_is_not_one(before: list[str], round_: li
 @pytest.mark.parametrize("text", ["ha" * 200, "." * 90 + "x" * 90, "哈" * 60])
 def test_a_stutter_is_a_loop(text: str) -> None:
     assert find_circles(f"It laughs: {text}").cut is not None
+
+
+@given(st.lists(st.sampled_from(["x", "xy" * 19, "z" * 40, "", "w" * 41]), max_size=12).map(" ".join))
+@settings(max_examples=100, deadline=None)
+def test_only_a_long_word_can_stutter(text: str) -> None:
+    assert _has_long_word(text) == any(len(word) >= 40 for word in text.split(" "))
+
+
+@given(st.text(st.sampled_from("aZ9_-' \n.é狗ı"), max_size=40))
+@settings(max_examples=100, deadline=None)
+def test_words_are_runs_of_letters(text: str) -> None:
+    assert _words(text) == _WORD.findall(text.lower())
 
 
 @pytest.mark.parametrize("text", ["very, very, very good", "a rose is a rose is a rose", "1 2 3 1 2 3"])

@@ -9,8 +9,8 @@ import pytest
 from sightline.engine.processes import Died
 from sightline.reason.traces import scribe
 from sightline.reason.traces.frames import judge_frame, pack, unpack
-from sightline.reason.traces.judging import Job, judge
-from sightline.reason.traces.nouns import Asked, Known, Question, Row, Rules, Said, Subject, Verified
+from sightline.reason.traces.judging import judge
+from sightline.reason.traces.nouns import Asked, Job, Known, Question, Row, Rules, Said, Subject, Verified
 from sightline.types import Failure, Partial, Usage
 
 TEXT = "The picture shows a red tractor beside a stone wall. Two dogs run along the road behind it."

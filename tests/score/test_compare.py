@@ -2,6 +2,7 @@ from __future__ import annotations
 
 import json
 from collections.abc import Mapping, Sequence
+from dataclasses import replace
 
 import numpy as np
 import pytest
@@ -177,6 +178,22 @@ def test_undefined_values_are_left_out_of_a_pair() -> None:
     first, second = list(BASE), list(better(0.1))
     found = compare([scored("a", [None, *first[1:]]), scored("b", second)])
     assert found.pairs[0].difference.n == 59
+
+
+def with_steps(run: Scores, steps: float | None) -> Scores:
+    """The run, scored with a second metric that gives every task this value."""
+    rows = tuple(replace(row, values={**row.values, "steps": steps}) for row in run.tasks)
+    overall = {**run.overall, "steps": estimate([steps] * len(rows))}
+    return replace(run, metrics=(*run.metrics, "steps"), tasks=rows, overall=overall)
+
+
+def test_a_metric_without_a_value_in_any_run_is_not_listed() -> None:
+    first, second = scored("a", BASE), scored("b", better(0.1))
+    nobody = [with_steps(first, None), with_steps(second, None)]
+    assert compare(nobody) == compare([first, second])
+    assert "steps" not in render_comparison(compare(nobody))
+    assert compare([with_steps(first, 0.0), with_steps(second, None)]).metrics == ("f1", "steps")
+    assert compare(nobody, ["steps"]).metrics == ("steps",)  # Whoever asks for it sees that there is nothing.
 
 
 @pytest.mark.parametrize(

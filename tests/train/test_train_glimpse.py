@@ -14,7 +14,7 @@ from PIL import Image
 
 from sightline.train.answering import letter, said
 from sightline.train.examples import IGNORED, ArrayExamples, Text
-from sightline.train.eye import COLUMNS, HIGH, KINDS, TOKENS, WIDE, spots_of, waves
+from sightline.train.eye import HIGH, KINDS, ROWS, TOKENS, WIDE, spots_of, waves
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import GlimpseProcessor, as_pixels, learn_tokenizer
 
@@ -133,7 +133,7 @@ def test_a_part_of_a_picture_tells_of_its_surest_spot() -> None:
     row, column = 30, 41
     heat[0, 7, row, column] = 20.0
     seen, sure, boxes = spots_of(fine, heat, sides)
-    part = row // 12 * COLUMNS + column // 8
+    part = column // 8 * ROWS + row // 12
     torch.testing.assert_close(seen[0, part], fine[0, :, row, column], rtol=1e-3, atol=1e-3)
     assert (sure[0, :, 0] == 20).nonzero().tolist() == [[part]]
     middle = torch.tensor([(column + 0.5) * 4, (row + 0.5) * 4])

@@ -3,8 +3,9 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal
 
 import pytest
 import torch
@@ -42,14 +43,16 @@ def _losses(entries: list[Mapping[str, Any]]) -> list[tuple[int, str, float]]:
     return [(entry["step"], entry["stage"], entry["loss"]) for entry in entries if "loss" in entry]
 
 
-def test_it_learns_what_is_in_the_pictures() -> None:
+@pytest.mark.parametrize(("optimiser", "rate"), [("adamw", 1e-3), ("muon", 1e-3)])
+def test_it_learns_what_is_in_the_pictures(optimiser: Literal["adamw", "muon"], rate: float) -> None:
     model, examples = _model(), _examples(0, 1, 2, 3)
     entries: list[Mapping[str, Any]] = []
-    totals = train(model, [Stage("colours", examples, epochs=100)], SETTINGS, entries.append)
+    settings = replace(SETTINGS, optimiser=optimiser, rate=rate)
+    totals = train(model, [Stage("colours", examples, epochs=300)], settings, entries.append)
     model.eval()
     assert said(model, TOKENIZER, examples.prompts(range(4)), 8, half=False) == [f"It is {c}." for c in COLOURS]
-    assert totals.steps == len(_losses(entries)) == 100
-    assert totals.tokens == 100 * int(examples.lengths.sum())
+    assert totals.steps == len(_losses(entries)) == 300
+    assert totals.tokens == 300 * int(examples.lengths.sum())
     assert _losses(entries)[-1][2] < 0.2 < _losses(entries)[0][2]
 
 
@@ -71,10 +74,10 @@ def test_stages_follow_each_other_and_are_evaluated_at_their_ends() -> None:
     assert totals.tokens == 2 * int(first.lengths.sum()) + budget
 
 
-@pytest.mark.parametrize("log_every", [1, 3])
-def test_a_stop_changes_nothing(tmp_path: Path, log_every: int) -> None:
+@pytest.mark.parametrize(("log_every", "optimiser"), [(1, "adamw"), (3, "adamw"), (1, "muon")])
+def test_a_stop_changes_nothing(tmp_path: Path, log_every: int, optimiser: Literal["adamw", "muon"]) -> None:
     stages = [Stage("first", _examples(0, 1, times=6)), Stage("second", _examples(2, 3, times=6))]
-    settings = Settings(rate=1e-3, tokens=128, half=False, log_every=log_every, keep_every=2)
+    settings = Settings(rate=1e-3, tokens=128, half=False, log_every=log_every, keep_every=2, optimiser=optimiser)
     whole: list[Mapping[str, Any]] = []
     train(_model(), stages, settings, whole.append, keeper=Keeper(tmp_path / "whole.pt", {"seed": 0}))
     for stop in (1, 5, 6, 9):
@@ -94,6 +97,28 @@ def test_a_stop_changes_nothing(tmp_path: Path, log_every: int) -> None:
         kept = [entry for entry in before if entry["step"] <= done]
         assert _losses(kept) + _losses(after) == _losses(whole)
         assert done <= stop
+
+
+@pytest.mark.parametrize("written", [False, True])
+def test_a_stop_while_questions_are_asked_repeats_no_step(tmp_path: Path, written: bool) -> None:
+    stages = [Stage("first", _examples(0, 1)), Stage("second", _examples(2, 3))]
+    keeper = Keeper(tmp_path / "c.pt", {"seed": 0})
+    asked: list[str] = []
+
+    def stops(stage: str, model: Any) -> Mapping[str, Any]:
+        raise _StoppedError
+
+    def asks(stage: str, model: Any) -> Mapping[str, Any]:
+        asked.append(stage)
+        return {}
+
+    with pytest.raises(_StoppedError):
+        train(_model(), stages, SETTINGS, lambda entry: None, evaluate=stops, keeper=keeper)
+    assert keeper.steps() == 1
+    entries: list[Mapping[str, Any]] = []
+    train(_model(), stages, SETTINGS, entries.append, evaluate=asks, keeper=keeper, asked=written)
+    assert asked == ["second"] if written else ["first", "second"]
+    assert [step for step, _, _ in _losses(entries)] == [2]
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import re
 import sys
 from collections import Counter
 from dataclasses import asdict
@@ -15,13 +16,14 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import pretrain
 from arms import ARMS, Setting, stages_of, text_of, texts_of
+from choices import choices_of
 from drawing import STEPS, Drawing, _question, _scene
 from experiment import Journal
-from eyesight import give_eye, name_things
+from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 from network import Reader
 
-from sightline.train.examples import Text
+from sightline.train.examples import ArrayExamples, Text
 from sightline.train.eye import HUES, KINDS, TAGS
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import learn_tokenizer
@@ -112,17 +114,68 @@ def test_a_thing_is_named_by_the_words_for_it() -> None:
     torch.testing.assert_close(model.names(tags), model.get_input_embeddings().weight[pieces].sum(0))
 
 
-def test_the_questions_about_a_picture_are_one_talk_and_apart_where_they_are_tried() -> None:
+def test_things_are_compared_in_a_talk_only_where_all_of_them_were_told() -> None:
     item, shots = _scene(1, "test", 0)
     drawing = Drawing([item], torch.from_numpy(shots[0].copy())[None])
     together, apart = (pretrain.texts_of(drawing, apart=apart) for apart in (False, True))
-    caption, (_, talk) = together[0], together[1]
-    assert caption[1].target == item.captions[0]
-    said = [(talk.prompt.removeprefix("<image>\n"), talk.target), *talk.more]
-    assert said == [(ask.question, ask.answer) for ask in item.asks]
-    assert len(said) > 1
-    assert len(apart) == 1 + len(said)
-    assert [text.target for _, text in apart[1:]] == [answer for _, answer in said]
+    assert together[0][1].target == item.captions[0]
+    compared = [(ask.question, ask.answer) for ask in item.asks if ask.kind in ("left", "near")]
+    assert compared
+    assert [(kind, list(text.more)) for kind, text in together if text.more] == [("all", compared)]
+    assert not any(text.more for _, text in apart)
+    assert [text.target for _, text in apart[1:]] == [ask.answer for ask in item.asks]
+
+
+def test_of_four_options_the_one_that_is_told_is_right() -> None:
+    scenes = [_scene(number, "test", number)[0] for number in range(12)]
+    found = list(choices_of(scenes, "test"))
+    assert {kind for kind, _ in found} == {"letters", "choose what", "choose where", "choose picture", "choose image"}
+    for kind, text in found:
+        listed = dict(re.findall(r"\n([A-D])\. (.+)", text.prompt))
+        assert len(listed) == 4
+        right = listed[text.target[-2]]
+        if kind == "letters":
+            turns = [(text.prompt.splitlines()[-1], text.target), *text.more]
+            assert all(listed[answer[-2]] in question for question, answer in turns)
+            continue
+        assert text.prompt.count("<image>") == len(text.pictures)
+        if kind == "choose image":
+            shown, name = (
+                scenes[text.pictures["ABCD".index(text.target[-2])]],
+                re.findall(r"the (.+)\?", text.prompt)[0],
+            )
+            assert [name in scene.names for scene in scenes if scene.pictures[0] in text.pictures].count(True) == 1
+            assert name in shown.names
+        else:
+            assert right in text.target
+
+
+def test_nothing_is_asked_twice_of_a_picture() -> None:
+    for number in range(20):
+        questions = [ask.question for ask in _scene(number, "test", 0)[0].asks]
+        assert len(set(questions)) == len(questions)
+
+
+def test_looks_are_what_the_model_would_see(drawing: Drawing) -> None:
+    tokenizer = learn_tokenizer([text_of(item, (), STEPS).target for item in drawing.items], 500)
+    model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=True, vision_frozen=True)).eval()
+    few = Drawing(drawing.items[:2], drawing.pixels)
+    texts = [text_of(item, (), STEPS) for item in few.items]
+    said = []
+    for one in (few, few.looked_at(model)):
+        batch = ArrayExamples(texts, tokenizer, one.pixels).batch([0, 1])
+        with torch.no_grad():
+            said.append(model(**batch.inputs, use_cache=False).logits)
+    torch.testing.assert_close(*said, rtol=3e-2, atol=3e-2)
+
+
+def test_numbers_begin_in_their_order() -> None:
+    tokenizer = learn_tokenizer([f"{number} and {number}" for number in range(100)] * 3, 600)
+    model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=True))
+    order_numbers(model, tokenizer)
+    ids = [tokenizer(f"{number}", add_special_tokens=False)["input_ids"] for number in (40, 41, 70)]
+    at, next_to_it, far = (model.get_input_embeddings().weight[number].squeeze(0) for number in ids)
+    assert torch.cosine_similarity(at, next_to_it, dim=0) > torch.cosine_similarity(at, far, dim=0)
 
 
 def test_only_whole_runs_are_taken_over(tmp_path: Path) -> None:

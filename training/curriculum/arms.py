@@ -23,12 +23,16 @@ TITLES |= {kind: TITLES[kind].replace("-To-", "-to-") for kind in STEPS}
 
 @dataclass(frozen=True, slots=True)
 class Setting:
-    """What may be varied: how many questions there are, which of them are easy, how many a stage takes of the hard."""
+    """What may be varied: how many questions there are, which of them are easy, how many a stage takes of the hard.
+
+    `passes` is how many times an arm trains on as many tokens as MIR's plan has.
+    """
 
     questions: int = 12_000
     easy_below: float = 1 / 3
     fraction: float = 0.4
-    rate: float = 3e-4
+    rate: float = 5e-4
+    passes: float = 1.0
 
 
 def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> Text:

@@ -11,7 +11,7 @@ import multiprocessing
 import os
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -23,7 +23,8 @@ from PIL import Image
 from torch import Tensor
 
 from sightline.errors import UserError
-from sightline.train.eye import HIGH, WIDE
+from sightline.train.eye import COLUMNS, HIGH, PARTS, WIDE
+from sightline.train.glimpse import GlimpseForConditionalGeneration
 from sightline.train.glimpse_processor import as_pixels
 from sightline.types import Figure, PictureRef, SceneGraph, Step, Thing
 from sightline.world.captions import caption
@@ -32,7 +33,8 @@ from sightline.world.draw import draw
 from sightline.world.scenes import random_plan
 
 PART = 128
-FORM = 4
+_AT_ONCE = 256
+FORM = 7
 """Of the parts: another number where what is kept in them changes, so that older ones are not taken for new."""
 DESCRIBE = "Describe the picture."
 STEPS = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
@@ -49,8 +51,20 @@ class Ask:
 
 
 @dataclass(frozen=True, slots=True)
+class Named:
+    """A thing that is the only one of its name in a picture, and where it is."""
+
+    picture: int
+    name: str
+    box: str
+
+
+@dataclass(frozen=True, slots=True)
 class Drawn:
-    """A question over several pictures with its five steps, or (with no prompt) a scene; and simple questions."""
+    """A question over several pictures with its five steps, or (with no prompt) a scene; and simple questions.
+
+    `names` are those of all that is seen in a scene, `things` are those that can be asked for.
+    """
 
     id: str
     subtask: str
@@ -61,14 +75,26 @@ class Drawn:
     captions: list[str]
     pictures: list[int]
     asks: list[Ask]
+    names: list[str] = field(default_factory=list)
+    things: list[Named] = field(default_factory=list)
 
 
 @dataclass(frozen=True, slots=True)
 class Drawing:
-    """All that was drawn, with its pictures."""
+    """All that was drawn, with its pictures: as pixels, or looks at them."""
 
     items: list[Drawn]
     pixels: Tensor
+
+    def looked_at(self, model: GlimpseForConditionalGeneration) -> Drawing:
+        """The same with looks in half precision: a frozen trunk finds the same in a picture each time."""
+        device = model.device
+        looks = torch.empty((len(self.pixels), PARTS, sum(model.eye.cuts)), dtype=torch.float16, device=device)
+        with torch.no_grad(), torch.autocast(device.type, torch.bfloat16, enabled=device.type == "cuda"):
+            for at in range(0, len(looks), _AT_ONCE):
+                some = self.pixels[at : at + _AT_ONCE].to(device)
+                looks[at : at + _AT_ONCE] = model.look(some.permute(0, 3, 1, 2))
+        return Drawing(self.items, looks)
 
 
 @dataclass(frozen=True, slots=True)
@@ -106,18 +132,41 @@ def drawn(device: str, *wanted: Wanted) -> Drawing:
     arrays = [np.load(part.with_suffix(".npy"), mmap_mode="r") for part in parts]
     # On the device at once and once: all of it together would not fit twice.
     pixels = torch.empty((sum(map(len, arrays)), HIGH, WIDE, 3), dtype=torch.uint8, device=device)
-    items: list[Drawn] = []
     at = 0
-    for part, array in zip(parts, arrays, strict=True):
-        items += [_from_row(row, at) for row in json.loads(part.with_suffix(".json").read_text())]
+    for array in arrays:
         pixels[at : at + len(array)] = torch.from_numpy(np.array(array))
         at += len(array)
-    return Drawing(items, pixels)
+    return Drawing(items_of(*wanted), pixels)
+
+
+def items_of(*wanted: Wanted) -> list[Drawn]:
+    """What is said of what was drawn, without the pictures."""
+    items: list[Drawn] = []
+    at = 0
+    for one in wanted:
+        for part, *_ in one.parts():
+            items += [_from_row(row, at) for row in json.loads(part.with_suffix(".json").read_text())]
+            at = items[-1].pictures[-1] + 1
+    return items
+
+
+def looked_at_once(wanted: Wanted, model: GlimpseForConditionalGeneration) -> Path:
+    """A file with looks at all that is wanted, for several processes."""
+    file = wanted.folder / f"looks-{FORM}-{wanted.count}.npy"
+    if not file.exists():
+        looks = drawn(model.device.type, wanted).looked_at(model).pixels
+        beside = file.with_suffix(".part.npy")
+        np.save(beside, looks.cpu().numpy())
+        beside.replace(file)
+    return file
 
 
 def _from_row(row: dict[str, Any], at: int) -> Drawn:
-    asks = [Ask(ask["kind"], ask["picture"] + at, ask["question"], ask["answer"]) for ask in row["asks"]]
-    return Drawn(**{**row, "pictures": [number + at for number in row["pictures"]], "asks": asks})
+    asks, things = (
+        [replace(one, picture=one.picture + at) for one in (kind(**entry) for entry in row[name])]
+        for name, kind in (("asks", Ask), ("things", Named))
+    )
+    return Drawn(**{**row, "pictures": [n + at for n in row["pictures"]], "asks": asks, "things": things})
 
 
 def _draw_part(job: tuple[Path, str, int, int, str]) -> None:
@@ -165,8 +214,11 @@ def _scene(number: int, seed: str, at: int) -> tuple[Drawn, list[NDArray[np.uint
     except UserError:  # One plan in thousands can't be drawn; an easy one always can.
         drawing = draw(random_plan(rng.getrandbits(60), 0.0, (320, 240)))
     words = caption(drawing.graph, "full", rng, "plain")
-    asks = list(_asks(drawing.graph, at, rng, 8))
-    item = Drawn(f"scene-{seed}-{number}", "", 0.0, "", "", {}, [words], [at], asks)
+    asks = list(_asks(drawing.graph, at, rng, 9))
+    seen = _seen(drawing.graph)
+    names = sorted({_name(one) for one in seen})
+    things = [Named(at, _name(one), _box(one.box)) for one in _known(seen)]
+    item = Drawn(f"scene-{seed}-{number}", "", 0.0, "", "", {}, [words], [at], asks, names, things)
     return item, [as_pixels(drawing.image)]
 
 
@@ -198,20 +250,34 @@ def _box(box: Any) -> str:
 
 
 def _asks(graph: SceneGraph, picture: int, rng: Random, count: int) -> Iterator[Ask]:
-    """Simple questions about what stands in a scene, of which only those with one answer are asked; last, for all."""
-    seen = [item for item in (*graph.things, *graph.figures) if item.hidden < 0.5]
+    """Different simple questions about what stands in a scene, of which only those with one answer are asked.
+
+    The first is for all that is seen.
+    """
+    seen = _seen(graph)
     if not seen:
         return
-    names = Counter(_name(item) for item in seen)
-    known = [item for item in seen if names[_name(item)] == 1]
+    told = (f"{_name(item)} [{_box(item.box)}]" for item in sorted(seen, key=_column))
+    yield Ask("all", picture, "What stands where?", f"{', '.join(told)}.")
+    known = _known(seen)
+    asked: set[str] = set()
     for _ in range(count if known else 0):
         item = rng.choice(known)
         other = rng.choice(known)
-        made = rng.choice((_where, _what, _left, _near, _row))(item, other, known)
-        if made is not None:
+        made = rng.choice((_where, _what, _left, _near, _both, _row))(item, other, known)
+        if made is not None and made[1] not in asked:
+            asked.add(made[1])
             yield Ask(made[0], picture, made[1], made[2])
-    told = (f"{_name(item)} [{_box(item.box)}]" for item in _from_left(seen))
-    yield Ask("all", picture, "What stands where?", f"{', '.join(told)}.")
+
+
+def _seen(graph: SceneGraph) -> list[Thing | Figure]:
+    return [item for item in (*graph.things, *graph.figures) if item.hidden < 0.5]
+
+
+def _known(seen: Sequence[Thing | Figure]) -> list[Thing | Figure]:
+    """Those that are told apart by their names."""
+    names = Counter(_name(item) for item in seen)
+    return [item for item in seen if names[_name(item)] == 1]
 
 
 def _name(item: Thing | Figure) -> str:
@@ -245,8 +311,21 @@ def _near(item: Thing | Figure, other: Thing | Figure, known: Sequence[Thing | F
     return "near", f"Does the {_name(item)} stand lower in the picture than the {_name(other)}?", answer
 
 
+def _both(item: Thing | Figure, other: Thing | Figure, known: Sequence[Thing | Figure]) -> Made:
+    made = _left(item, other, known)
+    if made is None:
+        return None
+    _, question, answer = made
+    return "both", f"{question} Say where they are.", f"[{_box(item.box)}] and [{_box(other.box)}]. {answer}"
+
+
 def _row(item: Thing | Figure, other: Thing | Figure, known: Sequence[Thing | Figure]) -> Made:
     return "row", "What stands there from left to right?", ", ".join(_name(one) for one in _from_left(known))
+
+
+def _column(item: Thing | Figure) -> tuple[int, float]:
+    """Where an item comes in the columns of the eye, from the left, and in them from the top."""
+    return int((item.box.left + item.box.right) / 2 * COLUMNS), item.box.top + item.box.bottom
 
 
 def _from_left(items: Iterable[Thing | Figure]) -> list[Thing | Figure]:

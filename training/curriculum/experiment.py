@@ -20,9 +20,10 @@ from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import torch
 from arms import ARMS, Setting, stages_of, text_of
-from drawing import STEPS, Drawing, Drawn, Wanted, draw_missing, drawn
+from drawing import STEPS, Drawing, Drawn, Wanted, items_of, looked_at_once
 from keeping import load
 from torch import nn
 
@@ -42,7 +43,7 @@ class Asker:
     drawing: Drawing
     tokenizer: Any
     most: int
-    together: int = 1200
+    together: int = 400
 
     def ask(self, model: nn.Module, mode: str, count: int) -> str:
         """The letters that it chooses: all by itself in both modes, with the steps before its conclusion or without."""
@@ -120,6 +121,8 @@ class Experiment:
     tokens: int
     compiled: bool
     curve: int
+    first: int
+    """The seed with which all arms of several stages are asked after each; for the others only MIR's is."""
     budget: int = 0
 
     def run(self, arm: str, seed: int) -> list[dict[str, Any]]:
@@ -137,13 +140,14 @@ class Experiment:
 
     def _train(self, model: nn.Module, arm: str, seed: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
         """Train through an arm's stages; a row for each stage where there are several, and what it took."""
-        # All arms get what MIR's plan takes by itself.
+        # All arms get what MIR's plan takes by itself, so many times.
         if not self.budget:
             plan = stages_of("mir", self.pool, self.setting, 0, self.asker.tokenizer, None)
-            self.budget = sum(stage.budget for stage in plan)
+            self.budget = round(self.setting.passes * sum(stage.budget for stage in plan))
         stages = stages_of(arm, self.pool, self.setting, seed, self.asker.tokenizer, self.budget)
         settings = Settings(
             rate=self.setting.rate,
+            optimiser="muon",
             schedule="constant",  # One that falls would teach least what comes last, and so decide about orders.
             tokens=self.tokens,
             half=DEVICE == "cuda",
@@ -165,7 +169,8 @@ class Experiment:
             rows.append({"stage": stage, "mode": mode, "letters": letters})
             return {}
 
-        done = train(model, stages, settings, log, evaluate=evaluate if len(stages) > 1 else None)
+        watched = len(stages) > 1 and (seed == self.first or arm == "mir")
+        done = train(model, stages, settings, log, evaluate=evaluate if watched else None)
         return {"tokens": done.tokens, "said": done.said, "seconds": round(done.seconds, 2), "losses": losses}
 
 
@@ -174,10 +179,14 @@ _here: list[Experiment] = []
 
 
 def _begin(chosen: argparse.Namespace) -> None:
-    held, pool = (drawn(DEVICE, one) for one in wanted_of(chosen))
-    _, processor = load(chosen.base, "cpu")
+    model, processor = load(chosen.base, DEVICE)
+    held, pool = (
+        Drawing(items_of(one), torch.from_numpy(np.load(looked_at_once(one, model), mmap_mode="c")).to(DEVICE))
+        for one in wanted_of(chosen)
+    )
     asker = Asker(held, processor.tokenizer, chosen.most)
-    _here.append(Experiment(chosen.base, pool, asker, setting_of(chosen), chosen.tokens, chosen.compiled, chosen.curve))
+    shared = (setting_of(chosen), chosen.tokens, chosen.compiled, chosen.curve, chosen.seeds[0])
+    _here.append(Experiment(chosen.base, pool, asker, *shared))
 
 
 def _run(arm: str, seed: int) -> list[dict[str, Any]]:
@@ -194,7 +203,7 @@ def wanted_of(chosen: argparse.Namespace) -> tuple[Wanted, Wanted]:
 
 
 def setting_of(chosen: argparse.Namespace) -> Setting:
-    return Setting(chosen.questions, chosen.easy_below, chosen.fraction, chosen.rate)
+    return Setting(chosen.questions, chosen.easy_below, chosen.fraction, chosen.rate, chosen.passes)
 
 
 def share(letters: str, answers: Sequence[str]) -> float:
@@ -214,6 +223,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--easy-below", type=float, default=Setting().easy_below)
     parser.add_argument("--fraction", type=float, default=Setting().fraction)
     parser.add_argument("--rate", type=float, default=Setting().rate)
+    parser.add_argument("--passes", type=float, default=Setting().passes)
     parser.add_argument("--held", type=int, default=1200)
     parser.add_argument("--curve", type=int, default=400, help="questions that are asked after each stage")
     parser.add_argument("--tokens", type=int, default=12_288, help="of a batch")
@@ -236,8 +246,12 @@ def main() -> None:
     def say(words: str) -> None:
         print(f"{time.monotonic() - started:6.1f} s  {words}", flush=True)
 
-    draw_missing(*wanted_of(chosen))
-    held = drawn("cpu", wanted_of(chosen)[0]).items
+    model, _ = load(chosen.base, DEVICE)
+    for one in wanted_of(chosen):
+        looked_at_once(one, model)
+    del model
+    torch.cuda.empty_cache()
+    held = items_of(wanted_of(chosen)[0])
     answers = [item.answer for item in held]
     say(f"{chosen.questions} questions to learn from, {len(held)} held out")
     about = [{"id": i.id, "subtask": i.subtask, "level": i.level, "answer": i.answer} for i in held]
@@ -247,7 +261,10 @@ def main() -> None:
     # Seeds outside: whenever it stops, all arms have as many.
     runs = [(arm, seed) for seed in chosen.seeds for arm in chosen.arms if arm != "base" or seed == chosen.seeds[0]]
     left = [run for run in runs if not journal.has(*run, setting_of(chosen))]
-    for rows in done_beside(chosen, left, started):
+    for run, rows in done_beside(chosen, left, started):
+        if isinstance(rows, str):
+            say(f"{' '.join(map(str, run))} failed: {rows}")
+            continue
         for row in rows:
             journal.add(row)
         scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-3:])
@@ -258,10 +275,10 @@ def main() -> None:
 
 def done_beside(
     chosen: argparse.Namespace, runs: Sequence[tuple[str, int]], started: float
-) -> Iterator[list[dict[str, Any]]]:
-    """The rows of each run as it ends; none is begun that would not end in time, by the longest so far."""
+) -> Iterator[tuple[tuple[str, int], list[dict[str, Any]] | str]]:
+    """The rows of each run as it ends, or why it failed; none is begun that would not end in time, by the longest."""
     waiting, longest = list(runs), 0.0
-    begun: dict[Future[list[dict[str, Any]]], float] = {}
+    begun: dict[Future[list[dict[str, Any]]], tuple[tuple[str, int], float]] = {}
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(chosen.beside, spawn, initializer=_begin, initargs=(chosen,)) as pool:
         while waiting or begun:
@@ -269,10 +286,13 @@ def done_beside(
                 if time.monotonic() - started + longest > chosen.until:
                     waiting.clear()
                     break
-                begun[pool.submit(_run, *waiting.pop(0))] = time.monotonic()
-            for run in wait(begun, return_when=FIRST_COMPLETED).done:
-                longest = max(longest, time.monotonic() - begun.pop(run))
-                yield run.result()
+                run = waiting.pop(0)
+                begun[pool.submit(_run, *run)] = run, time.monotonic()
+            for ended in wait(begun, return_when=FIRST_COMPLETED).done:
+                run, at = begun.pop(ended)
+                longest = max(longest, time.monotonic() - at)
+                fault = ended.exception()
+                yield run, ended.result() if fault is None else f"{type(fault).__name__}: {fault}"
 
 
 if __name__ == "__main__":

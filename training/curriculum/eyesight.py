@@ -8,7 +8,7 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sightline.train.eye import HUES
+from sightline.train.eye import HUES, waves
 from sightline.train.glimpse import GlimpseForConditionalGeneration
 from sightline.types import SCENE_COLOURS, SCENE_KINDS
 
@@ -42,6 +42,23 @@ def name_things(model: GlimpseForConditionalGeneration, tokenizer: Any) -> None:
             model.names.weight[:, number] = embedded[pieces].sum(0)
         # So that they are not drowned at first by what else is seen.
         model.projector[2].weight.mul_(0.2)
+        model.features.weight.mul_(0.2)
+
+
+def order_numbers(model: GlimpseForConditionalGeneration, tokenizer: Any) -> None:
+    """Let numbers of two digits begin in their order, read or said, and places be as large as the words for them."""
+    numbers = waves(torch.arange(100)[:, None] / 100)
+    known = [model.get_input_embeddings().weight, model.get_output_embeddings().weight]
+    spread = torch.randn(numbers.shape[1], known[0].shape[1]) * model.config.initializer_range
+    ordered = numbers @ spread / numbers.norm(dim=1, keepdim=True)
+    with torch.no_grad():
+        model.places.weight.normal_(0.0, 2 * model.config.initializer_range)  # Of each of four sides.
+        for number in range(100):
+            for text in (f"{number}", f" {number}"):
+                pieces = tokenizer(text, add_special_tokens=False)["input_ids"]
+                if len(pieces) == 1:
+                    for weight in known:
+                        weight[pieces[0]] = 0.3 * weight[pieces[0]] + ordered[number]
 
 
 def _folded(kept: dict[str, Tensor], name: str) -> Tensor:

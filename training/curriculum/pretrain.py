@@ -21,8 +21,9 @@ from random import Random
 from typing import Any
 
 import torch
+from choices import choices_of
 from drawing import DESCRIBE, Drawing, Wanted, drawn
-from eyesight import give_eye, name_things
+from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 
 from sightline.train.answering import untracked
@@ -32,29 +33,43 @@ from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings, Stage, train
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-SIMPLE = ("what", "left", "near", "row")
+SIMPLE = (
+    "what",
+    "where",
+    "left",
+    "near",
+    "row",
+    "letters",
+    "choose what",
+    "choose where",
+    "choose picture",
+    "choose image",
+)
 """Questions of which an answer is right or wrong as a whole."""
 
 
 def texts_of(drawing: Drawing, *, apart: bool) -> list[tuple[str, Text]]:
     """What is learnt of each picture, with its kind: captions, of one or of all of a question, and answers.
 
-    All questions about one picture are turns of one talk, so that it is looked at once for them; or each is `apart`.
+    Questions are asked one by one, so that no answer can be taken from another. Only where all that stands in a picture
+    was told are things compared in the same talk, as in the steps of a question; or (`apart`) not there either.
     """
     found = []
-    for item in drawing.items:
+    for number, item in enumerate(drawing.items):
         if item.prompt:
             shown = "".join(f"({n}) <image>\n" for n in range(1, len(item.pictures) + 1))
             words = " ".join(f"({n}) {text}" for n, text in enumerate(item.captions, 1))
             found.append((f"captions: {item.subtask}", Text(f"{shown}{DESCRIBE}", words, tuple(item.pictures))))
-        else:
+        elif apart or number % 3 == 0:  # Captions of scenes are long: all of them would be most of what is said.
             found.append(("scene", Text(f"<image>\n{DESCRIBE}", item.captions[0], tuple(item.pictures))))
-        for number in item.pictures:
-            asks = [ask for ask in item.asks if ask.picture == number]
-            for talk in [[ask] for ask in asks] if apart else [asks] if asks else []:
-                first, *others = talk
-                more = tuple((ask.question, ask.answer) for ask in others)
-                found.append((first.kind, Text(f"<image>\n{first.question}", first.answer, (number,), more)))
+        compared: dict[int, list[tuple[str, str]]] = defaultdict(list)
+        for ask in item.asks if not apart else ():
+            if ask.kind in ("left", "near"):
+                compared[ask.picture].append((ask.question, ask.answer))
+        for ask in item.asks:
+            more = tuple(compared[ask.picture]) if ask.kind == "all" else ()
+            found.append((ask.kind, Text(f"<image>\n{ask.question}", ask.answer, (ask.picture,), more)))
+    found += choices_of([item for item in drawing.items if not item.prompt], "pretrain")
     return found
 
 
@@ -103,7 +118,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--scenes", type=int, default=40_000)
     parser.add_argument("--seconds", type=float, default=400, help="of training")
     parser.add_argument("--until", type=float, default=550, help="seconds after which all of it must be over")
-    parser.add_argument("--rate", type=float, default=8e-4)
+    parser.add_argument("--rate", type=float, default=2e-3)
     parser.add_argument("--tokens", type=int, default=32_768, help="of a batch")
     parser.add_argument("--watch", type=int, default=500, help="steps between looks at some held-out pictures")
     parser.add_argument("--compiled", action="store_true")
@@ -127,15 +142,18 @@ def main() -> None:
     torch.manual_seed(0)
     if chosen.base is None:
         tokenizer = learn_tokenizer(vocabulary_of(held))
-        model = GlimpseForConditionalGeneration(
-            glimpse_config(len(tokenizer), tiny=chosen.tiny, vision_frozen=not chosen.tiny)
-        )
+        config = glimpse_config(len(tokenizer), tiny=chosen.tiny, vision_frozen=True)
+        model = GlimpseForConditionalGeneration(config)
         if not chosen.tiny:
             give_eye(model, chosen.eye)
+        order_numbers(model, tokenizer)
         name_things(model, tokenizer)
     else:
         model, processor = load(chosen.base, DEVICE)
         tokenizer = processor.tokenizer
+    model.to(DEVICE)
+    held, learnt = held.looked_at(model), learnt.looked_at(model)
+    say("looked at")
     trying, kinds = examples_of(held, tokenizer, apart=True, most=6000)
     training, _ = examples_of(learnt, tokenizer)
     weights = sum(weight.numel() for weight in model.parameters()) / 1e6
@@ -146,6 +164,7 @@ def main() -> None:
     settings = Settings(
         rate=chosen.rate,
         decay=0.05,
+        optimiser="muon",
         tokens=chosen.tokens,
         half=DEVICE == "cuda",
         compiled=chosen.compiled,
@@ -163,7 +182,7 @@ def main() -> None:
                 if entry["step"] % chosen.watch == 0:
                     found = held_out(model, kinds, trying, 1500)
                     file.write(json.dumps({"step": entry["step"], "held-out": found}) + "\n")
-                    say(", ".join(f"{kind} {found[kind]['whole']:.3f}" for kind in SIMPLE if kind in found))
+                    say(", ".join(_short(kind, found[kind]) for kind in SIMPLE if kind in found))
 
         totals = train(model, [Stage("pretrain", training, tokens=10**15)], settings, log)
     keep(model, tokenizer, chosen.out)
@@ -173,6 +192,10 @@ def main() -> None:
     (chosen.out / "pretrain.json").write_text(json.dumps(report, indent=1))
     for kind, found in scores.items():
         say(f"{kind:<40} tokens {found['tokens']:.3f}  whole {found['whole']:.3f}  n {found['n']}")
+
+
+def _short(kind: str, score: Mapping[str, float]) -> str:
+    return f"{kind} {score['whole']:.2f} ({score['tokens']:.2f})"
 
 
 def drawings(chosen: argparse.Namespace) -> tuple[Drawing, Drawing]:

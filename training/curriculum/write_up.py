@@ -23,7 +23,7 @@ from sightline.score.statistics.paired import paired_difference
 
 ORDER = ("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced")
 MEANING = {
-    "base": "no training on questions; the likeliest of the four letters",
+    "base": "no training on these questions; it knows simpler ones with options",
     "plain": "question → conclusion",
     "full-chain": "question → all five steps, in mixed order",
     "mir": "MIR's curriculum: easy first, then one given step less in each of five stages",
@@ -75,7 +75,7 @@ class Results:
 
     def table(self, arm: str, stage: str = "end", mode: str | None = None) -> Table | None:
         """Of an arm at the end or after a stage; each is asked as it was taught unless a mode is given."""
-        mode = mode or {"base": "forced", "plain": "direct"}.get(arm, "chain")
+        mode = mode or {"base": "direct", "plain": "direct"}.get(arm, "chain")
         rows = [row for row in self.runs if (row["arm"], row["stage"], row["mode"]) == (arm, stage, mode)]
         if not rows:
             return None
@@ -113,7 +113,7 @@ def main_table(results: Results) -> str:
         table = results.table(arm)
         assert table is not None
         by_seed = ", ".join(f"{value:.1%}" for value in table.mean(1))
-        mode = {"base": "forced", "plain": "direct"}.get(arm, "chain")
+        mode = {"base": "direct", "plain": "direct"}.get(arm, "chain")
         ends = [row for row in results.runs if (row["arm"], row["stage"], row["mode"]) == (arm, "end", mode)]
         unread = sum(row["letters"].count("-") for row in ends) / sum(len(row["letters"]) for row in ends)
         lines.append(f"| {arm} | {MEANING[arm]} | {len(table)} | {scored(table)} | {by_seed} | {unread:.1%} |")

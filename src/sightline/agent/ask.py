@@ -6,7 +6,7 @@ import asyncio
 import secrets
 from collections.abc import AsyncIterator, Callable, Iterator, Mapping
 from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
@@ -64,6 +64,51 @@ class Asked:
         return said if isinstance(said, Failure) else None
 
 
+@dataclass(frozen=True, slots=True, kw_only=True)
+class Asker:
+    """Whom to ask about the pictures of a folder, or of all that a workspace knows, and by what means."""
+
+    model: str
+    folder: PathLike | None = None
+    tools: tuple[str, ...] = ()
+    without: tuple[str, ...] = ()
+    web: str | None = None
+    embedder: str | Embedder | None = None
+    settings: AgentSettings = field(default_factory=AgentSettings)
+    workspace: PathLike = ".sightline"
+    config: Config = field(default_factory=Config)
+    asking: Asking = field(default_factory=Asking)
+    kinds: Mapping[str, ToolKind] | None = None
+
+    def ask(self, question: str, watch: Callable[[Record], None] | None = None) -> Asked:
+        """The answer to a question; the folder is scanned and indexed first, `watch` is told of each step when done."""
+        with self._open(question) as sitting:
+            return asyncio.run(sitting.ask(watch))
+
+    def price(self, question: str) -> Plan:
+        """What `ask` would take, from its limits and its first request; no chat model is asked."""
+        planning = replace(self, asking=replace(self.asking, plan=True))
+        with planning._open(question) as sitting:
+            return asyncio.run(sitting.price())
+
+    @property
+    def place(self) -> Path:
+        """The workspace."""
+        return Path(self.workspace).expanduser()
+
+    @contextmanager
+    def _open(self, question: str) -> Iterator[_Sitting]:
+        """A question over the index of the folder, which is built where it is not there yet."""
+        if not question.strip():
+            raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
+        place, config, asking = self.place, self.config, self.asking
+        query = SearchQuery(text=question, k=1)
+        found = search(query, self.folder, embedder=self.embedder, workspace=place, config=config, asking=asking)
+        given = None if isinstance(self.embedder, str) else self.embedder
+        with Searcher.open(place, found.index, embedder=given, config=config, asking=asking) as searcher:
+            yield _Sitting(self, question.strip(), searcher, found.notes)
+
+
 def ask(
     question: str,
     folder: PathLike | None = None,
@@ -82,115 +127,55 @@ def ask(
 ) -> Asked:
     """Answer a question about the pictures of a folder (scanned and indexed first), or of all that a workspace knows.
 
-    `watch` is told of each step when it is done.
+    `watch` is told of each step when it is done. An `Asker` says what it would take.
     """
-    asking = asking or Asking()
-    with _opened(question, folder, model, embedder, workspace, config, asking, watch) as job:
-        return asyncio.run(job.ask(tools, without, web, settings or AgentSettings(), kinds))
-
-
-def price_ask(
-    question: str,
-    folder: PathLike | None = None,
-    *,
-    model: str,
-    tools: tuple[str, ...] = (),
-    without: tuple[str, ...] = (),
-    web: str | None = None,
-    embedder: str | Embedder | None = None,
-    settings: AgentSettings | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    asking: Asking | None = None,
-    kinds: Mapping[str, ToolKind] | None = None,
-) -> Plan:
-    """What `ask` would take, from its limits and its first request; no chat model is asked."""
-    asking = replace(asking or Asking(), plan=True)
-    with _opened(question, folder, model, embedder, workspace, config, asking, None) as job:
-        return asyncio.run(job.price(tools, without, web, settings or AgentSettings(), kinds))
-
-
-@contextmanager
-def _opened(
-    question: str,
-    folder: PathLike | None,
-    model: str,
-    embedder: str | Embedder | None,
-    workspace: PathLike,
-    config: Config | None,
-    asking: Asking,
-    watch: Callable[[Record], None] | None,
-) -> Iterator[_Asking]:
-    """A question over the index of a folder, which is built where it is not there yet."""
-    if not question.strip():
-        raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
-    config, place = config or Config(), Path(workspace).expanduser()
-    query = SearchQuery(text=question, k=1)
-    found = search(query, folder, embedder=embedder, workspace=place, config=config, asking=asking)
-    given = None if isinstance(embedder, str) else embedder
-    with Searcher.open(place, found.index, embedder=given, config=config, asking=asking) as searcher:
-        yield _Asking(question.strip(), folder, model, config, place, asking, watch, searcher, found.notes)
+    asker = Asker(
+        model=model,
+        folder=folder,
+        tools=tools,
+        without=without,
+        web=web,
+        embedder=embedder,
+        settings=settings or AgentSettings(),
+        workspace=workspace,
+        config=config or Config(),
+        asking=asking or Asking(),
+        kinds=kinds,
+    )
+    return asker.ask(question, watch)
 
 
 @dataclass(frozen=True, slots=True)
-class _Asking:
+class _Sitting:
+    asker: Asker
     question: str
-    folder: PathLike | None
-    model: str
-    config: Config
-    workspace: Path
-    asking: Asking
-    watch: Callable[[Record], None] | None
     searcher: Searcher
     notes: tuple[str, ...]
 
-    async def ask(
-        self,
-        tools: tuple[str, ...],
-        without: tuple[str, ...],
-        web: str | None,
-        settings: AgentSettings,
-        kinds: Mapping[str, ToolKind] | None,
-    ) -> Asked:
-        pictures, folder = self._pictures(), self.workspace / FOLDER
+    async def ask(self, watch: Callable[[Record], None] | None) -> Asked:
+        pictures, folder = self._pictures(), self.asker.place / FOLDER
         question = self._question(pictures)
-        async with self._agent(pictures, tools, without, web, settings, kinds) as (agent, _):
-            answered = await agent.attempt(question, Recorder(folder, self.watch))
+        async with self._agent(pictures) as (agent, _):
+            answered = await agent.attempt(question, Recorder(folder, watch))
         return self._asked(answered, pictures, folder, question.task.id)
 
-    async def price(
-        self,
-        tools: tuple[str, ...],
-        without: tuple[str, ...],
-        web: str | None,
-        settings: AgentSettings,
-        kinds: Mapping[str, ToolKind] | None,
-    ) -> Plan:
+    async def price(self) -> Plan:
         pictures = self._pictures()
-        async with self._agent(pictures, tools, without, web, settings, kinds) as (agent, caller):
-            return plan_attempts(caller, [agent.first_request(self._question(pictures))], settings, 1)
+        async with self._agent(pictures) as (agent, caller):
+            return plan_attempts(caller, [agent.first_request(self._question(pictures))], self.asker.settings, 1)
 
     @asynccontextmanager
-    async def _agent(
-        self,
-        pictures: Mapping[str, Picture],
-        tools: tuple[str, ...],
-        without: tuple[str, ...],
-        web: str | None,
-        settings: AgentSettings,
-        kinds: Mapping[str, ToolKind] | None,
-    ) -> AsyncIterator[tuple[Agent, Caller]]:
-        opened = open_web(web, freeze=self.workspace / FROZEN, local_only=self.asking.local_only) if web else None
+    async def _agent(self, pictures: Mapping[str, Picture]) -> AsyncIterator[tuple[Agent, Caller]]:
+        by, place, asking = self.asker, self.asker.place, self.asker.asking
+        opened = open_web(by.web, freeze=place / FROZEN, local_only=asking.local_only) if by.web else None
         try:
-            known = known_tools() if kinds is None else kinds
-            names = chosen_names(known, tools, without, {"select", "answer"})
+            known = known_tools() if by.kinds is None else by.kinds
+            names = chosen_names(known, by.tools, by.without, {"select", "answer"})
             materials = Materials(pictures, self.searcher, opened)
             usable = made(known, names, materials)
-            refuse_missing(tools, left_out(known, names, usable, materials))
-            settings = replace(settings, extra=(*settings.extra, _ASKS))
-            async with open_chat(
-                self.model, self.config, workspace=self.workspace, asking=self.asking, stage="ask"
-            ) as model:
+            refuse_missing(by.tools, left_out(known, names, usable, materials))
+            settings = replace(by.settings, extra=(*by.settings.extra, _ASKS))
+            async with open_chat(by.model, by.config, workspace=place, asking=asking, stage="ask") as model:
                 yield Agent(model, list(usable.values()), settings), model
         finally:
             if opened is not None:
@@ -199,14 +184,14 @@ class _Asking:
     def _question(self, pictures: Mapping[str, Picture]) -> Question:
         task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
         allowed = frozenset(pictures)
-        scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
+        scope = Scope() if self.asker.folder is None else Scope(pictures=tuple(pictures))
         return Question(task, (self.question,), State(scope, allowed), Names(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
-        searcher = self.searcher
+        searcher, folder = self.searcher, self.asker.folder
         with searcher.table_lock:
-            rows = None if self.folder is None else searcher.table.rows_under(folder_address(Path(self.folder)))
+            rows = None if folder is None else searcher.table.rows_under(folder_address(Path(folder)))
             held = searcher.table.pictures((searcher.table.rows() if rows is None else rows).tolist())
         if not held:
             raise UserError("there is no picture to ask about.", "sightline scan DIR says what a folder holds")

@@ -1,8 +1,31 @@
 """What a benchmark is on disk: read it, write it, say what is wrong with it."""
 
-from sightline.bench.check import picture_path, validate
-from sightline.bench.folder import read, write, write_elsewhere
-from sightline.bench.place import check_place
-from sightline.bench.problems import Problem, ProblemsError
+from __future__ import annotations
+
+from importlib import import_module
+from typing import TYPE_CHECKING, Any
+
+if TYPE_CHECKING:  # Loaded when first used: who only writes a table has no need of all records.
+    from sightline.bench.check import picture_path, validate
+    from sightline.bench.folder import read, write, write_elsewhere
+    from sightline.bench.place import check_place
+    from sightline.bench.problems import Problem, ProblemsError
 
 __all__ = ["Problem", "ProblemsError", "check_place", "picture_path", "read", "validate", "write", "write_elsewhere"]
+
+_LAZY = {
+    "Problem": "problems",
+    "ProblemsError": "problems",
+    "check_place": "place",
+    "picture_path": "check",
+    "read": "folder",
+    "validate": "check",
+    "write": "folder",
+    "write_elsewhere": "folder",
+}
+
+
+def __getattr__(name: str) -> Any:
+    if name in _LAZY:
+        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
+    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")

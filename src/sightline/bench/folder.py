@@ -95,11 +95,14 @@ def read(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) ->
     return benchmark
 
 
-def write(benchmark: Benchmark, folder: PathLike, *, force: bool = False) -> Benchmark:
+def write(
+    benchmark: Benchmark, folder: PathLike, *, beside: Mapping[str, Any] | None = None, force: bool = False
+) -> Benchmark:
     """Write a benchmark, whole or not at all, and give it back with its checksum.
 
     A benchmark of that name that is there already is replaced; what else its folder holds (pictures, a README) stays.
     Another one, a folder of another kind, and one with reviews that this does not have are only replaced with `force`.
+    `beside` are JSON documents by file name, which appear together with the benchmark.
     """
     if not force:
         check_place(folder, benchmark.name, benchmark.reviews)
@@ -110,17 +113,21 @@ def write(benchmark: Benchmark, folder: PathLike, *, force: bool = False) -> Ben
         for table, values in _contents(benchmark):
             if values or table.required:
                 table.write(values, fresh)
+        for name, document in (beside or {}).items():
+            write_json(fresh / name, document)
         parts = checksums(fresh)
         write_json(fresh / HEADER, _header(benchmark, parts).model_dump(mode="json", by_alias=True))
     return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset())
 
 
-def write_elsewhere(benchmark: Benchmark, source: Path, out: Path) -> Benchmark:
+def write_elsewhere(
+    benchmark: Benchmark, source: Path, out: Path, *, beside: Mapping[str, Any] | None = None
+) -> Benchmark:
     """Write a benchmark that was read from `source` to `out`; its pictures stay where they are, and are found there."""
-    if out.resolve() == source.resolve():
-        return write(benchmark, out)
-    pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
-    return write(replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures)), out)
+    if out.resolve() != source.resolve():
+        pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
+        benchmark = replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures))
+    return write(benchmark, out, beside=beside)
 
 
 def _moved(picture: Picture, source: Path, out: Path) -> Picture:

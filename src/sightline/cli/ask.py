@@ -56,27 +56,27 @@ def ask(
     turns:
         How many turns the agent has; the last one is for the answer.
     """
-    from sightline.agent.ask import ask as ask_agent
-    from sightline.agent.ask import price_ask
+    from sightline.agent.ask import Asker
     from sightline.agent.asked import AgentSettings
     from sightline.agent.limits import TaskLimits
 
     console = common.console
-    how: dict[str, Any] = {
-        "model": chat.chosen(),
-        "tools": tuple(tool or ()),
-        "without": tuple(without_tool or ()),
-        "web": web,
-        "embedder": embedder,
-        "settings": AgentSettings(limits=TaskLimits(turns), seed=common.seed),
-        "workspace": common.workspace_path,
-        "config": common.settings(),
-        "asking": chat.asking(common),
-    }
+    asker = Asker(
+        model=chat.chosen(),
+        folder=in_,
+        tools=tuple(tool or ()),
+        without=tuple(without_tool or ()),
+        web=web,
+        embedder=embedder,
+        settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
+        workspace=common.workspace_path,
+        config=common.settings(),
+        asking=chat.asking(common),
+    )
     if chat.plan:
-        show_plan(price_ask(question, in_, **how), common)
+        show_plan(asker.price(question), common)
         return
-    asked = ask_agent(question, in_, **how, watch=None if common.json else lambda record: _show(record, console))
+    asked = asker.ask(question, None if common.json else lambda record: _show(record, console))
     common.note(asked.notes)
     if common.json:
         common.print_json(to_json(asked))

@@ -2,128 +2,45 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import TYPE_CHECKING, Any
 
-from cyclopts import App, Parameter
-from cyclopts.validators import Number
+from cyclopts import App
 
-from sightline.cli.asking import ChatOptions, Positive, show_plan
+from sightline.cli.asking import show_plan
 from sightline.cli.common import Common, EngineOption
-from sightline.cli.mine_questions import failed, questions
+from sightline.cli.mine_common import MiningJob, Workspace, failed
+from sightline.cli.mine_questions import questions
 from sightline.errors import UserError
 from sightline.types.words import counted
 
 if TYPE_CHECKING:
-    from sightline.config import Config
-    from sightline.mine import Done, Mining, Settings
+    from sightline.mine import Done
     from sightline.mine.pipeline import StageName
     from sightline.types import Benchmark
 
 app = App(name="mine", help="Mine photo histories for requests that need their context.")
-Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
-_WORLD = "builtin/world"
-
-
-@Parameter(name="*", group="Mining")
-@dataclass(frozen=True, kw_only=True)
-class How:
-    """What is mined, and how strictly."""
-
-    embedder: str | None = None
-    "Who says which pictures are alike; the configured one when not given, or world for builtin/world."
-    owners: str | None = None
-    "Whose histories, separated by commas; everybody's when not given."
-    preset: Literal["gentle", "disbench"] | None = None
-    "Who has enough of a history: gentle, or disbench: 2,000 pictures, 50 events, 90 % metadata and more than a year."
-    cap: Positive | None = None
-    "Pictures of one owner at most, in whole events; 2,000 when not given."
-    queries: Positive | None = None
-    "Requests that are kept at most, 50 when not given; three times as many are drafted."
-    writer: str | None = None
-    "Who words the requests: a model, or templates; the model itself when not given, templates for a built-in one."
-    clues: Positive | None = None
-    "Clues of a picture that are followed to others, the rarest first; 4 when not given."
-    retrieval_bound: Share | None = None
-    "Refuse a request of which direct retrieval reaches this F1 at any cut-off; 0.8 when not given."
-    metadata_bound: Share | None = None
-    "Refuse a request of which one filter on time or place reaches this F1; 0.9 when not given."
-    project: Path | None = None
-    "Where the stages keep their files; WORKSPACE/mine when not given."
-
-    def mining(
-        self, workspace: Path | None, asking: ChatOptions, engine: str, common: Common, *, goes_on: bool = False
-    ) -> Mining:
-        """What the library takes; a stage that goes on with a project is as the ones before, but for what is given."""
-        from sightline.mine import Desk, Mining
-        from sightline.mine.files import Files
-
-        place, config = workspace or common.workspace_path, common.settings()
-        folder = self.project or place / "mine"
-        if goes_on:
-            settings = Files(folder).settings()
-            if asking.model not in (None, settings.model):
-                other = _by(asking.chosen(), config)
-                settings = replace(settings, model=other.model, writer=other.writer, confirm=other.confirm)
-        else:
-            settings = _by(asking.chosen(config.annotate.model), config)
-        return Mining(Desk(place, config, asking.asking(common), engine), folder, self._given(settings, common))
-
-    def _given(self, settings: Settings, common: Common) -> Settings:
-        """The settings, with what this command line says."""
-        from sightline.mine.settings import PRESETS
-
-        rules = settings.rules if self.preset is None else PRESETS[self.preset]
-        names = tuple(name.strip() for name in (self.owners or "").split(",") if name.strip())
-        given: dict[str, Any] = {
-            "embedder": self.embedder,
-            "owners": names or None,
-            "queries": self.queries,
-            "seed": common.seed,
-            "clues": self.clues,
-            "retrieval_bound": self.retrieval_bound,
-            "metadata_bound": self.metadata_bound,
-        }
-        if self.writer is not None:
-            settings = replace(settings, writer=None if self.writer == "templates" else self.writer)
-        settings = replace(settings, rules=rules if self.cap is None else replace(rules, cap=self.cap))
-        return replace(settings, **{name: value for name, value in given.items() if value is not None})
-
-
-def _by(model: str, config: Config) -> Settings:
-    """How a model mines when nothing else is said."""
-    from sightline.mine import Settings
-
-    if model != _WORLD:
-        return Settings(model, writer=model)
-    # It words nothing, and what sees the same twice confirms nothing.
-    return Settings(model, embedder=config.models.embedder or "world", confirm=False)
 
 
 @app.default
 def mine(
-    workspace: Path | None = None,
+    workspace: Workspace = None,
     /,
     *,
     out: Path | None = None,
     engine: EngineOption = "local",
-    how: How = How(),
-    asking: ChatOptions = ChatOptions(),
-    common: Common = Common(),
+    job: MiningJob = MiningJob(),
 ) -> None:
     """Run all stages, and write what passed the checks as a benchmark. Run it again to go on after a stop.
 
     Parameters
     ----------
-    workspace:
-        A scanned workspace; --workspace when not given.
     out:
         The folder of the benchmark.
     """
-    mining = how.mining(workspace, asking, engine, common)
+    mining, common = job.mining(workspace, engine), job.common
     common.ignores_limit()
-    if asking.plan:
+    if job.asking.plan:
         show_plan(mining.plan(), common)
         return
     if out is None:
@@ -170,12 +87,11 @@ def _told(value: Any) -> str:
     return f"{value:,}" if isinstance(value, int) else str(value)
 
 
-def _stage(
-    stage: StageName, workspace: Path | None, how: How, asking: ChatOptions, engine: str, common: Common
-) -> None:
-    mining = how.mining(workspace, asking, engine, common, goes_on=stage != "parse" and not asking.plan)
+def _stage(stage: StageName, workspace: Path | None, engine: str, job: MiningJob) -> None:
+    common, planned = job.common, job.asking.plan
+    mining = job.mining(workspace, engine, goes_on=stage != "parse" and not planned)
     common.ignores_limit()
-    if asking.plan:
+    if planned:
         show_plan(mining.plan(), common)
         return
     done = mining.run(stage)
@@ -186,23 +102,11 @@ def _stage(
 
 def _add(stage: StageName, order: int, line: str) -> None:
     def command(
-        workspace: Path | None = None,
-        /,
-        *,
-        engine: EngineOption = "local",
-        how: How = How(),
-        asking: ChatOptions = ChatOptions(),
-        common: Common = Common(),
+        workspace: Workspace = None, /, *, engine: EngineOption = "local", job: MiningJob = MiningJob()
     ) -> None:
-        _stage(stage, workspace, how, asking, engine, common)
+        _stage(stage, workspace, engine, job)
 
-    command.__doc__ = f"""{line}
-
-    Parameters
-    ----------
-    workspace:
-        A scanned workspace; --workspace when not given.
-    """
+    command.__doc__ = line
     app.command(command, name=stage, sort_key=order)
 
 
@@ -214,26 +118,17 @@ _add("check", 5, "Refuse drafts that need no reasoning or are not certain, into 
 
 
 @app.command(sort_key=6)
-def assemble(
-    workspace: Path | None = None,
-    /,
-    *,
-    out: Path,
-    how: How = How(),
-    asking: ChatOptions = ChatOptions(),
-    common: Common = Common(),
-) -> None:
+def assemble(workspace: Workspace = None, /, *, out: Path, job: MiningJob = MiningJob()) -> None:
     """Write what passed the checks as a benchmark. Asks nobody.
 
     Parameters
     ----------
-    workspace:
-        A scanned workspace; --workspace when not given.
     out:
         The folder of the benchmark.
     """
+    common = job.common
     common.ignores_limit()
-    benchmark = how.mining(workspace, asking, "local", common, goes_on=True).assemble(out)
+    benchmark = job.mining(workspace, goes_on=True).assemble(out)
     if common.json:
         common.print_json({"tasks": len(benchmark.tasks), "out": str(out)})
     else:

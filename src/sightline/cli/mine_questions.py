@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from shutil import copyfile
@@ -12,8 +11,9 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import ChatOptions, Positive, show_plan
+from sightline.cli.asking import Positive, show_plan
 from sightline.cli.common import Common, EngineOption
+from sightline.cli.mine_common import Job, Workspace, failed
 from sightline.errors import UserError
 from sightline.types.words import counted
 
@@ -21,14 +21,8 @@ if TYPE_CHECKING:
     from sightline.agent.web import Web
 
 
-def failed(failures: Mapping[str, int]) -> list[str]:
-    """A line for calls that failed, where some did."""
-    told = ", ".join(f"{kind} {count:,}" for kind, count in failures.items())
-    return [f"failed: {told}"] if told else []
-
-
 def questions(
-    workspace: Path | None = None,
+    workspace: Workspace = None,
     /,
     *,
     web: str,
@@ -37,15 +31,12 @@ def questions(
     hops: Annotated[int, Parameter(validator=Number(gte=3, lte=8))] = 5,
     tries: Positive = 3,
     engine: EngineOption = "local",
-    asking: ChatOptions = ChatOptions(),
-    common: Common = Common(),
+    job: Job = Job(),
 ) -> None:
     """Mine questions about single pictures: chains of facts on the web, with a picture of a page on the way.
 
     Parameters
     ----------
-    workspace:
-        A scanned workspace; --workspace when not given.
     web:
         Which web: searxng:URL, serper, brave, mcp:…, frozen:FILE, or world:FOLDER for the web of a drawn world.
     out:
@@ -58,7 +49,6 @@ def questions(
         How often the model is asked without the picture, and without search; one right answer refuses a question.
     """
     from sightline.corpus.view import open_corpus
-    from sightline.mine import Desk
     from sightline.mine.assembling import QUESTIONS, check_place
     from sightline.mine.files import QUESTIONS as FILE
     from sightline.mine.files import Files
@@ -66,12 +56,11 @@ def questions(
     from sightline.mine.questions import QuestionSettings, mine_questions, plan_questions, starts
     from sightline.mine.spending import billed
 
-    place, config = workspace or common.workspace_path, common.settings()
-    model = asking.chosen(config.annotate.model)
-    desk = Desk(place, config, asking.asking(common), engine)
+    desk, common = job.desk(workspace, engine), job.common
+    place, model = desk.workspace, job.asking.chosen(desk.config.annotate.model)
     pictures = dict(islice(((each.id, each) for each in open_corpus(place).pictures.values()), common.limit))
     settings = QuestionSettings(model, count, hops, tries, common.seed or 0)
-    if asking.plan:
+    if job.asking.plan:
         show_plan(plan_questions(list(pictures.values()), settings, desk), common)
         return
     if out is None:

@@ -6,7 +6,7 @@ import sys
 from collections.abc import Mapping
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
@@ -35,6 +35,7 @@ def train(
     resume: Switch = False,
     eval: Annotated[list[Path] | None, Parameter(consume_multiple=True)] = None,  # noqa: A002
     rate: Above = 2e-5,
+    optimiser: Literal["adamw", "muon"] = "adamw",
     tokens: Positive = 8_192,
     together: Positive = 1,
     answer_tokens: Positive = 512,
@@ -70,6 +71,8 @@ def train(
         records with answers.
     rate:
         The highest learning rate.
+    optimiser:
+        How weights are moved; muon takes fewer steps for a small model that is trained whole (try --rate 1e-3).
     tokens:
         Tokens of a batch, padding included.
     together:
@@ -95,6 +98,7 @@ def train(
 
     settings = Settings(
         rate=rate,
+        optimiser=optimiser,
         tokens=tokens,
         together=together,
         keep_every=keep_every,
@@ -182,6 +186,7 @@ def to_json(done: Trained) -> Mapping[str, Any]:
         "tokens": totals.tokens,
         "tokens_said": totals.said,
         "seconds": round(totals.seconds, 3),
+        "utilisation": done.utilisation,
         "evaluations": [{"stage": entry["stage"], **entry["evaluation"]} for entry in done.evaluations],
     }
 
@@ -189,7 +194,12 @@ def to_json(done: Trained) -> Mapping[str, Any]:
 def to_text(done: Trained) -> str:
     """What came of it, for a person."""
     totals = done.totals
-    lines = [f"  {totals.steps:,} steps, {totals.tokens:,} tokens, {totals.said:,} of them said → {done.model}"]
+    speed = f"{totals.tokens / max(totals.seconds, 1e-9):,.0f} tokens/s"
+    used = "" if done.utilisation is None else f", {done.utilisation:.1%} of the peak"
+    lines = [
+        f"  {totals.steps:,} steps, {totals.tokens:,} tokens, {totals.said:,} of them said → {done.model}",
+        f"  {speed}{used}",
+    ]
     for entry in done.evaluations:
         for name, scores in entry["evaluation"].items():
             interval = f"[{scores['low']:.3f}, {scores['high']:.3f}]"

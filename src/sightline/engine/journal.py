@@ -14,7 +14,7 @@ from pathlib import Path
 from typing import Any, Protocol, TypeAlias
 
 from sightline.database import open_database
-from sightline.engine.claims import Claim, ClaimEntry, Forgotten, Left, Owner, is_alive, write_claim
+from sightline.engine.claims import Claim, ClaimEntry, Forgotten, Left, Owner, is_alive, write_claims
 from sightline.engine.journal_rows import FIND, INSERT, from_row, to_row
 from sightline.engine.journal_rows import KEPT_FAILURES as KEPT_FAILURES
 from sightline.engine.journal_rows import Call as Call
@@ -236,9 +236,8 @@ def write_calls(database: sqlite3.Connection, calls: Iterable[Call]) -> None:
 
 
 def _write(database: sqlite3.Connection, entries: Sequence[Entry]) -> None:
-    database.executemany(INSERT, (entry for entry in entries if isinstance(entry, tuple)))
+    database.executemany(INSERT, [entry for entry in entries if isinstance(entry, tuple)])
+    write_claims(database, [entry for entry in entries if isinstance(entry, Claim | Left | Forgotten)])
     for entry in entries:
         if isinstance(entry, _Hits):
             database.execute(_COUNT_HIT, (entry.stage, entry.model, entry.count, entry.usd))
-        elif not isinstance(entry, tuple):
-            write_claim(database, entry)

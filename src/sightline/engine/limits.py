@@ -6,7 +6,7 @@ import asyncio
 import math
 import random
 from collections import deque
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Protocol
 
@@ -163,8 +163,10 @@ class Limiter:
             wait = max(wait, bucket.wait(amount, now))
         return wait
 
-    def _buckets(self, tokens: int) -> list[tuple[Bucket, int]]:
+    def _buckets(self, tokens: int) -> Sequence[tuple[Bucket, int]]:
         """Every rate that is kept here, with what a call takes of it."""
+        if self._requests is None and self._tokens is None and not self._learnt:
+            return ()
         given = ((self._requests, 1), (self._tokens, tokens))
         learnt = ((bucket, 1 if what == "requests" else tokens) for what, bucket in self._learnt.items())
         return [(bucket, amount) for bucket, amount in (*given, *learnt) if bucket is not None]

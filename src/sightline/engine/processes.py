@@ -20,6 +20,11 @@ from typing import Any
 from sightline.engine.worker import receive, send
 
 
+def alone_on_a_core() -> dict[str, str]:
+    """The environment of a process that is one of as many as there are cores: numpy need not start threads in it."""
+    return {"OPENBLAS_NUM_THREADS": "1", **os.environ}
+
+
 @dataclass(frozen=True, slots=True)
 class Died:
     """The worker process ended, or had to be ended, while it worked on this item."""
@@ -122,6 +127,7 @@ class _Process:
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
+            env=alone_on_a_core(),
         )
         try:
             self._exchange(None)

@@ -132,7 +132,7 @@ class Caller:
                 self._journal.record_later(self._call(key, request, replace(course, result=BROKEN_OFF)))
             raise
         if isinstance(course.result, ChatReply):
-            course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
+            course.result = course.finished(course.result)
         else:
             course.result = replace(
                 course.result, usage=course.usage or NOT_KNOWN, usd=course.usd, partial=course.partial
@@ -180,7 +180,7 @@ class Caller:
     async def _turn(self, tokens: int) -> tuple[Slot, bool]:
         """Leave to make a call, and whether it goes out as a probe; the endpoint may go away while we wait for it."""
         while True:
-            probe = await self._breaker.ready()
+            probe = self._breaker.blocks and await self._breaker.ready()
             try:
                 slot = await self._limiter.acquire(tokens)
             except BaseException:
@@ -193,7 +193,8 @@ class Caller:
 
     async def _attempt(self, request: ChatRequest, course: Course) -> Outcome:
         """One attempt in its turn, with money set aside for it, and settled as soon as it is over."""
-        estimate, about = course.estimate, f"{self._transport.endpoint} {request.model}"
+        estimate = course.estimate
+        about = "" if self._budget is None else f"{self._transport.endpoint} {request.model}"
         if self._budget is not None:
             await self._budget.reserve(estimate.usd, about)
         usd: float | None = 0.0

@@ -7,6 +7,7 @@ import errno
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
+from functools import lru_cache
 from typing import Any
 
 import aiohttp
@@ -16,6 +17,7 @@ from yarl import URL
 
 from sightline.config.section import Hidden
 from sightline.models import openai_chat, openai_responses
+from sightline.models.deadline import Deadline
 from sightline.models.failures import Scrubber, clip, failure
 from sightline.models.http_errors import body_failure, is_html, read_error, retry_after, status_failure
 from sightline.models.keys import about_key
@@ -66,6 +68,7 @@ class HttpTransport:
             allow_web=not local_only,
         )
         self._session: aiohttp.ClientSession | None = None
+        self._deadline = Deadline(settings.total_seconds)
 
     def __repr__(self) -> str:
         return f"HttpTransport({str(self._name)!r}, {self.endpoint!r}, api={self._api!r})"
@@ -134,8 +137,9 @@ class HttpTransport:
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
+            # The time for the whole attempt is kept by `Deadline`.
             timeout=aiohttp.ClientTimeout(
-                total=settings.total_seconds, connect=settings.connect_seconds, sock_read=settings.quiet_seconds
+                total=None, connect=settings.connect_seconds, sock_read=settings.quiet_seconds
             ),
             # A proxy is for what leaves the machine.
             trust_env=leaves_machine(self.endpoint),
@@ -149,10 +153,11 @@ class HttpTransport:
         started = time.perf_counter()
         reached = False
         try:
-            async with self._session.post(self._url, data=body, allow_redirects=False) as response:
-                reached = True
-                data = await _read_body(response, self._settings.max_reply_bytes)
-                return self._heard(response, data, request, time.perf_counter() - started)
+            with self._deadline.watch():
+                async with self._session.post(self._url, data=body, allow_redirects=False) as response:
+                    reached = True
+                    data = await _read_body(response, self._settings.max_reply_bytes)
+                    return self._heard(response, data, request, time.perf_counter() - started)
         except TimeoutError as error:
             sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
             return Outcome(failure("timeout", f"{self._asked(request)}: {self._waited(error, reached)}"), sent=sent)
@@ -191,7 +196,7 @@ class HttpTransport:
         return about_key(self._name, self.endpoint, was_sent=self._key is not None)
 
     def _asked(self, request: ChatRequest) -> str:
-        return f"{clip(request.model, 100)} at {self.endpoint}"
+        return _who(request.model, self.endpoint)
 
     def _waited(self, error: TimeoutError, reached: bool) -> str:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
@@ -200,6 +205,11 @@ class HttpTransport:
             where = "inside the reply" if reached else "before the reply"
             return f"nothing came for {self._settings.quiet_seconds:g} s {where}"
         return f"not done within {self._settings.total_seconds:g} s"
+
+
+@lru_cache(maxsize=256)
+def _who(model: str, endpoint: str) -> str:
+    return f"{clip(model, 100)} at {endpoint}"
 
 
 def _address(endpoint: str, path: str) -> URL:

@@ -123,6 +123,8 @@ def told_by(payload: Any) -> Told:
 
 def is_html(body: bytes) -> bool:
     """Does the body look like a web page?"""
+    if body.startswith(b"{"):  # As nearly all do.
+        return False
     start = body[:256].lstrip().lower()
     return start.startswith((b"<!doctype", b"<html", b"<head", b"<body"))
 
@@ -179,8 +181,7 @@ def body_failure(payload: Any, asked: str) -> Failure | None:
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Seconds to wait by the server's own word: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
-    milliseconds = _number(headers.get("retry-after-ms"))
-    if milliseconds is not None:
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
         return min(milliseconds / 1000, _LATEST)
     value = headers.get("retry-after")
     if value is None:
@@ -209,8 +210,10 @@ def _date(value: str) -> datetime | None:
 
 
 def _number(value: str | None) -> float | None:
+    if value is None:
+        return None
     try:
-        number = float(value) if value is not None else math.nan
+        number = float(value)
     except ValueError:
         return None
     return number if math.isfinite(number) and number >= 0 else None

@@ -203,22 +203,23 @@ def _parts(content: Any) -> tuple[str, str]:
 
 def _reasoning(message: Mapping[str, Any]) -> str:
     for name in ("reasoning_content", "reasoning", "thinking"):
-        value = message.get(name)
+        if not (value := message.get(name)):
+            continue
         found = _text(value.get("content") if isinstance(value, dict) else value)
         if found:
             return found
     details = message.get("reasoning_details")
-    texts = [
-        _text(item.get("text")) or _text(item.get("summary"))
-        for item in (details if isinstance(details, list) else ())
-        if isinstance(item, dict)
-    ]
+    if not isinstance(details, list):
+        return ""
+    texts = [_text(item.get("text")) or _text(item.get("summary")) for item in details if isinstance(item, dict)]
     return "\n\n".join(filter(None, texts))
 
 
 def _tool_calls(calls: Any) -> tuple[ToolCall, ...]:
+    if not isinstance(calls, list):
+        return ()
     found = []
-    for number, call in enumerate(calls if isinstance(calls, list) else ()):
+    for number, call in enumerate(calls):
         wanted = call.get("function") or call.get("custom") if isinstance(call, dict) else None
         if not isinstance(wanted, dict):
             continue

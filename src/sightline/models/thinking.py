@@ -77,9 +77,10 @@ def split_thinking(text: str, *, steps: bool = False) -> Thinking:
     if text.startswith(_BARE) and (bare := _bare_channels(text)) is not None:
         return bare
     tags = _TAG_OR_STEP if steps else _TAG
-    if not any(start in text for start in _STARTS) or tags.search(text) is None:
+    first = tags.search(text) if any(start in text for start in _STARTS) else None
+    if first is None:
         return Thinking("", text, "none")
-    return _Splitter(text, tags).split()
+    return _usual(text, tags, first) or _Splitter(text, tags).split()
 
 
 def starts_thinking(text: str) -> bool:
@@ -88,6 +89,14 @@ def starts_thinking(text: str) -> bool:
     if found is None:
         return text.startswith(_BARE) and _bare_channels(text) is not None
     return _name(found) in _OPENING or _opens_channel(found)
+
+
+def _usual(text: str, tags: re.Pattern[str], first: re.Match[str]) -> Thinking | None:
+    """One block at the beginning, and an answer without tags: what most models write, in a fraction of the time."""
+    last = None if first.start() else tags.search(text, first.end())
+    if last is None or _OPENED_BY.get(last[0].lower()) != first[0].lower() or tags.search(text, last.end()) is not None:
+        return None
+    return Thinking(text[first.end() : last.start()].strip(), text[last.end() :].strip(), "closed")
 
 
 def _bare_channels(text: str) -> Thinking | None:

@@ -14,13 +14,15 @@ def read_usage(reported: Any) -> Usage:
     """The tokens of one call; `reported` is false on the result when the server did not say."""
     if not isinstance(reported, dict):
         return NOT_REPORTED
-    sent = _details(reported, "prompt_tokens_details", "input_tokens_details")
-    came = _details(reported, "completion_tokens_details", "output_tokens_details")
     known_in = _count(reported, "prompt_tokens", "input_tokens")
     known_out = _count(reported, "completion_tokens", "output_tokens")
     if known_in is None and known_out is None:
         return NOT_REPORTED
     input_, output = known_in or 0, known_out or 0
+    sent = _details(reported, "prompt_tokens_details", "input_tokens_details")
+    came = _details(reported, "completion_tokens_details", "output_tokens_details")
+    if not sent and not came and "prompt_cache_hit_tokens" not in reported:
+        return Usage(input=input_, output=output)
     reasoning = _count(came, "reasoning_tokens") or 0
     total = _count(reported, "total_tokens")
     # Some servers count thinking beside the output instead of in it; the total gives them away.
@@ -37,7 +39,11 @@ def read_usage(reported: Any) -> Usage:
 
 
 def _details(reported: Mapping[str, Any], *names: str) -> Mapping[str, Any]:
-    return next((reported[name] for name in names if isinstance(reported.get(name), dict)), {})
+    for name in names:
+        found = reported.get(name)
+        if isinstance(found, dict):
+            return found
+    return {}
 
 
 def _count(reported: Mapping[str, Any], *names: str) -> int | None:

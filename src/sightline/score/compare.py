@@ -123,8 +123,9 @@ def compare(
 
     Difference with a paired bootstrap interval, paired randomisation test, Holm's correction over the pairs of a
     metric, tie groups; all by cluster where the scores are. Runs that failed on different tasks, or lack
-    predictions for different ones, are refused unless `allow_failures_differ`; each then counts as zero. `names` stand
-    for the runs (default: their systems).
+    predictions for different ones, are refused unless `allow_failures_differ`; each then counts as zero. `metrics` are
+    by default those of all runs, without the ones that have no value in any; `names` stand for the runs (default:
+    their systems).
     """
     check_fraction("level", level)
     chosen = _common_metrics(scores, metrics)
@@ -166,7 +167,8 @@ def _common_metrics(scores: Sequence[Scores], given: Sequence[str] | None) -> tu
             )
     if not common:
         raise UserError("the runs have no metric in common.", "score them again with the same metrics")
-    return tuple(dict.fromkeys(given or common))
+    with_values = [name for name in common if any(one.overall[name].n for one in scores)]
+    return tuple(dict.fromkeys(given or with_values or common))
 
 
 def _entries(scores: Sequence[Scores], names: Sequence[str] | None, metrics: Sequence[str]) -> list[_Entry]:

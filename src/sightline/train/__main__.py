@@ -35,6 +35,7 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--resume", action="store_true")
     parser.add_argument("--eval", type=Path, nargs="+", default=[], help="records with answers, or a curriculum")
     parser.add_argument("--rate", type=float, default=2e-5)
+    parser.add_argument("--optimiser", choices=["adamw", "muon"], default="adamw")
     parser.add_argument("--tokens", type=int, default=8_192, help="of a batch, padding included")
     parser.add_argument("--together", type=int, default=1, help="batches of a step")
     parser.add_argument("--answer-tokens", type=int, default=512)
@@ -54,6 +55,7 @@ def _train(chosen: argparse.Namespace) -> None:
 
     settings = Settings(
         rate=chosen.rate,
+        optimiser=chosen.optimiser,
         tokens=chosen.tokens,
         together=chosen.together,
         keep_every=chosen.keep_every,

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from sightline.train.examples import ROUND
 
 WINDOW = 64
-"""Batches' worth of examples that are sorted by length at a time: enough to waste little, few enough to stay mixed."""
+"""Batches' worth of examples that are sorted by rounded length at a time: few enough to stay mixed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,7 +36,7 @@ def steps_of(
     for at in range(0, len(order), size):
         window = order[at : at + size]
         if mixed:
-            window = window[np.argsort(-lengths[window], kind="stable")]
+            window = window[np.argsort(-lengths[window] // ROUND, kind="stable")]
         cut = list(_cut(window, lengths, tokens))
         if mixed:
             rng.shuffle(cut)

@@ -19,6 +19,7 @@ from sightline.train.encoding import RecordExamples, prompts
 from sightline.train.log import Log, draw_curves
 from sightline.train.loop import Settings, Stage, Totals, train
 from sightline.train.models import NEW, open_model, save, with_lora
+from sightline.train.peak import utilisation
 from sightline.train.place import held
 from sightline.train.records import Record, check_pictures, digest, read_records, read_stages
 
@@ -52,6 +53,8 @@ class Trained:
     totals: Totals
     curves: Path
     evaluations: tuple[Mapping[str, Any], ...]
+    utilisation: float | None
+    """The share of the GPUs' peak arithmetic that was used, where it is known."""
 
 
 def train_course(
@@ -96,8 +99,10 @@ def _trained(
             save(model, processor, base)
         model = with_lora(model, course.lora, base)
     log = Log(course.out / "log.jsonl")
+    done = keeper.steps()
     if writes:
-        log.begin(keeper.steps())
+        log.begin(done)
+    asked = any("evaluation" in entry and entry["step"] == done for entry in log.read())
 
     def note(entry: Mapping[str, Any]) -> None:
         log(entry)
@@ -107,17 +112,20 @@ def _trained(
     stages = [Stage(name, RecordExamples(some, processor), mixed=course.mixed) for name, some in records.items()]
     asks = Asks(course.evals, processor, course.most, half=settings.half)
     try:
-        totals = train(model, stages, settings, note, evaluate=asks if course.evals else None, keeper=keeper)
+        evaluate = asks if course.evals else None
+        totals = train(model, stages, settings, note, evaluate=evaluate, keeper=keeper, asked=asked)
     except KeyboardInterrupt:
         raise Interrupted(course.out, keeper.steps()) from None
     if writes:
         save(model, processor, course.out / "model")
     entries = log.read()
+    speed = totals.tokens / max(totals.seconds, 1e-9)
     return Trained(
         course.out / "model",
         totals,
         draw_curves(entries, course.out) if writes else course.out,
         tuple(entry for entry in entries if "evaluation" in entry),
+        utilisation(model, speed, Accelerator().num_processes),
     )
 
 

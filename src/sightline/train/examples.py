@@ -58,15 +58,15 @@ class Text:
 
 
 class ArrayExamples:
-    """Examples for Glimpse that lie in memory, with the pixels of all pictures on the device."""
+    """Examples for Glimpse that lie in memory, with all pictures on the device: their pixels, or looks at them."""
 
-    def __init__(self, texts: Sequence[Text], tokenizer: Any, pixels: Tensor) -> None:
+    def __init__(self, texts: Sequence[Text], tokenizer: Any, pictures: Tensor) -> None:
         turns = [((text.prompt, text.target), *text.more) for text in texts]
         asked = _numbers(tokenizer, (f"{USER}{asks}{ASSISTANT}" for talk in turns for asks, _ in talk))
         said = _numbers(tokenizer, (f"{says}{END}" for talk in turns for _, says in talk))
         pairs = iter(zip(asked, said, strict=True))
         talks = [[next(pairs) for _ in talk] for talk in turns]
-        self.pixels = pixels
+        self.pictures = pictures
         self.read = np.array([len(talk[0][0]) for talk in talks], np.int64)
         self._tokens = [np.concatenate([part for pair in talk for part in pair]) for talk in talks]
         self._labels = [np.concatenate([part for pair in talk for part in _labelled(*pair)]) for talk in talks]
@@ -108,12 +108,13 @@ class ArrayExamples:
         pictures = np.concatenate([self._pictures[row] for row in rows])
         if not len(pictures):
             return {}
-        return {"pixel_values": self.pixels[self._moved(pictures)].permute(0, 3, 1, 2)}
+        some = self.pictures[self._moved(pictures)]
+        return {"looks": some} if some.ndim == 3 else {"pixel_values": some.permute(0, 3, 1, 2)}
 
     def _moved(self, array: NDArray[np.int64]) -> Tensor:
         found = torch.from_numpy(array)
-        if self.pixels.device.type == "cuda":
-            return found.pin_memory().to(self.pixels.device, non_blocking=True)
+        if self.pictures.device.type == "cuda":
+            return found.pin_memory().to(self.pictures.device, non_blocking=True)
         return found
 
 

@@ -1,13 +1,15 @@
-"""Glimpse's eye: a picture becomes 50 vectors, one for each of its parts and the strongest thing in it.
+"""Glimpse's eye: a picture becomes 26 vectors, one for each of its columns and for each of the things in it.
 
 Its trunk is the network with which the package's own reader finds things (training/world): with that one's weights it
-sees from the start. What stands in a part is taken from the spot where the trunk is surest of a thing, and the rest of
-the part from a coarser map; a few transformer layers then let each part see the others.
+sees from the start. A picture is cut into parts, and of each the spot where the trunk is surest of a thing is taken;
+the surest of these spots are the things. Of the rest a coarser map tells, by columns, in which a few transformer layers
+let each part see the others. What a frozen trunk finds in a picture is always the same, so it may be kept: a look.
 """
 
 from __future__ import annotations
 
 from collections.abc import Sequence
+from dataclasses import dataclass
 
 import torch
 from torch import Tensor, nn
@@ -16,14 +18,20 @@ from torch.nn import functional
 WIDE, HIGH = 320, 240
 """Pixels of a picture; others are scaled to that."""
 COLUMNS, ROWS = 10, 5
-TOKENS = COLUMNS * ROWS
-"""Vectors that a picture becomes: each for 32 x 48 pixels."""
+PARTS = COLUMNS * ROWS
+"""Each of 32 x 48 pixels, column by column: what follows in them is about what one reads from left to right."""
+THINGS = 16
+TOKENS = COLUMNS + THINGS
+"""Vectors that a picture becomes."""
 KINDS, HUES = 45, 11
 TAGS = KINDS + HUES
 """What the trunk can take a thing for: a kind and a colour."""
 _LOW = 16
 """Rows of grey below a picture, so that its height is a multiple of 32."""
 _RATES = 6
+PLACE = 4 * 2 * _RATES
+"""Numbers by which waves tell of a box."""
+_UNIT = (PLACE / 2) ** -0.5
 _SURE = 2.0
 """How much more a surer spot counts than the others of its part."""
 
@@ -104,31 +112,56 @@ class Layer(nn.Module):
         return x + self.down(functional.gelu(self.up(self.norm2(x))))
 
 
+@dataclass(frozen=True, slots=True)
+class Seen:
+    """What the eye sees in pictures: of columns vectors; of things their features, tags, and places as waves."""
+
+    columns: Tensor
+    features: Tensor
+    tags: Tensor
+    places: Tensor
+
+
 class Eye(nn.Module):
-    """Pictures (n, 3, 240, 320; bytes) → vectors (n, 50, width) and tags (n, 50, 56); a frozen trunk is not trained."""
+    """Pictures → looks → what is seen. A frozen trunk is not trained."""
 
     def __init__(self, widths: Sequence[int], width: int, layers: int, heads: int, *, frozen: bool) -> None:
         super().__init__()
         *_, out8, out4 = widths
         self.trunk = Trunk(widths).requires_grad_(not frozen)
-        self.spot = nn.Linear(out4 + 1 + 4 * 2 * _RATES, width)
-        self.merge = nn.Conv2d(out8, width, (6, 4), (6, 4))
-        self.place = nn.Embedding(TOKENS, width)
+        self.cuts = (out8 * (HIGH // 8 // ROWS) * (WIDE // 8 // COLUMNS), out4, 1, 4, TAGS)
+        self.merge = nn.Linear(self.cuts[0], width)
+        self.place = nn.Embedding(PARTS, width)
         self.layers = nn.ModuleList(Layer(width, heads) for _ in range(layers))
         self.norm = nn.LayerNorm(width)
+        self.column = nn.Linear(ROWS * width, width)
         self.frozen = frozen
 
-    def forward(self, pixels: Tensor) -> tuple[Tensor, Tensor]:
+    def look(self, pixels: Tensor) -> Tensor:
+        """Of pictures (n, 3, 240, 320; bytes) what the trunk finds in each part: (n, 50, numbers)."""
         x = functional.pad(pixels, (0, 0, 0, _LOW), value=128).to(self.norm.weight.dtype) / 63.75 - 2.0
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
             coarse, fine, heat, sides = self.trunk(x.contiguous(memory_format=torch.channels_last))
             seen, sure, boxes = spots_of(fine, heat, sides)
-            tags = self.trunk.tags(seen, sure)
-        rest = self.merge(coarse[:, :, : HIGH // 8]).flatten(2).transpose(1, 2)
-        x = self.spot(torch.cat([seen, sure, waves(boxes)], -1)) + rest + self.place.weight
+            rest = _parts(coarse[:, :, : HIGH // 8]).flatten(2)
+            return torch.cat([rest.float(), seen, sure, boxes, self.trunk.tags(seen, sure)], -1)
+
+    def forward(self, looks: Tensor) -> Seen:
+        rest, spots = looks.split((self.cuts[0], sum(self.cuts[1:])), -1)
+        x = self.merge(rest.to(self.merge.weight.dtype)) + self.place.weight
         for layer in self.layers:
             x = layer(x)
-        return self.norm(x), tags
+        columns = self.column(self.norm(x).unflatten(1, (COLUMNS, ROWS)).flatten(2))
+        features, sure, boxes, tags = _surest(spots.float(), self.cuts[1]).split(self.cuts[1:], -1)
+        # All of length 1 at most, as words are: larger ones would drown the rest, and learn in leaps.
+        there = (sure + 1).sigmoid()
+        return Seen(columns, functional.normalize(features, dim=-1) * there, tags, waves(boxes) * there * _UNIT)
+
+
+def _surest(spots: Tensor, sure: int) -> Tensor:
+    """The spots at which the trunk is surest of a thing (by that number of theirs), in the order of their parts."""
+    chosen = spots[..., sure].topk(THINGS, 1).indices.sort(1).values
+    return spots.gather(1, chosen[..., None].expand(-1, -1, spots.shape[-1]))
 
 
 def spots_of(fine: Tensor, heat: Tensor, sides: Tensor) -> tuple[Tensor, Tensor, Tensor]:
@@ -148,7 +181,7 @@ def _parts(x: Tensor) -> Tensor:
     """A map (n, c, h, w) cut into the parts of a picture: (n, 50, c, pixels)."""
     n, c, high, wide = x.shape
     cut = x.reshape(n, c, ROWS, high // ROWS, COLUMNS, wide // COLUMNS)
-    return cut.permute(0, 2, 4, 1, 3, 5).reshape(n, TOKENS, c, -1)
+    return cut.permute(0, 4, 2, 1, 3, 5).reshape(n, PARTS, c, -1)
 
 
 def waves(numbers: Tensor) -> Tensor:

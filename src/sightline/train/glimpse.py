@@ -1,6 +1,6 @@
 """Glimpse: a small vision-language model (23 million parameters) that is trained where nothing can be downloaded.
 
-Pictures of one size become 50 vectors each (see eye.py), which stand in the places of `<image>` tokens; a Llama decoder
+Pictures of one size become 26 vectors each (see eye.py), which stand in the places of `<image>` tokens; a Llama decoder
 reads on from there. Its classes are known to transformers' Auto classes.
 """
 
@@ -20,7 +20,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from sightline.train.eye import TAGS, Block, Eye
+from sightline.train.eye import PLACE, TAGS, Block, Eye
 
 # Of the trunk's maps: at a half of a picture's size, a quarter and so on, and of those that are made of them.
 _WIDTHS = (24, 40, 64, 128, 224, 96, 64, 80)
@@ -84,7 +84,9 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
             frozen=config.vision_frozen,
         )
         self.projector = nn.Sequential(nn.Linear(width, width), nn.GELU(), nn.Linear(width, width))
+        self.features = nn.Linear(config.vision_widths[-1], width)
         self.names = nn.Linear(TAGS, width, bias=False)
+        self.places = nn.Linear(PLACE, width, bias=False)
         self.model = LlamaModel(config)
         self.lm_head = nn.Linear(width, config.vocab_size, bias=False)
         self.post_init()
@@ -104,19 +106,23 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
             nn.init.kaiming_normal_(module.weight, nonlinearity="relu")
         elif isinstance(module, Block):  # Blocks begin as ways past them: nothing else keeps numbers small.
             nn.init.zeros_(module.layers[1][0].weight)
-        elif isinstance(module, Eye):
-            nn.init.kaiming_normal_(module.spot.weight, nonlinearity="linear")
 
-    def _seen(self, pixels: Tensor) -> Tensor:
-        """Pictures as the decoder reads them; what a thing is taken for goes past the projector."""
-        vectors, tags = self.eye(pixels)
-        found: Tensor = self.projector(vectors) + self.names(tags)
+    def look(self, pixel_values: Tensor) -> Tensor:
+        """What a frozen trunk finds in pictures, to be kept and given as `looks` instead of them."""
+        found: Tensor = self.eye.look(pixel_values)
         return found
+
+    def _seen(self, looks: Tensor) -> Tensor:
+        """Pictures as the decoder reads them: their columns, then the things in them."""
+        seen = self.eye(looks)
+        things = self.features(seen.features) + self.names(seen.tags) + self.places(seen.places)
+        return torch.cat([self.projector(seen.columns), things], 1)
 
     def forward(
         self,
         input_ids: Tensor | None = None,
         pixel_values: Tensor | None = None,
+        looks: Tensor | None = None,
         attention_mask: Tensor | None = None,
         position_ids: Tensor | None = None,
         past_key_values: Any = None,
@@ -129,8 +135,10 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
             inputs_embeds = self.get_input_embeddings()(input_ids)
         # While generating, only the first step has pictures; the rest are in the cache.
         first = past_key_values is None or past_key_values.get_seq_length() == 0
-        if pixel_values is not None and first:
-            seen = torch.cat([self._seen(some) for some in pixel_values.split(_TOGETHER)]).to(inputs_embeds.dtype)
+        if first and looks is None and pixel_values is not None:
+            looks = torch.cat([self.look(some) for some in pixel_values.split(_TOGETHER)])
+        if first and looks is not None:
+            seen = self._seen(looks).to(inputs_embeds.dtype)
             where = (input_ids == self.config.image_token_id).unsqueeze(-1)
             inputs_embeds = inputs_embeds.masked_scatter(where, seen.reshape(-1, seen.shape[-1]))
         loss_arguments = {key: more.pop(key) for key in ("num_items_in_batch",) if key in more}

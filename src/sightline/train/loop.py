@@ -18,8 +18,10 @@ from torch.nn import functional
 from sightline.train.batching import Step, steps_of
 from sightline.train.checkpoint import Keeper
 from sightline.train.examples import IGNORED, Batch, Examples
+from sightline.train.muon import Muon
 
 _AHEAD = 4
+_BETAS = (0.9, 0.98)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -31,6 +33,7 @@ class Settings:
     warm_up: float = 0.03
     clip: float = 1.0
     schedule: Literal["cosine", "constant"] = "cosine"
+    optimiser: Literal["adamw", "muon"] = "adamw"
     tokens: int = 32_768
     together: int = 1
     half: bool = True
@@ -94,13 +97,19 @@ def train(
     *,
     evaluate: Evaluate | None = None,
     keeper: Keeper | None = None,
+    asked: bool = False,
 ) -> Totals:
-    """Train a model through stages, from its checkpoint where there is one; `evaluate` is asked after each stage."""
+    """Train a model through stages, from its checkpoint where there is one; `evaluate` is asked after each stage.
+
+    A stage is kept before it is evaluated. Where a training was stopped between the two, it goes on with the
+    evaluation, unless that was `asked` and written down already.
+    """
     torch.manual_seed(settings.seed)
     accelerator = Accelerator()
     model.to(accelerator.device).train()
-    optimiser = torch.optim.AdamW(_groups(model, settings), lr=settings.rate, betas=(0.9, 0.98), fused=True)
-    before = keeper.restore(model, optimiser) if keeper else None
+    optimiser = _optimiser(model, settings)
+    before = dict(keeper.restore(model, optimiser) or {}) if keeper else {}
+    unasked = before.pop("unasked", "") if before else ""
     totals = Totals(**before) if before else Totals()
     if settings.compiled:
         compile_blocks(model)
@@ -108,6 +117,13 @@ def train(
     whole = sum(stage.budget for stage in stages)
     clock = _Clock(totals.seconds)
     log = log if accelerator.is_main_process else _silent
+
+    def ask(stage: str) -> None:
+        if evaluate is not None and accelerator.is_main_process:
+            log({"step": totals.steps, "stage": stage, "evaluation": dict(_asked(evaluate, stage, model, clock))})
+
+    if unasked and not asked:
+        ask(unasked)
     losses: list[Tensor] = []
     together = settings.together * accelerator.num_processes
     for place, batches in _loaded(islice(_plan(stages, settings, together), totals.steps, None), stages):
@@ -127,11 +143,11 @@ def train(
             loss = float(accelerator.reduce(torch.stack(losses).mean(), "sum"))
             losses.clear()
             log({"step": totals.steps, "stage": name, "loss": loss, "rate": rate, **asdict(totals)})
-        if ends and evaluate is not None and accelerator.is_main_process:
-            log({"step": totals.steps, "stage": name, "evaluation": dict(_asked(evaluate, name, model, clock))})
         if keeper and keeps and accelerator.is_main_process:
             totals.seconds = clock.seconds
-            keeper.keep(model, optimiser, asdict(totals))
+            keeper.keep(model, optimiser, {**asdict(totals), "unasked": name if ends else ""})
+        if ends:
+            ask(name)
         if over:
             break
     totals.seconds = clock.seconds
@@ -194,13 +210,27 @@ def _due(steps: int, every: int) -> bool:
     return every > 0 and steps % every == 0
 
 
+def _optimiser(model: nn.Module, settings: Settings) -> Any:
+    groups = _groups(model, settings)
+    if settings.optimiser == "muon":
+        return Muon(groups, lr=settings.rate, betas=_BETAS)
+    return torch.optim.AdamW(groups, lr=settings.rate, betas=_BETAS, fused=True)
+
+
 def _groups(model: nn.Module, settings: Settings) -> list[dict[str, Any]]:
-    """Matrices decay; norms, biases and other vectors do not."""
-    weights = [weight for weight in model.parameters() if weight.requires_grad]
-    return [
-        {"params": [weight for weight in weights if weight.ndim >= 2], "weight_decay": settings.decay},
-        {"params": [weight for weight in weights if weight.ndim < 2], "weight_decay": 0.0},
+    """Matrices decay; norms, biases and other vectors do not. Muon takes the matrices of layers that are repeated."""
+    groups: dict[str, list[nn.Parameter]] = {"vectors": [], "matrices": [], "layers": []}
+    for name, weight in model.named_parameters():
+        if weight.requires_grad:
+            within = settings.optimiser == "muon" and weight.ndim == 2 and ".layers." in f".{name}"
+            groups["vectors" if weight.ndim < 2 else "layers" if within else "matrices"].append(weight)
+    found = [
+        {"params": groups["matrices"], "weight_decay": settings.decay},
+        {"params": groups["vectors"], "weight_decay": 0.0},
     ]
+    if groups["layers"]:
+        found.append({"params": groups["layers"], "weight_decay": settings.decay, "orthogonal": True})
+    return found
 
 
 def _plan(stages: Sequence[Stage], settings: Settings, together: int) -> Iterator[Place]:

@@ -3,8 +3,11 @@
 from __future__ import annotations
 
 import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
 
 from sightline.score.answers.reply import (
+    _SENTENCE_END,
     Reply,
     Strength,
     concluding,
@@ -94,3 +97,9 @@ def test_sentences_and_conclusions() -> None:
     assert concluding("天很高。所以是巴黎") == "是巴黎"
     assert concluding("So it was. It is Paris.") is None
     assert concluding("") is None
+
+
+@given(st.text(st.sampled_from("ab.!?\"')] \t\r\n。”é"), max_size=40))
+@settings(max_examples=300, deadline=None)
+def test_the_short_way_to_sentences_leads_to_the_same(text: str) -> None:
+    assert sentences(text) == tuple(piece.strip() for piece in _SENTENCE_END.split(text) if piece.strip())

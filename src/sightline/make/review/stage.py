@@ -13,7 +13,7 @@ from sightline import bench
 from sightline.bench.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.bench.truth import TaskTruth
 from sightline.errors import UserError
-from sightline.io import parse_line, read_json, write_json
+from sightline.io import parse_line, read_json
 from sightline.make.asking import free
 from sightline.make.assemble.benchmark import FOLDER
 from sightline.make.audit.decisions import PEOPLE
@@ -57,8 +57,8 @@ def review_benchmark(
         raise UserError(f"{out} is there, and people have reviewed it.", "choose another folder")
     applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people)))
     if not dry_run:
-        written = bench.write_elsewhere(applied.benchmark, source, out)
-        write_json(out / LOG, {"versions": [*_earlier(source), _entry(before, applied, people)]})
+        log = {"versions": [*_earlier(source), _entry(before, applied, people)]}
+        written = bench.write_elsewhere(applied.benchmark, source, out, beside={LOG: log})
         applied = replace(applied, benchmark=written)
     return out, applied
 

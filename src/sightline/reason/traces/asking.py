@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import asyncio
-from collections.abc import Callable, Iterable, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -43,10 +43,13 @@ class Settings:
     "Fields of every request to a teacher."
 
 
-def request_for(question: Question, teacher: Teacher, parameters: Mapping[str, Any]) -> ChatRequest:
-    """What a teacher is asked."""
-    message = Message("user", (question.prompt, ImagePart(question.subject.uri)))
-    return ChatRequest(teacher.name, (message,), sample=teacher.sample, **parameters)
+def requests_for(
+    question: Question, teachers: Iterable[Teacher], parameters: Mapping[str, Any]
+) -> Iterator[ChatRequest]:
+    """What each teacher is asked."""
+    messages = (Message("user", (question.prompt, ImagePart(question.subject.uri))),)
+    for teacher in teachers:
+        yield ChatRequest(teacher.name, messages, sample=teacher.sample, **parameters)
 
 
 def spec_of(settings: Settings, config: Config, asking: Asking) -> StageSpec[Question, Asked]:
@@ -65,12 +68,13 @@ def stage_in(shared: Shared, *, settings: Settings, config: Config, asking: Aski
             callers[key] = chat_in(shared, teacher.name, config, asking=_at(asking, teacher), stage=stage)
         return callers[key]
 
-    teachers = [(teacher, caller(teacher, STAGE)) for teacher in settings.teachers]
+    models = [caller(teacher, STAGE) for teacher in settings.teachers]
     verifier = None if settings.verifier is None else caller(settings.verifier, grounding.STAGE)
 
     async def one(question: Question) -> Asked:
         with purpose(question.id):
-            asked = (_ask(model, request_for(question, who, settings.parameters)) for who, model in teachers)
+            requests = requests_for(question, settings.teachers, settings.parameters)
+            asked = (_ask(model, request) for model, request in zip(models, requests, strict=True))
             # A stop waits for the other teachers' replies: they are paid for.
             came = await asyncio.gather(*asked, return_exceptions=True)
             replies = tuple(_raised(reply) for reply in came)
@@ -112,7 +116,11 @@ def price(
     async def planned() -> Plan:
         stages = []
         for teacher in settings.teachers:
-            requests = (request_for(question, teacher, settings.parameters) for question in questions())
+            requests = (
+                request
+                for question in questions()
+                for request in requests_for(question, [teacher], settings.parameters)
+            )
             stages.append(await _priced(teacher, STAGE, requests))
         if settings.verifier is not None:
             claims = [_TYPICAL_CLAIM] * (VERIFIED_EACH * len(settings.teachers))

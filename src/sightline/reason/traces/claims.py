@@ -72,7 +72,8 @@ def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[Claim, ...]:
     """The declarative sentences of a text, each once; questions, headings and talk about the task are left out."""
     found: dict[str, Claim] = {}
     for sentence in sentences(plain(text)):
-        sentence = _BULLET.sub("", sentence).strip()
+        if (bullet := _BULLET.match(sentence)) is not None:
+            sentence = sentence[bullet.end() :]
         if sentence.endswith(("?", "？", ":", "：")) or _NO_CLAIM.match(sentence):
             continue
         words = content_words(sentence)

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 
 from sightline.reason.traces.language import speaks
 from sightline.reason.traces.loops import find_circles
-from sightline.reason.traces.nouns import Rules, Said
+from sightline.reason.traces.nouns import CUT_OFF, Rules, Said
 from sightline.reason.traces.refusals import refuses
 
 REASONS = {
@@ -24,8 +24,6 @@ REASONS = {
     "duplicate": "nearly the same was said before",
 }
 """Why a reply is not kept as a trace."""
-CUT_OFF = {"length": "truncated", "endless": "runaway", "refused": "refusal", "content-filter": "refusal"}
-"""Calls that failed for what is a reason here; what was said until then is kept beside the traces, as partial."""
 
 _TEMPLATE_MARK = re.compile(r"<\|/?[A-Za-z][\w /:-]{1,40}\|>")
 _TAGGED = re.compile(r"\s*<(?P<name>[A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,200})?>(?P<inside>.*)</(?P=name)>", re.DOTALL)
@@ -44,27 +42,24 @@ class Sifted:
 
 def sift(said: Said, rules: Rules) -> Sifted:
     """Every filter over one reply."""
-    parts = (find_circles(said.thinking), find_circles(said.answer))
-    thinking, answer = (
-        text if part.cut is None else text[: part.cut].rstrip()
-        for text, part in zip((said.thinking, said.answer), parts, strict=True)
-    )
-    words = parts[0].words + parts[1].words
-    repeated = max(part.repeated for part in parts)
+    thought, answered = find_circles(said.thinking), find_circles(said.answer)
+    thinking, answer = _until(said.thinking, thought.cut), _until(said.answer, answered.cut)
+    words = thought.words + answered.words
+    repeated = max(thought.repeated, answered.repeated)
     reasons = [CUT_OFF[said.finish]] if said.finish in CUT_OFF else []
-    if any(part.cut is not None for part in parts) or repeated > rules.most_repeated:
+    if thought.cut is not None or answered.cut is not None or repeated > rules.most_repeated:
         reasons.append("repetition")
     if words > rules.most_words:
         reasons.append("runaway")
         thinking = _first_words(thinking, rules.most_words)
         answer = _first_words(answer, rules.most_words)
-    if parts[1].words < rules.least_words:
+    if answered.words < rules.least_words:
         reasons.append("short")
     if refuses(said.answer):
         reasons.append("refusal")
     if is_marked_up(said.answer) or _TEMPLATE_MARK.search(said.thinking):
         reasons.append("markup")
-    if rules.language is not None and not all(speaks(rules.language, text) for text in (thinking, answer)):
+    if rules.language is not None and not (speaks(rules.language, thinking) and speaks(rules.language, answer)):
         reasons.append("language")
     if rules.needs_thinking and not thinking:
         reasons.append("no-thinking")
@@ -77,6 +72,10 @@ def is_marked_up(answer: str) -> bool:
         return False
     tagged = _TAGGED.match(answer)
     return _TEMPLATE_MARK.search(answer) is not None or (tagged is not None and 2 * len(tagged["inside"]) > len(answer))
+
+
+def _until(text: str, cut: int | None) -> str:
+    return text if cut is None else text[:cut].rstrip()
 
 
 def _first_words(text: str, most: int) -> str:

@@ -2,13 +2,11 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass, replace
-from typing import NamedTuple
+from dataclasses import dataclass
 
 from sightline.reason.traces.claims import VERIFIED_EACH, Agreement, Claim, compare_claims, split_claims
-from sightline.reason.traces.filters import CUT_OFF, Sifted, sift
-from sightline.reason.traces.nouns import Asked, Findings, Judged, Question, Rules, Verdict, Verified
-from sightline.reason.traces.prints import print_of
+from sightline.reason.traces.filters import Sifted, sift
+from sightline.reason.traces.nouns import CUT_OFF, Asked, Findings, Job, Judged, Question, Rules, Verdict, Verified
 from sightline.reason.traces.quality import quality_of
 from sightline.reason.traces.truths import LABEL_SCORES, cover_caption, cover_facts, find_label
 from sightline.types import Box, Failure, Json
@@ -16,16 +14,6 @@ from sightline.types import Box, Failure, Json
 _CONFLICT_COSTS = 0.25
 _THOUGHT = 8
 _DIGITS = 3
-
-
-class Job(NamedTuple):
-    """What a worker process is sent."""
-
-    question: Question
-    asked: Asked
-    rules: Rules
-    teachers: tuple[str, ...] = ()
-    "Who gave each reply; two of one teacher that are the same, word by word, are one."
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,18 +28,17 @@ class _Sound:
 def judge(job: Job) -> Findings:
     """Every reply to a question filtered, compared with what is known and with the others, and scored."""
     question, asked, rules, teachers = job
-    traces: list[Judged] = []
+    traces: dict[int, Judged] = {}
     sound: list[_Sound] = []
     for place, said in enumerate(asked.replies):
         if isinstance(said, Failure):
-            traces.append(_failed(said))
+            traces[place] = _failed(said)
             continue
         sifted = sift(said, rules)
         if sifted.reasons:
-            traces.append(Judged("rejected", sifted.thinking, sifted.answer, sifted.reasons))
+            traces[place] = Judged("rejected", sifted.thinking, sifted.answer, sifted.reasons)
         else:
             sound.append(_Sound(place, sifted, split_claims(sifted.answer)))
-            traces.append(Judged("kept", sifted.thinking, sifted.answer))
     pairs = _compare(sound, teachers)
     for one in sound:
         traces[one.place] = _scored(
@@ -59,7 +46,7 @@ def judge(job: Job) -> Findings:
         )
     shares = [pair.share for pair in pairs.values() if pair.share is not None]
     conflicts = {(found.kind, found.one, found.other): None for pair in pairs.values() for found in pair.conflicts}
-    return Findings(tuple(traces), _mean(shares), tuple(conflicts))
+    return Findings(tuple(traces[place] for place in range(len(asked.replies))), _mean(shares), tuple(conflicts))
 
 
 def _failed(said: Failure) -> Judged:
@@ -107,7 +94,6 @@ def _scored(one: _Sound, question: Question, asked: Asked, rules: Rules, pairs: 
         round(quality, _DIGITS),
         {name: round(value, _DIGITS) for name, value in parts.items()},
         notes,
-        print_of(f"{one.sifted.thinking}\n{one.sifted.answer}"),
     )
 
 
@@ -155,8 +141,3 @@ def _noted(claim: str, verdict: Verdict, region: Box | None) -> dict[str, Json]:
 
 def _mean(values: list[float]) -> float | None:
     return round(sum(values) / len(values), _DIGITS) if values else None
-
-
-def reject(trace: Judged, reason: str, **notes: Json) -> Judged:
-    """A trace that is not kept after all."""
-    return replace(trace, state="rejected", reasons=(*trace.reasons, reason), notes={**(trace.notes or {}), **notes})

@@ -51,14 +51,17 @@ _COMMON = {
     "hu": "a az egy és van nem hogy is mellett mögött két áll ez meg de vagy kép látható között volt",
     "id": "di dan yang dengan ada ini itu untuk dari sebuah pada atas tidak adalah seorang seekor dua orang ke",
 }
-_ENGLISH = frozenset(_COMMON["en"].split())
+_LISTS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
+_ENGLISH = _LISTS["en"]
 _SPEAKING = {
-    word: tuple(code for code, theirs in _COMMON.items() if word in theirs.split())
+    word: tuple(code for code, theirs in _LISTS.items() if word in theirs)
     for words in _COMMON.values()
     for word in words.split()
 }
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _WORD = re.compile(r"[^\W\d_]+")
+# Every byte that is no ASCII letter becomes a space; letters become lower-case.
+_ASCII = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalpha() else 32 for byte in range(256))
 _FEWEST_WORDS = 8
 _ENOUGH_WORDS = 12
 _MOST_WORDS = 150
@@ -109,7 +112,10 @@ def _by_script(sample: str) -> str | None:
 
 
 def _words(text: str) -> list[str]:
-    return _WORD.findall(text[:_MOST_LETTERS].lower())[:_MOST_WORDS]
+    start = text[:_MOST_LETTERS]
+    if start.isascii():
+        return start.encode("ascii").translate(_ASCII).decode("ascii").split()[:_MOST_WORDS]
+    return _WORD.findall(start.lower())[:_MOST_WORDS]
 
 
 def _is_long(text: str) -> bool:

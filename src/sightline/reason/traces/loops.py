@@ -35,35 +35,44 @@ class Circles:
 def find_circles(text: str) -> Circles:
     """One pass over the words; a CJK character is a word."""
     words = word_tokens(text) if text.isascii() else [word.lower() for word in _WORD.findall(text)]
-    cuts = [*_stutters(text)]
-    fours = _grams(words, _GRAM)
-    repeated = 0.0
-    if len(set(fours)) < len(fours):  # Else nothing was said twice.
-        eights = _grams(words, _LONG_GRAM)
-        repeated = 1 - len(set(eights)) / len(eights) if len(eights) > _LONG_GRAM else 0.0
-        start = _loop(words, fours)
-        if start is not None:
-            cuts.append(next(islice(_WORD.finditer(text), start, None)).start())
-    return Circles(len(words), repeated, min(cuts, default=None))
+    cut = _stutter(text) if _has_long_word(text) else None
+    if len(set(_grams(words, _GRAM))) > len(words) - _GRAM:  # Nothing was said twice.
+        return Circles(len(words), 0.0, cut)
+    eights = max(0, len(words) - _LONG_GRAM + 1)
+    repeated = 1 - len(set(_grams(words, _LONG_GRAM))) / eights if eights > _LONG_GRAM else 0.0
+    start = _loop(words)
+    if start is not None:
+        again = next(islice(_WORD.finditer(text), start, None)).start()
+        cut = again if cut is None else min(cut, again)
+    return Circles(len(words), repeated, cut)
 
 
-def _stutters(text: str) -> Iterator[int]:
-    """Where letters begin to repeat without a space, as in "hahahaha…"; only a very long word can be that."""
-    if max(map(len, text.split()), default=0) >= _STUTTER_LENGTH:
-        found = _STUTTER.search(text)
-        if found is not None:
-            yield found.end(1)
+def _stutter(text: str) -> int | None:
+    """Where letters begin to repeat without a space, as in "hahahaha…"."""
+    found = _STUTTER.search(text)
+    return None if found is None else found.end(1)
 
 
-def _grams(words: Sequence[str], size: int) -> list[tuple[str, ...]]:
-    return list(zip(*(words[place:] for place in range(size)), strict=False))
+def _has_long_word(text: str) -> bool:
+    """Is there a stretch without a blank that is long enough to stutter? Looks from blank to blank, back from afar."""
+    at = _STUTTER_LENGTH
+    while at <= len(text):
+        blank = text.rfind(" ", at - _STUTTER_LENGTH, at)
+        if blank < 0:
+            return True
+        at = blank + 1 + _STUTTER_LENGTH
+    return False
 
 
-def _loop(words: Sequence[str], grams: Sequence[tuple[str, ...]]) -> int | None:
+def _grams(words: Sequence[str], size: int) -> Iterator[tuple[str, ...]]:
+    return zip(*[words[place:] for place in range(size)], strict=False)
+
+
+def _loop(words: Sequence[str]) -> int | None:
     """The word at which the first loop begins its second round: the same words at one distance, for long enough."""
     last: dict[tuple[str, ...], int] = {}
     looked: dict[int, int] = {}  # By distance, how far the words were compared.
-    for place, gram in enumerate(grams):
+    for place, gram in enumerate(_grams(words, _GRAM)):
         before = last.get(gram)
         last[gram] = place
         if before is None:

@@ -20,8 +20,7 @@ from sightline.reason.traces.asking import Settings, price, spec_of
 from sightline.reason.traces.card import write_card
 from sightline.reason.traces.folder import Format, choose_format, describe, only_writer, prepare
 from sightline.reason.traces.index import Done, Index
-from sightline.reason.traces.judging import Job
-from sightline.reason.traces.nouns import Asked, Question
+from sightline.reason.traces.nouns import Asked, Job, Question
 from sightline.reason.traces.scribe import Place, write_elsewhere, write_here
 from sightline.reason.traces.shards import SHARD_ROWS
 from sightline.reason.traces.sources import Source

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
-from typing import Literal, TypeAlias
+from typing import Literal, NamedTuple, TypeAlias
 
 from sightline.errors import UserError
 from sightline.types import Box, Failure, Json, Usage
@@ -12,6 +12,8 @@ from sightline.types import Box, Failure, Json, Usage
 NO_USAGE = Usage(reported=False)
 State: TypeAlias = Literal["kept", "rejected", "failed"]
 Verdict: TypeAlias = Literal["supported", "contradicted", "unclear"]
+CUT_OFF = {"length": "truncated", "endless": "runaway", "refused": "refusal", "content-filter": "refusal"}
+"""Calls that failed for what is a reason not to keep a trace; what was said until then is kept beside, as partial."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,6 +112,16 @@ class Rules:
     needs_thinking: bool = False
 
 
+class Job(NamedTuple):
+    """What is to be judged: the replies to one question."""
+
+    question: Question
+    asked: Asked
+    rules: Rules
+    teachers: tuple[str, ...] = ()
+    "Who gave each reply; two of one teacher that are the same, word by word, are one."
+
+
 @dataclass(frozen=True, slots=True)
 class Judged:
     """A reply after all checks: its text (cut where it ran away), why it is not kept, the parts of its quality."""
@@ -121,7 +133,6 @@ class Judged:
     quality: float | None = None
     parts: Mapping[str, float] | None = None
     notes: Mapping[str, Json] | None = None
-    print: bytes = b""
     failure: Failure | None = None
 
 

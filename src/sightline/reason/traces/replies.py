@@ -7,8 +7,7 @@ from dataclasses import replace
 
 from sightline.models.failures import failure
 from sightline.models.thinking import split_thinking
-from sightline.reason.traces.filters import CUT_OFF
-from sightline.reason.traces.nouns import NO_USAGE, Said
+from sightline.reason.traces.nouns import CUT_OFF, NO_USAGE, Said
 from sightline.types import ChatReply, Failure, Partial
 
 # What templates put around the answer, or around a part of the thinking; it says nothing more.

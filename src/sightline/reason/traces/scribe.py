@@ -15,19 +15,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
 
-from sightline.engine.processes import Died, cores, map_in_processes
+from sightline.engine.garbage import fewer_collections
+from sightline.engine.processes import Died, alone_on_a_core, cores, map_in_processes
 from sightline.engine.worker import receive, receive_frame, send, send_frame
 from sightline.reason.traces.folder import Format
 from sightline.reason.traces.frames import judge_frame, pack, unpack
 from sightline.reason.traces.index import Index
-from sightline.reason.traces.judging import Job, judge
-from sightline.reason.traces.nouns import Findings, Judged, Row
+from sightline.reason.traces.nouns import Findings, Job, Judged, Row
 from sightline.reason.traces.shards import Shards
 from sightline.types import Failure
 
 _FRAME = 64
 """Questions that travel between two processes at once."""
 _MOST_JUDGES = 8
+_GIVES_WAY = 10
+"""Whoever asks goes first where cores are few: its calls are waited for."""
 _END = b""
 _JUDGE = f"{judge_frame.__module__}:{judge_frame.__name__}"
 
@@ -44,6 +46,8 @@ class Place:
 
 def write_here(jobs: Iterable[Job], place: Place) -> None:
     """Judge and write in this process."""
+    from sightline.reason.traces.judging import judge  # Here: who writes what others judge starts sooner without it.
+
     with Index(place.folder) as index:
         _write((Row(job.question, job.asked, judge(job)) for job in jobs), index, place)
 
@@ -54,7 +58,9 @@ def write_elsewhere(jobs: Iterable[Job], place: Place, held: Sequence[int] = ())
     If this process ends, that one does too, at its next look for work; no shard is ever half there.
     """
     command = [sys.executable, "-m", __name__]
-    with subprocess.Popen(command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=tuple(held)) as scribe:
+    with subprocess.Popen(
+        command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=tuple(held), env=alone_on_a_core()
+    ) as scribe:
         assert scribe.stdin is not None and scribe.stdout is not None
         to, back = cast("BinaryIO", scribe.stdin), cast("BinaryIO", scribe.stdout)
         with suppress(BrokenPipeError):  # Then its last word says why.
@@ -128,12 +134,14 @@ def main() -> None:
     """Serve until told to end; when the other side is gone, stop at once: what is not written comes again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who asks decides what it means.
     sys.meta_path.insert(0, _WithoutPandas())
+    if hasattr(os, "nice"):
+        os.nice(_GIVES_WAY)
     results: Any = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)
     error: BaseException | None = None
     try:
         place: Place = receive(sys.stdin.buffer)
-        with Index(place.folder) as index:
+        with fewer_collections(), Index(place.folder) as index:
             _write(_judged(_received(sys.stdin.buffer)), index, place)
     except EOFError:
         return

@@ -9,11 +9,10 @@ from typing import Any
 
 from sightline.bench.formats.parquet import as_json, write_file
 from sightline.io import write_jsonl
-from sightline.reason.traces.filters import CUT_OFF
 from sightline.reason.traces.folder import DATA, REJECTED, Format
 from sightline.reason.traces.index import Copied, Index
-from sightline.reason.traces.judging import reject
-from sightline.reason.traces.nouns import Judged, Row, Verified
+from sightline.reason.traces.nouns import CUT_OFF, Judged, Row, Verified
+from sightline.reason.traces.prints import prints_of
 from sightline.types import Failure
 
 SHARD_ROWS = 1_000
@@ -61,8 +60,9 @@ class Shards:
         self._rows, self._characters = [], 0
 
     def _without_copies(self) -> list[Row]:
-        prints = {_name(row, place): trace.print for row in self._rows for place, trace in _kept(row)}
-        copies = self._index.copies(prints)
+        kept = [(_name(row, place), trace) for row in self._rows for place, trace in _kept(row)]
+        prints = prints_of(f"{trace.thinking}\n{trace.answer}" for _, trace in kept)
+        copies = self._index.copies({name: print_ for (name, _), print_ in zip(kept, prints, strict=True)})
         return [_but_for(row, copies) for row in self._rows]
 
     def _write(self, path: Path, rows: Sequence[Row]) -> None:
@@ -150,12 +150,14 @@ def _but_for(row: Row, copies: Mapping[str, Copied]) -> Row:
     if not copied:
         return row
     traces = tuple(
-        reject(trace, "duplicate", copy_of=copied[place].trace, likeness=copied[place].likeness)
-        if place in copied
-        else trace
-        for place, trace in enumerate(row.found.traces)
+        _as_copy(trace, copied[place]) if place in copied else trace for place, trace in enumerate(row.found.traces)
     )
     return replace(row, found=replace(row.found, traces=traces))
+
+
+def _as_copy(trace: Judged, copied: Copied) -> Judged:
+    notes = {**(trace.notes or {}), "copy_of": copied.trace, "likeness": copied.likeness}
+    return replace(trace, state="rejected", reasons=(*trace.reasons, "duplicate"), notes=notes)
 
 
 def _checks(row: Row) -> dict[str, Any]:

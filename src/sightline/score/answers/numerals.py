@@ -27,6 +27,7 @@ _ARABIC = re.compile(
     """,
     re.VERBOSE | re.ASCII | re.IGNORECASE,
 )
+_DIGIT = re.compile("[0-9]")
 _MINUS = re.compile(r"(?:(?<![A-Za-z0-9_)\]%])-|\b(?:minus|negative)\s+|负|零下)$", re.IGNORECASE)
 
 _SMALL_WORDS = (
@@ -39,7 +40,8 @@ _TENS = {word: 10 * tens for tens, word in enumerate(_TENS_WORDS.split(), start=
 _LARGE = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _WORDS = frozenset({*_SMALL, *_TENS, *_LARGE})
 _WORD = "|".join([*_SMALL, *_TENS, *_LARGE])
-_LETTERS = re.compile("[a-z]+")
+# Every byte that is no ASCII letter becomes a space; letters become lower-case.
+_LETTERS = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalpha() else 32 for byte in range(256))
 _ENGLISH = re.compile(
     rf"\b(?:(?:half\s+an?|an?)\s+(?=hundred|thousand|million|billion|trillion|dozen))?"
     rf"(?:{_WORD})(?:(?:\s+and\s+|\s+|-)(?:{_WORD}))*(?:\s+point(?:\s+(?:{_WORD}))+)?\b(?P<half>\s+and\s+a\s+half\b)?",
@@ -93,8 +95,8 @@ def find_numbers(text: str) -> tuple[Number, ...]:
 
 
 def _names_number(text: str) -> bool:
-    """Is one of the words a number? Looking them up is far quicker than searching for all ways to put them together."""
-    return not _WORDS.isdisjoint(_LETTERS.findall(text.lower()))
+    """Is a word of an ASCII text a number? Far quicker than a search for all ways to put them together."""
+    return not _WORDS.isdisjoint(text.encode("ascii").translate(_LETTERS).decode("ascii").split())
 
 
 def _signed(number: Number, text: str) -> Number:
@@ -105,7 +107,10 @@ def _signed(number: Number, text: str) -> Number:
 
 
 def _arabic(text: str) -> Iterator[Number]:
-    for found in _ARABIC.finditer(text):
+    first = _DIGIT.search(text)
+    if first is None:
+        return
+    for found in _ARABIC.finditer(text, max(0, first.start() - 1)):  # Before the first digit there may be a point.
         if found.end() - found.start() > _LONGEST:
             continue
         power = found["power"] or found["exponent"] or found["bare"]
@@ -130,6 +135,8 @@ def _written(found: re.Match[str]) -> tuple[Fraction, int] | None:
         return (Fraction(int(found["whole"] or 0)) + Fraction(above, below), 0) if below else None
     group = next(name for name in ("comma", "space", "dot", "plain") if found[name] is not None)
     digits = found[group]
+    if digits.isdecimal():
+        return Fraction(int(digits)), 0
     if group == "comma":
         digits = digits.replace(",", "")
     elif group == "dot":

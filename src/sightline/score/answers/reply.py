@@ -54,6 +54,8 @@ _HEADING = re.compile(
 _CONTENT = re.compile(r"\s*([^\n]{0,1000})")
 MOST_STATEMENTS = 50
 _SENTENCE_END = re.compile(r"(?<=[.!?])[\"')\]]*\s+|(?<=[。！？])[”」』)]*\s*|\n+")
+# The same for one line of ASCII, several times as fast: what it begins with can be looked for at once.
+_ASCII_SENTENCE_END = re.compile(r"([.!?])[\"')\]]*\s+")
 _CORRECTION = re.compile(
     r"\b(?:wait|actually|correction|on second thou?ghts?|scratch that|sorry|i was wrong|i made an? (?:mistake|error)|"
     r"let me (?:re-?check|reconsider|correct|rethink))\b|\bno,|更正|不对|等等|等一下|纠正|重新(?:考虑|检查)",
@@ -168,7 +170,12 @@ def corrections(text: str, start: int) -> tuple[str, ...]:
 
 def sentences(text: str) -> tuple[str, ...]:
     """Sentences and lines, without the white space around them."""
-    return tuple(piece.strip() for piece in _SENTENCE_END.split(text) if piece.strip())
+    if text.isascii() and "\n" not in text:
+        pieces = _ASCII_SENTENCE_END.split(text)
+        whole = [said + end for said, end in zip(pieces[::2], [*pieces[1::2], ""], strict=True)]
+    else:
+        whole = _SENTENCE_END.split(text)
+    return tuple(filter(None, map(str.strip, whole)))
 
 
 def concluding(text: str) -> str | None:

@@ -7,7 +7,7 @@ knowledge or more than a sentence.
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Sequence
+from collections.abc import Callable, Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
@@ -60,8 +60,8 @@ def find_contradictions(reference: str, predicted: str) -> tuple[Contradiction, 
     """Every conflict found between two texts; each noun, pair of opposites and pair of sentences at most once."""
     first, second = tokens_of(reference), tokens_of(predicted)
     found = [
-        *_conflicts("number", [*_numbers(first)], [*_numbers(second)]),
-        *_conflicts("colour", [*_colours(first)], [*_colours(second)]),
+        *_conflicts("number", _numbers, first, second),
+        *_conflicts("colour", _colours, first, second),
     ]
     if may_oppose(first, second):
         pairs = opposed(sentences(reference), sentences(predicted))
@@ -92,13 +92,17 @@ def _joins_colours(tokens: Sequence[str], place: int) -> bool:
 def _numbers(tokens: Sequence[str]) -> Iterator[_Attribute]:
     """How many of what; "picture 2" is a name, not a count."""
     for place, token in enumerate(tokens):
+        if not token.startswith("#"):
+            continue
         named = place > 0 and singular(tokens[place - 1]) in _NUMBERED
-        if token.startswith("#") and not named and not is_denied(tokens, place):
+        if not named and not is_denied(tokens, place):
             yield _Attribute(token.strip("#"), _next_nouns(tokens, place))
 
 
 def _colours(tokens: Sequence[str]) -> Iterator[_Attribute]:
     """What has which colour, before it ("red car") or after it ("the car is red")."""
+    if COLOURS.isdisjoint(tokens):
+        return
     for place, token in enumerate(tokens):
         if token in COLOURS and not is_denied(tokens, place):
             yield _Attribute(token, _next_nouns(tokens, place) or _linked_noun(tokens, place))
@@ -127,9 +131,14 @@ def _before_phrase(tokens: Sequence[str], noun: int) -> int | None:
 
 
 def _conflicts(
-    kind: ContradictionKind, reference: Sequence[_Attribute], predicted: Sequence[_Attribute]
+    kind: ContradictionKind,
+    find: Callable[[Sequence[str]], Iterator[_Attribute]],
+    first: Sequence[str],
+    second: Sequence[str],
 ) -> Iterator[Contradiction]:
     """Attributes of one noun on both sides with no value in common; the same values in conflict count once."""
+    reference = [*find(first)]
+    predicted = [*find(second)] if reference else []
     seen: set[tuple[frozenset[str], frozenset[str]]] = set()
     for attribute in reference:
         wanted = frozenset(one.value for one in reference if attribute.shares_noun(one))

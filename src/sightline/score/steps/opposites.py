@@ -33,6 +33,7 @@ OPPOSITES: Mapping[str, frozenset[str]] = {
 """Words that can't both be said of one thing; which of them is true may still depend on what they relate."""
 _RELATIONS = words_in("left right front top above below behind under over beneath underneath before after than")
 _WITH_OF = words_in("left right front top")
+_TELLING = _RELATIONS.union(OPPOSITES)
 _MUCH_MORE = 4
 """Common words for each that only one of two sentences has, if they are to speak of the same."""
 
@@ -55,7 +56,7 @@ def may_oppose(tokens: Sequence[str], others: Sequence[str]) -> bool:
     there = {*others}
     return any(
         (token in _RELATIONS and token in there) or not OPPOSITES.get(token, frozenset()).isdisjoint(there)
-        for token in tokens
+        for token in _TELLING.intersection(tokens)
     )
 
 

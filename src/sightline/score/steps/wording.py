@@ -17,6 +17,8 @@ def words_in(listed: str) -> frozenset[str]:
 
 
 _TOKEN = re.compile(r"#[^\s#]+#|[^\W\d_\u4e00-\u9fff]+(?:'[a-z]+)?|[\u4e00-\u9fff]|\d+")
+# The same for ASCII in lower case, in two thirds of the time.
+_ASCII_TOKEN = re.compile(r"#[^\s#]+#|[a-z]+(?:'[a-z]+)?|[0-9]+")
 _COUNTED = {"both": "#2#", "single": "#1#", "gray": "grey"}
 COLOURS = words_in(
     "red blue green yellow black white orange purple pink brown grey gold silver beige turquoise "
@@ -30,6 +32,7 @@ _FILLERS = words_in(
     "of in on at to for with by from and or it as there has have had very quite also i we can see "
     "的 色 了 在 有 和 与 也 就 都 着"
 )
+_HOLDING = _FILLERS | ARTICLES | LINKS | NEGATIONS | COLOURS
 _GENERIC = words_in("picture image photo photograph scene visible seen shown show here 图 片")
 _REACH = 3
 """Words after a negation that it may deny."""
@@ -41,20 +44,13 @@ def tokens_of(text: str) -> tuple[str, ...]:
     text = fold(text)
     for number in reversed(find_numbers(text)):
         text = f"{text[: number.start]} #{number.value}# {text[number.end :]}"
-    words = _TOKEN.findall(text.lower().replace("n't", " not"))
-    return tuple(_COUNTED.get(word, word) for word in words if word not in COUNTERS)
+    words = (_ASCII_TOKEN if text.isascii() else _TOKEN).findall(text.lower().replace("n't", " not"))
+    return tuple([_COUNTED.get(word, word) for word in words if word not in COUNTERS])
 
 
 def is_content(token: str) -> bool:
     """Does a word name something, or say what it does? Numbers, colours and what holds a sentence together do not."""
-    return not (
-        token.startswith("#")
-        or token in _FILLERS
-        or token in ARTICLES
-        or token in LINKS
-        or token in NEGATIONS
-        or token in COLOURS
-    )
+    return token not in _HOLDING and not token.startswith("#")
 
 
 def subject_words(tokens: Sequence[str]) -> frozenset[str]:

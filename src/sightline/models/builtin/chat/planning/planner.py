@@ -226,7 +226,7 @@ class Planner(Calendar):
         turn = max((step.turn for step in self._history.steps), default=0)
         last = [step for step in self._history.steps if step.turn == turn]
         lines = self.verdicts({name: seen for step in last for name, seen in step.seen.items()})
-        asked = {name for step in last if step.use == "metadata" and not step.failed for name in listed(step.arguments)}
+        asked = [name for step in last if step.use == "metadata" and not step.failed for name in listed(step.arguments)]
         told = {name: each for name, each in self._history.facts.items() if name in asked}
         return [*lines, facts_note(told)] if told else lines
 
