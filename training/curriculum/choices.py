@@ -35,10 +35,14 @@ def choices_of(scenes: Sequence[Drawn], seed: str) -> Iterator[tuple[str, Text]]
 
 
 def _letters(names: Sequence[str], rng: Random) -> Text:
-    """Which letter belongs to which option, with no picture at all."""
+    """Which letter belongs to which option, and the other way round, with no picture at all."""
     options = rng.sample(list(names), len(KEYS))
-    turns = [(f"Which is the {options[at]}?", f"The answer is {KEYS[at]}.") for at in rng.sample(range(len(KEYS)), 3)]
-    (question, answer), *more = turns
+    (question, answer), *more = [
+        (f"Which is the {options[at]}?", f"The answer is {KEYS[at]}.")
+        if rng.random() < 0.5
+        else (f"What is {KEYS[at]}?", f"{KEYS[at]}. the {options[at]}")
+        for at in rng.sample(range(len(KEYS)), 3)
+    ]
     return Text(f"Options:{_listed([f'the {name}' for name in options])}\n{question}", answer, (), tuple(more))
 
 

@@ -132,7 +132,7 @@ class Caller:
                 self._journal.record_later(self._call(key, request, replace(course, result=BROKEN_OFF)))
             raise
         if isinstance(course.result, ChatReply):
-            course.result = course.finished(course.result)
+            course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
         else:
             course.result = replace(
                 course.result, usage=course.usage or NOT_KNOWN, usd=course.usd, partial=course.partial

@@ -50,22 +50,6 @@ class Course:
     def usd(self) -> float | None:
         return None if self.unpriced else self.known_usd
 
-    def finished(self, reply: ChatReply) -> ChatReply:
-        """The reply with what the whole call took; field by field, which is three times as fast as `replace`."""
-        return ChatReply(
-            reply.text,
-            reply.thinking,
-            reply.tool_calls,
-            reply.parsed,
-            reply.finish,
-            reply.model,
-            reply.usage,
-            self.usd,
-            self.seconds,
-            self.attempts,
-            reply.from_journal,
-        )
-
     def take(self, outcome: Outcome) -> None:
         """What an attempt brought, also where it failed, and the tokens that it took."""
         result, usage = outcome.result, outcome.usage
