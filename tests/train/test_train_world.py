@@ -23,6 +23,7 @@ from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 from network import Reader
 
+from sightline.train.answering import letter
 from sightline.train.examples import ArrayExamples, Text
 from sightline.train.eye import HUES, KINDS, TAGS
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
@@ -63,7 +64,16 @@ def test_no_stage_gives_what_it_asks_for(drawing: Drawing) -> None:
         for step in STEPS[given:]:
             assert all(words not in text.prompt for words in item.steps[step])
         assert text.prompt.count("<image>") == len(text.pictures) == len(item.pictures)
-        assert f"The answer is {item.answer}." in text.target
+        assert letter(text.target, item.options) == item.answer
+
+
+def test_answers_are_read_by_the_words_of_their_options(drawing: Drawing) -> None:
+    for item in drawing.items:
+        conclusion = item.steps["conclusion"][-1]
+        assert letter(f"Conclusion: {conclusion}", item.options) == item.answer
+        for key, words in item.options.items():
+            answer = words.removesuffix(".") or key
+            assert letter(f"Conclusion: The answer is {answer}.", item.options) == key
 
 
 def test_all_arms_get_as_many_tokens(drawing: Drawing) -> None:
@@ -138,17 +148,15 @@ def test_of_four_options_the_one_that_is_told_is_right() -> None:
                 key = question[-2] if question.startswith("What") else answer[-2]
                 assert listed[key] in f"{question} {answer}"
             continue
-        right = listed[text.target[-2]]
         assert text.prompt.count("<image>") == len(text.pictures)
+        said = text.target.rpartition("The answer is ")[2].removesuffix(".")
         if kind == "choose image":
-            shown, name = (
-                scenes[text.pictures["ABCD".index(text.target[-2])]],
-                re.findall(r"the (.+)\?", text.prompt)[0],
-            )
-            assert [name in scene.names for scene in scenes if scene.pictures[0] in text.pictures].count(True) == 1
-            assert name in shown.names
+            (name,) = re.findall(r"the (.+)\?", text.prompt)
+            shown = [name in scenes[number].names for number in text.pictures]
+            assert [key for key, there in zip("ABCD", shown, strict=True) if there] == [said]
         else:
-            assert right in text.target
+            assert said in listed.values()
+            assert text.target.count(said) == 2
 
 
 def test_nothing_is_asked_twice_of_a_picture() -> None:

@@ -36,7 +36,7 @@ def _rows(shares: dict[str, float], setting: dict[str, Any] = SETTING) -> list[d
             if arm in ("mir", "reverse"):
                 for stage in ("easy", "stage-1"):
                     rows.append({**named, "stage": stage, "mode": "chain", "letters": _letters(right / 2, 100, rng)})
-            for mode in ("forced", "direct", "chain"):
+            for mode in ("direct", "chain"):
                 rows.append({**named, "stage": "end", "mode": mode, "letters": _letters(right, 400, rng)})
             rows[-1] |= {"tokens": 12_000_000, "seconds": 30.0, "last": True}
     return rows

@@ -106,8 +106,9 @@ def _pictures(scenes: Sequence[Drawn]) -> tuple[int, ...]:
 
 
 def asked(question: str, options: Sequence[str], right: int, words: str, pictures: tuple[int, ...]) -> Text:
-    """A question as the experiment asks it, without steps before the conclusion."""
-    target = f"Conclusion: {words} The answer is {KEYS[right]}."
+    """A question as the experiment asks it, without steps before the conclusion, and answered by an option's words."""
+    answer = KEYS[right] if options[right] == "<image>" else options[right]
+    target = f"Conclusion: {words} The answer is {answer}."
     return Text(f"{question}\nOptions:{_listed(options)}\n\nWrite: Conclusion.", target, pictures)
 
 

@@ -34,7 +34,7 @@ from sightline.world.scenes import random_plan
 
 PART = 128
 _AT_ONCE = 256
-FORM = 7
+FORM = 8
 """Of the parts: another number where what is kept in them changes, so that older ones are not taken for new."""
 DESCRIBE = "Describe the picture."
 STEPS = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
@@ -63,7 +63,8 @@ class Named:
 class Drawn:
     """A question over several pictures with its five steps, or (with no prompt) a scene; and simple questions.
 
-    `names` are those of all that is seen in a scene, `things` are those that can be asked for.
+    `options` are those of a question by their keys, without words where they are pictures; `names` are those of all
+    that is seen in a scene, `things` are those that can be asked for.
     """
 
     id: str
@@ -75,6 +76,7 @@ class Drawn:
     captions: list[str]
     pictures: list[int]
     asks: list[Ask]
+    options: dict[str, str] = field(default_factory=dict)
     names: list[str] = field(default_factory=list)
     things: list[Named] = field(default_factory=list)
 
@@ -202,6 +204,7 @@ def _question(number: int, seed: str, at: int) -> tuple[Drawn, list[NDArray[np.u
             captions=[picture.caption for picture in made.pictures],
             pictures=list(range(at, at + len(shots))),
             asks=asks,
+            options=options_of(made),
         ),
         shots,
     )
@@ -218,7 +221,7 @@ def _scene(number: int, seed: str, at: int) -> tuple[Drawn, list[NDArray[np.uint
     seen = _seen(drawing.graph)
     names = sorted({_name(one) for one in seen})
     things = [Named(at, _name(one), _box(one.box)) for one in _known(seen)]
-    item = Drawn(f"scene-{seed}-{number}", "", 0.0, "", "", {}, [words], [at], asks, names, things)
+    item = Drawn(f"scene-{seed}-{number}", "", 0.0, "", "", {}, [words], [at], asks, {}, names, things)
     return item, [as_pixels(drawing.image)]
 
 
@@ -230,12 +233,28 @@ def prompt_of(made: ChooseTask) -> str:
     return "".join("<image>" if isinstance(part, PictureRef) else part for part in parts)
 
 
+def options_of(made: ChooseTask) -> dict[str, str]:
+    """The words of each option; none where it is a picture."""
+    return {
+        option.key: "".join(part for part in option.content if isinstance(part, str)) for option in made.task.options
+    }
+
+
 def steps_of_task(made: ChooseTask) -> dict[str, list[str]]:
-    """The five reference steps as text, one caption for each picture; regions follow what is said of them."""
+    """The five reference steps as text, one caption for each picture; regions follow what is said of them.
+
+    An answer is said in the words of its option: which letter stands before which words is another thing to learn.
+    """
     numbers = {picture.id: place for place, picture in enumerate(made.pictures, 1)}
     found: dict[str, list[str]] = {kind: [] for kind in STEPS}
     for step in made.truth.steps:
         found[step.kind].append(_with_regions(step, numbers))
+    words = options_of(made)[made.truth.option or ""].removesuffix(".")
+    if words:
+        found["conclusion"] = [
+            text.replace(f"The answer is {made.truth.option}.", f"The answer is {words}.")
+            for text in found["conclusion"]
+        ]
     return found
 
 

@@ -23,17 +23,16 @@ from typing import Any
 import numpy as np
 import torch
 from arms import ARMS, Setting, stages_of, text_of
-from drawing import STEPS, Drawing, Drawn, Wanted, items_of, looked_at_once
+from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
 from torch import nn
 
-from sightline.train.answering import letter, said, untracked
-from sightline.train.examples import ArrayExamples, Text
+from sightline.train.answering import letter, said
+from sightline.train.examples import ArrayExamples
 from sightline.train.loop import Settings, train
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 MODES = {"chain": STEPS, "direct": STEPS[-1:]}
-LETTERS = "ABCD"
 
 
 @dataclass(slots=True)
@@ -56,29 +55,8 @@ class Asker:
             most = self.most if mode == "chain" else 64
             words = said(model, self.tokenizer, examples.prompts(rows), most, half=DEVICE == "cuda")
             for row, text in zip(rows, words, strict=True):
-                found[row] = letter(text)
+                found[row] = letter(text, self.drawing.items[row].options)
         return "".join(found)
-
-    def force(self, model: nn.Module, count: int) -> str:
-        """The likeliest of the four letters where it must name one at once: for a model that never learnt to answer."""
-        keys = [self.tokenizer.encode(f" {key}", add_special_tokens=False)[0] for key in LETTERS]
-        texts = [_begun(item) for item in self.drawing.items[:count]]
-        examples = ArrayExamples(texts, self.tokenizer, self.drawing.pixels)
-        found = ""
-        for at in range(0, count, 64):
-            rows = range(at, min(at + 64, count))
-            batch = examples.batch(rows)
-            ends = torch.from_numpy(examples.lengths[list(rows)] - 2)
-            with untracked(), torch.autocast(DEVICE, torch.bfloat16, enabled=DEVICE == "cuda"):
-                logits = model(**batch.inputs, use_cache=False).logits
-            likely = logits[torch.arange(len(rows)), ends][:, keys].argmax(-1)
-            found += "".join(LETTERS[number] for number in likely.tolist())
-        return found
-
-
-def _begun(item: Drawn) -> Text:
-    asked = text_of(item, (), MODES["direct"])
-    return Text(asked.prompt, "Conclusion: The answer is", asked.pictures)
 
 
 @dataclass(slots=True)
@@ -132,7 +110,6 @@ class Experiment:
         totals = {"tokens": 0, "seconds": 0.0, "losses": []} if arm == "base" else self._train(model, arm, seed, rows)
         model.eval()
         count = len(self.asker.drawing.items)
-        rows.append({"stage": "end", "mode": "forced", "letters": self.asker.force(model, count)})
         rows.append({"stage": "end", "mode": "direct", "letters": self.asker.ask(model, "direct", count)})
         letters = self.asker.ask(model, "chain", count)
         rows.append({"stage": "end", "mode": "chain", "letters": letters, **totals, "last": True})
@@ -267,7 +244,7 @@ def main() -> None:
             continue
         for row in rows:
             journal.add(row)
-        scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-3:])
+        scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-2:])
         say(f"{rows[-1]['arm']} {rows[-1]['seed']}: {scores}; trained {rows[-1]['seconds']} s")
     missing = [run for run in left if not journal.has(*run, setting_of(chosen))]
     say(f"{len(missing)} runs wait for the next call: give this call's output as --done" if missing else "all are done")

@@ -254,13 +254,14 @@ This page is written by `training/curriculum/write_up.py` from the rows of `trai
 
 ## What was done
 
-A small vision-language model (Glimpse, 23 million parameters; [training](training.md)) starts each time from the same
+A small vision-language model (Glimpse, 24 million parameters; [training](training.md)) starts each time from the same
 weights.{base} Each arm then trains on {spread} ({took}) from the same {setting["questions"]:,} questions of the
 world's twelve subtasks, by the plans that `sightline curriculum` ships. Questions of the lowest
 {setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
 {setting["fraction"]:.0%} of the hard ones. The learning rate is {setting["rate"]:g} for all arms and stages.
 {len(results.questions):,} held-out questions, drawn from another seed, are then asked; nothing is given, and the most
-likely token is taken each time. Guessing gets 25 %.
+likely token is taken each time. Answers are taught and read in the words of their options, and by their letters where
+options are pictures. Guessing gets 25 %.
 
 Intervals hold 95 % of the means where seeds and questions are both drawn again ({RESAMPLES:,} times). p is of a paired
 randomisation test over questions, with the mean over seeds for each.
