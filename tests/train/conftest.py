@@ -14,5 +14,7 @@ if any(find_spec(name) is None for name in ("torch", "transformers", "accelerate
         "test_train_course.py",
         "test_train_glimpse.py",
         "test_train_loop.py",
+        "test_train_muon.py",
+        "test_train_peak.py",
         "test_train_world.py",
     ]
