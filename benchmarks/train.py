@@ -35,10 +35,9 @@ from sightline.train.examples import ArrayExamples, Batch
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings, Stage, train
+from sightline.train.peak import peak_of_gpu
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
-PEAK = 989e12
-"""Dense bf16 operations a second of an H200, by its datasheet."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -243,7 +242,7 @@ def main() -> None:
         return GlimpseForConditionalGeneration(config).to(DEVICE)
 
     each = work(fresh(), examples)
-    cuda = DEVICE == "cuda"
+    cuda, peak = DEVICE == "cuda", peak_of_gpu()
     machine = torch.cuda.get_device_name() if cuda else "processor"
     print(f"{each / 1e6:.0f} M operations a token; the Trainer has {workers()} workers; {machine}", flush=True)
     first, batch = ours("sightline.train", fresh(), examples, chosen.tokens, steps, compiled=False)
@@ -252,7 +251,7 @@ def main() -> None:
     plain = theirs("transformers.Trainer", fresh(), rows, size, steps, Pad(masked=True), chosen.cache)
 
     def say(speed: Speed) -> None:
-        share = f", {speed.tokens * each / PEAK:.1%} of the peak" if cuda else ""
+        share = f", {speed.tokens * each / peak:.1%} of the peak" if peak else ""
         times = speed.tokens / plain.tokens
         print(f"{speed.name:<32} {speed.tokens:>12,.0f} tokens/s  {times:.2f}x{share}", flush=True)
 

@@ -66,6 +66,11 @@ def scored(table: Table) -> Score:
     return Score(float(table.mean()), float(low), float(high))
 
 
+def mode_of(arm: str) -> str:
+    """How an arm is asked: as it was taught."""
+    return "direct" if arm in ("base", "plain") else "chain"
+
+
 @dataclass(frozen=True, slots=True)
 class Results:
     """What was found, as tables of right (1) and wrong (0): seeds × questions."""
@@ -75,7 +80,7 @@ class Results:
 
     def table(self, arm: str, stage: str = "end", mode: str | None = None) -> Table | None:
         """Of an arm at the end or after a stage; each is asked as it was taught unless a mode is given."""
-        mode = mode or {"base": "direct", "plain": "direct"}.get(arm, "chain")
+        mode = mode or mode_of(arm)
         rows = [row for row in self.runs if (row["arm"], row["stage"], row["mode"]) == (arm, stage, mode)]
         if not rows:
             return None
@@ -113,8 +118,7 @@ def main_table(results: Results) -> str:
         table = results.table(arm)
         assert table is not None
         by_seed = ", ".join(f"{value:.1%}" for value in table.mean(1))
-        mode = {"base": "direct", "plain": "direct"}.get(arm, "chain")
-        ends = [row for row in results.runs if (row["arm"], row["stage"], row["mode"]) == (arm, "end", mode)]
+        ends = [row for row in results.runs if (row["arm"], row["stage"], row["mode"]) == (arm, "end", mode_of(arm))]
         unread = sum(row["letters"].count("-") for row in ends) / sum(len(row["letters"]) for row in ends)
         lines.append(f"| {arm} | {MEANING[arm]} | {len(table)} | {scored(table)} | {by_seed} | {unread:.1%} |")
     return "\n".join(lines)

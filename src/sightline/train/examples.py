@@ -91,7 +91,7 @@ class ArrayExamples:
             ids[at, :length] = self._tokens[row]
             labels[at, :length] = self._labels[row]
         whole, said = (int(counts[list(rows)].sum()) for counts in (self._lengths, self._said))
-        return Batch({"input_ids": self._moved(ids), **self._pixels(rows)}, self._moved(labels), whole, said)
+        return Batch({"input_ids": self._moved(ids), **self._seen(rows)}, self._moved(labels), whole, said)
 
     def prompts(self, rows: Sequence[int]) -> dict[str, Tensor]:
         """Only what is read, padded on the left with a mask, to generate from."""
@@ -102,9 +102,9 @@ class ArrayExamples:
             read = self.read[row]
             ids[at, longest - read :] = self._tokens[row][:read]
             mask[at, longest - read :] = 1
-        return {"input_ids": self._moved(ids), "attention_mask": self._moved(mask), **self._pixels(rows)}
+        return {"input_ids": self._moved(ids), "attention_mask": self._moved(mask), **self._seen(rows)}
 
-    def _pixels(self, rows: Sequence[int]) -> dict[str, Tensor]:
+    def _seen(self, rows: Sequence[int]) -> dict[str, Tensor]:
         pictures = np.concatenate([self._pictures[row] for row in rows])
         if not len(pictures):
             return {}

@@ -109,8 +109,8 @@ def train(
     model.to(accelerator.device).train()
     optimiser = _optimiser(model, settings)
     before = dict(keeper.restore(model, optimiser) or {}) if keeper else {}
-    unasked = before.pop("unasked", "") if before else ""
-    totals = Totals(**before) if before else Totals()
+    unasked = before.pop("unasked", "")
+    totals = Totals(**before)
     if settings.compiled:
         compile_blocks(model)
     prepared, optimiser = accelerator.prepare(model, optimiser)

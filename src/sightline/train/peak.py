@@ -11,10 +11,15 @@ _PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
 
 def utilisation(model: nn.Module, tokens_per_second: float, gpus: int = 1) -> float | None:
     """The share of the peak that the operations for so many tokens are; None where the peak is not known."""
+    peak = peak_of_gpu()
+    return None if peak is None else operations(model) * tokens_per_second / (peak * gpus)
+
+
+def peak_of_gpu() -> float | None:
+    """Operations a second that the first GPU could do; None where there is none, or its peak is not known."""
     if not torch.cuda.is_available():
         return None
-    peak = next((peak for name, peak in _PEAKS.items() if name in torch.cuda.get_device_name()), None)
-    return None if peak is None else operations(model) * tokens_per_second / (peak * gpus)
+    return next((peak for name, peak in _PEAKS.items() if name in torch.cuda.get_device_name()), None)
 
 
 def operations(model: nn.Module) -> int:

@@ -5,6 +5,8 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from sightline.score.answers.letters import ascii_words
+
 _LETTERS = {
     "ja": re.compile("[\u3040-\u30ff]"),
     "ko": re.compile("[\uac00-\ud7af]"),
@@ -60,8 +62,6 @@ _SPEAKING = {
 }
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _WORD = re.compile(r"[^\W\d_]+")
-# Every byte that is no ASCII letter becomes a space; letters become lower-case.
-_ASCII = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalpha() else 32 for byte in range(256))
 _FEWEST_WORDS = 8
 _ENOUGH_WORDS = 12
 _MOST_WORDS = 150
@@ -114,7 +114,7 @@ def _by_script(sample: str) -> str | None:
 def _words(text: str) -> list[str]:
     start = text[:_MOST_LETTERS]
     if start.isascii():
-        return start.encode("ascii").translate(_ASCII).decode("ascii").split()[:_MOST_WORDS]
+        return ascii_words(start)[:_MOST_WORDS]
     return _WORD.findall(start.lower())[:_MOST_WORDS]
 
 

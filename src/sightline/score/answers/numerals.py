@@ -7,6 +7,8 @@ from collections.abc import Iterator
 from dataclasses import dataclass
 from fractions import Fraction
 
+from sightline.score.answers.letters import ascii_words
+
 _LONGEST = 60
 _ONE = Fraction(1)
 _ARABIC = re.compile(
@@ -40,8 +42,6 @@ _TENS = {word: 10 * tens for tens, word in enumerate(_TENS_WORDS.split(), start=
 _LARGE = {"dozen": 12, "hundred": 100, "thousand": 10**3, "million": 10**6, "billion": 10**9, "trillion": 10**12}
 _WORDS = frozenset({*_SMALL, *_TENS, *_LARGE})
 _WORD = "|".join([*_SMALL, *_TENS, *_LARGE])
-# Every byte that is no ASCII letter becomes a space; letters become lower-case.
-_LETTERS = bytes(ord(chr(byte).lower()) if byte < 128 and chr(byte).isalpha() else 32 for byte in range(256))
 _ENGLISH = re.compile(
     rf"\b(?:(?:half\s+an?|an?)\s+(?=hundred|thousand|million|billion|trillion|dozen))?"
     rf"(?:{_WORD})(?:(?:\s+and\s+|\s+|-)(?:{_WORD}))*(?:\s+point(?:\s+(?:{_WORD}))+)?\b(?P<half>\s+and\s+a\s+half\b)?",
@@ -96,7 +96,7 @@ def find_numbers(text: str) -> tuple[Number, ...]:
 
 def _names_number(text: str) -> bool:
     """Is a word of an ASCII text a number? Far quicker than a search for all ways to put them together."""
-    return not _WORDS.isdisjoint(text.encode("ascii").translate(_LETTERS).decode("ascii").split())
+    return not _WORDS.isdisjoint(ascii_words(text))
 
 
 def _signed(number: Number, text: str) -> Number:
