@@ -146,7 +146,10 @@ def test_the_rate_rises_and_falls() -> None:
     rates = [rate_at(share / 100, settings) for share in range(101)]
     assert rates[0] == 0.01 and max(rates) == rates[10] and rates[-1] == 0.01
     assert rates[10:] == sorted(rates[10:], reverse=True)
-    assert rate_at(0.9, Settings(schedule="constant")) == 1.0
+    level = Settings(schedule="plateau")
+    assert [rate_at(share, level) for share in (0.1, 0.5, 0.79)] == [1.0, 1.0, 1.0]
+    assert rate_at(0.9, level) == pytest.approx(0.5)
+    assert rate_at(1.0, level) == 0.01
 
 
 def test_time_ends_it_too() -> None:

@@ -16,6 +16,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import pretrain
 from arms import ARMS, Setting, stages_of, text_of, texts_of
+from asking import said_together
 from choices import choices_of
 from drawing import STEPS, Drawing, _question, _scene
 from experiment import Journal
@@ -23,7 +24,7 @@ from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 from network import Reader
 
-from sightline.train.answering import letter
+from sightline.train.answering import letter, said
 from sightline.train.examples import ArrayExamples, Text
 from sightline.train.eye import HUES, KINDS, TAGS
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
@@ -167,6 +168,7 @@ def test_nothing_is_asked_twice_of_a_picture() -> None:
 
 def test_looks_are_what_the_model_would_see(drawing: Drawing) -> None:
     tokenizer = learn_tokenizer([text_of(item, (), STEPS).target for item in drawing.items], 500)
+    torch.manual_seed(0)  # By some weights two things are equally sure, and rounding decides which is seen.
     model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=True, vision_frozen=True)).eval()
     few = Drawing(drawing.items[:2], drawing.pixels)
     texts = [text_of(item, (), STEPS) for item in few.items]
@@ -176,6 +178,27 @@ def test_looks_are_what_the_model_would_see(drawing: Drawing) -> None:
         with torch.no_grad():
             said.append(model(**batch.inputs, use_cache=False).logits)
     torch.testing.assert_close(*said, rtol=3e-2, atol=3e-2)
+
+
+def test_asked_together_it_says_what_it_generates(drawing: Drawing) -> None:
+    tokenizer = learn_tokenizer([text_of(item, (), STEPS).target for item in drawing.items], 500)
+    torch.manual_seed(1)
+    model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=True, vision_frozen=True)).eval()
+    for weight in model.model.parameters():  # So that what it says depends on what it reads, and some of it ends.
+        if weight.ndim == 2:
+            weight.data *= 8
+    texts = [text_of(item, (), STEPS[-1:]) for item in drawing.items]
+    inputs = ArrayExamples(texts, tokenizer, drawing.looked_at(model).pixels).prompts(range(len(texts)))
+    together = said_together(model, tokenizer, inputs, 40, half=False)
+    assert together == said(model, tokenizer, inputs, 40, half=False)
+    assert len(set(together)) > 12 and len({len(text) for text in together}) > 6
+
+
+def test_captions_say_of_which_picture_they_are(drawing: Drawing) -> None:
+    item = drawing.items[5]
+    captions = [line for line in text_of(item, (), STEPS).target.splitlines() if line.startswith("Caption: ")]
+    assert captions == [f"Caption: Picture {n}: {text}" for n, text in enumerate(item.steps["caption"], 1)]
+    assert len(captions) == len(item.pictures) > 1
 
 
 def test_numbers_begin_in_their_order() -> None:

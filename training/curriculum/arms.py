@@ -43,7 +43,13 @@ def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> Text:
 
 
 def _written(item: Drawn, kinds: Sequence[str]) -> str:
-    return "\n".join(f"{TITLES[kind]}: {text}" for kind in kinds for text in item.steps[kind])
+    return "\n".join(f"{TITLES[kind]}: {text}" for kind in kinds for text in _numbered(item, kind))
+
+
+def _numbered(item: Drawn, kind: str) -> list[str]:
+    """The texts of a step; captions say of which picture they are, or it would have to be counted."""
+    texts = item.steps[kind]
+    return [f"Picture {number}: {text}" for number, text in enumerate(texts, 1)] if kind == "caption" else texts
 
 
 def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> list[tuple[str, list[Text]]]:

@@ -16,7 +16,7 @@ KEYS = "ABCD"
 
 
 def choices_of(scenes: Sequence[Drawn], seed: str) -> Iterator[tuple[str, Text]]:
-    """Questions over each scene, and over four scenes at a time; with the kind of each."""
+    """Questions over each scene alone, and as many over four of them by lot; with the kind of each."""
     rng = Random(f"{seed}/choices")
     names = sorted({thing.name for scene in scenes for thing in scene.things})
     for scene in scenes:
@@ -26,12 +26,11 @@ def choices_of(scenes: Sequence[Drawn], seed: str) -> Iterator[tuple[str, Text]]
             yield "choose what", _what(scene.things, names, rng)
         if len(scene.things) >= len(KEYS):
             yield "choose where", _where(scene.things, rng)
-    for at in range(0, len(scenes) - len(KEYS) + 1, len(KEYS)):
-        four = scenes[at : at + len(KEYS)]
+    for number in range(len(scenes) if len(scenes) >= len(KEYS) else 0):
+        four = rng.sample(scenes, len(KEYS))
         sought = _in_one_alone(four, rng)
         if sought is not None:
-            yield "choose picture", _number(four, *sought)
-            yield "choose image", _image(four, *sought)
+            yield ("choose picture", _number(four, *sought)) if number % 2 else ("choose image", _image(four, *sought))
 
 
 def _letters(names: Sequence[str], rng: Random) -> Text:

@@ -3,7 +3,7 @@
 Run: PYTHONPATH=src python training/curriculum/experiment.py --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
 Needs torch, transformers, accelerate, numpy and Pillow. FOLDER is what pretrain.py wrote. Writes to OUT:
   questions.json   the held-out questions: id, subtask, level, answer
-  runs.jsonl       a line for each evaluation: arm, seed, stage, mode, the letters chosen, tokens and seconds
+  runs.jsonl       a line for each evaluation: arm, seed, stage, mode, letters chosen, some words, tokens, seconds
 What stands in the runs.jsonl of --done is not run again; `write_up.py` makes tables and plots of it. So small a model
 should not fill a GPU by itself: --beside trains several at a time, each in a process of its own.
 """
@@ -23,15 +23,19 @@ from typing import Any
 import numpy as np
 import torch
 from arms import ARMS, Setting, stages_of, text_of
+from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
 from torch import nn
 
-from sightline.train.answering import letter, said
+from sightline.train.answering import letter
 from sightline.train.examples import ArrayExamples
 from sightline.train.loop import Settings, train
 
+Run = tuple[str, int, Setting]
+"""An arm, a seed and a setting."""
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
+SUBTASKS = 12
 MODES = {"chain": STEPS, "direct": STEPS[-1:]}
 
 
@@ -44,19 +48,22 @@ class Asker:
     most: int
     together: int = 400
 
-    def ask(self, model: nn.Module, mode: str, count: int) -> str:
-        """The letters that it chooses: all by itself in both modes, with the steps before its conclusion or without."""
+    def ask(self, model: nn.Module, mode: str, count: int) -> dict[str, Any]:
+        """The letters that it chooses, all by itself, with the steps before its conclusion or without; and how it goes.
+
+        Of the first questions, one of each subtask, its words are kept.
+        """
         texts = [text_of(item, (), MODES[mode]) for item in self.drawing.items[:count]]
         examples = ArrayExamples(texts, self.tokenizer, self.drawing.pixels)
         order = sorted(range(count), key=lambda row: int(examples.read[row]))
-        found = [""] * count
+        letters, told = [""] * count, [""] * count
         for at in range(0, count, self.together):
             rows = order[at : at + self.together]
             most = self.most if mode == "chain" else 64
-            words = said(model, self.tokenizer, examples.prompts(rows), most, half=DEVICE == "cuda")
+            words = said_together(model, self.tokenizer, examples.prompts(rows), most, half=DEVICE == "cuda")
             for row, text in zip(rows, words, strict=True):
-                found[row] = letter(text, self.drawing.items[row].options)
-        return "".join(found)
+                letters[row], told[row] = letter(text, self.drawing.items[row].options), text
+        return {"mode": mode, "letters": "".join(letters), "words": told[:SUBTASKS]}
 
 
 @dataclass(slots=True)
@@ -95,7 +102,6 @@ class Experiment:
     base: Path
     pool: Drawing
     asker: Asker
-    setting: Setting
     tokens: int
     compiled: bool
     curve: int
@@ -103,29 +109,33 @@ class Experiment:
     """The seed with which all arms of several stages are asked after each; for the others only MIR's is."""
     budget: int = 0
 
-    def run(self, arm: str, seed: int) -> list[dict[str, Any]]:
+    def run(self, arm: str, seed: int, setting: Setting) -> list[dict[str, Any]]:
         """Train one arm from the base and ask it: after each stage in short, at the end in full."""
         model, _ = load(self.base, DEVICE)
         rows: list[dict[str, Any]] = []
-        totals = {"tokens": 0, "seconds": 0.0, "losses": []} if arm == "base" else self._train(model, arm, seed, rows)
+        totals: dict[str, Any] = {"tokens": 0, "seconds": 0.0, "losses": []}
+        if arm != "base":
+            totals = self._train(model, arm, seed, setting, rows)
         model.eval()
         count = len(self.asker.drawing.items)
-        rows.append({"stage": "end", "mode": "direct", "letters": self.asker.ask(model, "direct", count)})
-        letters = self.asker.ask(model, "chain", count)
-        rows.append({"stage": "end", "mode": "chain", "letters": letters, **totals, "last": True})
-        return [{"arm": arm, "seed": seed, "setting": asdict(self.setting), **row} for row in rows]
+        rows.append({"stage": "end", **self.asker.ask(model, "direct", count)})
+        rows.append({"stage": "end", **self.asker.ask(model, "chain", count), **totals, "last": True})
+        return [{"arm": arm, "seed": seed, "setting": asdict(setting), **row} for row in rows]
 
-    def _train(self, model: nn.Module, arm: str, seed: int, rows: list[dict[str, Any]]) -> dict[str, Any]:
+    def _train(
+        self, model: nn.Module, arm: str, seed: int, setting: Setting, rows: list[dict[str, Any]]
+    ) -> dict[str, Any]:
         """Train through an arm's stages; a row for each stage where there are several, and what it took."""
         # All arms get what MIR's plan takes by itself, so many times.
         if not self.budget:
-            plan = stages_of("mir", self.pool, self.setting, 0, self.asker.tokenizer, None)
-            self.budget = round(self.setting.passes * sum(stage.budget for stage in plan))
-        stages = stages_of(arm, self.pool, self.setting, seed, self.asker.tokenizer, self.budget)
+            plan = stages_of("mir", self.pool, setting, 0, self.asker.tokenizer, None)
+            self.budget = round(setting.passes * sum(stage.budget for stage in plan))
+        stages = stages_of(arm, self.pool, setting, seed, self.asker.tokenizer, self.budget)
         settings = Settings(
-            rate=self.setting.rate,
+            rate=setting.rate,
             optimiser="muon",
-            schedule="constant",  # One that falls would teach least what comes last, and so decide about orders.
+            # One that falls all the way would teach least what comes last, and so decide about orders.
+            schedule="plateau",
             tokens=self.tokens,
             half=DEVICE == "cuda",
             seed=seed,
@@ -137,13 +147,14 @@ class Experiment:
         def log(entry: Mapping[str, Any]) -> None:
             if "loss" in entry:
                 losses.append((entry["tokens"], entry["stage"], round(entry["loss"], 4)))
+                if entry["step"] % 1000 == 0:
+                    print(f"  {arm} {seed}: step {entry['step']}, {entry['seconds']:.0f} s, loss {entry['loss']:.4f}")
 
         def evaluate(stage: str, now: nn.Module) -> Mapping[str, Any]:
             if stage == stages[-1].name:  # It is asked all of them, right after this.
                 return {}
             mode = "direct" if arm == "plain" else "chain"
-            letters = self.asker.ask(now, mode, min(len(self.asker.drawing.items), self.curve))
-            rows.append({"stage": stage, "mode": mode, "letters": letters})
+            rows.append({"stage": stage, **self.asker.ask(now, mode, min(len(self.asker.drawing.items), self.curve))})
             return {}
 
         watched = len(stages) > 1 and (seed == self.first or arm == "mir")
@@ -158,29 +169,39 @@ _here: list[Experiment] = []
 def _begin(chosen: argparse.Namespace) -> None:
     model, processor = load(chosen.base, DEVICE)
     held, pool = (
-        Drawing(items_of(one), torch.from_numpy(np.load(looked_at_once(one, model), mmap_mode="c")).to(DEVICE))
+        # In a file that all processes share: on the device there is no room for so many copies.
+        Drawing(items_of(one), torch.from_numpy(np.load(looked_at_once(one, model), mmap_mode="c")))
         for one in wanted_of(chosen)
     )
     asker = Asker(held, processor.tokenizer, chosen.most)
-    shared = (setting_of(chosen), chosen.tokens, chosen.compiled, chosen.curve, chosen.seeds[0])
+    shared = (chosen.tokens, chosen.compiled, chosen.curve, chosen.seeds[0])
     _here.append(Experiment(chosen.base, pool, asker, *shared))
 
 
-def _run(arm: str, seed: int) -> list[dict[str, Any]]:
-    return _here[0].run(arm, seed)
+def _run(arm: str, seed: int, setting: Setting) -> list[dict[str, Any]]:
+    return _here[0].run(arm, seed, setting)
 
 
 def wanted_of(chosen: argparse.Namespace) -> tuple[Wanted, Wanted]:
     """The held-out questions, and those that are learnt from."""
     folder = chosen.cache / ("tiny" if chosen.tiny else "full")
+    asked = "tried" if chosen.trying else "held"
     return (
-        Wanted(folder / "held-asked", "choose", chosen.held, "curriculum-held"),
+        Wanted(folder / f"{asked}-asked", "choose", chosen.held, f"curriculum-{asked}"),
         Wanted(folder / "pool", "choose", chosen.questions, "curriculum"),
     )
 
 
-def setting_of(chosen: argparse.Namespace) -> Setting:
-    return Setting(chosen.questions, chosen.easy_below, chosen.fraction, chosen.rate, chosen.passes)
+def runs_of(chosen: argparse.Namespace) -> list[Run]:
+    """All that is to be run, seeds outside: whenever it stops, all arms have as many. The base is the same for all."""
+    first = chosen.seeds[0]
+    return [
+        (arm, seed, Setting(chosen.questions, chosen.easy_below, chosen.fraction, rate, chosen.passes))
+        for seed in chosen.seeds
+        for rate in chosen.rate
+        for arm in chosen.arms
+        if arm != "base" or (seed, rate) == (first, chosen.rate[0])
+    ]
 
 
 def share(letters: str, answers: Sequence[str]) -> float:
@@ -199,12 +220,15 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--questions", type=int, default=Setting().questions)
     parser.add_argument("--easy-below", type=float, default=Setting().easy_below)
     parser.add_argument("--fraction", type=float, default=Setting().fraction)
-    parser.add_argument("--rate", type=float, default=Setting().rate)
+    parser.add_argument(
+        "--rate", nargs="+", type=float, default=[Setting().rate], help="one, or several to choose from"
+    )
+    parser.add_argument("--trying", action="store_true", help="ask other questions than those that decide")
     parser.add_argument("--passes", type=float, default=Setting().passes)
     parser.add_argument("--held", type=int, default=1200)
     parser.add_argument("--curve", type=int, default=400, help="questions that are asked after each stage")
     parser.add_argument("--tokens", type=int, default=12_288, help="of a batch")
-    parser.add_argument("--most", type=int, default=512, help="tokens that an answer may have")
+    parser.add_argument("--most", type=int, default=560, help="tokens that an answer may have")
     parser.add_argument("--until", type=float, default=560, help="no run is begun that would end later, in seconds")
     parser.add_argument("--beside", type=int, default=1, help="runs at a time")
     parser.add_argument("--compiled", action="store_true")
@@ -235,27 +259,25 @@ def main() -> None:
     (chosen.out / "questions.json").write_text(json.dumps(about))
     journal = Journal(chosen.out / "runs.jsonl")
     journal.take(chosen.done)
-    # Seeds outside: whenever it stops, all arms have as many.
-    runs = [(arm, seed) for seed in chosen.seeds for arm in chosen.arms if arm != "base" or seed == chosen.seeds[0]]
-    left = [run for run in runs if not journal.has(*run, setting_of(chosen))]
-    for run, rows in done_beside(chosen, left, started):
+    left = [run for run in runs_of(chosen) if not journal.has(*run)]
+    for (arm, seed, setting), rows in done_beside(chosen, left, started):
         if isinstance(rows, str):
-            say(f"{' '.join(map(str, run))} failed: {rows}")
+            say(f"{arm} {seed} at {setting.rate:g} failed: {rows}")
             continue
         for row in rows:
             journal.add(row)
         scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-2:])
-        say(f"{rows[-1]['arm']} {rows[-1]['seed']}: {scores}; trained {rows[-1]['seconds']} s")
-    missing = [run for run in left if not journal.has(*run, setting_of(chosen))]
+        say(f"{arm} {seed} at {setting.rate:g}: {scores}; trained {rows[-1]['seconds']} s")
+    missing = [run for run in left if not journal.has(*run)]
     say(f"{len(missing)} runs wait for the next call: give this call's output as --done" if missing else "all are done")
 
 
 def done_beside(
-    chosen: argparse.Namespace, runs: Sequence[tuple[str, int]], started: float
-) -> Iterator[tuple[tuple[str, int], list[dict[str, Any]] | str]]:
+    chosen: argparse.Namespace, runs: Sequence[Run], started: float
+) -> Iterator[tuple[Run, list[dict[str, Any]] | str]]:
     """The rows of each run as it ends, or why it failed; none is begun that would not end in time, by the longest."""
     waiting, longest = list(runs), 0.0
-    begun: dict[Future[list[dict[str, Any]]], tuple[tuple[str, int], float]] = {}
+    begun: dict[Future[list[dict[str, Any]]], tuple[Run, float]] = {}
     spawn = multiprocessing.get_context("spawn")
     with ProcessPoolExecutor(chosen.beside, spawn, initializer=_begin, initargs=(chosen,)) as pool:
         while waiting or begun:

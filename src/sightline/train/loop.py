@@ -32,7 +32,7 @@ class Settings:
     decay: float = 0.01
     warm_up: float = 0.03
     clip: float = 1.0
-    schedule: Literal["cosine", "constant"] = "cosine"
+    schedule: Literal["cosine", "plateau"] = "cosine"
     optimiser: Literal["adamw", "muon"] = "adamw"
     tokens: int = 32_768
     together: int = 1
@@ -159,10 +159,13 @@ def _silent(entry: Mapping[str, Any]) -> None:
 
 
 def rate_at(share: float, settings: Settings) -> float:
-    """The share of the highest learning rate at a share of the way: up in a line, then level or down a cosine."""
+    """The share of the highest learning rate at a share of the way: up in a line, then down a cosine.
+
+    Or level, and down in a line in the last fifth.
+    """
     up = min(1.0, share / settings.warm_up) if settings.warm_up else 1.0
-    if settings.schedule == "constant":
-        return up
+    if settings.schedule == "plateau":
+        return max(0.01, min(up, 5 * (1 - share)))
     return max(0.01, up * (0.5 + 0.5 * math.cos(math.pi * min(1.0, share))))
 
 
