@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training/world"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import pretrain
-from arms import ARMS, Setting, stages_of, text_of, texts_of
+from arms import ARMS, LATER, PLANS, Setting, stages_of, text_of, texts_of
 from asking import said_together
 from choices import choices_of
 from drawing import STEPS, Drawing, _question, _scene
@@ -24,6 +24,7 @@ from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 from network import Reader
 
+from sightline.reason.curriculum.plan import load_plan
 from sightline.train.answering import letter, said
 from sightline.train.examples import ArrayExamples, Text
 from sightline.train.eye import HUES, KINDS, TAGS
@@ -56,6 +57,27 @@ def test_derived_arms_have_the_records_of_the_curriculum_in_another_order(drawin
         assert _records(other) == _records(mir)
         assert [texts for _, texts in other] != [texts for _, texts in mir]
     assert _records(texts_of("mir", drawing.items, SETTING, 1)) != _records(mir)
+
+
+def test_later_arms_repeat_earlier_stages_or_their_last(drawing: Drawing) -> None:
+    mir = texts_of("mir", drawing.items, SETTING, 0)
+    rehearsed = texts_of("rehearsed", drawing.items, SETTING, 0)
+    assert [name for name, _ in rehearsed] == [name for name, _ in mir]
+    before = Counter(rehearsed[0][1])
+    for (_, texts), (_, own) in zip(rehearsed[1:], mir[1:], strict=True):
+        again = texts[len(own) :]
+        assert len(again) == min(len(own), before.total()) and not Counter(again) - before
+        before += Counter(texts[: len(own)])
+    *_, (_, last) = texts_of("long-end", drawing.items, SETTING, 0)
+    assert set(Counter(last).values()) == {5}
+
+
+@pytest.mark.parametrize("arm", LATER)
+def test_later_plans_are_plans_of_the_compiler(arm: str) -> None:
+    plan = load_plan(str(PLANS[1] / f"{arm}.toml"))
+    assert [(stage.given, stage.target) for stage in plan.stages] == [
+        (stage.given, stage.target) for stage in load_plan("mir").stages
+    ]
 
 
 def test_no_stage_gives_what_it_asks_for(drawing: Drawing) -> None:

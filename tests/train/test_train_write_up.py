@@ -72,11 +72,15 @@ def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> N
     rows += _rows({"full-chain": 0.5, "mir": 0.5}, {**SETTING, "fraction": 1.0})
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "questions.json").write_text(json.dumps(QUESTIONS))
+    (tmp_path / "findings.md").write_text("## What we make of it\n\nMuch.\n")
     script = Path(write_up.__file__)
     subprocess.run([sys.executable, script, "--runs", tmp_path, "--docs", tmp_path], check=True, capture_output=True)
     page = (tmp_path / "curriculum-experiment.md").read_text()
     assert "12.00 to 12.00 million tokens" in page
     by_stage = next(line for line in page.splitlines() if line.startswith("| mir | easy "))
+    assert "## What we make of it\n\nMuch.\n\n## What was done" in page
+    easy, hard = write_up.Results(QUESTIONS, rows[:-12]).table("mir"), page.split("## By difficulty")[1]
+    assert easy is not None and f"| mir | {easy[:, :134].mean():.1%} [" in hard
     assert "; stage-1 " in by_stage
     assert "; end " in by_stage
     assert "| 24 | 0.33 | 1.0 |" in page

@@ -15,8 +15,10 @@ from drawing import STEPS, Drawing, Drawn
 from sightline.train.examples import ArrayExamples, Text
 from sightline.train.loop import Stage
 
-PLANS = Path(__file__).parents[2] / "src/sightline/reason/curriculum/plans"
+PLANS = (Path(__file__).parents[2] / "src/sightline/reason/curriculum/plans", Path(__file__).parent / "plans")
+"""Those that are shipped, and those that were made after the first results."""
 ARMS = ("plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced")
+LATER = ("rehearsed", "long-end")
 TITLES = {kind: "-".join(word.capitalize() for word in kind.split("-")) for kind in STEPS}
 TITLES |= {kind: TITLES[kind].replace("-To-", "-to-") for kind in STEPS}
 
@@ -58,9 +60,10 @@ def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> l
     rng = Random(f"{arm if plan.get('base') is None else plan['base']}/{seed}")
     by_level = sorted(items, key=lambda item: item.level)
     phases = _plan(plan["base"])["phases"] if "base" in plan else plan["phases"]
-    found = [
-        [(stage["name"], _sampled(stage, by_level, setting, rng)) for stage in phase["stages"]] for phase in phases
-    ]
+    before: list[Text] = []
+    found = []
+    for phase in phases:
+        found.append([(stage["name"], _taught(stage, by_level, setting, rng, before)) for stage in phase["stages"]])
     arrange = plan.get("arrange", "in-order")
     if arrange == "phases-reversed":
         found = found[::-1]
@@ -73,7 +76,19 @@ def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> l
 
 
 def _plan(name: str) -> dict[str, Any]:
-    return tomllib.loads((PLANS / f"{name}.toml").read_text())
+    (file,) = (found for folder in PLANS if (found := folder / f"{name}.toml").exists())
+    return tomllib.loads(file.read_text())
+
+
+def _taught(
+    stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random, before: list[Text]
+) -> list[Text]:
+    """A stage's own texts and those that it repeats of earlier stages, as often as it goes round."""
+    own = _sampled(stage, by_level, setting, rng)
+    mix = stage.get("mix", 0.0)
+    again = rng.sample(before, min(len(before), round(mix / (1 - mix) * len(own))))
+    before += own
+    return [*own, *again] * stage.get("epochs", 1)
 
 
 def _sampled(stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random) -> list[Text]:

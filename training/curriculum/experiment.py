@@ -22,7 +22,7 @@ from typing import Any
 
 import numpy as np
 import torch
-from arms import ARMS, Setting, stages_of, text_of
+from arms import ARMS, LATER, Setting, stages_of, text_of
 from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
@@ -215,7 +215,7 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--done", type=Path, help="a folder with the runs.jsonl of earlier calls")
     parser.add_argument("--cache", type=Path, default=Path("training/curriculum/cache"))
-    parser.add_argument("--arms", nargs="+", default=["base", *ARMS], choices=["base", *ARMS])
+    parser.add_argument("--arms", nargs="+", default=["base", *ARMS], choices=["base", *ARMS, *LATER])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--questions", type=int, default=Setting().questions)
     parser.add_argument("--easy-below", type=float, default=Setting().easy_below)

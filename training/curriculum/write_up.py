@@ -1,7 +1,8 @@
 """The rows of the experiment → docs/curriculum-experiment.md with its plots: tables, intervals, and who wins.
 
-Run: python training/curriculum/write_up.py --runs FOLDER [--docs docs]        (Sightline and matplotlib; no torch)
-FOLDER has questions.json and runs.jsonl, as experiment.py wrote them; pretrain.json beside them is told of too.
+Run: python training/curriculum/write_up.py [--runs FOLDER] [--docs docs]      (Sightline and matplotlib; no torch)
+FOLDER has questions.json and runs.jsonl, as experiment.py wrote them; pretrain.json beside them is told of too, and
+what findings.md says of it all stands before the tables.
 """
 
 from __future__ import annotations
@@ -15,13 +16,12 @@ from pathlib import Path
 from typing import Any
 
 import numpy as np
-from matplotlib.backends.backend_agg import FigureCanvasAgg
-from matplotlib.figure import Figure
 from numpy.typing import NDArray
+from plots import draw_arms, draw_stages
 
 from sightline.score.statistics.paired import paired_difference
 
-ORDER = ("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced")
+ORDER = ("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced", "rehearsed", "long-end")
 MEANING = {
     "base": "no training on these questions; it knows simpler ones with options",
     "plain": "question → conclusion",
@@ -31,6 +31,8 @@ MEANING = {
     "reverse": "`mir` with its stages backwards",
     "anti": "`mir` with its phases backwards: hard before easy",
     "self-paced": "all five steps; from the easiest fifth to all questions",
+    "rehearsed": "`mir`, but half of each stage's records repeat earlier stages",
+    "long-end": "`mir`, but its last stage takes as much as the others together",
 }
 RIVALS = {
     "plain": "plain fine-tuning",
@@ -52,6 +54,11 @@ class Score:
 
     def __str__(self) -> str:
         return f"{self.mean:.1%} [{self.low:.1%}, {self.high:.1%}]"
+
+    def in_points(self, sign: str = "+") -> str:
+        """Of a difference of shares: in percentage points."""
+        mean, low, high = (f"{100 * value:{sign}.1f}" for value in (self.mean, self.low, self.high))
+        return f"{mean} [{low}, {high}]"
 
 
 def scored(table: Table) -> Score:
@@ -128,7 +135,8 @@ def differences(results: Results) -> tuple[str, dict[tuple[str, str], Score]]:
     """Who is better than whom, over the same questions and the same seeds."""
     wanted = [("plain", "full-chain"), ("plain", "mir"), ("full-chain", "mir"), ("shuffled", "mir")]
     wanted += [("reverse", "mir"), ("anti", "mir"), ("self-paced", "mir")]
-    lines = ["| second − first | difference | p |", "|---|---|---|"]
+    wanted += [(rival, arm) for arm in ("rehearsed", "long-end") for rival in ("mir", "full-chain")]
+    lines = ["| | difference in percentage points | p |", "|---|---|---|"]
     found = {}
     for first, second in wanted:
         a, b = results.table(first), results.table(second)
@@ -138,9 +146,12 @@ def differences(results: Results) -> tuple[str, dict[tuple[str, str], Score]]:
         moved = scored(b[:seeds] - a[:seeds])
         p = paired_difference(a[:seeds].mean(0), b[:seeds].mean(0)).p
         found[first, second] = moved
-        said = f"{moved.mean:+.1%} [{moved.low:+.1%}, {moved.high:+.1%}]"
-        lines.append(f"| {second} − {first} | {said} | {'–' if p is None else f'{p:.3f}'} |")
+        lines.append(f"| {second} − {first} | {moved.in_points()} | {_chance(p)} |")
     return "\n".join(lines), found
+
+
+def _chance(p: float | None) -> str:
+    return "–" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def subtask_table(results: Results) -> str:
@@ -150,6 +161,18 @@ def subtask_table(results: Results) -> str:
         tables = [results.table(arm) for arm in arms]
         cells = [f"{table[:, places].mean():.0%}" for table in tables if table is not None]
         lines.append(f"| {subtask} | {len(places)} | {' | '.join(cells)} |")
+    return "\n".join(lines)
+
+
+def level_table(results: Results, easy_below: float) -> str:
+    """How much is right of easy and of hard questions."""
+    lines = ["| arm | easy | hard |", "|---|---|---|"]
+    easy = [place for place, question in enumerate(results.questions) if question["level"] < easy_below]
+    hard = [place for place, question in enumerate(results.questions) if question["level"] >= easy_below]
+    for arm in results.arms:
+        table = results.table(arm)
+        assert table is not None
+        lines.append(f"| {arm} | {scored(table[:, easy])} | {scored(table[:, hard])} |")
     return "\n".join(lines)
 
 
@@ -167,16 +190,12 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
         if moved is None:
             continue
         if moved.low > 0:
-            lines.append(f"MIR's curriculum beats {name} by {moved.mean:.1%} [{moved.low:.1%}, {moved.high:.1%}].")
+            lines.append(f"MIR's curriculum beats {name} by {moved.in_points('')} percentage points.")
         elif moved.high < 0:
-            lines.append(
-                f"MIR's curriculum loses to {name} by {-moved.mean:.1%} [{-moved.high:.1%}, {-moved.low:.1%}]."
-            )
+            lost = Score(-moved.mean, -moved.high, -moved.low)
+            lines.append(f"MIR's curriculum loses to {name} by {lost.in_points('')} percentage points.")
         else:
-            lines.append(
-                f"Between MIR's curriculum and {name} no difference can be told: {moved.mean:+.1%} "
-                f"[{moved.low:+.1%}, {moved.high:+.1%}]."
-            )
+            lines.append(f"Between MIR's curriculum and {name} no difference can be told: {moved.in_points()} points.")
     return " ".join(lines)
 
 
@@ -200,41 +219,7 @@ def stage_table(scores: Mapping[str, Mapping[str, Score]]) -> str:
     return "\n".join(lines)
 
 
-def draw_arms(results: Results, file: Path) -> None:
-    figure = Figure(figsize=(7, 3.6), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    for place, arm in enumerate(results.arms):
-        table = results.table(arm)
-        assert table is not None
-        score = scored(table)
-        ends = [[score.mean - score.low], [score.high - score.mean]]
-        axes.errorbar([place], [score.mean], yerr=ends, fmt="o", color="black", capsize=4)
-        axes.plot([place] * len(table), table.mean(1), "x", color="tab:blue", markersize=5)
-    axes.axhline(GUESSING, color="grey", linestyle=":", linewidth=1)
-    axes.set_xticks(range(len(results.arms)), results.arms, rotation=20)
-    axes.set(ylabel="right", ylim=(0, 1))
-    figure.savefig(file, dpi=130)
-
-
-def draw_stages(scores: Mapping[str, Mapping[str, Score]], file: Path) -> None:
-    figure = Figure(figsize=(7.5, 4), layout="constrained")
-    FigureCanvasAgg(figure)
-    axes = figure.add_subplot()
-    for arm, by_stage in scores.items():
-        found = list(by_stage.values())
-        x = range(1, len(found) + 1)
-        line = axes.plot(x, [score.mean for score in found], marker="o", label=arm)[0]
-        axes.fill_between(
-            x, [s.low for s in found], [s.high for s in found], color=line.get_color(), alpha=0.12, linewidth=0
-        )
-    axes.axhline(GUESSING, color="grey", linestyle=":", linewidth=1)
-    axes.set(xlabel="after stage", ylabel="right, all by itself", ylim=(0, 1))
-    axes.legend(fontsize="small")
-    figure.savefig(file, dpi=130)
-
-
-def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, Any] | None) -> str:
+def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, Any] | None, findings: str) -> str:
     compared, found = differences(results)
     tokens = [row["tokens"] for arm in results.arms if arm != "base" for row in results.last(arm)]
     seconds = [row["seconds"] for arm in results.arms if arm != "base" for row in results.last(arm)]
@@ -244,8 +229,8 @@ def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, 
     if pretrained is not None:
         base = (
             f" It was pretrained on {pretrained['pictures']:,} pictures of the world "
-            f"({pretrained['tokens'] / 1e6:.0f} million tokens of captions and simple questions); on held-out pictures "
-            f"it answers {_simple(pretrained['held-out'])}."
+            f"(captions and simple questions, the last {pretrained['tokens'] / 1e6:.0f} million tokens of it with "
+            f"options too); on held-out pictures it answers {_simple(pretrained['held-out'])}."
         )
     by_stage = "No arm of several stages was asked between them."
     if scores := stage_scores(results):
@@ -256,16 +241,18 @@ This page is written by `training/curriculum/write_up.py` from the rows of `trai
 
 {verdict(results, found)}
 
-## What was done
+{findings}## What was done
 
 A small vision-language model (Glimpse, 24 million parameters; [training](training.md)) starts each time from the same
 weights.{base} Each arm then trains on {spread} ({took}) from the same {setting["questions"]:,} questions of the
 world's twelve subtasks, by the plans that `sightline curriculum` ships. Questions of the lowest
 {setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
-{setting["fraction"]:.0%} of the hard ones. The learning rate is {setting["rate"]:g} for all arms and stages.
+{setting["fraction"]:.0%} of the hard ones. All arms train at the rate {setting["rate"]:g}, which falls in the last
+fifth; of three rates it was the best for plain and for the full chain, on questions that are asked nowhere else.
+
 {len(results.questions):,} held-out questions, drawn from another seed, are then asked; nothing is given, and the most
 likely token is taken each time. Answers are taught and read in the words of their options, and by their letters where
-options are pictures. Guessing gets 25 %.
+options are pictures. An answer that names no option counts as wrong; how many did is told. Guessing gets 25 %.
 
 Intervals hold 95 % of the means where seeds and questions are both drawn again ({RESAMPLES:,} times). p is of a paired
 randomisation test over questions, with the mean over seeds for each.
@@ -284,6 +271,10 @@ randomisation test over questions, with the mean over seeds for each.
 
 {by_stage}
 
+## By difficulty
+
+{level_table(results, setting["easy_below"])}
+
 ## By subtask
 
 {subtask_table(results)}
@@ -292,7 +283,13 @@ randomisation test over questions, with the mean over seeds for each.
 
 def _simple(scores: Mapping[str, Mapping[str, float]]) -> str:
     """How well the base answers the simple questions of which an answer is right or wrong as a whole."""
-    asked = {"what": "what is at a place", "left": "which is farther left", "near": "which is lower"}
+    asked = {
+        "what": "what is at a place",
+        "left": "which is farther left",
+        "near": "which is lower",
+        "choose what": "which of four options is at a place",
+        "choose picture": "in which of four pictures a thing is",
+    }
     return ", ".join(f"{words} in {scores[kind]['whole']:.0%}" for kind, words in asked.items() if kind in scores)
 
 
@@ -302,26 +299,24 @@ def variants(runs: Sequence[Mapping[str, Any]], questions: list[dict[str, Any]],
     if not others:
         return ""
     lines = [
-        "| questions | easy below | fraction | rate | mir − full-chain | mir − plain |",
-        "|---|---|---|---|---|---|",
+        "| questions | easy below | fraction | rate | passes | mir − full-chain | mir − plain |",
+        "|---|---|---|---|---|---|---|",
     ]
     for setting in [dict(main), *others]:
         results = Results(questions, [dict(row) for row in runs if row["setting"] in (setting,)])
         _, found = differences(results)
         cells = [
-            f"{found[rival, 'mir'].mean:+.1%} [{found[rival, 'mir'].low:+.1%}, {found[rival, 'mir'].high:+.1%}]"
-            if (rival, "mir") in found
-            else "–"
-            for rival in ("full-chain", "plain")
+            found[rival, "mir"].in_points() if (rival, "mir") in found else "–" for rival in ("full-chain", "plain")
         ]
-        values = f"{setting['questions']:,} | {setting['easy_below']:.2f} | {setting['fraction']} | {setting['rate']:g}"
-        lines.append(f"| {values} | {' | '.join(cells)} |")
+        values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
+        values += [f"{setting['rate']:g}", f"{setting.get('passes', 1):g}"]
+        lines.append(f"| {' | '.join([*values, *cells])} |")
     return "\n## When it differs\n\n" + "\n".join(lines) + "\n"
 
 
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
-    parser.add_argument("--runs", type=Path, required=True)
+    parser.add_argument("--runs", type=Path, default=Path("training/curriculum/results"))
     parser.add_argument("--docs", type=Path, default=Path("docs"))
     chosen = parser.parse_args()
     questions = json.loads((chosen.runs / "questions.json").read_text())
@@ -332,10 +327,14 @@ def main() -> None:
     about = json.loads(pretrained.read_text()) if pretrained.exists() else None
     pictures = chosen.docs / "pictures"
     pictures.mkdir(parents=True, exist_ok=True)
-    draw_arms(results, pictures / "curriculum-arms.png")
-    if scores := stage_scores(results):
-        draw_stages(scores, pictures / "curriculum-stages.png")
-    text = page(results, setting, about) + variants(runs, questions, setting)
+    ends = {arm: table for arm in results.arms if (table := results.table(arm)) is not None}
+    scores = {arm: (scored(table), table.mean(1)) for arm, table in ends.items()}
+    draw_arms(scores, GUESSING, pictures / "curriculum-arms.png")
+    if by_stage := stage_scores(results):
+        draw_stages(by_stage, GUESSING, pictures / "curriculum-stages.png")
+    read = chosen.runs / "findings.md"
+    findings = f"{read.read_text().strip()}\n\n" if read.exists() else ""
+    text = page(results, setting, about, findings) + variants(runs, questions, setting)
     (chosen.docs / "curriculum-experiment.md").write_text(text)
     print(text)
 
