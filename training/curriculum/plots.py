@@ -4,20 +4,13 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from pathlib import Path
-from typing import Any, Protocol
+from typing import Any
 
 import numpy as np
 from matplotlib.backends.backend_agg import FigureCanvasAgg
 from matplotlib.figure import Figure
 from numpy.typing import NDArray
-
-
-class Score(Protocol):
-    """A mean and its interval."""
-
-    mean: float
-    low: float
-    high: float
+from scores import Score
 
 
 def draw_arms(scores: Mapping[str, tuple[Score, NDArray[np.float64]]], guessing: float, file: Path) -> None:

@@ -9,19 +9,25 @@ from __future__ import annotations
 
 import argparse
 import json
-from collections import defaultdict
 from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-import numpy as np
-from numpy.typing import NDArray
 from plots import draw_arms, draw_stages
+from scores import (
+    RESAMPLES,
+    Difference,
+    Results,
+    Row,
+    Score,
+    differences,
+    mode_of,
+    rows_of,
+    scored,
+    settings_of,
+    tokens_of,
+)
 
-from sightline.score.statistics.paired import paired_difference
-
-ORDER = ("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced", "rehearsed", "long-end")
 MEANING = {
     "base": "no training on these questions; it knows simpler ones with options",
     "plain": "question → conclusion",
@@ -40,83 +46,6 @@ RIVALS = {
     "shuffled": "its own records in mixed order",
 }
 GUESSING = 0.25
-RESAMPLES = 4000
-Table = NDArray[np.float64]
-
-
-@dataclass(frozen=True, slots=True)
-class Score:
-    """A mean and its interval, from seeds and questions drawn again."""
-
-    mean: float
-    low: float
-    high: float
-
-    def __str__(self) -> str:
-        return f"{self.mean:.1%} [{self.low:.1%}, {self.high:.1%}]"
-
-    def in_points(self, sign: str = "+") -> str:
-        """Of a difference of shares: in percentage points."""
-        mean, low, high = (f"{100 * value:{sign}.1f}" for value in (self.mean, self.low, self.high))
-        return f"{mean} [{low}, {high}]"
-
-
-def scored(table: Table) -> Score:
-    """Seeds × questions → the mean, with 95 % of the means where both seeds and questions are drawn again."""
-    rng = np.random.default_rng(0)
-    seeds, questions = table.shape
-    means = np.empty(RESAMPLES)
-    for at in range(RESAMPLES):
-        by_question = table[rng.integers(seeds, size=seeds)].mean(0)
-        means[at] = by_question[rng.integers(questions, size=questions)].mean()
-    low, high = np.quantile(means, (0.025, 0.975))
-    return Score(float(table.mean()), float(low), float(high))
-
-
-def mode_of(arm: str) -> str:
-    """How an arm is asked: as it was taught."""
-    return "direct" if arm in ("base", "plain") else "chain"
-
-
-@dataclass(frozen=True, slots=True)
-class Results:
-    """What was found, as tables of right (1) and wrong (0): seeds × questions."""
-
-    questions: list[dict[str, Any]]
-    runs: list[dict[str, Any]]
-
-    def table(self, arm: str, stage: str = "end", mode: str | None = None) -> Table | None:
-        """Of an arm at the end or after a stage; each is asked as it was taught unless a mode is given."""
-        mode = mode or mode_of(arm)
-        rows = [row for row in self.runs if (row["arm"], row["stage"], row["mode"]) == (arm, stage, mode)]
-        if not rows:
-            return None
-        answers = [question["answer"] for question in self.questions]
-        rows.sort(key=lambda row: row["seed"])
-        return np.array([[float(a == b) for a, b in zip(row["letters"], answers, strict=False)] for row in rows])
-
-    @property
-    def arms(self) -> list[str]:
-        return [arm for arm in ORDER if self.table(arm) is not None]
-
-    def last(self, arm: str) -> list[dict[str, Any]]:
-        """The lines with which an arm's runs ended."""
-        return [row for row in self.runs if row["arm"] == arm and row.get("last")]
-
-    def subtasks(self) -> dict[str, list[int]]:
-        found: dict[str, list[int]] = defaultdict(list)
-        for place, question in enumerate(self.questions):
-            found[question["subtask"]].append(place)
-        return found
-
-
-def settings_of(runs: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
-    """The settings that were tried, in their order."""
-    found: list[dict[str, Any]] = []
-    for row in runs:
-        if row["setting"] not in found:
-            found.append(row["setting"])
-    return found
 
 
 def main_table(results: Results) -> str:
@@ -131,23 +60,11 @@ def main_table(results: Results) -> str:
     return "\n".join(lines)
 
 
-def differences(results: Results) -> tuple[str, dict[tuple[str, str], Score]]:
-    """Who is better than whom, over the same questions and the same seeds."""
-    wanted = [("plain", "full-chain"), ("plain", "mir"), ("full-chain", "mir"), ("shuffled", "mir")]
-    wanted += [("reverse", "mir"), ("anti", "mir"), ("self-paced", "mir")]
-    wanted += [(rival, arm) for arm in ("rehearsed", "long-end") for rival in ("mir", "full-chain")]
+def compared_table(found: Mapping[tuple[str, str], Difference]) -> str:
     lines = ["| | difference in percentage points | p |", "|---|---|---|"]
-    found = {}
-    for first, second in wanted:
-        a, b = results.table(first), results.table(second)
-        if a is None or b is None:
-            continue
-        seeds = min(len(a), len(b))
-        moved = scored(b[:seeds] - a[:seeds])
-        p = paired_difference(a[:seeds].mean(0), b[:seeds].mean(0)).p
-        found[first, second] = moved
-        lines.append(f"| {second} − {first} | {moved.in_points()} | {_chance(p)} |")
-    return "\n".join(lines), found
+    for (first, second), one in found.items():
+        lines.append(f"| {second} − {first} | {one.moved.in_points()} | {_chance(one.p)} |")
+    return "\n".join(lines)
 
 
 def _chance(p: float | None) -> str:
@@ -176,7 +93,7 @@ def level_table(results: Results, easy_below: float) -> str:
     return "\n".join(lines)
 
 
-def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
+def verdict(results: Results, found: Mapping[tuple[str, str], Difference]) -> str:
     """In words, what the intervals say of MIR's curriculum."""
     taught = {arm: table for arm in results.arms if arm != "base" and (table := results.table(arm)) is not None}
     above = [arm for arm, table in taught.items() if scored(table).low > GUESSING]
@@ -186,9 +103,9 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
         [] if len(above) == len(taught) else [f"Better than guessing are {', '.join(above)}; the other arms are not."]
     )
     for rival, name in RIVALS.items():
-        moved = found.get((rival, "mir"))
-        if moved is None:
+        if (rival, "mir") not in found:
             continue
+        moved = found[rival, "mir"].moved
         if moved.low > 0:
             lines.append(f"MIR's curriculum beats {name} by {moved.in_points('')} percentage points.")
         elif moved.high < 0:
@@ -220,7 +137,7 @@ def stage_table(scores: Mapping[str, Mapping[str, Score]]) -> str:
 
 
 def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, Any] | None, findings: str) -> str:
-    compared, found = differences(results)
+    found = differences(results)
     tokens = [row["tokens"] for arm in results.arms if arm != "base" for row in results.last(arm)]
     seconds = [row["seconds"] for arm in results.arms if arm != "base" for row in results.last(arm)]
     spread = f"{min(tokens) / 1e6:.2f} to {max(tokens) / 1e6:.2f} million tokens" if tokens else "no tokens"
@@ -265,7 +182,7 @@ randomisation test over questions, with the mean over seeds for each.
 
 ## Compared
 
-{compared}
+{compared_table(found)}
 
 ## By stage
 
@@ -293,25 +210,26 @@ def _simple(scores: Mapping[str, Mapping[str, float]]) -> str:
     return ", ".join(f"{words} in {scores[kind]['whole']:.0%}" for kind, words in asked.items() if kind in scores)
 
 
-def variants(runs: Sequence[Mapping[str, Any]], questions: list[dict[str, Any]], main: Mapping[str, Any]) -> str:
+def variants(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]) -> str:
     """Where the setting was varied: how MIR's curriculum stands against its rivals in each."""
     others = [setting for setting in settings_of(runs) if setting != main]
     if not others:
         return ""
     lines = [
-        "| questions | easy below | fraction | rate | passes | mir − full-chain | mir − plain |",
-        "|---|---|---|---|---|---|---|",
+        "| questions | easy below | fraction | million tokens | mir | mir − full-chain | mir − plain | chain − plain |",
+        "|---|---|---|---|---|---|---|---|",
     ]
     for setting in [dict(main), *others]:
-        results = Results(questions, [dict(row) for row in runs if row["setting"] in (setting,)])
-        _, found = differences(results)
-        cells = [
-            found[rival, "mir"].in_points() if (rival, "mir") in found else "–" for rival in ("full-chain", "plain")
-        ]
+        rows = rows_of(runs, setting, main)
+        results = Results(questions, rows)
+        found = differences(results)
+        pairs = (("full-chain", "mir"), ("plain", "mir"), ("plain", "full-chain"))
+        cells = [found[pair].moved.in_points() if pair in found else "–" for pair in pairs]
+        table = results.table("mir")
         values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
-        values += [f"{setting['rate']:g}", f"{setting.get('passes', 1):g}"]
+        values += [f"{tokens_of(rows) / 1e6:.1f}", "–" if table is None else str(scored(table))]
         lines.append(f"| {' | '.join([*values, *cells])} |")
-    return "\n## When it differs\n\n" + "\n".join(lines) + "\n"
+    return "\n## When it differs\n\nDifferences are in percentage points.\n\n" + "\n".join(lines) + "\n"
 
 
 def main() -> None:
