@@ -117,7 +117,7 @@ def test_a_stop_while_questions_are_asked_repeats_no_step(tmp_path: Path, writte
     assert keeper.steps() == 1
     entries: list[Mapping[str, Any]] = []
     train(_model(), stages, SETTINGS, entries.append, evaluate=asks, keeper=keeper, asked=written)
-    assert asked == ["second"] if written else ["first", "second"]
+    assert asked == (["second"] if written else ["first", "second"])
     assert [step for step, _, _ in _losses(entries)] == [2]
 
 
