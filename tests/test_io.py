@@ -20,12 +20,12 @@ from sightline.io import (
     dump,
     read_json,
     read_jsonl,
-    remove_leftovers,
     whole_folder,
     write_json,
     write_jsonl,
     write_whole,
 )
+from sightline.leftovers import remove_leftovers
 from strategies import json_values
 
 
@@ -139,6 +139,20 @@ def test_with_owned_names_everything_else_is_carried_over(tmp_path: Path) -> Non
     assert (target / "m").read_text() == "new"
     assert (target / "pictures" / "link" / "a.jpg").read_bytes() == b"pixels"
     assert (target / "pictures" / "link").is_symlink()
+
+
+def test_folders_that_are_in_both_are_merged_and_what_is_new_wins(tmp_path: Path) -> None:
+    target = tmp_path / "out"
+    (target / "world" / "deep").mkdir(parents=True)
+    for name in ("m", "world/life.json", "world/notes", "world/deep/a", "world/deep/b"):
+        (target / name).write_text("old")
+    with whole_folder(target, marker="m", owned={"m"}) as fresh:
+        (fresh / "world" / "deep").mkdir(parents=True)
+        for name in ("m", "world/life.json", "world/deep/b"):
+            (fresh / name).write_text("new")
+    found = {path.relative_to(target).as_posix(): path.read_text() for path in target.rglob("*") if path.is_file()}
+    assert {name for name, text in found.items() if text == "new"} == {"m", "world/life.json", "world/deep/b"}
+    assert {name for name, text in found.items() if text == "old"} == {"world/notes", "world/deep/a"}
 
 
 def test_a_folder_of_another_kind_is_refused_unless_told(tmp_path: Path) -> None:

@@ -10,8 +10,7 @@ Each verb of the command line is a function here, loaded when it is first used:
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from sightline.lazy import TYPE_CHECKING, later
 
 __version__ = "0.1.0"
 
@@ -44,22 +43,16 @@ __all__ = [
 ]
 
 _FUNCTIONS = {
-    "ask": "sightline.agent.ask",
-    "compare": "sightline.verbs",
-    "embed": "sightline.embedding",
-    "export_files": "sightline.exchange",
-    "import_files": "sightline.exchange",
-    "index": "sightline.indexing",
-    "load": "sightline.loading",
-    "scan": "sightline.corpus.scan",
-    "validate": "sightline.exchange",
+    "ask": ".agent.ask",
+    "compare": ".verbs",
+    "embed": ".embedding",
+    "export_files": ".exchange",
+    "import_files": ".exchange",
+    "index": ".indexing",
+    "load": ".loading",
+    "scan": ".corpus.scan",
+    "validate": ".exchange",
 }
 _CALLABLE_PACKAGES = {"make", "report", "run", "score", "search"}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _FUNCTIONS:
-        return getattr(import_module(_FUNCTIONS[name]), name)
-    if name in _CALLABLE_PACKAGES:
-        return import_module(f"sightline.{name}")
-    raise AttributeError(f"module 'sightline' has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _FUNCTIONS, _CALLABLE_PACKAGES)

@@ -6,8 +6,6 @@ import gzip
 import hashlib
 import math
 import os
-import re
-import secrets
 import shutil
 import zlib
 from collections.abc import Collection, Iterable, Iterator, Mapping
@@ -19,12 +17,12 @@ from typing import IO, Any, TypeAlias
 import orjson
 
 from sightline.errors import UserError
+from sightline.leftovers import folder_beside, is_leftover, name_beside
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 _BOM = b"\xef\xbb\xbf"
 _GZIP_MAGIC = b"\x1f\x8b"
-_TEMPORARY = re.compile(r"\.sightline-[0-9a-f]{16}\.tmp")
 
 
 class LineError(UserError):
@@ -53,7 +51,7 @@ def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:
     target = Path(os.path.realpath(path))
     if target.is_dir():
         raise UserError(f"{target} is a folder; a file is to be written there.", "choose another place")
-    temporary = _temporary_beside(target)
+    temporary = name_beside(target)
     file = _create(temporary, target)
     try:
         with file:
@@ -75,50 +73,26 @@ def whole_folder(
     """A new folder to write into; it takes the place of `path` when the block ends, and vanishes if it fails.
 
     Only nothing, an empty folder or one that holds the file `marker` is replaced, unless `force`. Of the old
-    folder the names in `owned` go and everything else is carried over; without `owned` all of it goes.
+    folder the names in `owned` go and everything else is carried over; without `owned` all of it goes. What a writer
+    that was killed left beside `path` goes, too.
     """
     target = Path(os.path.realpath(path))
     aside = target.with_name(f".{target.name}.sightline-before")
     _finish_earlier_swap(target, aside)
     _refuse_other_kind(target, marker, force)
-    fresh = _temporary_beside(target)
-    try:
-        target.parent.mkdir(parents=True, exist_ok=True)
-        fresh.mkdir()
-    except OSError as error:
-        raise UserError(f"{target} can't be written: {error.strerror}.", "choose another place") from error
-    try:
+    with folder_beside(target) as fresh:
         yield fresh
         if owned is not None and target.is_dir():
             _carry_over(target, fresh, owned)
         _sync_folder(fresh)
         _swap(fresh, target, aside)
-    except BaseException:
-        shutil.rmtree(fresh, ignore_errors=True)
-        raise
     _sync_folder(target.parent)
-
-
-def remove_leftovers(folder: Path) -> None:
-    """Remove what a killed `write_whole` left in a folder that nobody else writes to now."""
-    for entry in folder.iterdir():
-        if is_leftover(entry.name) and entry.is_file():
-            entry.unlink()
-
-
-def is_leftover(name: str) -> bool:
-    """Is this the name of a file that a killed `write_whole` leaves behind?"""
-    return _TEMPORARY.fullmatch(name) is not None
 
 
 def sha256_of(path: PathLike) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
         return hashlib.file_digest(file, "sha256").hexdigest()
-
-
-def _temporary_beside(target: Path) -> Path:
-    return target.with_name(f".sightline-{secrets.token_hex(8)}.tmp")
 
 
 def _create(temporary: Path, target: Path) -> IO[bytes]:
@@ -142,12 +116,14 @@ def _refuse_other_kind(target: Path, marker: str, force: bool) -> None:
 def _carry_over(old: Path, fresh: Path, owned: Collection[str]) -> None:
     """Hard links, so that a kill at any moment leaves the old folder complete."""
     for entry in old.iterdir():
-        kept = fresh / entry.name
-        if entry.name in owned or is_leftover(entry.name) or kept.exists():
+        if entry.name in owned or is_leftover(entry.name):
             continue
-        if entry.is_dir() and not entry.is_symlink():
+        kept, is_folder = fresh / entry.name, entry.is_dir() and not entry.is_symlink()
+        if is_folder and kept.is_dir():
+            _carry_over(entry, kept, owned=())
+        elif is_folder and not kept.exists():
             shutil.copytree(entry, kept, symlinks=True, copy_function=_link)
-        else:
+        elif not kept.exists():
             _link(str(entry), str(kept))
 
 

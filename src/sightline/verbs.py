@@ -6,9 +6,8 @@ import csv
 import io
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib import import_module
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 import numpy as np
 
@@ -16,6 +15,7 @@ from sightline import bench
 from sightline.agent.attribution import attribute_folder
 from sightline.errors import UserError
 from sightline.io import PathLike, write_whole
+from sightline.lazy import later
 from sightline.report.boards import write_leaderboard
 from sightline.report.leaderboard import Leaderboard, build_leaderboard
 from sightline.report.write import Format, write_report
@@ -37,12 +37,7 @@ if TYPE_CHECKING:
 
 # Loaded when first used: whoever only scores needs no search engine.
 _LATER = {"make": "sightline.make.making", "run": "sightline.run.runner"}
-
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _LATER)
 
 
 def score(

@@ -51,3 +51,17 @@ def test_other_things_are_left_as_they_are(tmp_path: Path, content: str) -> None
     with pytest.raises(UserError, match="holds other things"):
         bench.check_place(place, "one")
     bench.check_place(tmp_path / "new", "one")
+
+
+def test_files_to_copy_appear_with_the_benchmark_or_neither_does(tmp_path: Path) -> None:
+    web = tmp_path / "life.json"
+    web.write_bytes(b"one\ntwo")
+    bench.write(ONE, tmp_path / "b", copied={"world/life.json": web})
+    assert (tmp_path / "b" / "world" / "life.json").read_bytes() == b"one\ntwo"
+    assert bench.read(tmp_path / "b").tasks == ONE.tasks
+    with pytest.raises(UserError, match=r"gone\.json can't be read"):
+        bench.write(replace(ONE, version="2"), tmp_path / "b", copied={"gone.json": tmp_path / "gone.json"})
+    assert bench.read(tmp_path / "b").version == ONE.version
+    with pytest.raises(UserError, match=r"gone\.json can't be read"):
+        bench.write(ONE, tmp_path / "new", copied={"gone.json": tmp_path / "gone.json"})
+    assert {entry.name for entry in tmp_path.iterdir()} == {"b", "life.json"}

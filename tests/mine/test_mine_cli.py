@@ -3,6 +3,9 @@
 from __future__ import annotations
 
 import json
+import signal
+import subprocess
+import sys
 from pathlib import Path
 
 import pytest
@@ -13,6 +16,36 @@ from sightline.cli.app import main
 from sightline.types import PictureSet
 from sightline.world.lives import write_life
 
+# The end of `mine questions`, with questions found already; it is killed when its benchmark is about to appear, or has.
+KILLED = """
+import os, sys
+from pathlib import Path
+from sightline.cli.app import main
+from sightline.mine import questions
+from sightline.mine.chains import Chain, Hop
+from sightline.mine.nouns import Clue
+from sightline.mine.question_tasks import Mined, Question
+
+workspace, life, out, moment = sys.argv[1:]
+
+def mined(clues, pictures, *_):
+    picture = next(iter(pictures))
+    chain = Chain(Clue("c", picture, "text", "words", "a", "a", "a", 0.9), (Hop("fact", "Mayor", "Bo", "https://x"),))
+    return Mined((Question("q", picture, "Who?", chain),))
+
+rename = Path.rename
+
+def killing(self, target):
+    if moment == "before" and target == Path(out):
+        os.kill(os.getpid(), 9)
+    moved = rename(self, target)
+    if moment == "after" and target == Path(out):
+        os.kill(os.getpid(), 9)
+    return moved
+
+questions.starts, questions.mine_questions, Path.rename = lambda *_: questions.Starts([]), mined, killing
+main(["mine", "questions", workspace, "--web", f"world:{life}", "--model", "builtin/world", "--out", out])
+"""
 MODEL = ("--model", "builtin/world", "--queries", "12", "--seed", "1", "--clues", "1")
 
 
@@ -122,6 +155,30 @@ def test_a_web_that_is_not_there_is_refused_before_anything_is_asked(
             main(["mine", "questions", str(workspace), "--web", web, *asked])
         assert ended.value.code == 2 and not server.requests
     assert "no drawn world" in capsys.readouterr().err or web == "nonsense"
+
+
+@pytest.mark.parametrize("moment", ["before", "after", "never"])
+def test_questions_appear_with_their_web_or_not_at_all(workspace: Path, tmp_path: Path, moment: str) -> None:
+    life, out = workspace.parent / "life", (tmp_path / "questions").resolve()
+    done = subprocess.run(
+        [sys.executable, "-c", KILLED, str(workspace), str(life), str(out), moment], check=False, capture_output=True
+    )
+    assert done.returncode == (0 if moment == "never" else -signal.SIGKILL), done.stderr.decode()
+    if moment == "before":
+        assert not out.exists()
+    else:
+        assert not bench.validate(out) and list(bench.read(out).tasks) == ["q"]
+        assert (out / "world" / "life.json").read_bytes() == (life / "life.json").read_bytes()
+
+
+def test_questions_are_mined_again_over_the_web_that_lies_with_them(workspace: Path, tmp_path: Path) -> None:
+    life, out = workspace.parent / "life", (tmp_path / "questions").resolve()
+    for web in (life, out):
+        code = [sys.executable, "-c", KILLED, str(workspace), str(web), str(out), "never"]
+        subprocess.run(code, check=True, capture_output=True)
+        (out / "world" / "notes.txt").touch()
+    assert {path.name for path in (out / "world").iterdir()} == {"life.json", "notes.txt"}
+    assert (out / "world" / "life.json").read_bytes() == (life / "life.json").read_bytes()
 
 
 def test_questions_about_no_pictures_have_no_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -2,8 +2,9 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
+
+from sightline.lazy import later
 
 if TYPE_CHECKING:  # Loaded when first used: who only writes a table has no need of all records.
     from sightline.bench.check import picture_path, validate
@@ -14,18 +15,14 @@ if TYPE_CHECKING:  # Loaded when first used: who only writes a table has no need
 __all__ = ["Problem", "ProblemsError", "check_place", "picture_path", "read", "validate", "write", "write_elsewhere"]
 
 _LAZY = {
-    "Problem": "problems",
-    "ProblemsError": "problems",
-    "check_place": "place",
-    "picture_path": "check",
-    "read": "folder",
-    "validate": "check",
-    "write": "folder",
-    "write_elsewhere": "folder",
+    "Problem": ".problems",
+    "ProblemsError": ".problems",
+    "check_place": ".place",
+    "picture_path": ".check",
+    "read": ".folder",
+    "validate": ".check",
+    "write": ".folder",
+    "write_elsewhere": ".folder",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _LAZY)

@@ -33,7 +33,7 @@ from sightline.bench.schema import CURRENT, upgrade_of, version_of
 from sightline.bench.table import Source, Table
 from sightline.bench.truth import TaskTruth
 from sightline.errors import UserError
-from sightline.io import PathLike, dump, read_json, whole_folder, write_json
+from sightline.io import PathLike, dump, read_json, whole_folder, write_json, write_whole
 from sightline.types import Benchmark, Corpus, Picture, Task
 
 R = TypeVar("R", bound=Record)
@@ -96,13 +96,19 @@ def read(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) ->
 
 
 def write(
-    benchmark: Benchmark, folder: PathLike, *, beside: Mapping[str, Any] | None = None, force: bool = False
+    benchmark: Benchmark,
+    folder: PathLike,
+    *,
+    beside: Mapping[str, Any] | None = None,
+    copied: Mapping[str, Path] | None = None,
+    force: bool = False,
 ) -> Benchmark:
     """Write a benchmark, whole or not at all, and give it back with its checksum.
 
     A benchmark of that name that is there already is replaced; what else its folder holds (pictures, a README) stays.
     Another one, a folder of another kind, and one with reviews that this does not have are only replaced with `force`.
-    `beside` are JSON documents by file name, which appear together with the benchmark.
+    `beside` are JSON documents by file name, `copied` other files by their path in the folder; both appear together
+    with the benchmark.
     """
     if not force:
         check_place(folder, benchmark.name, benchmark.reviews)
@@ -115,6 +121,8 @@ def write(
                 table.write(values, fresh)
         for name, document in (beside or {}).items():
             write_json(fresh / name, document)
+        for name, source in (copied or {}).items():
+            _copy(source, fresh / name)
         parts = checksums(fresh)
         write_json(fresh / HEADER, _header(benchmark, parts).model_dump(mode="json", by_alias=True))
     return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset())
@@ -128,6 +136,16 @@ def write_elsewhere(
         pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
         benchmark = replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures))
     return write(benchmark, out, beside=beside)
+
+
+def _copy(source: Path, target: Path) -> None:
+    target.parent.mkdir(parents=True, exist_ok=True)
+    try:
+        file = source.open("rb")
+    except OSError as error:
+        raise UserError(f"{source} can't be read: {error.strerror}.", "see that it is there") from error
+    with file:
+        write_whole(target, file)
 
 
 def _moved(picture: Picture, source: Path, out: Path) -> Picture:

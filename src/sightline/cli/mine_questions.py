@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter
 from itertools import islice
 from pathlib import Path
-from shutil import copyfile
 from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
@@ -72,8 +71,8 @@ def questions(
         mined = mine_questions(found.clues, pictures, opened, settings, desk)
     Files(place / "mine").write(FILE, mined.questions)
     failures = Counter(found.failures) + Counter(mined.failures)
-    benchmark = write_questions(out, mined, pictures, count, {"mined_by": model, "web": web.partition(":")[0]})
-    _keep_world(web, out)
+    card = {"mined_by": model, "web": web.partition(":")[0]}
+    benchmark = write_questions(out, mined, pictures, count, card, copied=_world_files(web))
     if common.json:
         told = {"counts": dict(mined.counts), "failures": dict(failures), **bill.to_json()}
         common.print_json({"tasks": len(benchmark.tasks), **told, "out": str(out)})
@@ -117,11 +116,9 @@ def _life(spec: str) -> Path | None:
     return found
 
 
-def _keep_world(spec: str, out: Path) -> None:
+def _world_files(spec: str) -> dict[str, Path]:
     """The web of a drawn world lies with the benchmark, as with the world's own ones: agents find it by web=world."""
     from sightline.agent.webs import WORLD
 
     life = _life(spec)
-    if life is not None:
-        (out / WORLD).mkdir(exist_ok=True)
-        copyfile(life, out / WORLD / life.name)
+    return {} if life is None else {f"{WORLD}/{life.name}": life}

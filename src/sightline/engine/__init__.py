@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sightline.engine.processes import Died, cores, map_in_processes
 from sightline.engine.progress import Advance, progress
+from sightline.lazy import later
 
 if TYPE_CHECKING:
     from sightline.engine.budget import Budget
@@ -48,28 +48,24 @@ __all__ = [
 
 # Loaded when first used: whoever only scans a folder needs no event loop.
 _LATER = {
-    "Budget": "budget",
-    "EngineChoice": "spread_choice",
-    "Journal": "journal",
-    "Limits": "limits",
-    "Mapped": "mapping",
-    "Plan": "plan",
-    "Prices": "prices",
-    "Shared": "spreading",
-    "Stage": "mapping",
-    "StagePlan": "plan",
-    "StageSpec": "spreading",
-    "map": "mapping",
-    "plan_stage": "plan",
-    "purpose": "purposes",
-    "read_ledger": "ledger",
-    "run_map": "mapping",
-    "run_spread": "spreading",
-    "spread": "spreading",
+    "Budget": ".budget",
+    "EngineChoice": ".spread_choice",
+    "Journal": ".journal",
+    "Limits": ".limits",
+    "Mapped": ".mapping",
+    "Plan": ".plan",
+    "Prices": ".prices",
+    "Shared": ".spreading",
+    "Stage": ".mapping",
+    "StagePlan": ".plan",
+    "StageSpec": ".spreading",
+    "map": ".mapping",
+    "plan_stage": ".plan",
+    "purpose": ".purposes",
+    "read_ledger": ".ledger",
+    "run_map": ".mapping",
+    "run_spread": ".spreading",
+    "spread": ".spreading",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(f"sightline.engine.{_LATER[name]}"), name)
-    raise AttributeError(f"module 'sightline.engine' has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _LATER)

@@ -58,9 +58,15 @@ def worded(chain: Chain) -> str:
 
 
 def write_questions(
-    out: Path, mined: Mined, pictures: Mapping[str, Picture], count: int, card: Mapping[str, Json]
+    out: Path,
+    mined: Mined,
+    pictures: Mapping[str, Picture],
+    count: int,
+    card: Mapping[str, Json],
+    *,
+    copied: Mapping[str, Path] | None = None,
 ) -> Benchmark:
-    """BENCH of `answer` tasks: one picture, one question, the steps with their pages."""
+    """BENCH of `answer` tasks: one picture, one question, the steps with their pages; and the files to copy into it."""
     kept = mined.kept[:count]
     if not kept and mined.stopped is not None:
         raise mined.stopped
@@ -84,7 +90,7 @@ def write_questions(
             "reviewed": False,
         },
     )
-    return bench.write(benchmark, out)
+    return bench.write(benchmark, out, copied=copied)
 
 
 def _task(question: Question) -> Task:

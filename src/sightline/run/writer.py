@@ -11,7 +11,8 @@ from types import TracebackType
 from sightline.bench.problems import stop
 from sightline.bench.schema import CURRENT
 from sightline.errors import UserError
-from sightline.io import PathLike, is_leftover, remove_leftovers
+from sightline.io import PathLike
+from sightline.leftovers import is_leftover, remove_leftovers
 from sightline.run.folder import (
     ATTEMPTS,
     HEADER,

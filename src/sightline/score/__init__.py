@@ -2,23 +2,17 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sightline._callable import make_callable
+from sightline.lazy import later
 
 if TYPE_CHECKING:
     from sightline.score.choices.parse import parse_choice
 
 __all__ = ["parse_choice"]
 
-_LAZY = {"parse_choice": "sightline.score.choices.parse"}
+_LAZY = {"parse_choice": ".choices.parse"}
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(_LAZY[name]), name)
-    raise AttributeError(f"module 'sightline.score' has no attribute {name!r}")
-
-
+__getattr__, __dir__ = later(__name__, _LAZY)
 make_callable(__name__)

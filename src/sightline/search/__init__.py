@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
 from sightline._callable import make_callable
+from sightline.lazy import later
 from sightline.search.results import Hit, Results
 
 if TYPE_CHECKING:
@@ -16,17 +16,11 @@ __all__ = ["Content", "Hit", "Parts", "Results", "Searcher", "build_index"]
 
 # Loaded when first used: whoever only names a type needs no index.
 _LATER = {
-    "Content": "sightline.search.index",
-    "Parts": "sightline.search.index",
-    "Searcher": "sightline.search.searcher",
-    "build_index": "sightline.search.index",
+    "Content": ".index",
+    "Parts": ".index",
+    "Searcher": ".searcher",
+    "build_index": ".index",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LATER:
-        return getattr(import_module(_LATER[name]), name)
-    raise AttributeError(f"module 'sightline.search' has no attribute {name!r}")
-
-
+__getattr__, __dir__ = later(__name__, _LATER)
 make_callable(__name__)

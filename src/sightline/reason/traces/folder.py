@@ -11,7 +11,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import is_leftover, read_json, remove_leftovers, write_json
+from sightline.io import read_json, write_json
+from sightline.leftovers import is_leftover, remove_leftovers
 
 if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
     from sightline.reason.traces.asking import Settings

@@ -5,9 +5,9 @@ Importing this registers the metrics; the rest is loaded when it is first used, 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sightline.lazy import later
 from sightline.score.answers import metrics
 
 if TYPE_CHECKING:
@@ -16,14 +16,10 @@ if TYPE_CHECKING:
 __all__ = ["MatchResult", "match_answer", "match_form", "metrics", "share_of_parts"]
 
 _LAZY = {
-    "MatchResult": "match",
-    "match_answer": "match",
-    "match_form": "match",
-    "share_of_parts": "match",
+    "MatchResult": ".match",
+    "match_answer": ".match",
+    "match_form": ".match",
+    "share_of_parts": ".match",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _LAZY)

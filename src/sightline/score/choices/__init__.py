@@ -5,9 +5,9 @@ Importing this registers the metrics; the rest is loaded when it is first used, 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sightline.lazy import later
 from sightline.score.choices import metrics
 
 if TYPE_CHECKING:
@@ -17,14 +17,10 @@ if TYPE_CHECKING:
 __all__ = ["KeyedOption", "Options", "metrics", "parse_choice", "read_options"]
 
 _LAZY = {
-    "KeyedOption": "options",
-    "Options": "options",
-    "parse_choice": "parse",
-    "read_options": "options",
+    "KeyedOption": ".options",
+    "Options": ".options",
+    "parse_choice": ".parse",
+    "read_options": ".options",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _LAZY)

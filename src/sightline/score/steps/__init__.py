@@ -5,9 +5,9 @@ Importing this registers the metrics; the rest is loaded when it is first used, 
 
 from __future__ import annotations
 
-from importlib import import_module
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING
 
+from sightline.lazy import later
 from sightline.score.steps import metrics
 
 if TYPE_CHECKING:
@@ -38,20 +38,16 @@ __all__ = [
 ]
 
 _LAZY = {
-    "AlignedPair": "align",
-    "Alignment": "align",
-    "Contradiction": "contradictions",
-    "Similarity": "align",
-    "align_steps": "align",
-    "best_assignment": "assignment",
-    "embedder_similarity": "align",
-    "find_contradictions": "contradictions",
-    "split_steps": "split",
-    "token_f1": "align",
+    "AlignedPair": ".align",
+    "Alignment": ".align",
+    "Contradiction": ".contradictions",
+    "Similarity": ".align",
+    "align_steps": ".align",
+    "best_assignment": ".assignment",
+    "embedder_similarity": ".align",
+    "find_contradictions": ".contradictions",
+    "split_steps": ".split",
+    "token_f1": ".align",
 }
 
-
-def __getattr__(name: str) -> Any:
-    if name in _LAZY:
-        return getattr(import_module(f"{__name__}.{_LAZY[name]}"), name)
-    raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+__getattr__, __dir__ = later(__name__, _LAZY)

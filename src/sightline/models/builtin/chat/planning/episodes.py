@@ -9,7 +9,8 @@ from sightline.models.builtin.chat.claims import Claim, Either, Exists, Meant, R
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.lexicon import PERSON, lexicon, tokens
 from sightline.models.builtin.chat.planning.occasions import EVENTS, TOWNS, Occasion, Side, read_occasion
-from sightline.models.builtin.chat.planning.splitting import When, split
+from sightline.models.builtin.chat.planning.other_times import When
+from sightline.models.builtin.chat.planning.splitting import split
 from sightline.types import SCENE_KINDS
 
 _ASIDE = re.compile(
