@@ -14,7 +14,7 @@ from PIL import Image
 
 from sightline.train.answering import letter, said
 from sightline.train.examples import IGNORED, ArrayExamples, Text
-from sightline.train.eye import HIGH, KINDS, ROWS, TOKENS, WIDE, spots_of, waves
+from sightline.train.eye import HIGH, KINDS, PARTS, ROWS, THINGS, TOKENS, WIDE, spots_of, waves
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import GlimpseProcessor, as_pixels, learn_tokenizer
 
@@ -139,6 +139,20 @@ def test_a_part_of_a_picture_tells_of_its_surest_spot() -> None:
     middle = torch.tensor([(column + 0.5) * 4, (row + 0.5) * 4])
     box = torch.cat([middle - 32, middle + 32]) / torch.tensor([WIDE, HIGH] * 2)
     torch.testing.assert_close(boxes[0, part], box, rtol=1e-3, atol=1e-3)
+
+
+def test_the_surest_things_are_told_from_left_to_right() -> None:
+    model = _model()
+    looks = torch.zeros(1, PARTS, sum(model.eye.cuts))
+    rest, features, sure, *_ = looks.split(model.eye.cuts, -1)
+    chosen = [47, 3, 30, *range(5, 5 + THINGS - 3)]
+    for certainty, part in enumerate(chosen):
+        sure[0, part] = 1 + certainty
+        features[0, part, 0] = 1.0
+        features[0, part, 1] = part / PARTS
+    seen = model.eye(looks).features[0]
+    assert (seen[:, 1] / seen[:, 0] * PARTS).round().tolist() == sorted(chosen)
+    assert not rest.any()
 
 
 def test_waves_tell_near_numbers_apart() -> None:

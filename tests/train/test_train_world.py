@@ -93,6 +93,8 @@ def test_no_stage_gives_what_it_asks_for(drawing: Drawing) -> None:
 def test_answers_are_read_by_the_words_of_their_options(drawing: Drawing) -> None:
     for item in drawing.items:
         conclusion = item.steps["conclusion"][-1]
+        words = item.options[item.answer].removesuffix(".") or item.answer
+        assert conclusion.endswith(f"The answer is {words}.")
         assert letter(f"Conclusion: {conclusion}", item.options) == item.answer
         for key, words in item.options.items():
             answer = words.removesuffix(".") or key

@@ -86,10 +86,10 @@ class _Talk:
 
     def _next(self) -> None:
         """Write down a token of each, and find the next."""
-        self.told.index_copy_(
-            1, self.number, torch.where(self.ended, self.model.config.pad_token_id, self.token)[:, None]
-        )
-        self.ended |= self.token == self.model.config.eos_token_id
+        config = self.model.config
+        said = torch.where(self.ended, config.pad_token_id, self.token)
+        self.told.index_copy_(1, self.number, said[:, None])
+        self.ended |= said == config.eos_token_id
         self.seen.index_fill_(1, self.column, True)
         hidden = functional.embedding(self.token, self.model.model.embed_tokens.weight)
         for number, layer in enumerate(self.model.model.layers):
