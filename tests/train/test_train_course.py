@@ -8,6 +8,7 @@ import signal
 import subprocess
 import sys
 import time
+from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -184,6 +185,20 @@ def test_a_stop_from_the_keyboard_says_how_to_go_on(
     assert capsys.readouterr().err == (
         f"stopped: 2 steps are kept in {out}; the same command with --resume goes on from there.\n"
     )
+
+
+def test_questions_whose_answers_are_written_down_are_not_asked_again(tmp_path: Path) -> None:
+    course = _course(tmp_path)
+    course = replace(course, evals={"colours": read_questions(course.folder)[:1]}, most=2)
+
+    def stopped(entry: Mapping[str, Any]) -> None:
+        if "evaluation" in entry:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_course(course, SETTINGS, tell=stopped)
+    done = train_course(course, SETTINGS, resume=True)
+    assert [entry["stage"] for entry in done.evaluations] == ["easy", "hard"]
 
 
 def test_answers_are_read_by_the_questions_own_options() -> None:

@@ -9,6 +9,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import numpy as np
 import pytest
 
 pytest.importorskip("matplotlib")
@@ -65,6 +66,20 @@ def test_an_interval_holds_the_mean_and_narrows_with_questions() -> None:
     for score in (wide, narrow):
         assert score.low < score.mean < score.high
     assert narrow.high - narrow.low < wide.high - wide.low
+
+
+def test_an_interval_is_as_wide_as_seeds_differ() -> None:
+    table = np.repeat([[0.0], [1.0], [0.5]], 400, 1)
+    score = write_up.scored(table)
+    assert (score.low, score.mean, score.high) == (pytest.approx(0, abs=0.2), 0.5, pytest.approx(1, abs=0.2))
+
+
+def test_rows_of_another_setting_stand_in_only_with_as_many_tokens() -> None:
+    rows = _rows({"full-chain": 0.5, "mir": 0.5})
+    other = {**SETTING, "fraction": 1.0}
+    for tokens, arms in ((12_000_000, {"mir", "full-chain"}), (15_000_000, {"mir"})):
+        varied = [{**row, "tokens": tokens} if "tokens" in row else row for row in _rows({"mir": 0.5}, other)]
+        assert {row["arm"] for row in write_up.rows_of([*rows, *varied], other, SETTING)} == arms
 
 
 def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> None:
