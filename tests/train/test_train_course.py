@@ -23,6 +23,7 @@ from sightline.train.__main__ import main
 from sightline.train.answering import letter
 from sightline.train.checkpoint import Keeper
 from sightline.train.course import Course, by_name, read_questions, train_course
+from sightline.train.curves import draw_curves
 from sightline.train.encoding import RecordExamples, joined
 from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings
@@ -82,6 +83,17 @@ def test_a_curriculum_becomes_a_model_a_log_and_curves(tmp_path: Path) -> None:
     assert type(model).__name__ == "GlimpseForConditionalGeneration"
 
 
+def test_curves_are_drawn_of_one_step_a_stage_and_of_sets_that_begin_later(tmp_path: Path) -> None:
+    score = {"accuracy": 0.5, "low": 0.3, "high": 0.7, "n": 9}
+    entries: list[dict[str, Any]] = []
+    for number, stage in enumerate(("easy", "hard", "easy"), 1):
+        entries.append({"step": number, "stage": stage, "loss": 3.0 / number, "tokens": 100 * number})
+        sets = ("a", "b") if number > 1 else ("a",)
+        entries.append({"step": number, "stage": stage, "evaluation": dict.fromkeys(sets, score)})
+    assert draw_curves(entries, tmp_path).stat().st_size > 10_000
+    assert draw_curves(entries[:1], tmp_path).stat().st_size > 5_000
+
+
 def _stages(folder: Path) -> list[str]:
     return [json.loads(line)["stage"] for line in (folder / "log.jsonl").read_text().splitlines()]
 
@@ -123,10 +135,20 @@ def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path, caplo
         train_course(_course(tmp_path), SETTINGS, resume=True)
 
 
-def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path) -> None:
-    keeper = Keeper(tmp_path / "nowhere/checkpoint.pt", {})
+def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = torch.nn.Linear(1, 1)
+    optimiser = torch.optim.SGD(model.parameters())
+    with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*begin again"):
+        Keeper(tmp_path / "nowhere/checkpoint.pt", {}).keep(model, optimiser, {})
+    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+    keeper.keep(model, optimiser, {})
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
     with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*--resume"):
-        keeper.keep(torch.nn.Linear(1, 1), torch.optim.SGD([torch.zeros(1)]), {})
+        keeper.keep(model, optimiser, {})
 
 
 def test_one_training_writes_to_a_folder_at_a_time(tmp_path: Path) -> None:

@@ -10,8 +10,6 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.score.statistics.paired import paired_difference
-
 ORDER = ("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced", "rehearsed", "long-end")
 ALIKE = ("plain", "full-chain")
 """Arms to which it is all the same which questions are easy, and how many of them a stage samples."""
@@ -123,21 +121,12 @@ PAIRS = (
 """Of which the second is compared with the first."""
 
 
-@dataclass(frozen=True, slots=True)
-class Difference:
-    """How much better one arm is than another, and how likely chance alone makes it so."""
-
-    moved: Score
-    p: float | None
-
-
-def differences(results: Results) -> dict[tuple[str, str], Difference]:
+def differences(results: Results) -> dict[tuple[str, str], Score]:
     """Who is better than whom, over the same questions and the same seeds."""
     found = {}
     for first, second in PAIRS:
         a, b = results.table(first), results.table(second)
         if a is not None and b is not None:
             seeds = min(len(a), len(b))
-            p = paired_difference(a[:seeds].mean(0), b[:seeds].mean(0)).p
-            found[first, second] = Difference(scored(b[:seeds] - a[:seeds]), p)
+            found[first, second] = scored(b[:seeds] - a[:seeds])
     return found

@@ -16,7 +16,6 @@ from typing import Any
 from plots import draw_arms, draw_stages
 from scores import (
     RESAMPLES,
-    Difference,
     Results,
     Row,
     Score,
@@ -60,15 +59,10 @@ def main_table(results: Results) -> str:
     return "\n".join(lines)
 
 
-def compared_table(found: Mapping[tuple[str, str], Difference]) -> str:
-    lines = ["| | difference in percentage points | p |", "|---|---|---|"]
-    for (first, second), one in found.items():
-        lines.append(f"| {second} − {first} | {one.moved.in_points()} | {_chance(one.p)} |")
+def compared_table(found: Mapping[tuple[str, str], Score]) -> str:
+    lines = ["| | difference in percentage points |", "|---|---|"]
+    lines += [f"| {second} − {first} | {moved.in_points()} |" for (first, second), moved in found.items()]
     return "\n".join(lines)
-
-
-def _chance(p: float | None) -> str:
-    return "–" if p is None else f"{p:.3f}" if p >= 0.001 else "< 0.001"
 
 
 def subtask_table(results: Results) -> str:
@@ -93,7 +87,7 @@ def level_table(results: Results, easy_below: float) -> str:
     return "\n".join(lines)
 
 
-def verdict(results: Results, found: Mapping[tuple[str, str], Difference]) -> str:
+def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
     """In words, what the intervals say of MIR's curriculum."""
     taught = {arm: table for arm in results.arms if arm != "base" and (table := results.table(arm)) is not None}
     above = [arm for arm, table in taught.items() if scored(table).low > GUESSING]
@@ -105,7 +99,7 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Difference]) -> st
     for rival, name in RIVALS.items():
         if (rival, "mir") not in found:
             continue
-        moved = found[rival, "mir"].moved
+        moved = found[rival, "mir"]
         if moved.low > 0:
             lines.append(f"MIR's curriculum beats {name} by {moved.in_points('')} percentage points.")
         elif moved.high < 0:
@@ -151,7 +145,9 @@ def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, 
         )
     by_stage = "No arm of several stages was asked between them."
     if scores := stage_scores(results):
-        by_stage = f"{stage_table(scores)}\n\n![Right after each stage](pictures/curriculum-stages.png)"
+        asked = min(len(row["letters"]) for row in results.runs)
+        by_stage = f"Between stages {asked:,} of the questions are asked, at the end all.\n\n"
+        by_stage += f"{stage_table(scores)}\n\n![Right after each stage](pictures/curriculum-stages.png)"
     return f"""# Does the order matter? The curriculum experiment
 
 This page is written by `training/curriculum/write_up.py` from the rows of `training/curriculum/experiment.py`.
@@ -171,8 +167,8 @@ fifth; of three rates it was the best for plain and for the full chain, on quest
 likely token is taken each time. Answers are taught and read in the words of their options, and by their letters where
 options are pictures. An answer that names no option counts as wrong; how many did is told. Guessing gets 25 %.
 
-Intervals hold 95 % of the means where seeds and questions are both drawn again ({RESAMPLES:,} times). p is of a paired
-randomisation test over questions, with the mean over seeds for each.
+Intervals hold 95 % of the means where seeds and questions are both drawn again ({RESAMPLES:,} times), each for itself:
+of so many comparisons one in twenty would be off by chance. Three seeds are few, so they are rather too narrow.
 
 ## All arms
 
@@ -224,7 +220,7 @@ def variants(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any])
         results = Results(questions, rows)
         found = differences(results)
         pairs = (("full-chain", "mir"), ("plain", "mir"), ("plain", "full-chain"))
-        cells = [found[pair].moved.in_points() if pair in found else "–" for pair in pairs]
+        cells = [found[pair].in_points() if pair in found else "–" for pair in pairs]
         table = results.table("mir")
         values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
         values += [f"{tokens_of(rows) / 1e6:.1f}", "–" if table is None else str(scored(table))]

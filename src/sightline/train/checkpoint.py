@@ -56,16 +56,15 @@ class Keeper:
                 os.fsync(out.fileno())
         except (OSError, RuntimeError) as error:  # A full disk is a RuntimeError to torch.
             beside.unlink(missing_ok=True)
-            raise UserError(
-                f"{self.file} can't be written: {error}.", "make room, and go on from the last one with --resume"
-            ) from error
+            again = "go on from the last one with --resume" if self.is_begun else "begin again"
+            raise UserError(f"{self.file} can't be written: {error}.", f"make room, and {again}") from error
         if self.file.exists():
             self.file.replace(self.before)
         beside.replace(self.file)
 
     def steps(self) -> int:
         """Steps that were done when it was written; 0 where there is none."""
-        file = self._sound()
+        file = self._sound(tell=False)
         if file is None:
             return 0
         return int(torch.load(file, map_location="cpu", weights_only=True, mmap=True)["totals"]["steps"])
@@ -88,12 +87,12 @@ class Keeper:
         totals: Mapping[str, Any] = state["totals"]
         return totals
 
-    def _sound(self) -> Path | None:
-        """The last checkpoint that is whole; None where there never was one."""
+    def _sound(self, *, tell: bool = True) -> Path | None:
+        """The last checkpoint that is whole, and a word where it is not the last of all; None where there is none."""
         damaged: list[Path] = []
         for file in (self.file, self.before):
             if file.exists() and _is_whole(file):
-                if damaged:
+                if damaged and tell:
                     _LOG.warning("%s is damaged; the training goes on from %s, the one before it", self.file, file.name)
                 return file
             damaged += [file] if file.exists() else []

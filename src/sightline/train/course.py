@@ -15,8 +15,9 @@ from sightline.errors import UserError
 from sightline.score.statistics.intervals import wilson
 from sightline.train.answering import letter, said
 from sightline.train.checkpoint import Keeper
+from sightline.train.curves import draw_curves
 from sightline.train.encoding import RecordExamples, prompts
-from sightline.train.log import Log, draw_curves
+from sightline.train.log import Log
 from sightline.train.loop import Settings, Stage, Totals, train
 from sightline.train.models import NEW, open_model, save, with_lora
 from sightline.train.peak import utilisation
