@@ -115,3 +115,11 @@ def test_an_ablation_that_is_none_is_refused(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 1)
     with pytest.raises(UserError, match='no ablation "without sound"'):
         Ablations(tmp_path / "bench", MODEL, arms=("without sound",)).run(tmp_path / "arms")
+
+
+def test_runs_are_not_put_into_a_folder_of_another_kind(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1)
+    before = sorted((tmp_path / "bench").iterdir())
+    with pytest.raises(UserError, match="holds other things"):
+        Ablations(tmp_path / "bench", MODEL).run(tmp_path / "bench")
+    assert sorted((tmp_path / "bench").iterdir()) == before

@@ -95,6 +95,7 @@ class Ablations:
     def run(self, out: Path) -> Necessity:
         """Run, score and compare; each arm is a run below `out`. Run it again to go on: nothing is done twice."""
         specs = self._specs()
+        _check_place(out)
         benchmark = bench.read(self.source)
         if self.limit is not None:
             benchmark = replace(benchmark, tasks=dict(islice(benchmark.tasks.items(), self.limit)))
@@ -133,6 +134,14 @@ class Ablations:
 
 def _folder(out: Path, arm: str) -> Path:
     return out / arm.replace(" ", "-")
+
+
+def _check_place(out: Path) -> None:
+    """Only nothing, or a folder of such runs: five of them in a benchmark would be taken for parts of it."""
+    known = {_folder(out, arm).name for arm in (WHOLE, *ARMS)}
+    other = sorted(entry.name for entry in out.iterdir() if entry.name not in known) if out.is_dir() else []
+    if other:
+        raise UserError(f"{out} holds other things ({other[0]}).", "choose a folder of its own for the runs: --out")
 
 
 def _chance(benchmark: Benchmark) -> float | None:
