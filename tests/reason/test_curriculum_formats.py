@@ -8,8 +8,10 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 from curriculum_tools import drawn, lines, question, written
+from PIL import Image
 
 from sightline.io import read_json
 from sightline.reason.curriculum.compiling import Settings, compile_curriculum
@@ -58,6 +60,8 @@ def test_our_own_is_as_agreed_with_the_trainer(folders: Path, records: list[dict
         assert (user["role"], assistant["role"]) == ("user", "assistant")
         assert user["content"].count("<image>") == len(row["images"])
         assert row["target_chars"] == len(assistant["content"])
+        assert row["answer"] in row["options"]
+        assert all(f"\n{key}. {text}" in user["content"] for key, text in row["options"].items())
         assert all((folders / "sightline" / image).is_file() for image in row["images"])
 
 
@@ -183,6 +187,31 @@ def test_pictures_are_copied_linked_or_left(tmp_path: Path) -> None:
     linked = next(tmp_path / "link" / row["images"][0] for row in first if row["task"] == "q1")
     assert linked.stat().st_nlink == 2
     assert all(".." not in image for row in lines(tmp_path / "copy/01-plain.jsonl") for image in row["images"])
+
+
+@pytest.mark.parametrize("how", ["copy", "link"])
+def test_pictures_come_as_models_were_shown_them(tmp_path: Path, how: Any) -> None:
+    bench = written(tmp_path / "b", [question("q1"), question("q2")])
+    names = ("q1/1.png", "q1/2.png", "q2/1.png", "q2/2.png")
+    turned, clear, deep, plain = (bench / "pictures" / name for name in names)
+    halves = Image.new("RGB", (64, 48), "red")
+    halves.paste("blue", (0, 0, 32, 48))
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    halves.save(turned, "JPEG", quality=95, exif=exif)
+    Image.new("RGBA", (64, 48), (0, 0, 0, 0)).save(clear)
+    Image.fromarray(np.full((48, 64), 0x8000, np.uint16)).save(deep)
+    compile_curriculum(bench, "plain", tmp_path / "out", Settings(pictures=how))
+    seen = {}
+    for file in (turned, clear, deep):
+        with Image.open(tmp_path / "out/pictures" / file.relative_to(bench / "pictures")) as image:
+            assert image.mode == "RGB" and image.getexif().get(0x0112, 1) == 1
+            seen[file] = image.copy()
+    assert seen[turned].size == (48, 64)
+    assert np.allclose(seen[turned].getpixel((24, 5)), (0, 0, 255), atol=8)
+    assert seen[clear].getpixel((9, 9)) == (255, 255, 255)
+    assert np.allclose(seen[deep].getpixel((9, 9)), 128, atol=1)
+    assert (tmp_path / "out/pictures/q2/2.png").read_bytes() == plain.read_bytes()
 
 
 def test_regions_are_written_in_percent_of_the_picture_they_are_in() -> None:

@@ -13,6 +13,7 @@ from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
+import numpy as np
 import pytest
 import torch
 import transformers
@@ -24,7 +25,7 @@ from sightline.train.answering import letter
 from sightline.train.checkpoint import Keeper
 from sightline.train.course import Course, by_name, read_questions, train_course
 from sightline.train.curves import draw_curves
-from sightline.train.encoding import RecordExamples, joined
+from sightline.train.encoding import RecordExamples, joined, opened
 from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings
 from sightline.train.models import open_model
@@ -103,6 +104,27 @@ def test_lora_trains_only_what_it_adds(tmp_path: Path) -> None:
     files = {file.name for file in done.model.iterdir()}
     assert "adapter_model.safetensors" in files and "model.safetensors" not in files
     assert set(_stages(done.model.parent)) == {"easy"}
+
+
+def test_stages_that_share_a_file_have_their_own_lines(tmp_path: Path) -> None:
+    """As ms-swift's curricula have them."""
+    course = _course(tmp_path)
+    joined = "".join((course.folder / f"{name}.jsonl").read_text() for name in ("easy", "hard"))
+    apart = train_course(course, SETTINGS)
+    (course.folder / "train.jsonl").write_text(joined)
+    rows = [
+        {"name": name, "phase": name, "file": "train.jsonl", "first_line": first, "records": 16}
+        for name, first in (("easy", 1), ("hard", 17))
+    ]
+    (course.folder / "stages.json").write_text(json.dumps(rows))
+    shared = train_course(replace(course, out=tmp_path / "shared"), SETTINGS)
+    assert shared.totals.tokens == apart.totals.tokens
+    assert _losses(tmp_path / "shared") == _losses(tmp_path / "out")
+    assert {one.id.partition("-")[0] for one in read_questions(course.folder)} == {"hard"}
+    rows[1]["records"] = 17
+    (course.folder / "stages.json").write_text(json.dumps(rows))
+    with pytest.raises(UserError, match="only 16 of the 17 records"):
+        train_course(replace(course, out=tmp_path / "third"), SETTINGS)
 
 
 def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
@@ -189,7 +211,37 @@ def test_what_lora_adds_can_be_opened_again(tmp_path: Path) -> None:
     named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
     assert Path(named) == (tmp_path / "out/base").resolve()
     model, processor = open_model(str(done.model), ())
-    assert any("lora" in name for name, _ in model.named_parameters()) and processor.tokenizer.eos_token == "<end>"
+    base, _ = open_model(named, ())
+    moved = [name for name, weight in model.named_parameters() if not weight.equal(base.get_parameter(name))]
+    assert len(moved) > 4 and all(".weight" in name for name in moved), "what was added is in the weights now"
+    assert processor.tokenizer.eos_token == "<end>"
+
+
+@pytest.mark.parametrize("lora", [None, 2])
+def test_what_lora_added_can_be_trained_on_after_a_move(tmp_path: Path, lora: int | None) -> None:
+    first = train_course(_course(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    begun = _losses(tmp_path / "out")[0][1]
+    moved = tmp_path / "moved"
+    first.model.parent.rename(moved)
+    again = _course(tmp_path, model=str(moved / "model"), lora=lora, out=tmp_path / "second", stages=("hard",))
+    done = train_course(again, SETTINGS)
+    assert _losses(tmp_path / "second")[0][1] < begun - 0.02, "it knows what it learnt before"
+    model, _ = open_model(str(done.model), ())
+    assert all(weight.isfinite().all() for weight in model.parameters())
+
+
+def test_pictures_are_upright_on_white_and_of_eight_bits(tmp_path: Path) -> None:
+    exif = Image.Exif()
+    exif[0x0112] = 6
+    halves = Image.new("RGB", (64, 48), "red")
+    halves.paste("blue", (0, 0, 32, 48))
+    halves.save(tmp_path / "turned.jpg", quality=95, exif=exif)
+    Image.new("RGBA", (8, 8), (0, 0, 0, 0)).save(tmp_path / "clear.png")
+    Image.fromarray(np.full((8, 8), 0x8000, np.uint16)).save(tmp_path / "deep.png")
+    turned, clear, deep = (opened(tmp_path / name) for name in ("turned.jpg", "clear.png", "deep.png"))
+    assert turned.size == (48, 64) and np.allclose(turned.getpixel((24, 5)), (0, 0, 255), atol=8)
+    assert clear.getpixel((3, 3)) == (255, 255, 255)
+    assert np.allclose(deep.getpixel((3, 3)), 128, atol=1)
 
 
 def test_a_stop_from_the_keyboard_says_how_to_go_on(

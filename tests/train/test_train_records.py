@@ -70,6 +70,11 @@ def test_what_is_no_curriculum_is_refused(tmp_path: Path) -> None:
         read_stages(tmp_path)
 
 
+def test_a_stage_without_records_is_refused(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match=r"one\.jsonl: there is no record in it"):
+        read_records(_folder(tmp_path) / "one.jsonl")
+
+
 def test_the_digest_changes_with_the_records(tmp_path: Path) -> None:
     before = digest(read_stages(_folder(tmp_path, _line())))
     assert digest(read_stages(tmp_path)) == before
@@ -80,6 +85,32 @@ def test_options_are_those_that_the_question_lists() -> None:
     asked = "Look: <image>\nA. is this one?\nOptions:\n1. a red cup\n2. <image>\n10. none\n\nWrite: Conclusion."
     messages = ({"role": "user", "content": asked}, {"role": "assistant", "content": ""})
     assert Record("q", messages, ()).options == {"1": "a red cup", "2": "", "10": "none"}
+
+
+def _asking(asked: str, **stated: Any) -> Record:
+    return Record("q", ({"role": "user", "content": asked}, {"role": "assistant", "content": ""}), (), **stated)
+
+
+@pytest.mark.parametrize(
+    "asked",
+    [
+        "Menu. Options:\nsoup or salad\n\nWhich?\nOptions:\nA. red\nB. blue\n\nWrite: Conclusion.",
+        "Which?\r\nOptions:\r\nA. red\r\nB. blue\r\n\r\nWrite: Conclusion.",
+        "Which?\nOptions:\nA. red\nB. blue\n\nGiven:\nCaption: It says Options:\nSummary: two.\n\nWrite: Conclusion.",
+    ],
+)
+def test_other_words_about_options_are_none(asked: str) -> None:
+    assert _asking(asked).options == {"A": "red", "B": "blue"}
+
+
+def test_stated_options_are_taken_as_they_are(tmp_path: Path) -> None:
+    """Such as one with a line of its own, which the list can't tell from others."""
+    options = {"A": "red\n\nor so", "B": ""}
+    (record,) = read_records(_folder(tmp_path, _line(options=options)) / "one.jsonl")
+    assert record.options == options
+    assert _asking("Which?\nOptions:\nA. red", stated=options).options == options
+    with pytest.raises(UserError, match=r'one\.jsonl:1: "options" must be texts by their keys'):
+        read_records(_folder(tmp_path, _line(options=["red"])) / "one.jsonl")
 
 
 def test_pictures_that_can_not_be_read_are_counted_and_named(tmp_path: Path) -> None:

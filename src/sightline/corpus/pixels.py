@@ -117,7 +117,7 @@ def load_rgb(image: Image.Image, data: bytes, size: tuple[int, int]) -> Image.Im
     """The first frame as eight-bit RGB, as stored; decoded by `decode`."""
     with _named_refusals(image.format or "", data):
         decode(image, data, size)
-        return _to_rgb(image)
+        return as_rgb(image)
 
 
 def decode(image: Image.Image, data: bytes, size: tuple[int, int]) -> None:
@@ -168,10 +168,10 @@ def _is_16_bit_png(format_: str, data: bytes) -> bool:
 def _thumbnail(image: Image.Image) -> Image.Image:
     if image.mode in ("RGB", "L", "CMYK", "YCbCr", "LAB"):  # Shrink first: the conversion is then free.
         return image.resize((SIDE, SIDE), Image.Resampling.BOX).convert("RGB")
-    return _to_rgb(image).resize((SIDE, SIDE), Image.Resampling.BOX)
+    return as_rgb(image).resize((SIDE, SIDE), Image.Resampling.BOX)
 
 
-def _to_rgb(image: Image.Image) -> Image.Image:
+def as_rgb(image: Image.Image) -> Image.Image:
     """Eight bits, three channels; what is transparent becomes white."""
     if image.mode.startswith(("I", "F")):
         values = np.asarray(image, dtype=np.float32)

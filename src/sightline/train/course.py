@@ -19,10 +19,10 @@ from sightline.train.curves import draw_curves
 from sightline.train.encoding import RecordExamples, prompts
 from sightline.train.log import Log
 from sightline.train.loop import Settings, Stage, Totals, train
-from sightline.train.models import NEW, open_model, save, with_lora
+from sightline.train.models import BASE, NEW, is_adapter, open_model, save, with_lora
 from sightline.train.peak import utilisation
 from sightline.train.place import held
-from sightline.train.records import Record, check_pictures, digest, read_records, read_stages
+from sightline.train.records import Record, StageFile, check_pictures, digest, read_stage, read_stages
 
 _LEVEL = 0.95
 _ASKED_TOGETHER = 16
@@ -63,7 +63,7 @@ def train_course(
 ) -> Trained:
     """Train by stages; with `resume`, from the checkpoint in `out` to the same losses as without a stop."""
     files = read_stages(course.folder, course.stages)
-    records = {stage.name: read_records(stage.file)[: course.limit] for stage in files}
+    records = {stage.name: read_stage(stage)[: course.limit] for stage in files}
     keeper = Keeper(
         course.out / "checkpoint.pt",
         {
@@ -94,7 +94,7 @@ def _trained(
     texts = (message["content"] for some in records.values() for one in some for message in one.messages)
     model, processor = open_model(course.model, texts, seed=settings.seed)
     if course.lora is not None:
-        base = course.out / "base" if course.model in NEW else None
+        base = course.out / BASE if course.model in NEW or is_adapter(course.model) else None
         # Low-rank weights are worth nothing without the weights that they stand beside.
         if base is not None and writes:
             save(model, processor, base)
@@ -179,12 +179,12 @@ def read_questions(path: Path) -> list[Record]:
     Of a curriculum, those of the last stage that asks without giving steps. Each question is asked once.
     """
     is_curriculum = path.is_dir()
-    for file in [stage.file for stage in reversed(read_stages(path))] if is_curriculum else [path]:
-        asked = [record for record in read_records(file) if not (is_curriculum and record.is_helped)]
+    for stage in reversed(read_stages(path)) if is_curriculum else [StageFile("", "", path)]:
+        asked = [record for record in read_stage(stage) if not (is_curriculum and record.is_helped)]
         records = list({record.task: record for record in asked}.values())
         if any(record.answer is None for record in records):
             raise UserError(
-                f'{file}: not every record has an "answer".', "give records with the key of the right option"
+                f'{stage.file}: not every record has an "answer".', "give records with the key of the right option"
             )
         if records:
             return records

@@ -8,10 +8,11 @@ from typing import Any
 import numpy as np
 import torch
 from numpy.typing import NDArray
-from PIL import Image
+from PIL import Image, ImageOps
 from torch import Tensor
 from torch.nn import functional
 
+from sightline.corpus.pixels import as_rgb
 from sightline.errors import UserError
 from sightline.train.examples import IGNORED, ROUND, Batch
 from sightline.train.glimpse_processor import GlimpseProcessor
@@ -71,15 +72,16 @@ def _parts(content: str) -> list[dict[str, str]]:
 
 def encoded(record: Record, processor: Any) -> dict[str, Tensor]:
     """The prompt of a record with its pictures, by the processor."""
-    images = [_opened(image) for image in record.images]
+    images = [opened(image) for image in record.images]
     found = processor(text=[prompt_of(record, processor)], images=images or None, return_tensors="pt")
     return {name: value for name, value in found.items() if isinstance(value, Tensor)}
 
 
-def _opened(file: Any) -> Image.Image:
+def opened(file: Any) -> Image.Image:
+    """A picture as models are shown it elsewhere: upright, on white, of eight bits."""
     try:
         with Image.open(file) as image:
-            return image.convert("RGB")
+            return as_rgb(ImageOps.exif_transpose(image))
     except (OSError, SyntaxError) as error:  # It was whole when the training began.
         raise UserError(
             f"{file}: this picture can't be read: {error}.", "put it back, and go on with --resume"

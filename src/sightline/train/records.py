@@ -8,6 +8,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from dataclasses import dataclass
 from hashlib import sha256
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
@@ -26,7 +27,7 @@ class Record:
     """A conversation that ends with what is to be learnt; `answer` is the right option of a question, where known.
 
     `task` is the question that it is about, which other records may be about too; `is_helped` where the question comes
-    with steps to its answer.
+    with steps to its answer. `stated` are the keys and texts of its options, where the record has them.
     """
 
     id: str
@@ -35,26 +36,32 @@ class Record:
     answer: str | None = None
     task: str = ""
     is_helped: bool = False
+    stated: Mapping[str, str] | None = None
 
     @property
     def target(self) -> str:
         return self.messages[-1]["content"]
 
     @property
-    def options(self) -> dict[str, str]:
-        """The keys and texts that the question lists under "Options:", as a curriculum writes them."""
-        _, _, listed = self.messages[-2]["content"].partition("Options:\n")
-        found = {match["key"]: match["text"] for match in _OPTION.finditer(listed.partition("\n\n")[0])}
-        return {key: "" if IMAGE in text else text for key, text in found.items()}
+    def options(self) -> Mapping[str, str]:
+        """The keys and texts of its options: as stated, else those of the last list under "Options:"."""
+        if self.stated is not None:
+            return self.stated
+        _, *lists = self.messages[-2]["content"].replace("\r\n", "\n").split("Options:\n")
+        found = (dict(_OPTION.findall(listed.partition("\n\n")[0])) for listed in reversed(lists))
+        options = next((each for each in found if each), {})
+        return {key: "" if IMAGE in text else text for key, text in options.items()}
 
 
 @dataclass(frozen=True, slots=True)
 class StageFile:
-    """One stage of a curriculum."""
+    """One stage of a curriculum: a file, or `count` lines of one from its line `first` on, where stages share it."""
 
     name: str
     phase: str
     file: Path
+    first: int = 1
+    count: int | None = None
 
 
 def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
@@ -68,8 +75,8 @@ def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
     if not isinstance(rows, list) or not rows:
         raise UserError(f"{index}: there are no stages in it.", "make it again: sightline curriculum")
     try:
-        stages = [StageFile(row["name"], row.get("phase", ""), folder / row["file"]) for row in rows]
-    except (KeyError, TypeError, AttributeError):
+        stages = [_stage(row, folder) for row in rows]
+    except (KeyError, TypeError, ValueError, AttributeError):
         raise UserError(
             f'{index}: each stage needs "name" and "file".', "make it again: sightline curriculum"
         ) from None
@@ -80,16 +87,32 @@ def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
     return [stage for stage in stages if not wanted or stage.name in wanted]
 
 
-def read_records(file: Path) -> list[Record]:
-    """All records of a file, each one checked; paths of pictures are taken from the file's folder."""
+def _stage(row: Mapping[str, Any], folder: Path) -> StageFile:
+    first = row.get("first_line")
+    part = {} if first is None else {"first": int(first), "count": int(row["records"])}
+    return StageFile(row["name"], row.get("phase", ""), folder / row["file"], **part)
+
+
+def read_stage(stage: StageFile) -> list[Record]:
+    """The records of a stage."""
+    return read_records(stage.file, stage.first, stage.count)
+
+
+def read_records(file: Path, first: int = 1, count: int | None = None) -> list[Record]:
+    """The records of a file or of some of its lines, each checked; paths of pictures are taken from its folder."""
     if not file.is_file():
         raise UserError(f"{file}: there is no such file.", "make the curriculum again: sightline curriculum")
-    return list(_records(file))
+    found = list(_records(file, first, count))
+    if len(found) < (count or 1):
+        there = f"there are only {len(found)} of the {count} records" if found else "there is no record"
+        raise UserError(f"{file}: {there} in it.", "make the curriculum again: sightline curriculum")
+    return found
 
 
-def _records(file: Path) -> Iterator[Record]:
+def _records(file: Path, first: int, count: int | None) -> Iterator[Record]:
+    last = None if count is None else first - 1 + count
     with file.open(encoding="utf-8") as lines:
-        for number, line in enumerate(lines, 1):
+        for number, line in islice(enumerate(lines, 1), first - 1, last):
             if line.strip():
                 yield _record(_parsed(line, f"{file}:{number}"), file.parent, f"{file}:{number}")
 
@@ -106,7 +129,8 @@ def _parsed(text: str, where: str) -> Any:
 def _record(row: Any, folder: Path, where: str) -> Record:
     messages = row.get("messages") if isinstance(row, dict) else None
     if not isinstance(messages, list) or not all(_is_message(message) for message in messages):
-        raise UserError(f'{where}: "messages" must be a list of {{"role", "content"}}.', "see docs/training.md")
+        fix = "see docs/training.md; of the formats of sightline curriculum, train reads sightline and ms-swift"
+        raise UserError(f'{where}: "messages" must be a list of {{"role", "content"}}.', fix)
     if len(messages) < 2 or messages[-1]["role"] != "assistant":
         raise UserError(f"{where}: the last message is not the assistant's, so there is nothing to learn.", "give one")
     images = tuple(folder / name for name in row.get("images", ()))
@@ -117,9 +141,18 @@ def _record(row: Any, folder: Path, where: str) -> Record:
     missing = [image for image in images if not image.is_file()]
     if missing:
         raise UserError(f"{where}: the picture {missing[0]} is not there.", "paths are taken from the file's folder")
+    options = row.get("options")
+    if options is not None and not _is_texts(options):
+        raise UserError(f'{where}: "options" must be texts by their keys.', "see docs/training.md")
     name = str(row.get("id", where))
     return Record(
-        name, tuple(messages), images, row.get("answer"), str(row.get("task", name)), is_helped=bool(row.get("given"))
+        name,
+        tuple(messages),
+        images,
+        row.get("answer"),
+        str(row.get("task", name)),
+        is_helped=bool(row.get("given")),
+        stated=options,
     )
 
 
@@ -143,6 +176,10 @@ def _fault(image: Path) -> str | None:
     return None
 
 
+def _is_texts(options: Any) -> bool:
+    return isinstance(options, dict) and all(isinstance(text, str) for text in options.values())
+
+
 def _is_message(message: Any) -> bool:
     return (
         isinstance(message, dict) and isinstance(message.get("role"), str) and isinstance(message.get("content"), str)
@@ -154,5 +191,7 @@ def digest(stages: Sequence[StageFile]) -> str:
     found = sha256()
     for stage in stages:
         found.update(stage.name.encode())
+        if stage.count is not None:
+            found.update(f"{stage.first} {stage.count}".encode())
         found.update(stage.file.read_bytes())
     return found.hexdigest()[:16]

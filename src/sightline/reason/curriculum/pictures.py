@@ -1,4 +1,7 @@
-"""The pictures of a curriculum: copied or linked into its folder, so that it can go to another machine, or left."""
+"""The pictures of a curriculum: copied or linked into its folder, so that it can go to another machine, or left.
+
+One that a tool could show otherwise than models saw it (by its EXIF orientation, say) is drawn anew instead.
+"""
 
 from __future__ import annotations
 
@@ -8,14 +11,21 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 
+from PIL import Image, ImageOps, UnidentifiedImageError
+from PIL.ExifTags import Base
+
+from sightline.corpus.pixels import as_rgb
 from sightline.errors import UserError
 from sightline.reason.curriculum.lessons import Lesson
 from sightline.reason.curriculum.pool import Pool
 
 Bringing: TypeAlias = Literal["copy", "link", "leave"]
 FOLDER = "pictures"
+_PLAIN = frozenset({"1", "L", "P", "RGB"})
+"""Modes that every tool shows alike."""
+_WRITTEN: dict[str, dict[str, Any]] = {"JPEG": {"quality": 95, "subsampling": 0}, "PNG": {}, "WEBP": {"quality": 95}}
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,23 +53,42 @@ class Pictures:
                 self._put(self._source(name), target)
 
     def _put(self, source: Path, target: Path) -> None:
+        try:
+            if not _redrawn(source, target):
+                self._take(source, target)
+        except OSError as error:  # Python names the source, also where there is no room for the copy.
+            raise UserError(
+                f"{source} can't be copied to {self.out}: {error.strerror}.", "make room, or add --pictures leave"
+            ) from None
+
+    def _take(self, source: Path, target: Path) -> None:
         if self.how == "link":
             try:
                 os.link(source, target)
                 return
             except OSError:  # Another disk, or one without hard links.
                 pass
-        try:
-            shutil.copyfile(source, target)
-        except OSError as error:  # Python names the source, also where there is no room for the copy.
-            raise UserError(
-                f"{source} can't be copied to {self.out}: {error.strerror}.", "make room, or add --pictures leave"
-            ) from None
+        shutil.copyfile(source, target)
 
     def _source(self, name: str) -> Path:
         path = self.pool.picture(name).path
         assert path is not None  # Proved before.
         return path.resolve()
+
+
+def _redrawn(source: Path, target: Path) -> bool:
+    """Where a file looks otherwise to tools that turn nothing than models were shown it: written upright, on white."""
+    try:
+        image = Image.open(source)
+    except UnidentifiedImageError:  # Of a format that needs an extra package here; the tools may have it.
+        return False
+    with image:
+        turned = image.getexif().get(Base.Orientation, 1) not in (0, 1)
+        if not turned and image.mode in _PLAIN and "transparency" not in image.info:
+            return False
+        format_ = image.format if image.format in _WRITTEN else "PNG"
+        as_rgb(ImageOps.exif_transpose(image)).save(target, format_, **_WRITTEN[format_])
+        return True
 
 
 def _inside(name: str) -> str:
