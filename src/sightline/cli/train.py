@@ -193,6 +193,8 @@ def to_json(done: Trained) -> Mapping[str, Any]:
 
 def to_text(done: Trained) -> str:
     """What came of it, for a person."""
+    from sightline.train.__main__ import scores_told
+
     totals = done.totals
     speed = f"{totals.tokens / max(totals.seconds, 1e-9):,.0f} tokens/s"
     used = "" if done.utilisation is None else f", {done.utilisation:.1%} of the peak"
@@ -200,9 +202,5 @@ def to_text(done: Trained) -> str:
         f"  {totals.steps:,} steps, {totals.tokens:,} tokens, {totals.said:,} of them said → {done.model}",
         f"  {speed}{used}",
     ]
-    for entry in done.evaluations:
-        for name, scores in entry["evaluation"].items():
-            interval = f"[{scores['low']:.3f}, {scores['high']:.3f}]"
-            unread = f", {scores['unread']} without an option" if scores["unread"] else ""
-            lines.append(f"  {entry['stage']}: {name} {scores['accuracy']:.3f} {interval}, n {scores['n']}{unread}")
+    lines += [f"  {line}" for entry in done.evaluations for line in scores_told(entry)]
     return "\n".join([*lines, f"  curves: {done.curves}"])

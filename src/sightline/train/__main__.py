@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import argparse
-import json
 import sys
 from collections.abc import Mapping, Sequence
 from pathlib import Path
@@ -83,10 +82,20 @@ def tell(entry: Mapping[str, Any]) -> None:
     """One line on stderr for a person who watches."""
     if "loss" in entry:
         speed = entry["tokens"] / max(1e-9, entry["seconds"])
-        words = f"{entry['stage']} step {entry['step']}: loss {entry['loss']:.4f}, {speed:,.0f} tokens/s"
+        lines = [f"{entry['stage']} step {entry['step']}: loss {entry['loss']:.4f}, {speed:,.0f} tokens/s"]
     else:
-        words = f"{entry['stage']} done: {json.dumps(entry['evaluation'])}"
-    sys.stderr.write(f"{words}\n")
+        lines = scores_told(entry)
+    sys.stderr.write("".join(f"{line}\n" for line in lines))
+
+
+def scores_told(entry: Mapping[str, Any]) -> list[str]:
+    """A line for each set of questions that was asked after a stage."""
+    lines = []
+    for name, scores in entry["evaluation"].items():
+        interval = f"[{scores['low']:.3f}, {scores['high']:.3f}]"
+        unread = f", {scores['unread']} without an option" if scores["unread"] else ""
+        lines.append(f"{entry['stage']}: {name} {scores['accuracy']:.3f} {interval}, n {scores['n']}{unread}")
+    return lines
 
 
 if __name__ == "__main__":

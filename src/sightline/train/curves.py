@@ -46,7 +46,6 @@ def _draw_losses(axes: Any, losses: Entries) -> None:
     above.tick_params(length=0)
     axes.margins(x=0.02)
     axes.set(ylabel="loss", xlabel="tokens")
-    axes.set_ylim(bottom=0)
     axes.xaxis.set_major_formatter(lambda tokens, _: f"{tokens:,.0f}")
 
 
