@@ -3,6 +3,8 @@
 from __future__ import annotations
 
 import sqlite3
+import subprocess
+import sys
 from pathlib import Path
 from typing import Any
 
@@ -68,3 +70,15 @@ def test_other_faults_of_a_transaction_stay_what_they_are(path: Path) -> None:
         database.execute("INSERT INTO things VALUES ('b')")
     assert database.execute("SELECT count(*) FROM things").fetchone() == (2,)
     database.close()
+
+
+def test_a_disk_without_room_for_a_new_database_is_said(tmp_path: Path) -> None:
+    code = (
+        "import resource, sys; from pathlib import Path; from sightline.database import open_database\n"
+        "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
+        "resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))\n"
+        "open_database(Path(sys.argv[1]), ['CREATE TABLE a (b); ' + 'INSERT INTO a VALUES (zeroblob(9000)); ' * 9])"
+    )
+    words = [sys.executable, "-c", code, str(tmp_path / "x.sqlite")]
+    done = subprocess.run(words, capture_output=True, text=True, check=False)
+    assert "UserError" in done.stderr and "make room on its disk" in done.stderr

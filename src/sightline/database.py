@@ -40,7 +40,12 @@ def open_database(
         raise UserError(f"{path} is not a Sightline database.", "move it away, or choose another --workspace") from None
     database.execute("PRAGMA synchronous = NORMAL")
     database.execute("PRAGMA foreign_keys = ON")
-    _migrate(database, path, migrations)
+    try:
+        _migrate(database, path, migrations)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & _KIND not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise
+        raise UserError(f"{path} can't be written: {error}.", "make room on its disk, and run it again") from error
     return database
 
 
@@ -52,7 +57,8 @@ def transaction(database: sqlite3.Connection) -> Iterator[None]:
         try:
             yield
         except BaseException:
-            database.execute("ROLLBACK")
+            if database.in_transaction:  # After some faults SQLite has undone it all by itself.
+                database.execute("ROLLBACK")
             raise
         database.execute("COMMIT")
     except sqlite3.OperationalError as error:
