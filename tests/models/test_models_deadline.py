@@ -59,6 +59,39 @@ def test_only_those_that_are_late_are_ended() -> None:
     asyncio.run(main())
 
 
+def test_silence_is_ended_and_told_from_a_long_time() -> None:
+    async def main() -> tuple[bool, bool]:
+        silent, slow = Deadline(LONG, quiet=SHORT).watch(), Deadline(SHORT, quiet=LONG).watch()
+        for watched in (silent, slow):
+            with pytest.raises(TimeoutError), watched:
+                await asyncio.Event().wait()
+        return silent.was_quiet, slow.was_quiet
+
+    assert asyncio.run(main()) == (True, False)
+
+
+def test_silence_counts_from_the_last_word_and_not_while_connecting() -> None:
+    async def main() -> list[bool]:
+        deadline = Deadline(LONG, quiet=LONG / 4, connecting=LONG / 4)
+        tasks = [asyncio.ensure_future(hang(deadline)) for _ in range(3)]
+        await asyncio.sleep(0)
+        connecting, spoke, silent = deadline._watched
+        connecting.began -= LONG / 3
+        connecting.heard_at -= LONG / 3
+        spoke.began -= LONG / 2
+        spoke.heard()
+        silent.began -= LONG / 2
+        silent.heard_at -= LONG / 2
+        deadline._look(asyncio.get_running_loop())
+        found = [silent not in deadline._watched, spoke in deadline._watched, connecting in deadline._watched]
+        for task in tasks:
+            task.cancel()
+        await asyncio.gather(*tasks, return_exceptions=True)
+        return found
+
+    assert asyncio.run(main()) == [True] * 3
+
+
 def test_a_fault_inside_comes_through() -> None:
     async def main() -> None:
         with Deadline(LONG).watch():

@@ -203,7 +203,7 @@ def test_a_failed_reply_was_paid_for() -> None:
 
 
 def test_what_waits_too_long_is_a_timeout_of_its_phase() -> None:
-    assert "before the reply" in failed(never(), quiet_seconds=0.05).message
+    assert "before the reply" in failed(never(), connect_seconds=0.5, quiet_seconds=0.05).message
     assert "inside the reply" in failed(stall(GOOD), quiet_seconds=0.05).message
     slow = failed(drip(b" ", 0.01), total_seconds=0.1)
     assert slow.kind == "timeout"

@@ -192,7 +192,7 @@ def test_the_configuration_reaches_the_wire() -> None:
     assert isinstance(outcome.result, Failure) and outcome.result.kind == "endless"
     received, _ = asyncio.run(go(respond_json(responses(said("hi"))), api="responses"))
     assert received.path == "/v1/responses"
-    _, outcome = asyncio.run(go(never(), quiet_seconds=0.05))
+    _, outcome = asyncio.run(go(never(), connect_seconds=0.5, quiet_seconds=0.05))
     assert isinstance(outcome.result, Failure)
     assert "0.05 s" in outcome.result.message
 

@@ -1,8 +1,9 @@
-"""Attempts that take too long are ended: one look at all of them now and then, instead of a timer for each."""
+"""Attempts that take too long are ended: one look at all of them now and then, instead of timers for each."""
 
 from __future__ import annotations
 
 import asyncio
+import math
 from types import TracebackType
 from typing import Self
 
@@ -13,13 +14,14 @@ _LOOKS = 20
 class Deadline:
     """`with deadline.watch(): await …` raises `TimeoutError` after so many seconds, or soon after; for one event loop.
 
-    With a thousand calls in flight that all have the same time, a timer for each costs a tenth of a call.
+    So it does after `quiet` seconds in which nothing was `heard`; they count from when a connection must be there, if
+    that may take `connecting` seconds. With a thousand calls in flight, one timer for each costs a tenth of a call.
     """
 
-    def __init__(self, seconds: float) -> None:
-        self._seconds = seconds
-        self._pause = min(1.0, seconds / _LOOKS)
-        self._watched: dict[_Watched, None] = {}  # In the order of their beginning.
+    def __init__(self, seconds: float, quiet: float = math.inf, connecting: float = 0.0) -> None:
+        self._seconds, self._quiet, self.connecting = seconds, quiet, connecting
+        self._pause = min(1.0, seconds / _LOOKS, quiet / _LOOKS)
+        self._watched: set[_Watched] = set()
         self._timer: asyncio.TimerHandle | None = None
 
     def watch(self) -> _Watched:
@@ -28,41 +30,39 @@ class Deadline:
 
     def enter(self, watched: _Watched, loop: asyncio.AbstractEventLoop) -> None:
         """One more to be watched."""
-        self._watched[watched] = None
+        self._watched.add(watched)
         if self._timer is None:
             self._timer = loop.call_later(self._pause, self._look, loop)
 
     def leave(self, watched: _Watched) -> None:
         """It is over, in time or not."""
-        self._watched.pop(watched, None)
+        self._watched.discard(watched)
 
     def _look(self, loop: asyncio.AbstractEventLoop) -> None:
-        since = loop.time() - self._seconds
-        late = []
-        for watched in self._watched:
-            if watched.began > since:
-                break
-            late.append(watched)
-        for watched in late:
-            del self._watched[watched]
-            watched.end()
+        now = loop.time()
+        began, heard = now - self._seconds, now - self._quiet
+        for watched in [one for one in self._watched if one.began <= began or one.heard_at <= heard]:
+            self._watched.remove(watched)
+            watched.end(was_quiet=watched.began > began)
         self._timer = loop.call_later(self._pause, self._look, loop) if self._watched else None
 
 
 class _Watched:
     """One attempt, and the task that makes it."""
 
-    __slots__ = ("_cancels", "_deadline", "_is_late", "_task", "began")
+    __slots__ = ("_cancels", "_deadline", "_is_late", "_loop", "_task", "began", "heard_at", "was_quiet")
 
     def __init__(self, deadline: Deadline) -> None:
         self._deadline = deadline
-        self._is_late = False
+        self._is_late = self.was_quiet = False
 
     def __enter__(self) -> Self:
-        loop = asyncio.get_running_loop()
+        self._loop = loop = asyncio.get_running_loop()
         task = asyncio.current_task(loop)
         assert task is not None
-        self._task, self._cancels, self.began = task, task.cancelling(), loop.time()
+        self._task, self._cancels = task, task.cancelling()
+        self.began = loop.time()
+        self.heard_at = self.began + self._deadline.connecting
         self._deadline.enter(self, loop)
         return self
 
@@ -72,7 +72,11 @@ class _Watched:
         if self._is_late and self._task.uncancel() <= self._cancels and kind is asyncio.CancelledError:
             raise TimeoutError from error
 
-    def end(self) -> None:
+    def heard(self) -> None:
+        """Something came."""
+        self.heard_at = self._loop.time()
+
+    def end(self, *, was_quiet: bool = False) -> None:
         """Its time is over."""
-        self._is_late = True
+        self._is_late, self.was_quiet = True, was_quiet
         self._task.cancel()

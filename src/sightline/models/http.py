@@ -68,7 +68,7 @@ class HttpTransport:
             allow_web=not local_only,
         )
         self._session: aiohttp.ClientSession | None = None
-        self._deadline = Deadline(settings.total_seconds)
+        self._deadline = Deadline(settings.total_seconds, settings.quiet_seconds, settings.connect_seconds)
 
     def __repr__(self) -> str:
         return f"HttpTransport({str(self._name)!r}, {self.endpoint!r}, api={self._api!r})"
@@ -137,10 +137,8 @@ class HttpTransport:
             connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
             cookie_jar=aiohttp.DummyCookieJar(),
             headers=headers,
-            # The time for the whole attempt is kept by `Deadline`.
-            timeout=aiohttp.ClientTimeout(
-                total=None, connect=settings.connect_seconds, sock_read=settings.quiet_seconds
-            ),
+            # All other times are kept by `Deadline`.
+            timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_seconds),
             # A proxy is for what leaves the machine.
             trust_env=leaves_machine(self.endpoint),
         )
@@ -151,16 +149,18 @@ class HttpTransport:
         if self._session is None:
             self._session = self._open_session()
         started = time.perf_counter()
-        reached = False
+        response: aiohttp.ClientResponse | None = None
+        watched = self._deadline.watch()
         try:
-            with self._deadline.watch():
-                async with self._session.post(self._url, data=body, allow_redirects=False) as response:
-                    reached = True
-                    data = await _read_body(response, self._settings.max_reply_bytes)
-                    return self._heard(response, data, request, time.perf_counter() - started)
+            with watched:
+                response = await self._session.post(self._url, data=body, allow_redirects=False)
+                # What was read to its end has given its connection back by itself.
+                data = await _read_body(response, self._settings.max_reply_bytes, watched.heard)
+            return self._heard(response, data, request, time.perf_counter() - started)
         except TimeoutError as error:
             sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
-            return Outcome(failure("timeout", f"{self._asked(request)}: {self._waited(error, reached)}"), sent=sent)
+            waited = self._waited(error, watched.was_quiet, reached=response is not None)
+            return Outcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
         except aiohttp.ClientPayloadError as error:
             return Outcome(failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({_reason(error)})"))
         except (aiohttp.ClientError, OSError) as error:
@@ -174,7 +174,8 @@ class HttpTransport:
         for name in _KEPT_OUT:
             headers.pop(name, None)
         outcome = self._understood(response.status, headers.get("content-type", ""), data, request, seconds)
-        return Outcome(outcome.result, response.status, retry_after(headers), headers, outcome.partial)
+        outcome.status, outcome.retry_after, outcome.headers = response.status, retry_after(headers), headers
+        return outcome
 
     def _understood(
         self, status: int, content_type: str, data: bytes | None, request: ChatRequest, seconds: float
@@ -198,10 +199,10 @@ class HttpTransport:
     def _asked(self, request: ChatRequest) -> str:
         return _who(request.model, self.endpoint)
 
-    def _waited(self, error: TimeoutError, reached: bool) -> str:
+    def _waited(self, error: TimeoutError, was_quiet: bool, *, reached: bool) -> str:
         if isinstance(error, aiohttp.ConnectionTimeoutError):
             return f"no connection within {self._settings.connect_seconds:g} s"
-        if isinstance(error, aiohttp.SocketTimeoutError):
+        if was_quiet:
             where = "inside the reply" if reached else "before the reply"
             return f"nothing came for {self._settings.quiet_seconds:g} s {where}"
         return f"not done within {self._settings.total_seconds:g} s"
@@ -217,18 +218,21 @@ def _address(endpoint: str, path: str) -> URL:
     return url.with_path(url.path.rstrip("/") + path, keep_query=True)
 
 
-async def _read_body(response: aiohttp.ClientResponse, most: int) -> bytes | None:
+async def _read_body(response: aiohttp.ClientResponse, most: int, heard: Callable[[], None]) -> bytes | None:
     """The whole body, or None as soon as it is larger than allowed (also when it was small while compressed)."""
-    first = await response.content.readany()
-    if response.content.at_eof() and len(first) <= most:
-        return first
-    chunks, size = [first], len(first)
-    while size <= most:
-        chunk = await response.content.readany()
-        if not chunk:
-            return b"".join(chunks)
-        chunks.append(chunk)
-        size += len(chunk)
+    content, size = response.content, 0
+    chunks: list[bytes] = []
+    try:
+        while size <= most:
+            heard()
+            chunk = await content.readany()
+            chunks.append(chunk)
+            size += len(chunk)
+            if size <= most and content.at_eof():
+                return b"".join(chunks)
+    except BaseException:
+        response.close()
+        raise
     response.close()
     return None
 

@@ -25,7 +25,7 @@ class ChatModel(Protocol):
     async def reply(self, request: ChatRequest) -> ChatReply | Failure: ...
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Outcome:
     """One attempt: a reply or a failure; `status` and `headers` as the server sent them (names in lower case).
 

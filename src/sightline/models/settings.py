@@ -27,7 +27,7 @@ class WireSettings:
     connect_seconds: float = 15.0
     "Longest wait for a connection."
     quiet_seconds: float = 300.0
-    "Longest wait for the first byte of a reply, and between any two."
+    "Longest wait for the first byte of a reply (beside that for a connection), and between any two."
     total_seconds: float = 900.0
     "Longest time for one whole attempt."
     max_reply_bytes: int = 32 << 20

@@ -47,8 +47,8 @@ def _pattern(pairs: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 _TAG = _pattern(_PAIRS)
 _TAG_OR_STEP = _pattern((*_PAIRS, *_STEPS))
-# A look for these is much cheaper than one for all tags, and most replies have none.
-_STARTS = frozenset(tag[0] for pair in _PAIRS for tag in pair)
+# A look for these is much cheaper than one for all tags, and most replies have few.
+_STARTS = tuple({tag[0] for pair in (*_PAIRS, *_STEPS) for tag in pair})
 _ANSWER_OPENS = re.compile(
     r"(?:^|(?<=[.!?>]))[ \t]*(?P<tag><(?:answer|response|output|conclusion|solution|final(?:[_-]?answer)?)>)\s*[^\s<]",
     re.IGNORECASE | re.MULTILINE,
@@ -77,7 +77,7 @@ def split_thinking(text: str, *, steps: bool = False) -> Thinking:
     if text.startswith(_BARE) and (bare := _bare_channels(text)) is not None:
         return bare
     tags = _TAG_OR_STEP if steps else _TAG
-    first = tags.search(text) if any(start in text for start in _STARTS) else None
+    first = _next_tag(text, tags)
     if first is None:
         return Thinking("", text, "none")
     return _usual(text, tags, first) or _Splitter(text, tags).split()
@@ -93,10 +93,16 @@ def starts_thinking(text: str) -> bool:
 
 def _usual(text: str, tags: re.Pattern[str], first: re.Match[str]) -> Thinking | None:
     """One block at the beginning, and an answer without tags: what most models write, in a fraction of the time."""
-    last = None if first.start() else tags.search(text, first.end())
-    if last is None or _OPENED_BY.get(last[0].lower()) != first[0].lower() or tags.search(text, last.end()) is not None:
+    last = None if first.start() else _next_tag(text, tags, first.end())
+    if last is None or _OPENED_BY.get(last[0].lower()) != first[0].lower() or _next_tag(text, tags, last.end()):
         return None
     return Thinking(text[first.end() : last.start()].strip(), text[last.end() :].strip(), "closed")
+
+
+def _next_tag(text: str, tags: re.Pattern[str], at: int = 0) -> re.Match[str] | None:
+    """What a search finds from there on; begun where a tag may begin, it takes a fraction of the time."""
+    starts = [place for start in _STARTS if (place := text.find(start, at)) >= 0]
+    return tags.search(text, min(starts)) if starts else None
 
 
 def _bare_channels(text: str) -> Thinking | None:
