@@ -31,6 +31,16 @@ def test_another_benchmark_is_left_as_it_is(tmp_path: Path) -> None:
     assert bench.read(tmp_path / "b").name == "two"
 
 
+def test_one_of_the_same_name_with_other_tasks_is_not_added_to(tmp_path: Path) -> None:
+    """Such as the training and the test that one tool made."""
+    other = Task("u", "rank", ("a tree",))
+    bench.write(replace(ONE, tasks={**ONE.tasks, "u": other}), tmp_path / "b")
+    with pytest.raises(UserError, match=r'holds another benchmark "one": 1 task of it, such as "u", would be lost'):
+        bench.check_place(tmp_path / "b", "one", tasks=ONE.tasks)
+    bench.check_place(tmp_path / "b", "one", tasks={"t", "u", "v"})
+    bench.check_place(tmp_path / "b", "one")
+
+
 def test_what_people_said_is_not_written_over(tmp_path: Path) -> None:
     bench.write(replace(ONE, reviews=(LOOKED,)), tmp_path / "b")
     with pytest.raises(UserError, match="1 decision would be lost"):

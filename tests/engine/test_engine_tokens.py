@@ -11,7 +11,15 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sightline.engine.tokens import USUAL_SIZE, _patches, picture_size, picture_tokens, request_tokens, text_tokens
+from sightline.engine.tokens import (
+    USUAL_SIZE,
+    _patches,
+    picture_size,
+    picture_tokens,
+    qwen_tokens,
+    request_tokens,
+    text_tokens,
+)
 from sightline.types import ChatRequest, ImagePart, Message, ToolSpec
 
 
@@ -50,11 +58,32 @@ def png(width: int, height: int) -> bytes:
         ("gemini/gemini-2.5-flash", (384, 384), "auto", 258),
         ("gemini/gemini-2.5-flash", (1536, 768), "auto", 516),
         ("vllm/Qwen/Qwen2.5-VL-7B-Instruct", (280, 280), "auto", 100),
+        ("vllm/Qwen/Qwen2.5-VL-7B-Instruct", (4000, 3000), "auto", 73 * 55),  # As 2048 × 1536, which is what is sent.
+        ("vllm/Qwen/Qwen2.5-VL-7B-Instruct", (10, 10), "auto", 4),
         ("vllm/Qwen/Qwen3-VL-8B-Instruct", (320, 320), "auto", 100),
     ],
 )
 def test_pictures_by_the_rule_of_their_family(model: str, size: tuple[int, int], detail: str, tokens: int) -> None:
     assert picture_tokens(model, *size, detail) == tokens
+
+
+@pytest.mark.parametrize(
+    ("size", "tokens"),
+    [
+        ((280, 280), 100),
+        ((294, 266), 10 * 10),  # 10.5 and 9.5 patches, both rounded to the even number.
+        ((4000, 3000), 15_301),
+        ((3000, 3000), 11_449),
+        ((3584, 3584), 16_384),
+        ((9000, 6000), 16_224),
+        ((10, 10), 4),
+        ((19, 19), 9),  # What its arithmetic makes of two patches and a little.
+        ((2000, 10), 29),
+    ],
+)
+def test_a_training_sees_pictures_at_the_size_of_qwens_processor(size: tuple[int, int], tokens: int) -> None:
+    """By `smart_resize` of transformers 5 with Qwen2.5-VL's settings: equal for two million sizes by lot."""
+    assert qwen_tokens(*size) == tokens
 
 
 def test_high_detail_of_the_newer_models_is_as_measured() -> None:

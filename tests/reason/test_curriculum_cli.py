@@ -6,6 +6,7 @@ import gc
 import hashlib
 import json
 import tracemalloc
+from errno import ENOSPC
 from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
@@ -98,6 +99,7 @@ def test_a_tokenizer_counts_exactly(bench: Path, tmp_path: Path) -> None:
         (["--plan", "nothing"], 2, 'no plan "nothing"'),
         (["--plan", "mir", "--limit-tokens", "10"], 4, "records can't be proved"),
         (["--plan", "mir", "--format", "other"], 2, "other"),
+        (["--plan", "mir", "--tokens", "10"], 2, '10 tokens are too few: stage "easy" would not have a single record'),
         (["--plan", "plain", "--tokenizer", "no/such/file", "--local-only"], 2, "not on this machine"),
     ],
 )
@@ -109,6 +111,29 @@ def test_mistakes_end_with_their_code_and_write_nothing(
     assert ended.value.code == code
     assert said in capsys.readouterr().err
     assert not (tmp_path / "out").exists()
+
+
+def test_a_full_disk_is_said_with_the_place(bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    def full(*_: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(compiling, "write_json", full)
+    with pytest.raises(UserError, match=r"out can't be written: No space left on device\.\n  make room"):
+        compile_curriculum(bench, "plain", tmp_path / "out", Settings(limit=2))
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_a_stop_says_that_nothing_is_there(
+    bench: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    def stopped(*_: object) -> None:
+        raise KeyboardInterrupt
+
+    monkeypatch.setattr(compiling, "lay_out", stopped)
+    with pytest.raises(SystemExit) as ended:
+        main(["curriculum", str(bench), "--plan", "plain", "--out", str(tmp_path / "out")])
+    assert ended.value.code == 130
+    assert capsys.readouterr().err == f"error: stopped; nothing was written to {tmp_path / 'out'}.\n"
 
 
 def test_questions_without_difficulty_are_sent_to_be_measured(
@@ -128,7 +153,15 @@ def test_nothing_to_teach_says_why(tmp_path: Path, capsys: pytest.CaptureFixture
     with pytest.raises(SystemExit) as ended:
         main(["curriculum", str(folder), "--plan", "full-chain", "--out", str(tmp_path / "out")])
     assert ended.value.code == 2
-    assert "no summary step (1)" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert "no summary step (1)" in said
+    assert "sightline steps" in said
+
+
+def test_tasks_of_other_kinds_are_not_sent_to_have_steps_made(tmp_path: Path) -> None:
+    folder = written(tmp_path / "b", [question("q1", kind="answer", options=())])
+    with pytest.raises(UserError, match=r"answer task \(1\)\.\n  give a benchmark of choose tasks"):
+        compile_curriculum(folder, "plain", tmp_path / "out")
 
 
 def test_only_a_curriculum_is_replaced(bench: Path, tmp_path: Path) -> None:

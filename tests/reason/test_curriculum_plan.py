@@ -6,6 +6,7 @@ from pathlib import Path
 
 import pytest
 
+from sightline.bench import ProblemsError
 from sightline.errors import UserError
 from sightline.reason.curriculum.plan import SHIPPED, STEPS, load_plan
 
@@ -65,6 +66,10 @@ def test_steps_come_in_their_order_however_they_are_listed(tmp_path: Path) -> No
         (f'name = "n"\n{STAGE.replace("conclusion", "caption")}given = ["conclusion"]\n', "it holds the answer"),
         (f'name = "n"\n{STAGE}band = [0.5, 0.5]\n', "two rising numbers"),
         (f'name = "n"\n{STAGE}mix = 0.2\norder = "as-is"\n', "is shuffled"),
+        (f'name = "n"\n{STAGE}mix = 0.2\n', 'stage "s" comes first, and has no earlier ones to mix in'),
+        (f'name = "n"\n{STAGE}'.replace('"s"', f'"{"s" * 300}"'), "at most 100"),
+        (f'name = "n"\n{STAGE}'.replace('["conclusion"]', "[]"), "needs a target"),
+        ('name = "n"\n[[phases]]\nname = "p"\nstages = []\n', "a phase needs stages"),
         (f'name = "n"\n{STAGE}[[phases.stages]]\nname = "s"\ntarget = ["summary"]\n', 'two stages are called "s"'),
     ],
 )
@@ -78,3 +83,17 @@ def test_a_wrong_plan_is_refused_with_what_is_wrong(tmp_path: Path, text: str, s
 def test_an_unknown_plan_names_those_that_there_are() -> None:
     with pytest.raises(UserError, match="full-chain"):
         load_plan("mirr")
+
+
+def test_one_mistake_is_one_problem(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(f'name = "n"\n{STAGE}fraction = 2.0\n')
+    with pytest.raises(ProblemsError) as refused:
+        load_plan(str(file))
+    assert [problem.field for problem in refused.value.problems] == ["phases.0.stages.0.fraction"]
+
+
+def test_a_plan_may_begin_with_a_mark_of_byte_order(tmp_path: Path) -> None:
+    file = tmp_path / "plan.toml"
+    file.write_text(f'name = "n"\n{STAGE}', "utf-8-sig")
+    assert load_plan(str(file)).name == "n"

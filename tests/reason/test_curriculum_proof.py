@@ -2,24 +2,26 @@
 
 from __future__ import annotations
 
+import shutil
 from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curriculum_tools import STEPS, drawn, paint, question, written
+from curriculum_tools import OPTIONS, STEPS, drawn, paint, question, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
 from sightline import bench
 from sightline.config import Config
-from sightline.errors import FoundError
+from sightline.errors import FoundError, UserError
+from sightline.io import sha256_of
 from sightline.reason.curriculum.apart import Twins, find_twins
 from sightline.reason.curriculum.compiling import Compiled, Settings, compile_curriculum
 from sightline.reason.curriculum.overlap import NEARLY, RUN, likeness, overlap
 from sightline.reason.curriculum.plan import Plan, load_plan
-from sightline.types import Choice, Picture, Step, Task
+from sightline.types import Choice, Option, Picture, Step, Task
 
 
 def names(count: int) -> list[str]:
@@ -165,6 +167,13 @@ def test_the_answer_in_the_question_or_in_a_given_step_is_found(tmp_path: Path, 
         compiled(written(tmp_path / "c", pools(6), steps), tmp_path)
 
 
+def test_a_mark_at_the_right_option_is_found_in_the_list(tmp_path: Path) -> None:
+    options = (Option("A", ("the cup and the lamp (correct)",)), OPTIONS[1])
+    folder = written(tmp_path / "b", [question("q1", options=options)])
+    with pytest.raises(FoundError, match="leak: the list of options shows that the answer is A"):
+        compiled(folder, tmp_path, "plain")
+
+
 @pytest.mark.parametrize("sentence", SILENT)
 def test_speaking_of_options_is_not_stating_the_answer(tmp_path: Path, sentence: str) -> None:
     steps = with_step("text-to-region", f"The things stand side by side. {sentence}")
@@ -239,11 +248,10 @@ def test_pictures_of_unstated_size_are_measured(good: Path, tmp_path: Path) -> N
     bare = {name: replace(picture, width=None, height=None) for name, picture in found.corpus.pictures.items()}
     bench.write(replace(found, corpus=replace(found.corpus, pictures=bare)), good)
     assert compiled(good, tmp_path, "plain").tokens == known
-    Image.new("RGB", (2000, 1500), "red").save(good / "pictures/q0/1.png")
-    with pytest.raises(
-        FoundError, match=r"1 of 10 records can't be proved:\n.*q0: tokens: 3,\d\d\d tokens are over 2,000"
-    ):
-        compiled(good, tmp_path, "plain", limit_tokens=2000)
+    Image.new("RGB", (4000, 3000), "red").save(good / "pictures/q0/1.png")  # 15,301 tokens.
+    said = r"1 of 10 records can't be proved:\n.*q0: tokens: 15,3\d\d tokens are over 15,000"
+    with pytest.raises(FoundError, match=said):
+        compiled(good, tmp_path, "plain", limit_tokens=15_000)
 
 
 def test_drop_leaves_them_out_and_says_so(good: Path, tmp_path: Path) -> None:
@@ -277,9 +285,9 @@ def test_pictures_of_the_test_are_found_as_files_and_by_their_looks(good: Path, 
     smaller = tmp_path / "smaller.jpg"
     Image.open(good / "pictures/q3/2.png").resize((48, 36)).save(smaller, quality=60)
     test = in_test(tmp_path / "t", [good / "pictures/q2/1.png", smaller])
-    found, unreadable = twins(good, test)
+    found, pictures, by_checksum = twins(good, test)
     assert {name: twin.same_file for name, twin in found.items()} == {"q2/1.png": True, "q3/2.png": False}
-    assert unreadable == 0
+    assert (pictures, by_checksum) == (2, 0)
     with pytest.raises(FoundError) as refused:
         compiled(good, tmp_path, "plain", test=test)
     assert "2 of 10 records" in str(refused.value)
@@ -294,7 +302,7 @@ def test_every_copy_of_a_test_picture_is_found(good: Path, tmp_path: Path) -> No
     for name in ("q4/1.png", "q5/1.png"):
         Image.open(good / "pictures/q3/2.png").resize((128, 96)).save(good / "pictures" / name)
     other = paint(tmp_path / "other.png", seed=1)
-    found, _ = twins(good, in_test(tmp_path / "t", [copy, other]))
+    found = twins(good, in_test(tmp_path / "t", [copy, other])).found
     assert set(found) == {"q3/2.png", "q4/1.png", "q5/1.png"}
     assert not any(twin.same_file for twin in found.values())
 
@@ -303,18 +311,76 @@ def test_other_colours_are_another_picture(good: Path, tmp_path: Path) -> None:
     image = Image.open(good / "pictures/q3/2.png")
     red, green, blue = image.split()
     Image.merge("RGB", (red.point(lambda v: 255 - v), green, blue)).save(tmp_path / "a.png")
-    found, _ = twins(good, in_test(tmp_path / "t", [tmp_path / "a.png", paint(tmp_path / "b.png", seed=2)]))
-    assert found == {}
+    found = twins(good, in_test(tmp_path / "t", [tmp_path / "a.png", paint(tmp_path / "b.png", seed=2)]))
+    assert found.found == {}
 
 
-def test_what_can_not_be_compared_is_counted(good: Path, tmp_path: Path) -> None:
+def with_checksums(folder: Path) -> Path:
+    """A benchmark that states the checksums of its files."""
+    found = bench.read(folder)
+    pictures = {
+        name: replace(picture, sha256=sha256_of(folder / picture.uri))
+        for name, picture in found.corpus.pictures.items()
+    }
+    bench.write(replace(found, corpus=replace(found.corpus, pictures=pictures)), folder)
+    return folder
+
+
+def test_a_test_that_can_not_be_compared_proves_nothing(good: Path, tmp_path: Path) -> None:
     test = in_test(tmp_path / "t", [tmp_path / "gone.png", paint(tmp_path / "b.png", seed=3)])
-    done = compiled(good, tmp_path, "plain", test=test)
-    assert done.proof["pictures_not_compared"] == 1
+    for drop in (False, True):
+        with pytest.raises(
+            FoundError, match=r'1 of the 2 pictures of .* such as "t0/1\.png" at .*gone\.png'
+        ) as refused:
+            compiled(good, tmp_path, "plain", test=test, drop=drop)
+        assert refused.value.exit_code == 4
+    found = bench.read(test)
+    bench.write(replace(found, corpus=replace(found.corpus, pictures={})), test)
+    with pytest.raises(FoundError, match=r"2 of the 2 pictures .* which is not in its pictures"):
+        compiled(good, tmp_path, "plain", test=test)
+    assert not (tmp_path / "out").exists()
+
+
+def test_a_test_without_its_files_is_known_by_its_checksums(good: Path, tmp_path: Path) -> None:
+    with_checksums(good)
+    copied = tmp_path / "copied"
+    shutil.copytree(good, copied, ignore=shutil.ignore_patterns("pictures"))
+    with pytest.raises(FoundError, match=r'10 of 10 records .*\n.*"q0/1\.png" is "q0/1\.png" of the test'):
+        compiled(good, tmp_path, "plain", test=copied)
+    other = written(tmp_path / "t", [question("t0")])
+    paint(other / "pictures/t0/1.png", seed=77)
+    paint(other / "pictures/t0/2.png", seed=78)
+    with_checksums(other)
+    (other / "pictures/t0/1.png").unlink()
+    done = compiled(good, tmp_path, "plain", test=other)
+    assert (done.proof["test_pictures"], done.proof["test_pictures_by_checksum_alone"]) == (2, 1)
+    said = "10 hold (2 pictures of it compared, 1 of them by checksum alone: only the same file)"
+    assert f"no picture of the test, or nearly one: {said}" in done.proof_lines
+    assert said in (tmp_path / "out/README.md").read_text()
+
+
+def test_checksums_are_held_against_the_files_of_the_training(good: Path, tmp_path: Path) -> None:
+    """Also where the training states none."""
+    test = with_checksums(in_test(tmp_path / "t", [good / "pictures/q2/1.png", good / "pictures/q3/1.png"]))
+    found = bench.read(test)
+    moved = {name: replace(one, uri="https://example.org/1.png") for name, one in found.corpus.pictures.items()}
+    bench.write(replace(found, corpus=replace(found.corpus, pictures=moved)), test)
+    assert twins(good, test) == ({"q2/1.png": ("t0/1.png", True), "q3/1.png": ("t0/2.png", True)}, 2, 2)
+
+
+def test_an_empty_test_is_refused(good: Path, tmp_path: Path) -> None:
+    test = written(tmp_path / "t", [])
+    with pytest.raises(UserError, match="t tests nothing: it has no tasks"):
+        compiled(good, tmp_path, "plain", test=test)
+    written(tmp_path / "w", [question("t0", prompt=("What is it?",))])
+    with pytest.raises(UserError, match="w tests nothing: none of its tasks is about a picture"):
+        compiled(good, tmp_path, "plain", test=tmp_path / "w")
+    assert not (tmp_path / "out").exists()
 
 
 def test_tasks_that_can_not_teach_are_counted(tmp_path: Path) -> None:
     tasks = [question("q1"), question("q2"), question("q3"), question("a1", kind="answer", options=())]
+    tasks.append(question("q4", options=(OPTIONS[0], Option("B", OPTIONS[0].content))))
     truth = {
         "q2": Choice("A", steps=tuple(step for step in STEPS if step.kind != "caption")),
         "q3": Choice(None),
@@ -322,7 +388,12 @@ def test_tasks_that_can_not_teach_are_counted(tmp_path: Path) -> None:
     folder = written(tmp_path / "b", tasks, truth=truth)
     done = compiled(folder, tmp_path, "full-chain")
     assert done.tasks == 1
-    assert done.left_out == {"answer task": 1, "no caption step": 1, "no right option": 1}
+    assert done.left_out == {
+        "answer task": 1,
+        "two options that say the same": 1,
+        "no caption step": 1,
+        "no right option": 1,
+    }
 
 
 WORDS = ("red", "cup", "on", "a", "table", "near", "the", "old", "green", "lamp")

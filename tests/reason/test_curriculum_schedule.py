@@ -122,6 +122,14 @@ def test_mixing_repeats_earlier_stages_in_their_form(pool: Pool) -> None:
     assert set(pool.hard[later.rows[later.forms == 0]]) == {0}
 
 
+def test_mixing_takes_earlier_records_again_where_there_are_too_few(pool: Pool) -> None:
+    own, later = Stage("own", "p", ("conclusion",)), Stage("later", "p", ("summary",), mix=0.75)
+    first, second = Schedule(Plan("p", (own, later)), pool, 0).blocks
+    earlier = second.entries.rows[second.entries.forms == 0]
+    assert len(earlier) == 3 * len(first.entries) == 3 * len(pool)
+    assert set(Counter(earlier.tolist()).values()) == {3}
+
+
 def test_an_empty_pool_is_said(tmp_path: Path) -> None:
     folder = written(tmp_path / "b", [question("q1", "easy"), question("q2", "easy")])
     with open_pool(folder, load_plan("mir")) as pool, pytest.raises(UserError, match='"stage-1" has no questions'):

@@ -203,9 +203,14 @@ def test_the_attempts_of_a_run_are_samples_too(tmp_path: Path) -> None:
     write_attempts(tmp_path, {"q0": ["A"] * 4, "q1": ["B", "B", None, "A"], "q2": [None, None]})
     done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", Rule())
     assert (done.tasks, done.easy, done.hard, dict(done.unmeasured)) == (3, 1, 1, {"no answer": 1})
+    assert done.choices == 2
     kept = bench.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["run"]["passes"] == 2 and kept["run"]["samples"] == 3
     assert kept["run"]["stopped_early"] is False
+    choose_bench(tmp_path / "other", 5)
+    with pytest.raises(UserError, match='holds another benchmark "small": 1 task'):
+        measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "other", Rule())
+    assert len(bench.read(tmp_path / "other").tasks) == 5
 
 
 def test_turns_of_an_agent(tmp_path: Path) -> None:

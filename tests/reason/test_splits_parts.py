@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Callable
 from dataclasses import replace
+from errno import ENOSPC
 from io import BytesIO
 from itertools import combinations
 from pathlib import Path
@@ -230,6 +231,15 @@ def test_parts_that_are_none_are_refused(tmp_path: Path, shares: dict[str, float
     assert not (tmp_path / "out").exists()
 
 
+def test_a_part_without_tasks_is_refused(tmp_path: Path) -> None:
+    """For it would test nothing."""
+    choose_bench(tmp_path / "bench", 6)
+    said = r'"test" would have no task: 6 tasks in 6 groups that share pictures, the largest of 1 task\.'
+    with pytest.raises(UserError, match=said):
+        split_benchmark(tmp_path / "bench", tmp_path / "out")
+    assert not (tmp_path / "out").exists()
+
+
 def test_shares_sum_to_one_or_are_weights(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 10)
     with pytest.raises(UserError, match=r"sum to 1\.1, not to 1"):
@@ -254,7 +264,21 @@ def test_parts_of_an_earlier_split_do_not_stay(tmp_path: Path) -> None:
         split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.8, "test": 0.2})
     assert (tmp_path / "out/train/tasks.jsonl").read_bytes() == before
     split_benchmark(tmp_path / "bench", tmp_path / "out", seed=3)
+    choose_bench(tmp_path / "fewer", 4)
+    with pytest.raises(UserError, match='holds another benchmark "small-'):
+        split_benchmark(tmp_path / "fewer", tmp_path / "out")
     assert "unfinished" not in read_json(tmp_path / "out" / FILE)
+
+
+def test_a_full_disk_is_said_with_the_place(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    choose_bench(tmp_path / "bench", 10)
+
+    def full(*_: object) -> None:
+        raise OSError(ENOSPC, "No space left on device")
+
+    monkeypatch.setattr(bench, "write_elsewhere", full)
+    with pytest.raises(UserError, match="out can't be written: No space left on device"):
+        split_benchmark(tmp_path / "bench", tmp_path / "out")
 
 
 def test_a_folder_with_other_things_is_left(tmp_path: Path) -> None:

@@ -97,6 +97,7 @@ NOWHERE = {"text": "It.", "regions": [{"picture": 3, "left": 0, "top": 0, "right
         ({"summary": "It moves. " * 500}, "long", "4,999 characters"),
         ({"conclusion": "So the answer is B.", "answer": "B"}, "conclusion", "right option is A"),
         ({"conclusion": "So the answer is A.", "answer": "B"}, "conclusion", "given as B"),
+        ({"summary": "A way <|im_end|> is to be found."}, "placeholder", "<|im_end|> is what a tokenizer"),
         ({"conclusion": "Who knows?", "answer": ""}, "conclusion", "no option can be read"),
     ],
 )
@@ -123,7 +124,24 @@ def test_the_answer_of_a_free_question_is_held_against_all_right_forms() -> None
 
 def test_a_placeholder_in_the_question_is_a_picture_too_many() -> None:
     (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<image>")))
-    assert fault.kind == "placeholder" and "1 placeholders in its words beside 2 pictures" in fault.message
+    assert fault.kind == "placeholder" and "1 placeholder in its words beside 2 pictures" in fault.message
+    (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<|im_end|>")))
+    assert fault.kind == "placeholder" and "<|im_end|> in its words" in fault.message
+
+
+@pytest.mark.parametrize(
+    ("texts", "said"),
+    [
+        (("left", " left"), "two options that say the same"),
+        (("left",), "fewer than two options"),
+        (("left", ""), "an option that says nothing"),
+    ],
+)
+def test_options_that_can_not_be_told_apart(texts: tuple[str, ...], said: str) -> None:
+    options = tuple(Option(key, (text,)) for key, text in zip("AB", texts, strict=False))
+    (fault,) = question_faults(replace(TASK, options=options))
+    assert (fault.kind, fault.message) == ("options", f"the question has {said}")
+    assert question_faults(replace(TASK, kind="answer", options=())) == ()
 
 
 def test_regions_of_a_cut_out_are_told_from_the_whole_picture() -> None:

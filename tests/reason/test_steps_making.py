@@ -212,11 +212,12 @@ def test_faults_are_told_by_questions(tmp_path: Path) -> None:
 def test_a_place_where_it_cannot_go_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
     bench.write(replace(made, name="another"), tmp_path / "another")
+    choose_bench(tmp_path / "larger", 3)  # Of the same name, with a question of its own.
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
     (tmp_path / "file").write_text("mine")
     with answering(good) as server:
-        for out in ("another", "full", "file", "file/below"):
+        for out in ("another", "larger", "full", "file", "file/below"):
             with pytest.raises(UserError):
                 annotate_benchmark(work(tmp_path, server), Settings(MODEL), tmp_path / out)
             with pytest.raises(UserError):
@@ -225,3 +226,15 @@ def test_a_place_where_it_cannot_go_is_refused_before_anybody_is_asked(tmp_path:
                 measure_by_judge(work(tmp_path, server), MODEL, tmp_path / out)
         assert not server.requests
     assert bench.read(tmp_path / "another").name == "another"
+    assert len(bench.read(tmp_path / "larger").tasks) == 3
+
+
+def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 2)
+    with answering(good) as server:
+        annotate_benchmark(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+    assert check_steps(Work(tmp_path / "out", tmp_path / "ws")).faults == {}
+    found = bench.read(tmp_path / "out")
+    asked = replace(found.tasks["q0"], prompt=(*made.tasks["q0"].prompt, " <image>"))
+    bench.write(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
+    assert check_steps(Work(tmp_path / "out", tmp_path / "ws")).kinds == {"placeholder": 1}

@@ -6,6 +6,7 @@ import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import accumulate
+from math import ceil
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -86,7 +87,9 @@ def _taught(
     """A stage's own texts and those that it repeats of earlier stages, as often as it goes round."""
     own = _sampled(stage, by_level, setting, rng)
     mix = stage.get("mix", 0.0)
-    again = rng.sample(before, min(len(before), round(mix / (1 - mix) * len(own))))
+    wanted = round(mix / (1 - mix) * len(own))
+    passes = ceil(wanted / len(before)) if before else 0
+    again = [text for _ in range(passes) for text in rng.sample(before, len(before))][:wanted]
     before += own
     return [*own, *again] * stage.get("epochs", 1)
 

@@ -88,8 +88,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
     except OSError as error:
         _fail(f"{error.filename or 'the output'}: {error.strerror or error}.", 2)
-    except KeyboardInterrupt:
-        _fail("stopped; what was done so far is kept, run it again to go on.", 130)
+    except KeyboardInterrupt as stop:
+        _fail(str(stop) or "stopped; what was done so far is kept, run it again to go on.", 130)
 
 
 def _fail(message: str, code: int) -> None:

@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import Positive
 from sightline.cli.common import Common, Switch
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.curriculum.compiling import Compiled
@@ -81,7 +82,10 @@ def curriculum(
         local_only=common.local_only,
         config=common.settings(),
     )
-    done = compile_curriculum(benchmark, plan, out, settings)
+    try:
+        done = compile_curriculum(benchmark, plan, out, settings)
+    except KeyboardInterrupt:
+        raise KeyboardInterrupt(f"stopped; nothing was written to {out}.") from None
     if done.left_out:
         common.warn([f"left out: {', '.join(f'{why} ({count:,})' for why, count in done.left_out.items())}"])
     if common.json:
@@ -94,8 +98,8 @@ def to_text(done: Compiled) -> str:
     """What was written and what was proved, for a person."""
     heading, *proved = done.proof_lines
     lines = [
-        f"  plan {done.plan} · seed {done.seed} · {done.records:,} records of {done.tasks:,} questions · "
-        f"{done.tokens:,} tokens",
+        f"  plan {done.plan} · seed {done.seed} · {counted(done.records, 'record')} of "
+        f"{counted(done.tasks, 'question')} · {done.tokens:,} tokens",
         *(f"    {stage.phase:<10} {stage.name:<12} {stage.records:>8,} {stage.tokens:>12,}" for stage in done.stages),
         f"  {heading}:",
         *(f"    {line}" for line in proved),

@@ -134,6 +134,6 @@ def to_text(done: Summary) -> str:
         said = counted(done.calls, "reply", "replies")
         lines.append(f"  {said}{saved}{unread} · cost {cost} · {done.seconds:.1f} s")
     lines.append(f"  → {done.folder}")
-    if done.easy or done.hard:
+    if done.choices:
         lines.append(f"  next: sightline curriculum {done.folder} --plan mir --out DIR")
     return "\n".join(lines)

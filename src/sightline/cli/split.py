@@ -10,6 +10,7 @@ from cyclopts.validators import Number
 
 from sightline.cli.common import Common
 from sightline.errors import UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.splits import Summary
@@ -74,8 +75,8 @@ def to_text(done: Summary) -> str:
     names = list(done.parts)
     lines = [
         f"  {', '.join(f'{part} {count:,}' for part, count in done.parts.items())}",
-        f"  {done.groups:,} groups that share pictures or near-duplicates ({done.near:,} pairs), "
-        f"the largest of {done.largest:,} tasks",
+        f"  {counted(done.groups, 'group')} that share pictures or near-duplicates ({counted(done.near, 'pair')}), "
+        f"the largest of {counted(done.largest, 'task')}",
         f"  pictures in two parts: {done.across:,} of {done.pictures:,}"
         + (f"; {done.unread:,} could not be read, and are told apart by their ids" if done.unread else ""),
     ]

@@ -25,6 +25,8 @@ FEWEST_BYTES_PER_TOKEN, MOST_BYTES_PER_TOKEN = 3.0, 5.0
 PICTURE_DOUBT = 0.2
 """Providers resize before they count."""
 TOKENS_PER_MESSAGE = 4
+_QWEN_SIDE, _QWEN_FEWEST, _QWEN_MOST = 28, 56 * 56, 12_845_056
+"""A patch's side, and the pixels of all of them."""
 USUAL_SIZE = (1024, 1024)
 """What is assumed of a picture whose size can't be seen, such as one on the web."""
 
@@ -49,6 +51,24 @@ def text_tokens(text: str) -> int:
 def picture_tokens(model: str, width: int, height: int, detail: str = "auto") -> int:
     """Tokens of a picture, by the documented rule of the model's family (docs/engine.md)."""
     return _rule(model)(max(1, width), max(1, height), detail)
+
+
+def qwen_tokens(width: int, height: int) -> int:
+    """Tokens of a picture that Qwen2.5-VL's own processor is given at its full size, as in a training.
+
+    Both sides are rounded to multiples of 28; if that is more than 12,845,056 pixels or fewer than 56 × 56, both are
+    first scaled by one factor, and rounded down or up. A square of 28 pixels is a token.
+    """
+    columns, rows = round(width / _QWEN_SIDE), round(height / _QWEN_SIDE)
+    pixels = columns * rows * _QWEN_SIDE**2
+    # In the processor's order of operations: another one rounds some sizes differently.
+    if pixels > _QWEN_MOST:
+        scale = math.sqrt(width * height / _QWEN_MOST)
+        columns, rows = (max(1, math.floor(side / scale / _QWEN_SIDE)) for side in (width, height))
+    elif pixels < _QWEN_FEWEST:
+        scale = math.sqrt(_QWEN_FEWEST / (width * height))
+        columns, rows = (math.ceil(side * scale / _QWEN_SIDE) for side in (width, height))
+    return columns * rows
 
 
 def request_tokens(request: ChatRequest, side: int | None = None) -> TokenEstimate:
@@ -166,6 +186,12 @@ def _lines(side: int, longest: int) -> Rule:
     return rule
 
 
+def _qwen_sent(width: int, height: int, detail: str) -> int:
+    """Qwen2.5-VL's rule for what is left of a picture when it is sent."""
+    scale = min(1.0, (512 if detail == "low" else 2048) / max(width, height))
+    return qwen_tokens(max(1, round(width * scale)), max(1, round(height * scale)))
+
+
 def _always(tokens: int) -> Rule:
     return lambda width, height, detail: tokens
 
@@ -201,7 +227,7 @@ _RULES: tuple[tuple[re.Pattern[str], Rule], ...] = tuple(
         (r"gemini", _always(1120)),
         (r"gemma", _always(256)),
         (r"qwen3", _patches(32, 16384)),
-        (r"qwen.*vl", _patches(28, 16384)),
+        (r"qwen.*vl", _qwen_sent),
         (r"llava.*(1\.6|next|onevision)", _always(2880)),
         (r"llava", _always(576)),
         (r"pixtral", _lines(16, 1024)),

@@ -21,6 +21,7 @@ from sightline.io import read_json, write_json
 from sightline.reason.looks import looks_of, same_looks
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
+from sightline.types.words import counted
 
 FILE = "split.json"
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
@@ -86,12 +87,16 @@ def split_benchmark(
     links += [(group.pictures[0], other) for group in _bound(benchmark) for other in group.pictures[1:]]
     groups = _groups(own, links)
     parts = assign(groups, benchmark.tasks, shares, by, seed)
+    _refuse_empty(shares, parts, groups)
     settings = {"seed": seed, "shares": shares, "by": list(by), "source": benchmark.name}
-    out.mkdir(parents=True, exist_ok=True)
-    # Until all parts are new, they are not those of one split.
-    write_json(out / FILE, {**settings, "parts": dict.fromkeys(shares, 0), "unfinished": True})
-    for part in shares:
-        bench.write_elsewhere(_part(benchmark, part, parts), source, out / part)
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        # Until all parts are new, they are not those of one split.
+        write_json(out / FILE, {**settings, "parts": dict.fromkeys(shares, 0), "unfinished": True})
+        for part in shares:
+            bench.write_elsewhere(_part(benchmark, part, parts), source, out / part)
+    except OSError as error:  # A disk that is full does not name its file.
+        raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
     summary = Summary(
         folder=out,
         parts={part: sum(found == part for found in parts.values()) for part in shares},
@@ -251,6 +256,18 @@ def _labels(tasks: Mapping[str, Task], by: Sequence[str] | None) -> tuple[str, .
     return tuple(STRATA if by is None else by)
 
 
+def _refuse_empty(shares: Mapping[str, float], parts: Mapping[str, str], groups: Sequence[Sequence[str]]) -> None:
+    """A part without a task would test nothing, and look as if it did."""
+    empty = next((part for part in shares if part not in parts.values()), None)
+    if empty is not None:
+        largest = max(map(len, groups))
+        raise UserError(
+            f'"{empty}" would have no task: {counted(len(parts), "task")} in {counted(len(groups), "group")} that '
+            f"share pictures, the largest of {counted(largest, 'task')}.",
+            "give it a larger share, fewer parts, or a benchmark with more tasks",
+        )
+
+
 def _check_place(out: Path, benchmark: Benchmark, shares: Mapping[str, float]) -> None:
     """Refuse, before the work, a folder that holds other things, or a part that would stay and overlap with others."""
     if not out.is_dir() or not any(out.iterdir()):
@@ -267,4 +284,4 @@ def _check_place(out: Path, benchmark: Benchmark, shares: Mapping[str, float]) -
             "choose a new folder, or delete that one",
         )
     for part in shares:
-        bench.check_place(out / part, f"{benchmark.name}-{part}", benchmark.reviews)
+        bench.check_place(out / part, f"{benchmark.name}-{part}", benchmark.reviews, benchmark.tasks)

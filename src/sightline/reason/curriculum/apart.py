@@ -11,8 +11,10 @@ from sightline.bench.files import PICTURES
 from sightline.bench.folder import open_benchmark
 from sightline.bench.problems import stop
 from sightline.config import Config
+from sightline.errors import FoundError, UserError
 from sightline.reason.looks import Look, looks_of, same_looks
 from sightline.reason.splits import pictures_of
+from sightline.types import Picture
 
 
 class Twin(NamedTuple):
@@ -23,25 +25,71 @@ class Twin(NamedTuple):
 
 
 class Twins(NamedTuple):
-    """Training pictures that are in the test too, by name; and how many pictures could not be read to compare them."""
+    """Training pictures that are in the test too, by name; and how many pictures of the test they were held against.
+
+    `by_checksum` of those could not be read: only the very same file is found by the checksum that the test states.
+    """
 
     found: Mapping[str, Twin]
-    unreadable: int
+    pictures: int
+    by_checksum: int
 
 
-NO_TWINS = Twins({}, 0)
+NO_TWINS = Twins({}, 0, 0)
 
 
 def find_twins(train: Path, test: Path, bits: int, config: Config) -> Twins:
-    """Hold all pictures of a benchmark against those that the tasks of another show or are about."""
+    """Hold all pictures of a benchmark against those that the tasks of another show or are about.
+
+    A picture of the test that can neither be read nor has a checksum proves nothing, and is refused.
+    """
     rows = open_benchmark(train, stop).source.rows(PICTURES)
     ours = {row.id: row for _, row in rows}
+    theirs = _tested(test)
+    our_looks, their_looks = looks_of(ours, train, config), looks_of(_known(theirs), test, config)
+    unread = {name: picture for name, picture in theirs.items() if name not in their_looks}
+    _refuse_unknown(test, unread, len(theirs))
+    found = _twins(our_looks, their_looks, bits) | _same_checksums(ours, our_looks, _known(unread))
+    return Twins(found, len(theirs), len(unread))
+
+
+def _tested(test: Path) -> dict[str, Picture | None]:
+    """The pictures that a test is about; None for those that it does not describe."""
     tested = bench.read(test)
-    used = {name for task in tested.tasks.values() for name in pictures_of(task, tested.truth.get(task.id))}
-    theirs = {name: picture for name, picture in tested.corpus.pictures.items() if name in used}
-    our_looks, their_looks = looks_of(ours, train, config), looks_of(theirs, test, config)
-    unreadable = len(ours) - len(our_looks) + len(theirs) - len(their_looks)
-    return Twins(_twins(our_looks, their_looks, bits), unreadable)
+    used = sorted({name for task in tested.tasks.values() for name in pictures_of(task, tested.truth.get(task.id))})
+    if not used:
+        why = "none of its tasks is about a picture" if tested.tasks else "it has no tasks"
+        raise UserError(f"{test} tests nothing: {why}.", "give a test that has some, or leave out --test")
+    return {name: tested.corpus.pictures.get(name) for name in used}
+
+
+def _known(pictures: Mapping[str, Picture | None]) -> dict[str, Picture]:
+    return {name: picture for name, picture in pictures.items() if picture is not None}
+
+
+def _refuse_unknown(test: Path, unread: Mapping[str, Picture | None], pictures: int) -> None:
+    unknown = [name for name, picture in unread.items() if picture is None or not picture.sha256]
+    if unknown:
+        picture = unread[unknown[0]]
+        where = "which is not in its pictures" if picture is None else f"at {picture.uri}"
+        raise FoundError(
+            f"{len(unknown):,} of the {pictures:,} pictures of {test} can't be read and have no checksum, "
+            f'such as "{unknown[0]}" {where}: nothing can be held against them.',
+            "bring them to where its pictures.jsonl says, and give the test again; nothing was written",
+        )
+
+
+def _same_checksums(
+    ours: Mapping[str, Picture], looks: Mapping[str, Look], theirs: Mapping[str, Picture]
+) -> dict[str, Twin]:
+    """By what is stated of pictures of the test that could not be read."""
+    stated = {picture.sha256: name for name, picture in theirs.items()}
+    found = {}
+    for name, picture in ours.items():
+        own = (looks[name].sha256.hex() if name in looks else None, picture.sha256)
+        if (same := next((one for one in own if one in stated), None)) is not None:
+            found[name] = Twin(stated[same], same_file=True)
+    return found
 
 
 def _twins(ours: Mapping[str, Look], theirs: Mapping[str, Look], bits: int) -> dict[str, Twin]:

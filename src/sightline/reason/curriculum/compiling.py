@@ -15,7 +15,7 @@ from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io import PathLike, write_json, write_whole
 from sightline.reason.curriculum.apart import find_twins
-from sightline.reason.curriculum.budget import Costs, lay_out
+from sightline.reason.curriculum.budget import Costs, Laid, lay_out
 from sightline.reason.curriculum.course import Course
 from sightline.reason.curriculum.formats import FORMATS
 from sightline.reason.curriculum.lessons import Exercise
@@ -90,12 +90,7 @@ def compile_curriculum(
     if settings.format not in FORMATS:
         raise UserError(f'there is no format "{settings.format}".', f"choose from {', '.join(FORMATS)}")
     with compiled(Path(benchmark), plan, Path(out), settings) as course:
-        with curriculum_folder(out) as folder:
-            course.pictures.bring(course.lessons(), folder)
-            FORMATS[settings.format].write(course, folder)
-            write_json(folder / PLAN, _plan(course, settings))
-            write_json(folder / PROOF, course.proof.to_json())
-            write_whole(folder / README, readme(course, FORMATS[settings.format]).encode())
+        _write(course, Path(out), settings)
         return Compiled(
             plan=course.plan.name,
             format=settings.format,
@@ -113,6 +108,18 @@ def compile_curriculum(
         )
 
 
+def _write(course: Course, out: Path, settings: Settings) -> None:
+    try:
+        with curriculum_folder(out) as folder:
+            course.pictures.bring(course.lessons(), folder)
+            FORMATS[settings.format].write(course, folder)
+            write_json(folder / PLAN, _plan(course, settings))
+            write_json(folder / PROOF, course.proof.to_json())
+            write_whole(folder / README, readme(course, FORMATS[settings.format]).encode())
+    except OSError as error:  # A disk that is full does not name its file.
+        raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
+
+
 @contextmanager
 def compiled(benchmark: Path, plan: str | Plan, out: Path, settings: Settings) -> Iterator[Course]:
     """The proved records of a benchmark, ready to be written."""
@@ -126,6 +133,7 @@ def compiled(benchmark: Path, plan: str | Plan, out: Path, settings: Settings) -
         if not settings.drop:
             proof.refuse()
         stages = lay_out(schedule, keep, costs, settings.tokens)
+        _refuse_empty(stages, settings.tokens)
         proof.count([stage.entries for stage in stages])
         yield Course(plan, settings.seed, stages, proof, pool, counter, Pictures(pool, out, settings.pictures))
 
@@ -151,6 +159,15 @@ def _proved(plan: Plan, pool: Pool, schedule: Schedule, prover: Prover, proof: P
             keep[form, row] = tokens is not None
             costs[form, row] = 0 if tokens is None else tokens.total
     return keep, costs
+
+
+def _refuse_empty(stages: list[Laid], budget: int | None) -> None:
+    empty = next((stage.name for stage in stages if not len(stage.entries)), None)
+    if empty is not None:
+        raise UserError(
+            f'{budget or 0:,} tokens are too few: stage "{empty}" would not have a single record.',
+            "give more --tokens, or leave it out",
+        )
 
 
 def _plan(course: Course, settings: Settings) -> dict[str, Any]:

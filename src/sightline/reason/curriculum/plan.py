@@ -83,8 +83,8 @@ def load_plan(given: str) -> Plan:
 
 
 class _StageSection(Section):
-    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$")]
-    target: Annotated[tuple[StepName, ...], Strict(False), Field(min_length=1)]
+    name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
+    target: Annotated[tuple[StepName, ...], Strict(False)]
     given: Annotated[tuple[StepName, ...], Strict(False)] = ()
     pool: PoolName = "all"
     band: Annotated[tuple[float, float], Strict(False)] = (0.0, 1.0)
@@ -95,6 +95,8 @@ class _StageSection(Section):
 
     @model_validator(mode="after")
     def _is_sound(self) -> _StageSection:
+        if not self.target:
+            raise ValueError("a stage needs a target: the steps that are to be written")
         if {*self.given} & {*self.target}:
             raise ValueError("a step can't be both given and a target")
         if "conclusion" in self.given:
@@ -118,7 +120,14 @@ class _StageSection(Section):
 
 class _PhaseSection(Section):
     name: Annotated[str, Field(min_length=1)]
-    stages: Annotated[tuple[_StageSection, ...], Strict(False), Field(min_length=1)]
+    stages: Annotated[tuple[_StageSection, ...], Strict(False)]
+
+    # Not a least length, which is also missed where a stage is wrong in itself.
+    @model_validator(mode="after")
+    def _is_sound(self) -> _PhaseSection:
+        if not self.stages:
+            raise ValueError("a phase needs stages")
+        return self
 
 
 class _PlanFile(Section):
@@ -144,7 +153,7 @@ def _read(path: Path, before: tuple[Path, ...]) -> Plan:
     if path in before:
         raise UserError(f"{path} is built on itself.", "let its base be another plan")
     try:
-        data = tomllib.loads(path.read_text("utf-8"))
+        data = tomllib.loads(path.read_text("utf-8-sig"))
     except (tomllib.TOMLDecodeError, UnicodeDecodeError) as error:
         raise UserError(
             f"{path} is no TOML file: {error}.", "see docs/curriculum.md for what a plan looks like"
@@ -167,7 +176,12 @@ def _resolved(file: _PlanFile, path: Path, before: tuple[Path, ...]) -> Plan:
         plan = replace(_read(base, (*before, path)), name=file.name, summary=file.summary)
     if file.regions is not None:
         plan = replace(plan, regions=file.regions)
-    return _arranged(plan, file.arrange)
+    plan = _arranged(plan, file.arrange)
+    if (first := plan.stages[0]).mix:
+        raise UserError(
+            f'{path}: stage "{first.name}" comes first, and has no earlier ones to mix in.', "leave out its mix"
+        )
+    return plan
 
 
 def _arranged(plan: Plan, arrange: Arrangement) -> Plan:

@@ -22,7 +22,7 @@ from sightline.bench.problems import stop
 from sightline.bench.table import Source
 from sightline.bench.truth import TaskTruth
 from sightline.errors import UserError
-from sightline.reason.curriculum.lessons import Lesson, lesson_of
+from sightline.reason.curriculum.lessons import Lesson, lesson_of, odd_options
 from sightline.reason.curriculum.lots import Lots, lots_of
 from sightline.reason.curriculum.plan import STEPS, Plan
 from sightline.types import Choice, PictureRef, Task, Truth
@@ -151,6 +151,8 @@ def _is_taught(task: Task, plan: Plan, left_out: Counter[str]) -> bool:
         left_out[f"{task.kind} task"] += 1
     elif any(isinstance(part, PictureRef) and part.region is not None for part in parts):
         left_out["shows a part of a picture"] += 1
+    elif (odd := odd_options(task)) is not None:
+        left_out[odd] += 1
     elif plan.needs_difficulty and "difficulty" not in task.labels:
         left_out[UNMEASURED] += 1
     else:
@@ -176,8 +178,13 @@ def _refuse_empty(pool: Pool) -> None:
     if len(pool):
         return
     reasons = ", ".join(f"{why} ({count:,})" for why, count in pool.left_out.items()) or "it has no tasks"
-    verb = "difficulty" if UNMEASURED in pool.left_out else "steps"
-    raise UserError(
-        f"{pool.folder} has nothing to teach: {reasons}.",
-        f"have them made first: sightline {verb} {pool.folder} --model MODEL --out BENCH2",
-    )
+    raise UserError(f"{pool.folder} has nothing to teach: {reasons}.", _first_needed(pool))
+
+
+def _first_needed(pool: Pool) -> str:
+    """What would make something to teach from."""
+    no_steps = {f"no {step} step" for step in STEPS}
+    for verb, reasons in (("difficulty", {UNMEASURED}), ("steps", no_steps)):
+        if reasons & {*pool.left_out}:
+            return f"have them made first: sightline {verb} {pool.folder} --model MODEL --out BENCH2"
+    return "give a benchmark of choose tasks whose right option is known"

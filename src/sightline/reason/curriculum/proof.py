@@ -16,7 +16,7 @@ from sightline.reason.curriculum.marks import foreign_mark, unusable
 from sightline.reason.curriculum.overlap import MOST, Shared, largest, shared_text
 from sightline.reason.curriculum.pool import Pool, Shown
 from sightline.reason.curriculum.schedule import Entries
-from sightline.reason.curriculum.telling import telling_sentence
+from sightline.reason.curriculum.telling import is_marked, telling_sentence
 from sightline.reason.curriculum.tokens import Counter as TokenCounter
 from sightline.reason.curriculum.tokens import Tokens
 
@@ -133,7 +133,8 @@ class Proof:
             "limit_tokens": against.limit_tokens,
             "test": None if against.test is None else against.test.resolve().name,
             "same_bits": against.same_bits,
-            "pictures_not_compared": against.twins.unreadable,
+            "test_pictures": against.twins.pictures,
+            "test_pictures_by_checksum_alone": against.twins.by_checksum,
             "dropped": [
                 {"check": fault.check, "stage": fault.stage, "task": fault.task, "message": fault.message}
                 for fault in self.faults
@@ -189,6 +190,8 @@ def _leaks(exercise: Exercise, shared: list[Shared]) -> Iterator[tuple[Check, st
     if worst is not None:
         yield "leak", str(worst)
     lesson = exercise.lesson
+    if is_marked(lesson):
+        yield "leak", f"the list of options shows that the answer is {lesson.answer}"
     given = "\n".join(said.words for kind in exercise.stage.given for said in lesson.steps[kind])
     for place, text in (("a given step", given), ("the question", lesson.stem)):
         if (sentence := telling_sentence(text, lesson)) is not None:

@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
+from sightline.reason.curriculum.apart import Twins
 from sightline.reason.curriculum.course import Course
 from sightline.reason.curriculum.formats import Format
 from sightline.reason.curriculum.proof import CHECKS, Proof
+from sightline.types.words import counted
 
 
 def readme(course: Course, format_: Format) -> str:
@@ -18,8 +20,8 @@ def readme(course: Course, format_: Format) -> str:
         [
             f"# A curriculum for {format_.name}",
             "",
-            f"Plan `{course.plan.name}`{summary}. Seed {course.seed}, {course.count:,} records of "
-            f"{len(course.rows()):,} questions, {course.tokens:,} tokens ({course.counter.how}).",
+            f"Plan `{course.plan.name}`{summary}. Seed {course.seed}, {counted(course.count, 'record')} of "
+            f"{counted(len(course.rows()), 'question')}, {course.tokens:,} tokens ({course.counter.how}).",
             "",
             "| phase | stage | records | tokens |",
             "|---|---|---:|---:|",
@@ -45,6 +47,7 @@ def proof_lines(proof: Proof) -> list[str]:
     notes = {
         "leak": f"largest overlap {proof.worst_overlap:.2f}",
         "tokens": f"longest {proof.longest:,}",
+        "test": _compared(proof.against.twins),
     }
     different = f" ({proof.different:,} different ones)" if proof.different != proof.records else ""
     lines = [f"proved of every record{different}"]
@@ -56,3 +59,9 @@ def proof_lines(proof: Proof) -> list[str]:
         note = f" ({notes[check]})" if check in notes else ""
         lines.append(f"{says}: {proof.records:,} hold{failed}{note}")
     return lines
+
+
+def _compared(twins: Twins) -> str:
+    """Against what the training's pictures were held."""
+    alone = f", {twins.by_checksum:,} of them by checksum alone: only the same file" if twins.by_checksum else ""
+    return f"{counted(twins.pictures, 'picture')} of it compared{alone}"

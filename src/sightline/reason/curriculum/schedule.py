@@ -9,6 +9,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from itertools import count
+from math import ceil
 
 import numpy as np
 from numpy.typing import NDArray
@@ -107,10 +108,13 @@ class Schedule:
         return np.argsort(levels if order == "easy-first" else -levels, kind="stable")
 
     def _with_earlier(self, stage: Stage, own: Entries, before: Sequence[Block]) -> Block:
+        """With as many earlier records as its share of them asks for, in whole passes where there are fewer."""
         if stage.mix and before:
             earlier = Entries.joined([block.entries for block in before])
-            wanted = min(len(earlier), round(stage.mix / (1 - stage.mix) * len(own)))
-            own = Entries.joined([own, self.mixed(earlier, f"{stage.name}/mix")[np.arange(wanted)]])
+            wanted = round(stage.mix / (1 - stage.mix) * len(own))
+            labels = [f"{stage.name}/mix", *(f"{stage.name}/mix {n}" for n in range(1, ceil(wanted / len(earlier))))]
+            mixed = Entries.joined([self.mixed(earlier, label) for label in labels])
+            own = Entries.joined([own, mixed[np.arange(wanted)]])
         return Block(stage.name, stage.phase, own, stage.order, stage.epochs)
 
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
-from sightline.engine.tokens import TOKENS_PER_MESSAGE, USUAL_SIZE, picture_tokens, text_tokens
+from sightline.engine.tokens import TOKENS_PER_MESSAGE, USUAL_SIZE, qwen_tokens, text_tokens
 from sightline.errors import MissingExtraError, UserError
 from sightline.reason.curriculum.lessons import IMAGE
 
@@ -47,7 +47,7 @@ class Counter:
         )
 
     def _picture(self, size: tuple[int, int]) -> int:
-        return picture_tokens(FAMILY, *size) if self.each_picture is None else self.each_picture
+        return qwen_tokens(*size) if self.each_picture is None else self.each_picture
 
 
 def token_counter(

@@ -43,7 +43,7 @@ def measure_by_samples(work: Work, settings: Settings, out: Path) -> Summary:
     """
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
-    bench.check_place(out, benchmark.name, benchmark.reviews)
+    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     found, stopped = work.ask(questions, sampling.spec_of(settings, work.config, work.asking))
     measured = {name: _from_samples(one, settings) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "samples")
@@ -58,7 +58,7 @@ def measure_by_judge(work: Work, model: str, out: Path) -> Summary:
     """Have a judge grade each question, and write the benchmark with it."""
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
-    bench.check_place(out, benchmark.name, benchmark.reviews)
+    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     found, stopped = work.ask(questions, judging.spec_of(model, work.config, work.asking))
     measured = {name: judging.measured(one, model) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "judge")

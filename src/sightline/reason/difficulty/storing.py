@@ -34,7 +34,8 @@ class Summary:
     """What a measurement came to; `unmeasured` counts tasks by why they have no bucket.
 
     `calls` are replies, new and from the journal; `failures` are calls that brought none, by kind. `usd` is what is
-    known of the money, `unpriced` replies cost more; `saved` are samples that an early stop made needless.
+    known of the money, `unpriced` replies cost more; `saved` are samples that an early stop made needless. `choices`
+    are the measured tasks that have options: what a curriculum can be made of.
     """
 
     folder: Path
@@ -52,6 +53,7 @@ class Summary:
     unpriced: int = 0
     seconds: float = 0.0
     notes: tuple[str, ...] = ()
+    choices: int = 0
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`; `usd` is null where a price is not known, and `usd_at_least` what is."""
@@ -65,6 +67,7 @@ def store(benchmark: Benchmark, source: Path, out: Path, measured: Mapping[str, 
     A question that was not measured keeps what an earlier measurement said; a label that was only given is set aside,
     for it means something else.
     """
+    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     tasks = {name: _marked(task, measured.get(name), measure) for name, task in benchmark.tasks.items()}
     bench.write_elsewhere(replace(benchmark, tasks=tasks), source, out)
     found = list(measured.values())
@@ -76,6 +79,7 @@ def store(benchmark: Benchmark, source: Path, out: Path, measured: Mapping[str, 
         hard=sum(one.bucket == "hard" for one in found),
         unmeasured=dict(Counter(one.why_not or "unknown" for one in found if one.bucket is None)),
         by_subtask=_by_subtask(tasks.values(), measured),
+        choices=sum(one.bucket is not None and tasks[name].kind == "choose" for name, one in measured.items()),
     )
 
 

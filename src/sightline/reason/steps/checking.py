@@ -14,7 +14,7 @@ from sightline.types.words import counted
 
 FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 FaultKind: TypeAlias = Literal[
-    "schema", "missing", "long", "placeholder", "captions", "region", "early-answer", "conclusion"
+    "schema", "missing", "long", "options", "placeholder", "captions", "region", "early-answer", "conclusion"
 ]
 LONGEST = 4_000
 """Characters of a step; more is no step, but a text run wild."""
@@ -37,13 +37,26 @@ def has_steps(truth: Truth) -> bool:
 
 
 def question_faults(task: Task) -> tuple[Fault, ...]:
-    """What is wrong with the question itself: a placeholder in its words stands for a picture that is not there."""
+    """What is wrong with the question itself: options that can't be told apart, or marks that stand for something else.
+
+    A placeholder in its words stands for a picture that is not there.
+    """
+    from sightline.reason.curriculum.lessons import odd_options
+    from sightline.reason.curriculum.marks import foreign_mark
+
+    faults: list[Fault] = []
+    if task.kind == "choose" and (odd := odd_options(task)) is not None:
+        faults.append(Fault("options", f"the question has {odd}"))
     words = [task.text, *(option.text for option in task.options)]
-    marks = sum(len(_PLACEHOLDER.findall(text)) for text in words)
-    if not marks:
-        return ()
-    shown = len(shown_in(task))
-    return (Fault("placeholder", f"the question has {marks} placeholders in its words beside {shown} pictures"),)
+    if marks := sum(len(_PLACEHOLDER.findall(text)) for text in words):
+        beside = counted(len(shown_in(task)), "picture")
+        said = f"the question has {counted(marks, 'placeholder')} in its words beside {beside}"
+        faults.append(Fault("placeholder", said))
+    elif (mark := next(filter(None, map(foreign_mark, words)), None)) is not None:
+        faults.append(
+            Fault("placeholder", f"the question has {mark} in its words, which a tokenizer may take for its own")
+        )
+    return tuple(faults)
 
 
 def step_faults(task: Task, truth: Truth, steps: Sequence[Step]) -> tuple[Fault, ...]:
@@ -81,12 +94,16 @@ def _too_long(steps: Sequence[Step]) -> Iterator[Fault]:
 
 def _placeholders(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
     """Placeholders are counted against pictures, so that a step must have none; and it must not count past the last."""
+    from sightline.reason.curriculum.marks import foreign_mark
+
     pictures = len(shown_in(task))
     for step in steps:
         if marks := _PLACEHOLDER.findall(step.text):
             yield Fault(
                 "placeholder", f"{step.kind}: {marks[0]} stands for a picture; write the picture's number instead"
             )
+        elif (mark := foreign_mark(step.text)) is not None:
+            yield Fault("placeholder", f"{step.kind}: {mark} is what a tokenizer may take for its own; leave it out")
         for number in {int(found) for found in _NUMBERED.findall(step.text)}:
             if not 1 <= number <= pictures:
                 yield Fault("placeholder", f"{step.kind}: there is no picture {number}: the last is {pictures}")

@@ -27,7 +27,7 @@ from sightline.reason.steps.annotating import (
     spec_of,
     wanted,
 )
-from sightline.reason.steps.checking import Fault, has_steps, step_faults
+from sightline.reason.steps.checking import Fault, has_steps, question_faults, step_faults
 from sightline.types import Answer, Benchmark, Choice, Failure, Json, Part
 
 REVIEW = "steps-review.jsonl"
@@ -149,7 +149,7 @@ def _check_place(work: Work, settings: Settings | None, out: Path, benchmark: Be
             f"{out} has steps that {work.source} has not, and nobody is asked for them.",
             f"add what people mended to it: sightline steps {out} --reviewed FILE --out {out}",
         )
-    bench.check_place(out, benchmark.name, benchmark.reviews)
+    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
 
 
 def _asked(
@@ -193,9 +193,10 @@ def read_reviewed(path: Path, questions: Sequence[Question]) -> Review:
 
 
 def _own_faults(question: Question) -> tuple[Fault, ...]:
-    """What is wrong with the steps that a question has."""
+    """What is wrong with a question, and with the steps that it has."""
     truth = question.truth
-    return step_faults(question.task, truth, truth.steps) if isinstance(truth, Choice | Answer) else ()
+    own = step_faults(question.task, truth, truth.steps) if isinstance(truth, Choice | Answer) else ()
+    return (*question_faults(question.task), *own)
 
 
 def _with_steps(benchmark: Benchmark, found: Mapping[str, Annotated], by: str) -> Benchmark:

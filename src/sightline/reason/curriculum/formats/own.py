@@ -34,6 +34,7 @@ def line(record: Record) -> dict[str, Any]:
         "images": list(record.images),
         "given": list(exercise.stage.given),
         "target": list(exercise.stage.target),
+        "options": {option.key: option.text for option in exercise.lesson.options},
         "answer": exercise.lesson.answer,
         "target_chars": len(exercise.target),
         "tokens": asdict(record.tokens),
