@@ -24,7 +24,12 @@ def test_every_pair_of_tags(opening: str, closing: str) -> None:
         ("<think></think>yes", "", "yes", "closed"),
         ("<THINK>so</Think>yes", "so", "yes", "closed"),
         ("<think>cut off in the", "cut off in the", "", "unclosed"),
-        ("Well. <think>cut off", "cut off", "Well.", "unclosed"),
+        ("Well.\n<think>cut off", "cut off", "Well.", "unclosed"),
+        ("<s><think>cut off", "cut off", "<s>", "unclosed"),
+        # In the middle of a line, and never closed: it is only spoken of.
+        ("The sign says <think> in red.", "", "The sign says <think> in red.", "none"),
+        ("It says <think> twice: <think>.\nRed.", "", "It says <think> twice: <think>.\nRed.", "none"),
+        ("Well. <think>a.\n<answer>b</answer>", "a.", "Well.\n\n<answer>b</answer>", "closed"),
         ("it is red</think>A bicycle.", "it is red", "A bicycle.", "close-only"),
         ("one<think>a</think>two<think>b</think>three", "a\n\nb", "one\n\ntwo\n\nthree", "closed"),
         ("<think>a<think>b</think>c</think>yes", "a\n\nb\n\nc", "yes", "nested"),

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -10,6 +11,8 @@ from reason_tools import KEYS, answering, as_json, choose_bench, number_of, reas
 
 from sightline import bench
 from sightline.cli.app import main
+from sightline.cli.difficulty import to_text
+from sightline.reason.difficulty.storing import Summary
 
 
 @pytest.fixture
@@ -69,7 +72,9 @@ def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) 
         said = json.loads(capsys.readouterr().out)
         assert (said["easy"], said["hard"], said["calls"], said["saved"]) == (1, 3, 19, 21)
         main(["difficulty", "out", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
-        assert "1 easy, 3 hard of 4 questions, by samples" in capsys.readouterr().out
+        told = capsys.readouterr().out
+        assert "1 easy, 3 hard of 4 questions, by samples" in told
+        assert "next: sightline curriculum out" in told
         assert len(server.requests) == 19
     assert bench.read(folder / "out").tasks["q0"].labels["difficulty_given"] == ("medium",)
     main(["split", "out", "--out", "parts", "--parts", "train=3,test=1"])
@@ -99,6 +104,12 @@ def test_difficulty_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -
     capsys.readouterr()
     main(["difficulty", "bench", "--by", "run", "--run", "run", "--out", "out", "--json"])
     assert json.loads(capsys.readouterr().out)["easy"] == 4
+
+
+def test_difficulty_sends_only_questions_with_options_to_a_curriculum() -> None:
+    done = Summary(Path("out"), "samples", tasks=2, easy=1, hard=1, unmeasured={})
+    assert "next: sightline curriculum" not in to_text(done)
+    assert "next: sightline curriculum" in to_text(replace(done, choices=1))
 
 
 def test_ablate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

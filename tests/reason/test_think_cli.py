@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import shlex
 from pathlib import Path
 
 import pytest
@@ -123,3 +124,55 @@ def test_a_place_that_is_none(folder: Path, capsys: pytest.CaptureFixture[str]) 
     with pytest.raises(SystemExit) as ended:
         main(["think", "nowhere", *ASKED, "--out", "out"])
     assert ended.value.code == 2 and "there is no folder nowhere" in capsys.readouterr().err
+
+
+def test_files_that_are_no_pictures_are_named(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder / "pics" / "empty.jpg").write_bytes(b"")
+    (folder / "pics" / "words.jpg").write_bytes(b"these are words and no picture at all")
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out"])
+    said = capsys.readouterr()
+    assert "note: 2 files passed over: 1 empty, 1 not a picture" in said.err and "6 traces kept" in said.out
+
+
+def test_the_next_step_names_the_pictures(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    pytest.importorskip("pyarrow")
+    (folder / "pics").rename(folder / "my pics")
+    main(["think", "my pics", *ASKED, "--labels", "names.txt", "--out", "out"])
+    line = capsys.readouterr().out.splitlines()[-1]
+    assert line == "  next: sightline import imagenet-think out --out BENCH --pictures 'my pics'"
+    main([*shlex.split(line)[2:], "--json"])
+    assert json.loads(capsys.readouterr().out)["missing_pictures"] == 0
+
+
+def test_a_language_that_cannot_be_told_is_refused(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with pytest.raises(SystemExit) as ended:
+        main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--language", "english"])
+    said = capsys.readouterr().err
+    assert ended.value.code == 2 and '"english" is no language' in said and " en, " in said
+    assert not (folder / "out").exists()
+
+
+def test_a_teacher_without_its_script_leaves_no_folder_behind(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    for made in (False, True):
+        if made:
+            (folder / "out").mkdir()
+        with pytest.raises(SystemExit) as ended:
+            main(["think", "pics", "--teacher", "scripted/nofile.jsonl", "--out", "out"])
+        assert ended.value.code == 2 and (folder / "out").exists() == made
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--json"])
+    assert json.loads(capsys.readouterr().out)["kept"] == 6
+
+
+def test_other_settings_are_named_with_their_values(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out"])
+    with pytest.raises(SystemExit):
+        main(["think", "pics", *ASKED[2:], "--samples", "1", "--least-words", "9", "--out", "out"])
+    said = " ".join(capsys.readouterr().err.split())
+    assert "rules.least_words (was 8, now 9)" in said
+    assert 'teachers (was ["scripted/a.jsonl","scripted/b.jsonl"], now ["scripted/b.jsonl"])' in said
+
+
+def test_one_of_each_is_one(folder: Path) -> None:
+    asked = ["--teacher", "scripted/a.jsonl", "--samples", "1", "--prompt", "Is it a {label}?", "--limit", "1"]
+    main(["think", "pics", *asked, "--labels", "names.txt", "--out", "out"])
+    assert "\n1 trace (thinking and answer) of 1 row in 1 shard. " in (folder / "out" / "README.md").read_text()

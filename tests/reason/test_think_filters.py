@@ -40,6 +40,9 @@ WORDS = st.lists(st.from_regex(r"[a-z]{3,9}", fullmatch=True), min_size=8, max_s
         f"<|START_THINKING|>{THOUGHT}<|END_THINKING|><|START_RESPONSE|>{GOOD}<|END_RESPONSE|>",
         f"<thinking><reflection>{THOUGHT}</reflection></thinking><output>{GOOD}</output>",
         f"<unused94>thought\n{THOUGHT}<unused95>{GOOD}",
+        f"<s><think>{THOUGHT}</think>{GOOD}</s>",
+        f"<think>{THOUGHT}</think>{GOOD}[e~[\n",
+        f"<think>{THOUGHT}</think><answer>{GOOD}</answer></s> </s>",
     ],
 )
 def test_thinking_and_answer_apart_in_every_style(text: str) -> None:
@@ -56,10 +59,12 @@ def test_stages_before_the_conclusion_are_thinking() -> None:
     assert isinstance(caption, Said) and GOOD in caption.answer and not caption.thinking
 
 
-def test_a_tag_is_only_spoken_of_where_the_server_has_parted_the_reply() -> None:
+@pytest.mark.parametrize("thinking", ["", THOUGHT])
+def test_a_tag_in_the_middle_of_a_line_that_never_ends_is_only_spoken_of(thinking: str) -> None:
     answer = "A sign on the wall says <think> in white letters, and a dog sits below it on the grass."
-    said = said_in(ChatReply(answer, thinking=THOUGHT))
-    assert isinstance(said, Said) and (said.thinking, said.answer) == (THOUGHT, answer)
+    said = said_in(ChatReply(answer, thinking=thinking))
+    assert isinstance(said, Said) and (said.thinking, said.answer) == (thinking, answer)
+    assert sift(said, Rules()).reasons == ()
 
 
 @pytest.mark.parametrize("text", [f"<think>{THOUGHT}", f"<|channel|>analysis<|message|>{THOUGHT}"])
@@ -90,6 +95,9 @@ def test_a_good_trace_has_no_reason_against_it() -> None:
         ),
         (Said("", f"<musings>{THOUGHT}</musings> {THOUGHT[:20]}"), Rules(), "markup"),
         (Said("", f"{GOOD}<|tool_sep|>"), Rules(), "markup"),
+        (Said("", f"<rationale>{THOUGHT}</rationale>{GOOD}"), Rules(), "markup"),
+        (Said("", f"<musing>{THOUGHT}</musing><reply>{GOOD} {GOOD[2:]}</reply>"), Rules(), "markup"),
+        (Said("", f"\n<cot>\n{THOUGHT}\n</cot>\n{GOOD}\n{GOOD[2:50]}\n{THOUGHT[4:]}"), Rules(), "markup"),
         (
             Said(THOUGHT, "Pöydällä on punainen muki avoimen kirjan ja silmälasien vieressä, ja koira nukkuu."),
             Rules(),
@@ -100,6 +108,12 @@ def test_a_good_trace_has_no_reason_against_it() -> None:
 )
 def test_each_reason(said: Said, rules: Rules, reason: str) -> None:
     assert sift(said, rules).reasons == (reason,)
+
+
+@pytest.mark.parametrize("text", [f"<b>A dog</b> is there. {GOOD}", f"{GOOD} The sign says <s>stop</s> and <b>go</b>."])
+def test_a_word_that_is_set_off_is_no_markup(text: str) -> None:
+    said = said_in(ChatReply(text))
+    assert isinstance(said, Said) and said.answer == text and sift(said, Rules()).reasons == ()
 
 
 def test_a_loop_is_cut_where_it_begins_its_second_round() -> None:
@@ -185,6 +199,12 @@ def test_language(text: str, language: str | None) -> None:
         "I must decline to answer this question.",
         "I cannot see images, but if you describe it I can help.",
         "Lo siento, pero no puedo describir esta imagen.",
+        "I'm afraid I can't describe the people in this photo.",
+        "I'm just an AI and cannot see the picture you sent.",
+        "Sorry, there's no image attached to your message.",
+        "This image contains content I am not able to describe in detail.",
+        "It's against my guidelines to describe real people in pictures.",
+        "The image cannot be displayed. Please try again later.",
     ],
 )
 def test_refusals(text: str) -> None:
@@ -207,6 +227,11 @@ def test_refusals(text: str) -> None:
         "As an assistant referee raises the flag, the players cannot believe it.",
         "There is no picture on the wall, only a clock and a shelf.",
         "I couldn't find any text in the picture; a red mug stands on a table.",
+        "As an AI-themed poster, it shows a robot that is not holding anything.",
+        "I'm afraid the dog has run away, as its leash lies empty on the grass.",
+        "It's against the rules to park here, says the sign beside the red car.",
+        "The image contains content of many kinds: a dog, a cat and a red car.",
+        "The picture cannot be displayed more prominently than on this wall.",
     ],
 )
 def test_no_refusals(text: str) -> None:

@@ -192,6 +192,15 @@ def test_only_failures_that_may_pass_are_asked_again_when_told_to(tmp_path: Path
     assert [make_traces(work, tmp_path / "out", retry_failed=retry).kept for retry in (False, True)] == kept
 
 
+def test_what_failed_again_is_told_once(tmp_path: Path) -> None:
+    settings = Settings((script(tmp_path / "bad.jsonl", [{"failure": "wrong-schema"}]),), PROMPTS)
+    for number in range(3):
+        work = replace(work_of(things(NAMES[:2]), settings, tmp_path), workspace=tmp_path / f"journal {number}")
+        done = make_traces(work, tmp_path / "out", format_="jsonl", retry_failed=number > 0)
+        assert (done.asked, done.failed) == (2, {"wrong-schema": 2})
+        assert [record["id"] for record in rejected(tmp_path / "out")] == ["0000.jpg", "0001.jpg"]
+
+
 def test_the_process_of_its_own_writes_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     settings = Settings(teachers(tmp_path), PROMPTS)
     for name, few in (("here", 256), ("there", 0)):

@@ -2,7 +2,9 @@
 
 from __future__ import annotations
 
+from collections.abc import Mapping
 from pathlib import Path
+from shlex import quote
 from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
@@ -89,6 +91,7 @@ def think(
         Ask again for what brought nothing, where another try may help.
     """
     from sightline.reason.traces.asking import MAX_TOKENS, Settings
+    from sightline.reason.traces.language import known_language
     from sightline.reason.traces.making import Work, make_traces
     from sightline.reason.traces.nouns import Rules, Teacher
     from sightline.reason.traces.prompts import prompts_of
@@ -99,7 +102,7 @@ def think(
         prompts_of(prompt or (), prompts, prompts_each, common.seed or 0),
         None if verifier is None else Teacher.parse(verifier),
         Rules(
-            language=None if language == "any" else language,
+            language=known_language(language),
             least_words=least_words,
             most_words=most_words,
             least_quality=least_quality,
@@ -117,6 +120,8 @@ def think(
         names=None if labels is None else read_names(labels),
         metadata=metadata,
     )
+    if opened.skipped:
+        common.note([_passed_over(opened.skipped)])
     work = Work(opened, settings, common.workspace_path, config, endpoint.asking(common), common.limit)
     if endpoint.plan or out is None:
         show_plan(work.price(), common)
@@ -129,7 +134,7 @@ def think(
     if common.json:
         common.print_json(done.to_json())
     else:
-        common.console.print(to_text(done), markup=False, soft_wrap=True)
+        common.console.print(to_text(done, opened.folder()), markup=False, soft_wrap=True)
 
 
 def _teachers(given: list[str] | None, samples: int | None) -> tuple[Teacher, ...]:
@@ -142,6 +147,11 @@ def _teachers(given: list[str] | None, samples: int | None) -> tuple[Teacher, ..
     return numbered(tuple(named * (samples or (2 if len(named) == 1 else 1))))
 
 
+def _passed_over(skipped: Mapping[str, int]) -> str:
+    reasons = ", ".join(f"{count:,} {reason}" for reason, count in skipped.items())
+    return f"{counted(sum(skipped.values()), 'file')} passed over: {reasons}"
+
+
 def _unverified(done: Summary) -> str:
     failed = sum(done.verifier_failed.values())
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in done.verifier_failed.items())
@@ -149,8 +159,8 @@ def _unverified(done: Summary) -> str:
     return f"verification failed in {failed:,} of {rows} ({kinds}): what was said there is kept without it"
 
 
-def to_text(done: Summary) -> str:
-    """What is kept and what is not, what it cost, and what comes next."""
+def to_text(done: Summary, pictures: Path | None = None) -> str:
+    """What is kept and what is not, what it cost, and what comes next, with the folder that the pictures are in."""
     before = done.rows - done.asked
     lines = [
         f"  {counted(done.kept, 'trace')} kept of {counted(done.rows, 'row')}"
@@ -171,5 +181,11 @@ def to_text(done: Summary) -> str:
         cost = f"at least {cost}: {counted(done.unpriced, 'call')} of unknown price"
     lines += [f"  cost {cost} · {done.seconds:.1f} s", f"  → {done.folder} · {counted(done.shards, 'shard')}"]
     if done.kept:
-        lines.append(f"  next: sightline import imagenet-think {done.folder} --out BENCH")
+        where = "" if pictures is None else f" --pictures {quote(_from_here(pictures))}"
+        lines.append(f"  next: sightline import imagenet-think {quote(str(done.folder))} --out BENCH{where}")
     return "\n".join(lines)
+
+
+def _from_here(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)

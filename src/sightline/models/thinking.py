@@ -53,15 +53,17 @@ _ANSWER_OPENS = re.compile(
     r"(?:^|(?<=[.!?>]))[ \t]*(?P<tag><(?:answer|response|output|conclusion|solution|final(?:[_-]?answer)?)>)\s*[^\s<]",
     re.IGNORECASE | re.MULTILINE,
 )
+_ANY_TAG = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True)
 class Thinking:
     """A reply in two parts.
 
-    `none`: no tags. `closed`: one or more well-formed blocks, or one that the answer's own tag ends. `nested`: a block
-    was opened inside another. `close-only`: the template opened the block in the prompt, so only its end is in the
-    reply. `unclosed`: the last block never ends, so what follows its opening is thinking and not an answer.
+    `none`: no tags, or one that is only spoken of. `closed`: one or more well-formed blocks, or one that the answer's
+    own tag ends. `nested`: a block was opened inside another. `close-only`: the template opened the block in the
+    prompt, so only its end is in the reply. `unclosed`: the last block never ends, so what follows its opening is
+    thinking and not an answer.
     """
 
     thinking: str
@@ -139,6 +141,8 @@ class _Splitter:
                 self._closes(tag, _HARMONY)
             elif self.family is None:
                 self._hand_out(self.answers, tag)
+        if self._is_spoken_of():
+            return Thinking("", self.text, "none")
         self._end()
         return Thinking(_joined(self.thoughts), _joined(self.answers), self._status())
 
@@ -169,6 +173,13 @@ class _Splitter:
             if self.depth == 0:
                 self.family = None
                 self.seen.add("closed")
+
+    def _is_spoken_of(self) -> bool:
+        """Is the only block never ended, and begun in the middle of a line? "The sign says <think> in red letters"."""
+        if self.family in (None, _HARMONY) or self.last_close is not None or self.seen - {"nested"}:
+            return False
+        before = _ANY_TAG.sub("", self.answers[-1].rpartition("\n")[2])
+        return bool(before.strip()) and _answer_in(self.text[self.at :]) is None
 
     def _end(self) -> None:
         rest = self.text[self.at :]

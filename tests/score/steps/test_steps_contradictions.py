@@ -33,6 +33,12 @@ FOUND = [
     ("The mug on the table is red.", "The mug is blue.", "colour"),
     ("The hot-air balloon is purple.", "There is a white hot-air balloon.", "colour"),
     ("The stripes are red and white.", "The stripes are blue.", "colour"),
+    ("The lamp is switched on.", "The lamp is switched off.", "opposite"),
+    ("The mug is on the table.", "The mug is off the table.", "opposite"),
+    ("The door is open.", "The door is shut.", "opposite"),
+    ("A cat sits on the left side of the sofa.", "A cat sits on the right side of the sofa.", "opposite"),
+    ("The man on the left is tall.", "The man on the left is short.", "opposite"),
+    ("The man on the left wears a red hat.", "The man on the left wears a blue hat.", "colour"),
 ]
 NOT_FOUND = [
     ("There are two dogs.", "There are two dogs."),
@@ -57,6 +63,14 @@ NOT_FOUND = [
     ("The mug on the table is red.", "The table is brown."),
     ("There is no red car in the street.", "There is a blue car in the street."),
     ("On the left the dog looks at the cat.", "On the left the cat looks at the dog."),
+    ("At least three people wait.", "Five people wait."),
+    ("Five people wait.", "More than three people wait."),
+    ("About 20 people wait.", "There are 22 people."),
+    ("The man on the left wears a red hat.", "The man on the right wears a blue hat."),
+    ("The man on the left wears a hat.", "The man on the right wears a hat."),
+    ("The car on the left side of the road is parked.", "The car on the right side of the road is parked."),
+    ("On the left there is a red car.", "On the right there is a blue car."),
+    ("A man sits on the bench with his hat off.", "A man sits on the bench with a dog."),
     ("", "There are two dogs."),
     ("", ""),
 ]
@@ -79,6 +93,12 @@ def test_the_words_are_named() -> None:
     assert (conflict.reference, conflict.predicted) == ("2 dog", "3 dog")
     swapped = find_contradictions("The dog is left of the cat.", "The cat is left of the dog.")[0]
     assert (swapped.reference, swapped.predicted) == ("dog left of cat", "cat left of dog")
+
+
+def test_other_sentences_may_contradict_beside_one_on_another_side() -> None:
+    first = "The man on the left wears a hat. The car is red. The dog is on the left."
+    second = "The man on the right wears a hat. The car is blue. The dog is on the right."
+    assert {one.kind for one in find_contradictions(first, second)} == {"colour", "opposite"}
 
 
 def test_sentences_are_held_against_each_other_one_by_one() -> None:

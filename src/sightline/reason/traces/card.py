@@ -10,6 +10,7 @@ from sightline.io import write_whole
 from sightline.reason.traces.filters import REASONS
 from sightline.reason.traces.folder import CARD, DATA
 from sightline.reason.traces.summary import Summary
+from sightline.types.words import counted
 
 _COLUMNS = """\
 | column | what it holds |
@@ -37,7 +38,8 @@ def _lines(header: Mapping[str, Any], summary: Summary) -> Iterator[str]:
     yield "---"
     yield f"\n# Traces of {header['source']}\n"
     yield (
-        f"{summary.kept:,} traces (thinking and answer) of {summary.rows_kept:,} rows in {summary.shards:,} shards. "
+        f"{counted(summary.kept, 'trace')} (thinking and answer) of {counted(summary.rows_kept, 'row')} in "
+        f"{counted(summary.shards, 'shard')}. "
         "The pictures are not part of it, and keep their own rights.\n"
     )
     yield from _teachers(summary)
@@ -53,7 +55,7 @@ def _lines(header: Mapping[str, Any], summary: Summary) -> Iterator[str]:
     yield from _checks(summary, header)
     yield "## How it was made\n"
     prompts = header["prompts"]
-    many = f"{len(prompts):,} prompt{'s' if prompts[1:] else ''}, {header['prompts_each']} for each picture"
+    many = f"{counted(len(prompts), 'prompt')}, {header['prompts_each']} for each picture"
     yield f"{many}, drawn by seed {header['seed']}:\n"
     yield from (f"> {' '.join(prompt.split())}\n" for prompt in prompts[:20])
     settings = {**header["parameters"], **header["rules"]}
@@ -85,7 +87,7 @@ def _checks(summary: Summary, header: Mapping[str, Any]) -> Iterator[str]:
         return
     failed = ", ".join(f"{count:,} {kind}" for kind, count in summary.verifier_failed.items()) or "none"
     cost = _cost(summary.verifier_usd, summary.verifier_unpriced)
-    yield f"- Grounding: {header['verifier']} verified {summary.verified:,} rows ({cost}); failed: {failed}.\n"
+    yield f"- Grounding: {header['verifier']} verified {counted(summary.verified, 'row')} ({cost}); failed: {failed}.\n"
 
 
 def _cost(usd: float, unpriced: int) -> str:

@@ -16,7 +16,7 @@ REASONS = {
     "repetition": "it goes round in circles; cut where it begins to",
     "truncated": "it ended at the limit of tokens",
     "refusal": "the teacher declined",
-    "markup": "tags that nobody knows stand around the answer, so that thinking and answer can't be told apart",
+    "markup": "it begins with tags that nobody knows, so that thinking and answer can't be told apart",
     "language": "thinking or answer is in another language",
     "no-thinking": "there is an answer without thinking",
     "ungrounded": "who looked at the picture confirmed too few of its claims",
@@ -26,7 +26,9 @@ REASONS = {
 """Why a reply is not kept as a trace."""
 
 _TEMPLATE_MARK = re.compile(r"<\|/?[A-Za-z][\w /:-]{1,40}\|>")
-_TAGGED = re.compile(r"\s*<(?P<name>[A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,200})?>(?P<inside>.*)</(?P=name)>", re.DOTALL)
+_TAGGED = re.compile(r"\s*<(?P<name>[A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,200})?>(?P<inside>.*?)</(?P=name)>", re.DOTALL)
+_LINE = 40
+"""Letters from which on what stands in tags is more than a word that is set off."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,11 +69,13 @@ def sift(said: Said, rules: Rules) -> Sifted:
 
 
 def is_marked_up(answer: str) -> bool:
-    """Is a mark of a template in it, or does a pair of tags that nobody knows stand around most of it?"""
+    """Is a mark of a template in it, or does it begin with a line or most of it in a pair of tags that nobody knows?"""
     if "<" not in answer:
         return False
     tagged = _TAGGED.match(answer)
-    return _TEMPLATE_MARK.search(answer) is not None or (tagged is not None and 2 * len(tagged["inside"]) > len(answer))
+    if tagged is not None and len(tagged["inside"]) > min(_LINE, len(answer) // 2):
+        return True
+    return _TEMPLATE_MARK.search(answer) is not None
 
 
 def _until(text: str, cut: int | None) -> str:

@@ -4,14 +4,14 @@ from __future__ import annotations
 
 import time
 from collections.abc import Iterator
-from contextlib import contextmanager
+from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import read_json, write_json
+from sightline.io import dump, read_json, write_json
 from sightline.leftovers import is_leftover, remove_leftovers
 
 if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
@@ -26,8 +26,10 @@ HEADER = "traces.json"
 DATA = "data"
 REJECTED = "rejected"
 CARD = "README.md"
+INDEX = "index.sqlite"
 SCHEMA = 1
 _PATIENCE = 5.0
+_SHOWN = 80
 
 Format: TypeAlias = Literal["parquet", "jsonl"]
 
@@ -89,13 +91,36 @@ def read_header(folder: Path) -> dict[str, Any]:
     return found
 
 
+def discard(folder: Path, *, existed: bool) -> None:
+    """Take back what was begun and holds no row: other settings may be tried at the same place."""
+    for name in (CARD, INDEX, HEADER):
+        (folder / name).unlink(missing_ok=True)
+    for place in (folder / DATA, folder / REJECTED, *(() if existed else (folder,))):
+        with suppress(OSError):  # Something else is in it.
+            place.rmdir()
+
+
 def _compare(path: Path, before: Any, now: dict[str, Any]) -> None:
-    changed = [name for name, value in now.items() if not isinstance(before, dict) or before.get(name) != value]
+    changed = [*_differences(before if isinstance(before, dict) else {}, now)]
     if changed:
         raise UserError(
             f"{path} was made with other settings: {', '.join(changed)}.",
             "say the same as before to go on with it, or choose another --out",
         )
+
+
+def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") -> Iterator[str]:
+    for name in {**before, **now}:
+        was, is_ = before.get(name), now.get(name)
+        if isinstance(was, dict) and isinstance(is_, dict):
+            yield from _differences(was, is_, f"{name}.")
+        elif was != is_:
+            yield f"{within}{name} (was {_short(was)}, now {_short(is_)})"
+
+
+def _short(value: Any) -> str:
+    text = dump(value).decode().strip()
+    return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
 
 
 @contextmanager

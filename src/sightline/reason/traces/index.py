@@ -12,14 +12,17 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from sightline.database import open_database, transaction
+from sightline.reason.traces.folder import INDEX
 from sightline.reason.traces.nouns import NO_USAGE, Row, Said, Verified
 from sightline.reason.traces.prints import bands_of, likeness
 from sightline.types import Failure
 
-FILE_NAME = "index.sqlite"
 NEARLY_EQUAL = 0.85
 """Likeness of prints from which on a trace is a copy of an earlier one."""
 _BANDS_AT_ONCE = 500
+_NEXT_NUMBER = """SELECT min(number) FROM (SELECT 0 AS number UNION ALL SELECT number + 1 FROM shards)
+    WHERE number NOT IN (SELECT number FROM shards)"""
+"""The first that is free: that of a shard that was lost, where one was."""
 _SCHEMA = """
 CREATE TABLE shards (number INTEGER PRIMARY KEY, file TEXT NOT NULL, rows INTEGER NOT NULL);
 CREATE TABLE rows (id TEXT PRIMARY KEY, shard INTEGER NOT NULL, kept INTEGER NOT NULL, retryable INTEGER NOT NULL,
@@ -29,6 +32,11 @@ CREATE TABLE outcomes (row TEXT NOT NULL, place INTEGER NOT NULL, state TEXT NOT
     quality REAL, PRIMARY KEY (row, place)) WITHOUT ROWID;
 CREATE TABLE prints (id INTEGER PRIMARY KEY, trace TEXT NOT NULL, value BLOB NOT NULL);
 CREATE TABLE bands (band INTEGER NOT NULL, print INTEGER NOT NULL, PRIMARY KEY (band, print)) WITHOUT ROWID
+"""
+_FILES = """
+ALTER TABLE rows ADD COLUMN sha256 TEXT;
+CREATE TABLE files (path TEXT PRIMARY KEY, shard INTEGER NOT NULL, bytes INTEGER) WITHOUT ROWID;
+INSERT INTO files SELECT file, number, NULL FROM shards WHERE rows > 0
 """
 
 
@@ -50,8 +58,8 @@ class Index:
     """`index.sqlite` of a folder of traces; one writer, and `Done` for the thread that draws items."""
 
     def __init__(self, folder: Path) -> None:
-        self.path = folder / FILE_NAME
-        self.database = open_database(self.path, [_SCHEMA])
+        self.path = folder / INDEX
+        self.database = open_database(self.path, [_SCHEMA, _FILES])
 
     def __enter__(self) -> Self:
         return self
@@ -65,17 +73,20 @@ class Index:
     def shard(self) -> Iterator[int]:
         """The number of the next shard; what is written in the block counts when it ends well."""
         with transaction(self.database):
-            yield self.database.execute("SELECT coalesce(max(number) + 1, 0) FROM shards").fetchone()[0]
+            yield self.database.execute(_NEXT_NUMBER).fetchone()[0]
 
-    def add_shard(self, number: int, file: str, rows: Sequence[Row], in_file: int) -> None:
-        """What became of the rows of a shard."""
+    def add_shard(self, number: int, file: str, rows: Sequence[Row], in_file: int, sizes: Mapping[str, int]) -> None:
+        """What became of the rows of a shard, and how large its files are."""
         self.database.execute("INSERT INTO shards VALUES (?, ?, ?)", (number, file, in_file))
         self.database.executemany(
-            "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?)", (_row_values(number, row) for row in rows)
+            "INSERT INTO rows VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?)", (_row_values(number, row) for row in rows)
         )
         self.database.executemany(
             "INSERT INTO outcomes VALUES (?, ?, ?, ?, ?, ?, ?, ?, ?, ?)",
             (values for row in rows for values in _outcome_values(row)),
+        )
+        self.database.executemany(
+            "INSERT INTO files VALUES (?, ?, ?)", ((path, number, size) for path, size in sizes.items())
         )
 
     def copies(self, prints: Mapping[str, bytes]) -> dict[str, Copied]:
@@ -111,13 +122,9 @@ class Index:
                 near.setdefault(band, []).append(_Print(*earlier))
         return near
 
-    def forget_failed(self) -> int:
-        """Questions that brought nothing, for what another try may mend, count as never asked."""
-        with transaction(self.database):
-            self.database.execute(
-                "DELETE FROM outcomes WHERE row IN (SELECT id FROM rows WHERE kept = 0 AND retryable = 1)"
-            )
-            return self.database.execute("DELETE FROM rows WHERE kept = 0 AND retryable = 1").rowcount
+    def failed(self) -> list[str]:
+        """Questions that brought nothing, for what another try may mend."""
+        return [id_ for (id_,) in self.database.execute("SELECT id FROM rows WHERE kept = 0 AND retryable = 1")]
 
     def count(self) -> int:
         """Questions that are done."""
@@ -158,6 +165,7 @@ def _row_values(number: int, row: Row) -> tuple[object, ...]:
         len(row.found.conflicts),
         state,
         None if verified is None else _paid(verified),
+        row.question.subject.sha256,
     )
 
 

@@ -5,6 +5,7 @@ from __future__ import annotations
 import re
 from collections import Counter
 
+from sightline.errors import UserError
 from sightline.score.answers.letters import ascii_words
 
 _LETTERS = {
@@ -60,6 +61,8 @@ _SPEAKING = {
     for words in _COMMON.values()
     for word in words.split()
 }
+LANGUAGES = frozenset({*_LETTERS, *_COMMON})
+"""Those that can be told apart, by their codes in ISO 639-1."""
 _ACCENT = re.compile("[\u00c0-\u024f\u1e00-\u1eff]")
 _WORD = re.compile(r"[^\W\d_]+")
 _FEWEST_WORDS = 8
@@ -73,6 +76,15 @@ _FEWEST_VOTES = 0.08
 _PLAINLY = 0.4
 _ENGLISH_VOTES = 0.15
 """Its short words occur elsewhere, and the list is long."""
+
+
+def known_language(code: str) -> str | None:
+    """A code as rules have it; `any` is None, and what can't be told is refused before all of it is rejected."""
+    if code != "any" and code not in LANGUAGES:
+        raise UserError(
+            f'"{code}" is no language that can be told.', f"say {', '.join(sorted(LANGUAGES))}, or any for all"
+        )
+    return None if code == "any" else code
 
 
 def speaks(language: str, text: str) -> bool:

@@ -18,11 +18,12 @@ from sightline.models.asking import Asking
 from sightline.models.opening import find_endpoint
 from sightline.reason.traces.asking import Settings, price, spec_of
 from sightline.reason.traces.card import write_card
-from sightline.reason.traces.folder import Format, choose_format, describe, only_writer, prepare
+from sightline.reason.traces.folder import Format, choose_format, describe, discard, only_writer, prepare
 from sightline.reason.traces.index import Done, Index
+from sightline.reason.traces.mending import mend
 from sightline.reason.traces.nouns import Asked, Job, Question
 from sightline.reason.traces.scribe import Place, write_elsewhere, write_here
-from sightline.reason.traces.shards import SHARD_ROWS
+from sightline.reason.traces.shards import SHARD_ROWS, Shards
 from sightline.reason.traces.sources import Source
 from sightline.reason.traces.summary import Summary, summarise
 from sightline.types import Failure
@@ -80,16 +81,14 @@ def make_traces(
     started, settings = time.monotonic(), work.settings
     header = describe(settings, work.source.name, choose_format(out, format_))
     models = [teacher.name for teacher in settings.teachers]
-    for asked in (
-        *settings.teachers,
-        *filter(None, (settings.verifier,)),
-    ):  # Before a folder has their names.
+    for asked in (*settings.teachers, *filter(None, (settings.verifier,))):  # Before a folder has their names.
         find_endpoint(asked.name, base_url=asked.base_url or work.asking.base_url, models=work.config.models)
+    existed = out.exists()
     prepare(out, header)
     with only_writer(out) as held:
         with Index(out) as index:
-            if retry_failed:
-                index.forget_failed()
+            shards = Shards(out, index, models, header["format"])
+            mend(work, index, out, shards, again=index.failed() if retry_failed else ())
             before = index.count()
         asking = _Asking(work, index.path if before else None, engine)
         place = Place(out, tuple(models), header["format"], shard_rows)
@@ -107,6 +106,8 @@ def make_traces(
                 seconds=time.monotonic() - started,
             )
         write_card(out, header, summary)
+        if asking.stopped is not None and not (summary.rows or summary.shards):
+            discard(out, existed=existed)
     if asking.stopped is not None:
         raise asking.stopped
     return summary

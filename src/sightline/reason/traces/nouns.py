@@ -59,6 +59,7 @@ class Subject:
     uri: str
     known: Known = Known()
     synset: str | None = None
+    sha256: str | None = None
 
 
 @dataclass(frozen=True, slots=True)

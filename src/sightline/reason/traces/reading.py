@@ -26,7 +26,7 @@ def read_traces(folder: PathLike) -> Iterator[ReadRow]:
     place = Path(folder).expanduser()
     teachers = len(read_header(place)["teachers"])
     for shard in sorted((place / DATA).glob("train-*")):
-        for record in _records(shard):
+        for record in records_of(shard):
             references = tuple(
                 Trace(record[f"think_{number}"], record[f"answer_{number}"], record[f"model_{number}"])
                 for number in range(1, teachers + 1)
@@ -35,7 +35,8 @@ def read_traces(folder: PathLike) -> Iterator[ReadRow]:
             yield ReadRow(record["id"], record["picture"], record["prompt"], Traces(references))
 
 
-def _records(shard: Path) -> Iterator[dict[str, Any]]:
+def records_of(shard: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a shard as they were written; `checks` of a Parquet file is JSON text."""
     if shard.suffix == ".parquet":
         yield from read_table(shard)
     else:

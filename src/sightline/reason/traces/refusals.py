@@ -7,7 +7,8 @@ import re
 _Q = "['\u2019]"
 _SORRY = (
     rf"(?:(?:i(?: am|{_Q}m) )?(?:very |so |really |truly |terribly )?sorry\b|(?:my (?:sincere )?)?apologies\b"
-    r"|(?:i (?:do |must |sincerely )?)?apologi[sz]e\b|unfortunately\b|regrettably\b|i regret\b)"
+    rf"|(?:i (?:do |must |sincerely )?)?apologi[sz]e\b|unfortunately\b|regrettably\b|i regret\b"
+    rf"|i(?: am|{_Q}m) afraid\b)"
 )
 _UNABLE = (
     rf"i(?: can(?:no|{_Q})t| could(?: not|n{_Q}t)|(?: am|{_Q}m) (?:unable|not able|not allowed|not permitted) to"
@@ -38,15 +39,22 @@ _PLAINLY = re.compile(
     rf"\W*(?:{_SORRY}[,\s]+(?:but\s+)?)?(?:it (?:seems|looks|appears) (?:like |that |as if )?)?(?:"
     + "|".join(
         (
-            r"as an? (?:[\w-]+ ){0,3}?(?:ai|language model|llm|assistant,? i)\b[^.\n]{0,80}?"
+            rf"(?:as|i(?: am|{_Q}m)(?: just| only| merely)?) an? (?:[\w-]+ ){{0,3}}?"
+            r"(?:ai|language model|llm|assistant,? i)\b(?!-)[^.\n]{0,80}?"
             rf"\b(?:can(?:no|{_Q})t|not|unable|don{_Q}t|no|lack)\b",
             rf"i (?:do not|don{_Q}t) (?:have|possess) (?:the |any )?(?:ability|capabilit|access to|permission|eyes)",
             r"i (?:have no|lack the) (?:ability|capabilit|way to|access to|means)",
-            rf"(?:there (?:is|was) no|i (?:do not|don{_Q}t|can(?:no|{_Q})t) see (?:any|an)|no) {_IMAGE}s? "
+            rf"(?:there(?: is| was|{_Q}s) no|i (?:do not|don{_Q}t|can(?:no|{_Q})t) see (?:any|an)|no) {_IMAGE}s? "
             rf"(?:(?:is|was|were|has been|have been|seems to be) )?{_SHARED}",
             rf"you (?:forgot|haven{_Q}t|have not|did not|didn{_Q}t) [^.\n]{{0,40}}?{_IMAGE}",
             rf"(?:please|could you) (?:please )?(?:upload|attach|provide|share|send) [^.\n]{{0,30}}?{_IMAGE}",
-            r"(?:this|your|the) (?:request|content|image|picture) (?:violates|goes against|is against)",
+            rf"(?:this|your|the) (?:(?:request|content|image|picture) (?:violates|goes against|is against)"
+            rf"|{_IMAGE} (?:contains|includes|has) [^.\n]{{0,30}}?content (?:that |which )?{_UNABLE}"
+            rf"|{_IMAGE} (?:can(?:no|{_Q})t|could(?: not|n{_Q}t)) be "
+            r"(?:displayed|loaded|opened|viewed|accessed|processed|shown)"
+            r"(?= ?(?:$|[.,;!\n]|at th|because|due to|right now|properly|correctly)))",
+            rf"(?:it(?: is|{_Q}s)|this is|that is) against (?:my|our) (?:[\w-]+ )?"
+            r"(?:guideline|polic|rule|programming)",
             r"[^。\n]{0,6}(?:抱歉|对不起|不好意思)[^。\n]{0,16}(?:无法|不能|没办法)",
             r"我(?:无法|不能|没办法)(?:提供|描述|查看|协助|帮助|回答|识别|看到)",
             r"作为(?:一[个名])?(?:人工智能|ai|语言模型|大?模型)[^。\n]{0,20}(?:无法|不能|没有)",

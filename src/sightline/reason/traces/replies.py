@@ -16,6 +16,8 @@ _WRAPPED = re.compile(
     r"|<\|(?:begin|end)_of_(?:box|text|solution)\|>|<\|(?:im_end|eot_id|endoftext|eom_id|end_of_turn)\|>|<end_of_turn>",
     re.IGNORECASE,
 )
+# What begins and ends a text for some models, and was left in the reply.
+_BEGIN, _ENDS = "<s>", ("</s>", "[e~[")
 
 
 def said_in(reply: ChatReply | Failure) -> Said | Failure:
@@ -51,4 +53,8 @@ def _apart(reply: ChatReply | Partial) -> tuple[str, str]:
 
 
 def _unwrapped(text: str) -> str:
-    return _WRAPPED.sub("", text).strip()
+    found = (_WRAPPED.sub("", text) if "<" in text else text).strip()
+    while found.endswith(_ENDS):
+        for end in _ENDS:
+            found = found.removesuffix(end).rstrip()
+    return found.removeprefix(_BEGIN).lstrip()

@@ -52,11 +52,13 @@ class Shards:
         with self._index.shard() as number:
             rows = self._without_copies()
             kept = [row for row in rows if any(trace.state == "kept" for trace in row.found.traces)]
-            file = f"{DATA}/train-{number:05d}.{self._format}"
+            file, beside = f"{DATA}/train-{number:05d}.{self._format}", f"{REJECTED}/rejected-{number:05d}.jsonl.gz"
             # A shard that was written when the process was killed, before it was counted, is written over.
-            self._write(self._folder / file, kept)
-            self._write_rejected(self._folder / REJECTED / f"rejected-{number:05d}.jsonl.gz", rows)
-            self._index.add_shard(number, file, rows, len(kept))
+            sizes = {
+                file: self.write(file, [self._cells(row) for row in kept]),
+                beside: self.write(beside, [record for row in rows for record in self._rejected(row)]),
+            }
+            self._index.add_shard(number, file, rows, len(kept), {name: size for name, size in sizes.items() if size})
         self._rows, self._characters = [], 0
 
     def _without_copies(self) -> list[Row]:
@@ -65,21 +67,21 @@ class Shards:
         copies = self._index.copies({name: print_ for (name, _), print_ in zip(kept, prints, strict=True)})
         return [_but_for(row, copies) for row in self._rows]
 
-    def _write(self, path: Path, rows: Sequence[Row]) -> None:
-        if not rows:  # All of them were rejected: nothing to read, and a reader expects rows.
+    def write(self, file: str, records: Sequence[Mapping[str, Any]]) -> int:
+        """Write a file of the folder, and say how large it is; without records there is none: a reader expects some."""
+        path = self._folder / file
+        if not records:
             path.unlink(missing_ok=True)
-        elif self._format == "parquet":
-            cells = ({**record, "checks": as_json(record["checks"])} for record in map(self.record, rows))
-            write_file(path, self._columns(), cells)
+            return 0
+        if path.suffix == ".parquet":
+            write_file(path, self._columns(), records)
         else:
-            write_jsonl(path, map(self.record, rows))
-
-    def _write_rejected(self, path: Path, rows: Sequence[Row]) -> None:
-        records = [record for row in rows for record in self._rejected(row)]
-        if records:
             write_jsonl(path, records)
-        else:
-            path.unlink(missing_ok=True)
+        return path.stat().st_size
+
+    def _cells(self, row: Row) -> dict[str, Any]:
+        record = self.record(row)
+        return {**record, "checks": as_json(record["checks"])} if self._format == "parquet" else record
 
     def record(self, row: Row) -> dict[str, Any]:
         """A row of the data set; a reply that is not kept leaves its columns empty."""

@@ -5,7 +5,7 @@ from __future__ import annotations
 import os
 import re
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any
 
@@ -36,6 +36,17 @@ class Source:
     name: str
     count: int
     subjects: Callable[[], Iterator[Subject]]
+    skipped: Mapping[str, int] = field(default_factory=dict)
+    "Files of the scanned folder's workspace that gave no picture, by reason."
+
+    def folder(self) -> Path | None:
+        """Under which the pictures' ids are paths, as far as the first one tells; None for addresses on the web."""
+        first = next(self.subjects(), None)
+        if first is None or first.uri.startswith(("http://", "https://", "data:")):
+            return None
+        path = path_of(first.uri) if first.uri.startswith("file://") else Path(first.uri)
+        parts = PurePosixPath(first.picture).parts
+        return Path(*path.parts[: -len(parts)]) if path.parts[-len(parts) :] == parts else None
 
 
 def open_source(
@@ -60,8 +71,9 @@ def _opened(place: Path | None, workspace: Path, config: Config | None, names: N
         return _of_workspace(place or workspace, None, names)
     if not place.is_dir():
         raise UserError(f"there is no folder {place}.", "give a folder of pictures, a workspace or a benchmark")
-    scan(place, workspace=workspace, metadata=metadata, config=config)
-    return _of_workspace(workspace, Path(os.path.normpath(place.expanduser().absolute())), names)
+    scanned = scan(place, workspace=workspace, metadata=metadata, config=config)
+    found = _of_workspace(workspace, Path(os.path.normpath(place.expanduser().absolute())), names)
+    return replace(found, skipped=scanned.skipped)
 
 
 def read_names(path: Path) -> Names:
@@ -120,7 +132,8 @@ def _subject(picture: Picture, uri: str, names: Names, beside: Mapping[str, Any]
     labels = [label for key in _LABELS for label in _listed(extra.get(key))]
     keys = [key for key in (synset, *labels) if key is not None]
     named = next((names[key] for key in keys if key in names), tuple(dict.fromkeys(labels)))
-    return Subject(picture.id, uri, Known(named, _caption(extra), _facts(extra.get("facts"))), synset)
+    known = Known(named, _caption(extra), _facts(extra.get("facts")))
+    return Subject(picture.id, uri, known, synset, picture.sha256)
 
 
 def _synset(id_: str, extra: Mapping[str, Any]) -> str | None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sightline.reason.traces.claims import Claim, content_words
+from sightline.reason.traces.claims import Claim, content_words, speak_of_one
 from sightline.score.steps.contradictions import find_contradictions
 from sightline.score.text.porter import stem
 from sightline.score.text.tokens import word_tokens
@@ -17,7 +17,6 @@ LABEL_SCORES: dict[LabelState, float] = {"answer": 1.0, "thinking": 0.5, "partly
 _DENIALS = frozenset({"not", "no", "never", "without", "isn", "aren", "neither", "nor", "cannot"})
 _REACH = 3
 _SAID = 0.75
-_ABOUT = 0.34
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,11 +69,11 @@ def cover_facts(facts: Sequence[str], claims: Sequence[Claim]) -> Covered:
 
 
 def _against(truth: str, claims: Sequence[Claim]) -> tuple[str, ...]:
-    wanted = content_words(truth)
+    known = Claim(truth, content_words(truth))
     return tuple(
         f"{found.reference} ≠ {found.predicted}"
         for claim in claims
-        if 2 * len(wanted & claim.words) >= _ABOUT * (len(wanted) + len(claim.words))
+        if speak_of_one(known, claim)
         for found in find_contradictions(truth, claim.text)
     )
 

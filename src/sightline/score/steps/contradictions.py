@@ -12,7 +12,7 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sightline.score.answers.reply import sentences
-from sightline.score.steps.opposites import may_oppose, opposed
+from sightline.score.steps.opposites import SIDES, may_oppose, on_other_sides, opposed
 from sightline.score.steps.wording import (
     ARTICLES,
     COLOURS,
@@ -30,6 +30,10 @@ ContradictionKind: TypeAlias = Literal["number", "colour", "opposite", "negation
 
 _NUMBERED = frozenset({"image", "picture", "photo", "figure", "frame", "step", "option", "panel", "图"})
 _JOINED = frozenset({"and", "or", "和"})
+_ABOUT = frozenset({"about", "around", "approximately", "roughly", "nearly", "almost", "over", "perhaps", "maybe"})
+_BOUNDS = frozenset(
+    {("at", "least"), ("at", "most"), ("more", "than"), ("less", "than"), ("fewer", "than"), ("up", "to")}
+)
 _SAME_SENTENCE = 0.6
 
 
@@ -68,7 +72,20 @@ def find_contradictions(reference: str, predicted: str) -> tuple[Contradiction, 
         found += [Contradiction("opposite", one, other) for one, other in pairs]
     if not NEGATIONS.isdisjoint(first) or not NEGATIONS.isdisjoint(second):
         found += _denials(reference, predicted)
+    beside = found and not SIDES.isdisjoint(first) and not SIDES.isdisjoint(second)
+    if beside and len(sentences(reference)) == len(sentences(predicted)) == 1 and _of_others(found, first, second):
+        return ()
     return tuple(found)
+
+
+def _of_others(found: Sequence[Contradiction], first: Sequence[str], second: Sequence[str]) -> bool:
+    """Do two sentences speak of two things that are told apart by the side they are on?
+
+    "The man on the left wears a hat" and "The man on the right wears a hat", or "On the left is a red car" and "On the
+    right is a blue car".
+    """
+    elsewhere = any(one.kind == "opposite" and one.reference in SIDES for one in found)
+    return on_other_sides(first, second) or (elsewhere and any(one.kind in ("number", "colour") for one in found))
 
 
 def _next_nouns(tokens: Sequence[str], place: int) -> tuple[str, ...]:
@@ -90,13 +107,17 @@ def _joins_colours(tokens: Sequence[str], place: int) -> bool:
 
 
 def _numbers(tokens: Sequence[str]) -> Iterator[_Attribute]:
-    """How many of what; "picture 2" is a name, not a count."""
+    """How many of what; "picture 2" is a name, not a count, and "at least three" may be five."""
     for place, token in enumerate(tokens):
-        if not token.startswith("#"):
+        if token[0] != "#":
             continue
         named = place > 0 and singular(tokens[place - 1]) in _NUMBERED
-        if not named and not is_denied(tokens, place):
+        if not named and not is_denied(tokens, place) and not _is_bound(tokens, place):
             yield _Attribute(token.strip("#"), _next_nouns(tokens, place))
+
+
+def _is_bound(tokens: Sequence[str], place: int) -> bool:
+    return place > 0 and (tokens[place - 1] in _ABOUT or tuple(tokens[max(0, place - 2) : place]) in _BOUNDS)
 
 
 def _colours(tokens: Sequence[str]) -> Iterator[_Attribute]:

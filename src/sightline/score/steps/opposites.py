@@ -5,7 +5,16 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import NamedTuple
 
-from sightline.score.steps.wording import COLOURS, is_content, is_denied, singular, subject_words, tokens_of, words_in
+from sightline.score.steps.wording import (
+    COLOURS,
+    LINKS,
+    is_content,
+    is_denied,
+    singular,
+    subject_words,
+    tokens_of,
+    words_in,
+)
 
 _WORDS = """
     left right | above below | top bottom | upper lower | front behind | front back | inside outside | before after
@@ -22,6 +31,8 @@ _WORDS = """
     boy girl | boys girls | male female | adult child | straight curved | calm rough | smooth rough | blurry sharp
     raised lowered | rising falling | entering leaving | arriving leaving | moving stationary | parked moving
     crowded empty | crowded deserted | busy quiet | alive dead | above under | over under | over below | on under
+    on off | lit unlit | locked unlocked | open shut | opened closed | visible hidden | broken intact | rural urban
+    modern old | deep shallow | soft hard | sleeping awake | present absent | empty occupied | dressed naked
     左 右 | 上 下 | 前 后 | 内 外 | 里 外 | 大 小 | 高 低 | 快 慢 | 多 少 | 长 短 | 轻 重 | 远 近 | 开 关 | 增 减
     男 女 | 晴 阴 | 昼 夜 | 湿 干 | 新 旧 | 明 暗 | 冷 热
 """
@@ -34,6 +45,9 @@ OPPOSITES: Mapping[str, frozenset[str]] = {
 _RELATIONS = words_in("left right front top above below behind under over beneath underneath before after than")
 _WITH_OF = words_in("left right front top")
 _TELLING = _RELATIONS.union(OPPOSITES)
+SIDES = words_in("left right top bottom upper lower front back")
+_AT = words_in("on at in to")
+_PARTS = words_in("side hand corner half part edge end")
 _MUCH_MORE = 4
 """Common words for each that only one of two sentences has, if they are to speak of the same."""
 
@@ -70,6 +84,27 @@ def opposed(first: Sequence[str], second: Sequence[str]) -> Iterator[Opposed]:
             found = [*_replaced(one, other)] or [*_swapped(one, other)]
             yield from (each for each in found if each not in seen)
             seen.update(found)
+
+
+def on_other_sides(first: Sequence[str], second: Sequence[str]) -> bool:
+    """Is each of two sentences about one of several, and those on opposite sides? "The man on the left wears a hat"."""
+    one, other = _side_of_subject(first), _side_of_subject(second)
+    return one is not None and other in OPPOSITES[one]
+
+
+def _side_of_subject(tokens: Sequence[str]) -> str | None:
+    """The side by which the first noun of a sentence is told from others; None where it is said where it is."""
+    place = next((place for place, token in enumerate(tokens) if token in SIDES), 0)
+    if place < 4 or tokens[place - 1] != "the" or tokens[place - 2] not in _AT:
+        return None
+    if not all(token in COLOURS or is_content(token) for token in tokens[1 : place - 2]):
+        return None
+    rest = list(tokens[place + 1 :])
+    if rest[:1] and rest[0] in _PARTS:
+        del rest[0]
+    if rest[:1] == ["of"]:
+        del rest[:3]
+    return tokens[place] if rest and (rest[0] in LINKS or is_content(rest[0])) else None
 
 
 def _read(sentence: str) -> _Sentence:
