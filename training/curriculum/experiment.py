@@ -26,6 +26,7 @@ from arms import ARMS, LATER, Setting, stages_of, text_of
 from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
+from scores import mode_of
 from torch import nn
 
 from sightline.train.answering import letter
@@ -153,8 +154,8 @@ class Experiment:
         def evaluate(stage: str, now: nn.Module) -> Mapping[str, Any]:
             if stage == stages[-1].name:  # It is asked all of them, right after this.
                 return {}
-            mode = "direct" if arm == "plain" else "chain"
-            rows.append({"stage": stage, **self.asker.ask(now, mode, min(len(self.asker.drawing.items), self.curve))})
+            count = min(len(self.asker.drawing.items), self.curve)
+            rows.append({"stage": stage, **self.asker.ask(now, mode_of(arm), count)})
             return {}
 
         watched = len(stages) > 1 and (seed == self.first or arm == "mir")

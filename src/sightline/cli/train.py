@@ -193,7 +193,7 @@ def to_json(done: Trained) -> Mapping[str, Any]:
 
 def to_text(done: Trained) -> str:
     """What came of it, for a person."""
-    from sightline.train.__main__ import scores_told
+    from sightline.train.log import scores_told
 
     totals = done.totals
     speed = f"{totals.tokens / max(totals.seconds, 1e-9):,.0f} tokens/s"

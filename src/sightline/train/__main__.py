@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import SightlineError
+from sightline.train.log import scores_told
 
 
 def main(arguments: Sequence[str] | None = None) -> int:
@@ -86,16 +87,6 @@ def tell(entry: Mapping[str, Any]) -> None:
     else:
         lines = scores_told(entry)
     sys.stderr.write("".join(f"{line}\n" for line in lines))
-
-
-def scores_told(entry: Mapping[str, Any]) -> list[str]:
-    """A line for each set of questions that was asked after a stage."""
-    lines = []
-    for name, scores in entry["evaluation"].items():
-        interval = f"[{scores['low']:.3f}, {scores['high']:.3f}]"
-        unread = f", {scores['unread']} without an option" if scores["unread"] else ""
-        lines.append(f"{entry['stage']}: {name} {scores['accuracy']:.3f} {interval}, n {scores['n']}{unread}")
-    return lines
 
 
 if __name__ == "__main__":

@@ -38,3 +38,13 @@ class Log:
                 if number < len(lines):
                     raise UserError(f"{self.file}:{number}: this is no JSON.", "delete that line") from None
         return found
+
+
+def scores_told(entry: Mapping[str, Any]) -> list[str]:
+    """A line for each set of questions that was asked after a stage."""
+    lines = []
+    for name, scores in entry["evaluation"].items():
+        interval = f"[{scores['low']:.3f}, {scores['high']:.3f}]"
+        unread = f", {scores['unread']} without an option" if scores["unread"] else ""
+        lines.append(f"{entry['stage']}: {name} {scores['accuracy']:.3f} {interval}, n {scores['n']}{unread}")
+    return lines

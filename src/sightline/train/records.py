@@ -129,7 +129,7 @@ def _parsed(text: str, where: str) -> Any:
 def _record(row: Any, folder: Path, where: str) -> Record:
     messages = row.get("messages") if isinstance(row, dict) else None
     if not isinstance(messages, list) or not all(_is_message(message) for message in messages):
-        fix = "see docs/training.md; of the formats of sightline curriculum, train reads sightline and ms-swift"
+        fix = "see docs/training.md; of the formats of curriculum, sightline, ms-swift and llama-factory have them"
         raise UserError(f'{where}: "messages" must be a list of {{"role", "content"}}.', fix)
     if len(messages) < 2 or messages[-1]["role"] != "assistant":
         raise UserError(f"{where}: the last message is not the assistant's, so there is nothing to learn.", "give one")

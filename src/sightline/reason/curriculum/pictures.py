@@ -13,10 +13,11 @@ from hashlib import blake2b
 from pathlib import Path, PurePosixPath
 from typing import Any, Literal, TypeAlias
 
-from PIL import Image, ImageOps, UnidentifiedImageError
-from PIL.ExifTags import Base
+import numpy as np
+from PIL import Image, UnidentifiedImageError
 
-from sightline.corpus.pixels import as_rgb
+from sightline.corpus.metadata import read_facts
+from sightline.corpus.pixels import as_rgb, upright
 from sightline.errors import UserError
 from sightline.reason.curriculum.lessons import Lesson
 from sightline.reason.curriculum.pool import Pool
@@ -83,11 +84,12 @@ def _redrawn(source: Path, target: Path) -> bool:
     except UnidentifiedImageError:  # Of a format that needs an extra package here; the tools may have it.
         return False
     with image:
-        turned = image.getexif().get(Base.Orientation, 1) not in (0, 1)
-        if not turned and image.mode in _PLAIN and "transparency" not in image.info:
+        turn = read_facts(image).orientation
+        if turn == 1 and image.mode in _PLAIN and "transparency" not in image.info:
             return False
         format_ = image.format if image.format in _WRITTEN else "PNG"
-        as_rgb(ImageOps.exif_transpose(image)).save(target, format_, **_WRITTEN[format_])
+        pixels = np.ascontiguousarray(upright(np.asarray(as_rgb(image)), turn))
+        Image.fromarray(pixels).save(target, format_, **_WRITTEN[format_])
         return True
 
 
