@@ -1,13 +1,13 @@
 """How fast `sightline.train` trains Glimpse, beside a plain `transformers.Trainer` with the same model and data.
 
 Run: PYTHONPATH=src python benchmarks/train.py [--tiny]   (needs torch, transformers, accelerate, and a GPU or --tiny)
-Both get the same questions with all five steps, the same tokens a batch, bf16, AdamW (fused) and scaled-dot-product
+All get the same questions with all five steps, the same tokens a batch, bf16, AdamW (fused) and scaled-dot-product
 attention, and hold encoded examples in memory. Ours sorts by length, keeps pictures on the device, leaves out the mask
 that padding on the right does not need, and can compile; sorting and the mask are also left out in turn, to see what
-they bring. Each line is printed as soon as it is known, what is compiled last. A speed is the median over spells of
-ten steps after the first twenty, so that what is compiled or begun in some of them does not count.
-Tokens are those of examples, without padding. The trunk of the eye is frozen, as in the experiment. Utilisation is
-counted arithmetic over the peak: forward times three, of the trunk forward alone.
+they bring. They take turns, in rounds: in the first, shapes are new, and what is to be compiled is compiled. A speed is
+the median over spells of ten steps after the first ten, and in the end the median over rounds. Tokens are those of
+examples, without padding. The trunk of the eye is frozen, as in the experiment. Utilisation is counted arithmetic over
+the peak: forward times three, of the trunk forward alone.
 """
 
 from __future__ import annotations
@@ -16,7 +16,7 @@ import argparse
 import shutil
 import sys
 import time
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, field
 from itertools import pairwise
@@ -28,13 +28,14 @@ import torch
 from torch import Tensor
 from torch.utils.data import Dataset
 from torch.utils.flop_counter import FlopCounterMode
-from transformers import Trainer, TrainerCallback, TrainingArguments
+from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArguments
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training/curriculum"))
 from arms import text_of
 from drawing import STEPS, Wanted, drawn
 
-from sightline.train.examples import ArrayExamples, Batch
+from sightline.train.batching import steps_of
+from sightline.train.examples import ROUND, ArrayExamples, Batch
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import learn_tokenizer
 from sightline.train.loop import Settings, Stage, train
@@ -43,25 +44,17 @@ from sightline.train.peak import peak_of_gpu
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SPELL = 10 if DEVICE == "cuda" else 1
 """Steps that are timed together."""
-
-
-@dataclass(frozen=True, slots=True)
-class Speed:
-    """Tokens of examples a second, after what is compiled or begun only once."""
-
-    name: str
-    tokens: float
+PEER = "transformers.Trainer"
 
 
 @dataclass(slots=True)
 class Watch:
-    """Takes the time of each spell of steps, after the first ones."""
+    """Takes the time of each spell of steps, after the first."""
 
-    first: int
     times: list[float] = field(default_factory=list)
 
     def at(self, step: int) -> None:
-        if step >= self.first and step % SPELL == 0:
+        if step % SPELL == 0:
             if DEVICE == "cuda":
                 torch.cuda.synchronize()
             self.times.append(time.perf_counter())
@@ -87,29 +80,22 @@ class Unsorted:
 
 
 def ours(
-    name: str,
-    model: GlimpseForConditionalGeneration,
-    examples: Any,
-    tokens: int,
-    steps: tuple[int, int],
-    compiled: bool,
-) -> tuple[Speed, float]:
-    """Our loop's speed, and how many tokens a batch has."""
-    watch = Watch(steps[0])
-    seen: dict[int, int] = {}
+    model: GlimpseForConditionalGeneration, examples: Any, tokens: int, last: int, compiled: bool = False
+) -> float:
+    """Our loop's tokens a second."""
+    watch = Watch()
+    seen: list[int] = []
 
     def log(entry: Mapping[str, Any]) -> None:
         watch.at(entry["step"])
-        seen[entry["step"]] = entry["tokens"]
-        if entry["step"] >= steps[1]:
+        seen.append(entry["tokens"])
+        if entry["step"] >= last:
             raise _EnoughError
 
     settings = Settings(tokens=tokens, compiled=compiled, log_every=SPELL, half=DEVICE == "cuda")
     with suppress(_EnoughError):
         train(model, [Stage("all", examples, tokens=10**12)], settings, log)
-    counts = [seen[step] for step in sorted(seen) if step >= steps[0]]
-    done = [after - before for before, after in pairwise(counts)]
-    return Speed(name, watch.speed(done)), sum(done) / (steps[1] - steps[0])
+    return watch.speed([after - before for before, after in pairwise(seen)])
 
 
 class _EnoughError(Exception):
@@ -175,20 +161,14 @@ def workers() -> int:
 
 
 def theirs(
-    name: str,
-    model: GlimpseForConditionalGeneration,
-    rows: Rows,
-    size: int,
-    steps: tuple[int, int],
-    pad: Pad,
-    folder: Path,
-) -> Speed:
-    """The Trainer's speed."""
-    watch = Watch(steps[0])
+    model: GlimpseForConditionalGeneration, rows: Rows, size: int, last: int, masked: bool, folder: Path
+) -> float:
+    """The Trainer's tokens a second."""
+    watch = Watch()
     arguments = TrainingArguments(
         output_dir=str(folder),
         per_device_train_batch_size=size,
-        max_steps=steps[1],
+        max_steps=last,
         bf16=DEVICE == "cuda",
         optim="adamw_torch_fused",
         learning_rate=3e-4,
@@ -199,9 +179,13 @@ def theirs(
         dataloader_num_workers=workers(),
         disable_tqdm=True,
     )
-    Trainer(model=model, args=arguments, train_dataset=rows, data_collator=pad, callbacks=[Stop(watch)]).train()
+    trainer = Trainer(
+        model=model, args=arguments, train_dataset=rows, data_collator=Pad(masked), callbacks=[Stop(watch)]
+    )
+    trainer.remove_callback(PrinterCallback)
+    trainer.train()
     mean = sum(len(row["input_ids"]) for row in rows.rows) / len(rows)
-    return Speed(name, watch.speed([SPELL * size * mean] * (len(watch.times) - 1)))
+    return watch.speed([SPELL * size * mean] * (len(watch.times) - 1))
 
 
 def work(model: GlimpseForConditionalGeneration, examples: ArrayExamples) -> float:
@@ -224,19 +208,19 @@ def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--questions", type=int, default=3000)
     parser.add_argument("--tokens", type=int, default=32_768)
-    parser.add_argument("--steps", type=int, default=120)
+    parser.add_argument("--steps", type=int, default=60, help="of each in a round")
+    parser.add_argument("--rounds", type=int, default=3)
     parser.add_argument("--cache", type=Path, default=Path("training/curriculum/cache"))
     parser.add_argument("--tiny", action="store_true", help="a try on a processor; its numbers mean nothing")
     chosen = parser.parse_args()
     if chosen.tiny:
-        chosen.questions, chosen.tokens, chosen.steps = 24, 2048, 6
+        chosen.questions, chosen.tokens, chosen.steps, chosen.rounds = 24, 2048, 3, 2
     folder = chosen.cache / f"benchmark-{chosen.questions}"
     drawing = drawn(DEVICE, Wanted(folder, "choose", chosen.questions, "benchmark"))
     texts = [text_of(item, (), STEPS) for item in drawing.items]
     tokenizer = learn_tokenizer(f"{text.prompt} {text.target}" for text in texts)
     examples = ArrayExamples(texts, tokenizer, drawing.pixels)
     rows = Rows(examples)
-    steps = (chosen.steps // 6, chosen.steps)
 
     def fresh() -> GlimpseForConditionalGeneration:
         torch.manual_seed(0)
@@ -244,25 +228,42 @@ def main() -> None:
         return GlimpseForConditionalGeneration(config).to(DEVICE)
 
     each = work(fresh(), examples)
-    cuda, peak = DEVICE == "cuda", peak_of_gpu()
-    machine = torch.cuda.get_device_name() if cuda else "processor"
-    print(f"{each / 1e6:.0f} M operations a token; the Trainer has {workers()} workers; {machine}", flush=True)
-    first, batch = ours("sightline.train", fresh(), examples, chosen.tokens, steps, compiled=False)
-    size = max(1, round(batch / float(examples.lengths.mean())))
-    print(f"{examples.lengths.mean():.0f} tokens an example, {batch:,.0f} tokens a batch, {size} examples a batch")
-    plain = theirs("transformers.Trainer", fresh(), rows, size, steps, Pad(masked=True), chosen.cache)
+    # As many examples as our batches have: all of them, over how many batches they make.
+    size = max(1, round(len(examples) / len(steps_of(examples.lengths, tokens=chosen.tokens, chance=(0,)))))
+    widest = size * (-(-int(examples.lengths.max()) // ROUND) * ROUND)
+    machine = torch.cuda.get_device_name() if DEVICE == "cuda" else "processor"
+    print(f"{machine}, torch {torch.__version__}; {each / 1e6:.0f} M operations a token, {size} examples a batch")
+    print(f"{examples.lengths.mean():.0f} tokens an example; the Trainer has {workers()} workers", flush=True)
+    last = chosen.steps
+    runners = {
+        PEER: lambda: theirs(fresh(), rows, size, last, True, chosen.cache),
+        f"{PEER}, no mask": lambda: theirs(fresh(), rows, size, last, False, chosen.cache),
+        "sightline.train, not sorted": lambda: ours(fresh(), Unsorted(examples), widest, last),
+        "sightline.train": lambda: ours(fresh(), examples, chosen.tokens, last),
+        "sightline.train, compiled": lambda: ours(fresh(), examples, chosen.tokens, last, DEVICE == "cuda"),
+    }
+    report(in_rounds(runners, chosen.rounds), each)
 
-    def say(speed: Speed) -> None:
-        share = f", {speed.tokens * each / peak:.1%} of the peak" if peak else ""
-        times = speed.tokens / plain.tokens
-        print(f"{speed.name:<32} {speed.tokens:>12,.0f} tokens/s  {times:.2f}x{share}", flush=True)
 
-    say(plain)
-    say(first)
-    say(theirs("transformers.Trainer, no mask", fresh(), rows, size, steps, Pad(masked=False), chosen.cache))
-    widest = size * (-(-int(examples.lengths.max()) // 64) * 64)
-    say(ours("sightline.train, not sorted", fresh(), Unsorted(examples), widest, steps, compiled=False)[0])
-    say(ours("sightline.train, compiled", fresh(), examples, chosen.tokens, steps, compiled=cuda)[0])
+def in_rounds(runners: Mapping[str, Callable[[], float]], rounds: int) -> dict[str, list[float]]:
+    """The tokens a second of each, round by round."""
+    found: dict[str, list[float]] = {name: [] for name in runners}
+    for number in range(1, rounds + 1):
+        for name, run in runners.items():
+            found[name].append(run())
+            print(f"round {number}: {name:<32} {found[name][-1]:>12,.0f} tokens/s", flush=True)
+    return found
+
+
+def report(found: Mapping[str, Sequence[float]], each: float) -> None:
+    """The medians, how many times the Trainer's they are, and their share of what the device can do."""
+    peak = peak_of_gpu()
+    print(f"{'median':<34} {'tokens/s':>12}    x Trainer (least and most of a round)")
+    for name, speeds in found.items():
+        ratios = [speed / peer for speed, peer in zip(speeds, found[PEER], strict=True)]
+        share = f", {median(speeds) * each / peak:.1%} of the peak" if peak else ""
+        spread = f"{median(ratios):.2f} ({min(ratios):.2f} to {max(ratios):.2f})"
+        print(f"{name:<34} {median(speeds):>12,.0f}    {spread}{share}")
 
 
 if __name__ == "__main__":

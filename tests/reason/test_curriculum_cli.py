@@ -65,7 +65,7 @@ def test_the_same_seed_gives_the_same_bytes(bench: Path, tmp_path: Path) -> None
 
 def test_arms_have_the_same_tokens_when_asked(bench: Path, tmp_path: Path) -> None:
     totals, longest = [], 0
-    for plan in ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced"):
+    for plan in ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced", "faded"):
         done = compile_curriculum(bench, plan, tmp_path / plan, Settings(tokens=40_000))
         totals.append(done.tokens)
         longest = max(longest, done.proof["longest_record"])

@@ -35,7 +35,13 @@ def test_controls_change_only_the_arrangement() -> None:
 
 def test_which_plans_need_difficulty() -> None:
     needing = {name for name in SHIPPED if load_plan(name).needs_difficulty}
-    assert needing == set(SHIPPED) - {"plain", "full-chain"}
+    assert needing == set(SHIPPED) - {"plain", "full-chain", "faded"}
+
+
+def test_faded_leaves_out_one_step_more_in_each_stage_and_gives_none() -> None:
+    stages = load_plan("faded").stages
+    assert [stage.target for stage in stages] == [STEPS[first:] for first in range(5)]
+    assert not any(stage.given for stage in stages)
 
 
 def test_a_file_may_build_on_a_shipped_plan_or_on_a_neighbour(tmp_path: Path) -> None:

@@ -139,7 +139,7 @@ def test_an_empty_pool_is_said(tmp_path: Path) -> None:
 @given(
     costs=st.lists(st.integers(10, 400), min_size=60, max_size=60),
     budget=st.integers(500, 60_000),
-    name=st.sampled_from(["mir", "reverse", "shuffled", "self-paced", "plain"]),
+    name=st.sampled_from(["mir", "reverse", "shuffled", "self-paced", "plain", "faded"]),
 )
 @settings(max_examples=40, deadline=None)
 def test_a_budget_is_met_within_half_a_record_of_each_stage(

@@ -12,11 +12,13 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+from sightline.train import eye
 from sightline.train.answering import letter, said
 from sightline.train.examples import IGNORED, ArrayExamples, Text
 from sightline.train.eye import HIGH, KINDS, PARTS, ROWS, THINGS, TOKENS, WIDE, spots_of, waves
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import GlimpseProcessor, as_pixels, learn_tokenizer
+from sightline.train.loop import compile_blocks
 
 TEXTS = ["Which is the lightest of the yellow camera, the red mug and 45 others?", "The answer is C. [12 34 56 78]"]
 TOKENIZER = learn_tokenizer(TEXTS * 3, 400)
@@ -153,6 +155,25 @@ def test_the_surest_things_are_told_from_left_to_right() -> None:
     seen = model.eye(looks).features[0]
     assert (seen[:, 1] / seen[:, 0] * PARTS).round().tolist() == sorted(chosen)
     assert not rest.any()
+
+
+def test_pictures_are_looked_at_in_even_numbers_and_found_the_same(monkeypatch: pytest.MonkeyPatch) -> None:
+    model = _model()
+    pixels = torch.randint(256, (5, 3, HIGH, WIDE), dtype=torch.uint8)
+    alone = model.look(pixels)
+    numbers = []
+    model.eye.trunk.register_forward_pre_hook(lambda _, inputs: numbers.append(len(inputs[0])))
+    monkeypatch.setattr(eye, "_EVEN", {"cpu": 4})
+    torch.testing.assert_close(model.look(pixels), alone)
+    assert model.look(pixels[:4]).shape == alone[:4].shape
+    assert numbers == [8, 4]
+
+
+def test_what_a_model_repeats_is_compiled() -> None:
+    model = _model()
+    compile_blocks(model)
+    compiled = {type(part).__name__ for part in model.modules() if part._compiled_call_impl is not None}
+    assert compiled == {"LlamaDecoderLayer", "Layer", "Trunk"}
 
 
 def test_waves_tell_near_numbers_apart() -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 import sys
 from collections import Counter
-from dataclasses import asdict
+from dataclasses import asdict, replace
 from pathlib import Path
 
 import pytest
@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training/world"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import pretrain
-from arms import ARMS, LATER, PLANS, Setting, stages_of, text_of, texts_of
+from arms import ARMS, PLANS, Setting, stages_of, text_of, texts_of
 from asking import said_together
 from choices import choices_of
 from drawing import STEPS, Drawing, _question, _scene
@@ -72,12 +72,24 @@ def test_later_arms_repeat_earlier_stages_or_their_last(drawing: Drawing) -> Non
     assert set(Counter(last).values()) == {5}
 
 
-@pytest.mark.parametrize("arm", LATER)
-def test_later_plans_are_plans_of_the_compiler(arm: str) -> None:
+@pytest.mark.parametrize("arm", ("rehearsed", "long-end"))
+def test_later_plans_ask_for_the_same_steps(arm: str) -> None:
     plan = load_plan(str(PLANS[1] / f"{arm}.toml"))
     assert [(stage.given, stage.target) for stage in plan.stages] == [
         (stage.given, stage.target) for stage in load_plan("mir").stages
     ]
+
+
+def test_faded_arms_ask_for_one_step_less_in_each_stage(drawing: Drawing) -> None:
+    faded = load_plan("faded")
+    assert [(stage.given, stage.target) for stage in faded.stages] == [((), STEPS[n:]) for n in range(5)]
+    assert replace(load_plan(str(PLANS[1] / "faded-mixed.toml")), name="faded", summary=faded.summary) == replace(
+        faded, shuffled=True
+    )
+    in_order, (mixed,) = (texts_of(arm, drawing.items, SETTING, 0) for arm in ("faded", "faded-mixed"))
+    assert _records(in_order) == _records([mixed])
+    (plain,) = texts_of("plain", drawing.items, SETTING, 0)
+    assert _records(in_order[-1:]) == Counter(dict.fromkeys(plain[1], 4))
 
 
 def test_no_stage_gives_what_it_asks_for(drawing: Drawing) -> None:

@@ -16,6 +16,7 @@ pytest.importorskip("matplotlib")
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import write_up
+from scores import Table
 
 QUESTIONS = [
     {"id": f"q{n}", "subtask": "Motion Detection", "level": n / 400, "answer": "ABCD"[n % 4]} for n in range(400)
@@ -43,6 +44,12 @@ def _rows(shares: dict[str, float], setting: dict[str, Any] = SETTING) -> list[d
     return rows
 
 
+def _shares(results: write_up.Results, arm: str) -> Table:
+    table = results.table(arm)
+    assert table is not None
+    return table
+
+
 @pytest.mark.parametrize(
     ("shares", "said"),
     [
@@ -50,6 +57,8 @@ def _rows(shares: dict[str, float], setting: dict[str, Any] = SETTING) -> list[d
         ({"plain": 0.6, "mir": 0.4}, "MIR's curriculum loses to plain fine-tuning by"),
         ({"plain": 0.5, "mir": 0.5}, "Between MIR's curriculum and plain fine-tuning no difference can be told"),
         ({"shuffled": 0.4, "mir": 0.6}, "MIR's curriculum beats its own records in mixed order by"),
+        ({"faded-mixed": 0.4, "faded": 0.6}, "Fading the steps out beats its own records in mixed order by"),
+        ({"plain": 0.5, "faded": 0.5}, "Between fading the steps out and plain fine-tuning no difference can be told"),
         ({"plain": 0.5, "mir": 0.2}, "Better than guessing are plain; the other arms are not."),
         ({"plain": 0.24, "mir": 0.24}, "No arm can be told from guessing, so nothing follows"),
     ],
@@ -95,11 +104,13 @@ def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> N
     assert "12.00 to 12.00 million tokens" in page
     by_stage = next(line for line in page.splitlines() if line.startswith("| mir | easy "))
     assert "## What we make of it\n\nMuch.\n\n## What was done" in page
-    easy, hard = write_up.Results(QUESTIONS, rows[:-24]).table("mir"), page.split("## By difficulty")[1]
-    assert easy is not None and f"| mir | {easy[:, :134].mean():.1%} [" in hard
+    main = write_up.Results(QUESTIONS, [row for row in rows if row["setting"] == SETTING])
+    plain, chain, mir = (_shares(main, arm) for arm in ("plain", "full-chain", "mir"))
+    assert f"| mir | {mir[:, :134].mean():.1%} [" in page.split("## By difficulty")[1]
+    assert f"| plain | {plain.mean():.1%} [" in page.split("## Both ways")[1]
     assert "; stage-1 " in by_stage
     assert "; end " in by_stage
     of_fraction, of_questions = page.splitlines()[-2:]
-    assert of_fraction.startswith("| 24 | 0.33 | 1.0 | 12.0 |") and of_fraction.count("–") == 0
-    assert of_questions.startswith("| 12 | 0.33 | 0.4 | 12.0 |") and of_questions.count("–") == 3
+    assert of_fraction.startswith(f"| 24 | 0.33 | 1.0 | 12.0 | {plain.mean():.1%} | {chain.mean():.1%} | ")
+    assert of_questions.startswith("| 12 | 0.33 | 0.4 | 12.0 | – | – | ")
     assert all((tmp_path / f"pictures/curriculum-{name}.png").stat().st_size > 1000 for name in ("arms", "stages"))

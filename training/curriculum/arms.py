@@ -17,8 +17,8 @@ from sightline.train.examples import ArrayExamples, Text
 from sightline.train.loop import Stage
 
 PLANS = (Path(__file__).parents[2] / "src/sightline/reason/curriculum/plans", Path(__file__).parent / "plans")
-"""Those that are shipped, and those that were made after the first results."""
-ARMS = ("plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced")
+"""Those that are shipped, and those for this experiment alone."""
+ARMS = ("plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced", "faded", "faded-mixed")
 LATER = ("rehearsed", "long-end")
 TITLES = {kind: "-".join(word.capitalize() for word in kind.split("-")) for kind in STEPS}
 TITLES |= {kind: TITLES[kind].replace("-To-", "-to-") for kind in STEPS}
@@ -58,12 +58,12 @@ def _numbered(item: Drawn, kind: str) -> list[str]:
 def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> list[tuple[str, list[Text]]]:
     """The stages of an arm with their texts, in the order of the training."""
     plan = _plan(arm)
-    rng = Random(f"{arm if plan.get('base') is None else plan['base']}/{seed}")
+    base = plan.get("base", arm)
+    rng = Random(f"{base}/{seed}")
     by_level = sorted(items, key=lambda item: item.level)
-    phases = _plan(plan["base"])["phases"] if "base" in plan else plan["phases"]
     before: list[Text] = []
     found = []
-    for phase in phases:
+    for phase in _plan(base)["phases"]:
         found.append([(stage["name"], _taught(stage, by_level, setting, rng, before)) for stage in phase["stages"]])
     arrange = plan.get("arrange", "in-order")
     if arrange == "phases-reversed":

@@ -5,6 +5,7 @@ Each part is two files: part-….npy, the pictures (n × 240 × 320 × 3), and p
 
 from __future__ import annotations
 
+import hashlib
 import io
 import json
 import multiprocessing
@@ -153,14 +154,22 @@ def items_of(*wanted: Wanted) -> list[Drawn]:
 
 
 def looked_at_once(wanted: Wanted, model: GlimpseForConditionalGeneration) -> Path:
-    """A file with looks at all that is wanted, for several processes."""
-    file = wanted.folder / f"looks-{FORM}-{wanted.count}.npy"
+    """A file with an eye's looks at all that is wanted, for several processes."""
+    file = wanted.folder / f"looks-{FORM}-{wanted.count}-{_eye_of(model)}.npy"
     if not file.exists():
         looks = drawn(model.device.type, wanted).looked_at(model).pixels
         beside = file.with_suffix(".part.npy")
         np.save(beside, looks.cpu().numpy())
         beside.replace(file)
     return file
+
+
+def _eye_of(model: GlimpseForConditionalGeneration) -> str:
+    """Another eye sees otherwise: its weights in short."""
+    found = hashlib.sha256()
+    for value in model.eye.state_dict().values():
+        found.update(value.cpu().float().numpy().tobytes())
+    return found.hexdigest()[:12]
 
 
 def _from_row(row: dict[str, Any], at: int) -> Drawn:

@@ -155,10 +155,11 @@ class Experiment:
             if stage == stages[-1].name:  # It is asked all of them, right after this.
                 return {}
             count = min(len(self.asker.drawing.items), self.curve)
-            rows.append({"stage": stage, **self.asker.ask(now, mode_of(arm), count)})
+            rows.append({"stage": stage, **self.asker.ask(now, "chain", count)})
             return {}
 
-        watched = len(stages) > 1 and (seed == self.first or arm == "mir")
+        # To answer at once is taught by a last stage alone, so there is nothing to ask before.
+        watched = len(stages) > 1 and mode_of(arm) == "chain" and (seed == self.first or arm == "mir")
         done = train(model, stages, settings, log, evaluate=evaluate if watched else None)
         return {"tokens": done.tokens, "said": done.said, "seconds": round(done.seconds, 2), "losses": losses}
 

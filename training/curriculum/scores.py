@@ -10,8 +10,11 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-ORDER = ("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced", "rehearsed", "long-end")
-ALIKE = ("plain", "full-chain")
+ORDER = (
+    *("base", "plain", "full-chain", "mir", "shuffled", "reverse", "anti", "self-paced"),
+    *("faded", "faded-mixed", "rehearsed", "long-end"),
+)
+ALIKE = ("plain", "full-chain", "faded", "faded-mixed")
 """Arms to which it is all the same which questions are easy, and how many of them a stage samples."""
 RESAMPLES = 4000
 Row = dict[str, Any]
@@ -48,8 +51,8 @@ def scored(table: Table) -> Score:
 
 
 def mode_of(arm: str) -> str:
-    """How an arm is asked: as it was taught."""
-    return "direct" if arm in ("base", "plain") else "chain"
+    """How an arm is asked: as it was taught at the end."""
+    return "direct" if arm in ("base", "plain", "faded", "faded-mixed") else "chain"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +120,8 @@ PAIRS = (
     ("plain", "full-chain"),
     *((rival, "mir") for rival in ("plain", "full-chain", "shuffled", "reverse", "anti", "self-paced")),
     *((rival, arm) for arm in ("rehearsed", "long-end") for rival in ("mir", "full-chain")),
+    *(("plain", arm) for arm in ("faded", "faded-mixed")),
+    ("faded-mixed", "faded"),
 )
 """Of which the second is compared with the first."""
 

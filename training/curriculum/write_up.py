@@ -38,13 +38,23 @@ MEANING = {
     "self-paced": "all five steps; from the easiest fifth to all questions",
     "rehearsed": "`mir`, but half of each stage's records repeat earlier stages",
     "long-end": "`mir`, but its last stage takes as much as the others together",
+    "faded": "all five steps at first, then one less in each stage; half of all tokens answer at once",
+    "faded-mixed": "the same records as `faded`, in mixed order",
 }
+NAMES = {"mir": "MIR's curriculum", "faded": "Fading the steps out"}
 RIVALS = {
     "plain": "plain fine-tuning",
     "full-chain": "the full chain in mixed order",
     "shuffled": "its own records in mixed order",
+    "faded-mixed": "its own records in mixed order",
 }
 GUESSING = 0.25
+VARIED = ("plain", "full-chain", "mir", "faded", "faded-mixed")
+DIFFER = {
+    ("full-chain", "mir"): "mir − full-chain",
+    ("plain", "faded"): "faded − plain",
+    ("faded-mixed", "faded"): "faded − faded-mixed",
+}
 
 
 def main_table(results: Results) -> str:
@@ -87,8 +97,21 @@ def level_table(results: Results, easy_below: float) -> str:
     return "\n".join(lines)
 
 
+def ways_table(results: Results) -> str:
+    """How each arm does both ways, though it was taught but one of them to the end."""
+    lines = ["| arm | answering at once | writing all five steps | the latter, against full-chain |", "|---|---|---|---|"]
+    rival = results.table("full-chain", mode="chain")
+    for arm in results.arms:
+        direct, chain = (results.table(arm, mode=mode) for mode in ("direct", "chain"))
+        assert direct is not None and chain is not None
+        comparable = rival is not None and rival.shape == chain.shape and arm != "full-chain"
+        moved = scored(chain - rival).in_points() if comparable else "–"
+        lines.append(f"| {arm} | {scored(direct)} | {scored(chain)} | {moved} |")
+    return "\n".join(lines)
+
+
 def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
-    """In words, what the intervals say of MIR's curriculum."""
+    """In words, what the intervals say of MIR's curriculum, and of the one that fades steps out."""
     taught = {arm: table for arm in results.arms if arm != "base" and (table := results.table(arm)) is not None}
     above = [arm for arm, table in taught.items() if scored(table).low > GUESSING]
     if not above:
@@ -96,18 +119,23 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
     lines = (
         [] if len(above) == len(taught) else [f"Better than guessing are {', '.join(above)}; the other arms are not."]
     )
-    for rival, name in RIVALS.items():
-        if (rival, "mir") not in found:
-            continue
-        moved = found[rival, "mir"]
-        if moved.low > 0:
-            lines.append(f"MIR's curriculum beats {name} by {moved.in_points('')} percentage points.")
-        elif moved.high < 0:
-            lost = Score(-moved.mean, -moved.high, -moved.low)
-            lines.append(f"MIR's curriculum loses to {name} by {lost.in_points('')} percentage points.")
-        else:
-            lines.append(f"Between MIR's curriculum and {name} no difference can be told: {moved.in_points()} points.")
+    lines += [
+        _told(NAMES[arm], RIVALS[rival], found[rival, arm])
+        for arm in NAMES
+        for rival in RIVALS
+        if (rival, arm) in found
+    ]
     return " ".join(lines)
+
+
+def _told(name: str, rival: str, moved: Score) -> str:
+    if moved.low > 0:
+        return f"{name} beats {rival} by {moved.in_points('')} percentage points."
+    if moved.high < 0:
+        lost = Score(-moved.mean, -moved.high, -moved.low)
+        return f"{name} loses to {rival} by {lost.in_points('')} percentage points."
+    named = name if name.startswith("MIR") else name.lower()
+    return f"Between {named} and {rival} no difference can be told: {moved.in_points()} points."
 
 
 def stage_scores(results: Results) -> dict[str, dict[str, Score]]:
@@ -115,9 +143,9 @@ def stage_scores(results: Results) -> dict[str, dict[str, Score]]:
     found: dict[str, dict[str, Score]] = {}
     for arm in results.arms:
         rows = [row for row in results.runs if row["arm"] == arm and row["stage"] != "end"]
-        if rows:
+        if rows and mode_of(arm) == "chain":  # To answer at once is taught by a last stage alone.
             stages = [*dict.fromkeys(row["stage"] for row in rows), "end"]
-            tables = {stage: results.table(arm, stage, rows[0]["mode"]) for stage in stages}
+            tables = {stage: results.table(arm, stage) for stage in stages}
             found[arm] = {stage: scored(table) for stage, table in tables.items() if table is not None}
     return found
 
@@ -158,7 +186,7 @@ This page is written by `training/curriculum/write_up.py` from the rows of `trai
 
 A small vision-language model (Glimpse, 24 million parameters; [training](training.md)) starts each time from the same
 weights.{base} Each arm then trains on {spread} ({took}) from the same {setting["questions"]:,} questions of the
-world's twelve subtasks, by the plans that `sightline curriculum` ships. Questions of the lowest
+world's twelve subtasks, by the plans that `sightline curriculum` ships (and `faded-mixed`, a control). Questions of the lowest
 {setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
 {setting["fraction"]:.0%} of the hard ones. All arms train at the rate {setting["rate"]:g}, which falls in the last
 fifth; of three rates it was the best for plain and for the full chain, on questions that are asked nowhere else.
@@ -179,6 +207,12 @@ of so many comparisons one in twenty would be off by chance. Three seeds are few
 ## Compared
 
 {compared_table(found)}
+
+## Both ways
+
+Each arm is asked as it was taught in the end; here each is asked both ways. Differences are in percentage points.
+
+{ways_table(results)}
 
 ## By stage
 
@@ -207,25 +241,28 @@ def _simple(scores: Mapping[str, Mapping[str, float]]) -> str:
 
 
 def variants(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]) -> str:
-    """Where the setting was varied: how MIR's curriculum stands against its rivals in each."""
+    """Where the setting was varied: how the two curricula stand against their rivals in each."""
     others = [setting for setting in settings_of(runs) if setting != main]
     if not others:
         return ""
     lines = [
-        "| questions | easy below | fraction | million tokens | mir | mir − full-chain | mir − plain | chain − plain |",
-        "|---|---|---|---|---|---|---|---|",
+        f"| questions | easy below | fraction | million tokens | {' | '.join(VARIED)} | {' | '.join(DIFFER.values())} |",
+        f"|---|---|---|---|{'---|' * (len(VARIED) + len(DIFFER))}",
     ]
     for setting in [dict(main), *others]:
         rows = rows_of(runs, setting, main)
         results = Results(questions, rows)
         found = differences(results)
-        pairs = (("full-chain", "mir"), ("plain", "mir"), ("plain", "full-chain"))
-        cells = [found[pair].in_points() if pair in found else "–" for pair in pairs]
-        table = results.table("mir")
         values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
-        values += [f"{tokens_of(rows) / 1e6:.1f}", "–" if table is None else str(scored(table))]
-        lines.append(f"| {' | '.join([*values, *cells])} |")
-    return "\n## When it differs\n\nDifferences are in percentage points.\n\n" + "\n".join(lines) + "\n"
+        values += [f"{tokens_of(rows) / 1e6:.1f}"]
+        values += ["–" if (table := results.table(arm)) is None else f"{table.mean():.1%}" for arm in VARIED]
+        values += [found[pair].in_points() if pair in found else "–" for pair in DIFFER]
+        lines.append(f"| {' | '.join(values)} |")
+    about = (
+        "Differences are in percentage points. Which questions are easy, and how many of the hard ones a stage samples, "
+        "is all the same to all arms but `mir`: theirs stand for both."
+    )
+    return f"\n## When it differs\n\n{about}\n\n" + "\n".join(lines) + "\n"
 
 
 def main() -> None:

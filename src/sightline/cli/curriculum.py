@@ -42,7 +42,7 @@ def curriculum(
     benchmark:
         A benchmark of choose tasks with reasoning steps; most plans also need the label `difficulty`.
     plan:
-        mir, plain, full-chain, shuffled, reverse, anti, self-paced, or a TOML file.
+        mir, plain, full-chain, shuffled, reverse, anti, self-paced, faded, or a TOML file.
     out:
         The folder to write; of a curriculum that is there already the files are replaced, what else lies there stays.
     format:

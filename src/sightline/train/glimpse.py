@@ -71,7 +71,7 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
     _supports_flash_attn = True
     _supports_flex_attn = True
     _supports_attention_backend = True
-    _no_split_modules = ("LlamaDecoderLayer",)
+    _no_split_modules = ("LlamaDecoderLayer", "Layer", "Trunk")
 
     def __init__(self, config: GlimpseConfig) -> None:
         super().__init__(config)

@@ -22,7 +22,7 @@ Arrangement: TypeAlias = Literal["in-order", "stages-reversed", "phases-reversed
 STEPS: tuple[StepName, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 """In the order in which they are given and written."""
 _SHIPPED = Path(__file__).parent / "plans"
-SHIPPED = ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced")
+SHIPPED = ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced", "faded")
 
 
 @dataclass(frozen=True, slots=True)
