@@ -125,7 +125,7 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
         for rival in RIVALS
         if (rival, arm) in found
     ]
-    return " ".join(lines)
+    return "\n".join(f"- {line}" for line in lines)
 
 
 def _told(name: str, rival: str, moved: Score) -> str:
