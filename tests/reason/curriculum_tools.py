@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Iterable, Sequence
+from dataclasses import replace
 from pathlib import Path
 from random import Random
 from typing import Any
@@ -11,6 +12,8 @@ from PIL import Image
 
 from sightline import bench
 from sightline.io import read_jsonl
+from sightline.reason.curriculum.compiling import Compiled, Settings, compile_curriculum
+from sightline.reason.curriculum.plan import Plan
 from sightline.types import Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
 from sightline.world.choose import choose_task
 from sightline.world.choose.benchmark import write_choose_benchmark
@@ -63,6 +66,27 @@ def written(
     truths = {name: (truth or {}).get(name, Choice("A", steps=tuple(steps))) for name in asked}
     bench.write(Benchmark("b", Corpus("b", pictures), asked, truths), folder, force=True)
     return folder
+
+
+def compiled(folder: Path, tmp_path: Path, plan: str | Plan = "mir", **settings: Any) -> Compiled:
+    """The curriculum of a benchmark, in `out`."""
+    return compile_curriculum(folder, plan, tmp_path / "out", Settings(**settings))
+
+
+def with_step(kind: str, text: str) -> list[Step]:
+    """The steps, with other words in those of a kind."""
+    return [replace(step, text=text) if step.kind == kind else step for step in STEPS]
+
+
+def pools(count: int) -> list[Task]:
+    """So many questions, hard and easy by turns."""
+    return [question(f"q{number}", "easy" if number % 2 else "hard") for number in range(count)]
+
+
+def asking(folder: Path, more: str, steps: Sequence[Step] = STEPS) -> Path:
+    """Questions that also say this."""
+    tasks = [replace(task, prompt=(*task.prompt, f" {more}")) for task in pools(6)]
+    return written(folder, tasks, steps)
 
 
 def lines(path: Path) -> list[dict[str, Any]]:

@@ -8,8 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import torch
-from transformers import AutoModelForImageTextToText, AutoProcessor
+from transformers import AutoModelForImageTextToText, AutoProcessor, ProcessorMixin
 from transformers.utils.logging import disable_progress_bar
+from transformers.utils.peft_utils import find_adapter_config_file
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
@@ -19,7 +20,6 @@ NEW = ("glimpse", "glimpse-tiny")
 """Names of models that are made here, with a tokenizer learnt from the texts that they are trained on."""
 BASE = "base"
 """The folder beside `model`, for a model that low-rank weights stand beside and that is nowhere else."""
-_ADAPTER = "adapter_config.json"
 
 disable_progress_bar()  # Bars of transformers would stand among the lines of a training.
 
@@ -32,38 +32,53 @@ def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, 
         model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=name == "glimpse-tiny"))
         return model, GlimpseProcessor(tokenizer)
     try:
-        model = _merged(Path(name)) if is_adapter(name) else _whole(name)
-        processor = AutoProcessor.from_pretrained(name)
+        config = find_adapter_config_file(name)
+        return (_whole(name), AutoProcessor.from_pretrained(name)) if config is None else _merged(name, Path(config))
     except (OSError, ValueError) as error:
         why = str(error).strip().splitlines()[0]
         fix = f"give a folder with a vision-language model of transformers, its name, or one of: {', '.join(NEW)}"
         raise UserError(f'the model "{name}" can\'t be opened: {why}', fix) from None
-    return model, processor
 
 
 def is_adapter(name: str) -> bool:
-    """Is this a folder with what LoRA added to a model, and not the model itself?"""
-    return (Path(name) / _ADAPTER).is_file()
+    """Is this, in a folder or on the hub, what LoRA added to a model, and not the model itself?"""
+    return find_adapter_config_file(name) is not None
 
 
 def _whole(name: str) -> Any:
     return AutoModelForImageTextToText.from_pretrained(name, dtype=torch.float32)
 
 
-def _merged(folder: Path) -> Any:
-    """A model with what LoRA added to it in its weights; its base may have been moved together with the folder."""
+def _merged(name: str, config: Path) -> tuple[Any, Any]:
+    """A model with what LoRA added to it in its weights, and its processor.
+
+    The base of a folder's adapter may have been moved together with the folder.
+    """
     try:
         from peft import PeftModel
     except ImportError:
         raise MissingExtraError("LoRA", "train") from None
-    named = json.loads((folder / _ADAPTER).read_text("utf-8"))["base_model_name_or_path"]
-    beside = folder.parent / BASE
-    model = _whole(str(beside if beside.is_dir() else named))
-    trained = {name for name, weight in model.named_parameters() if weight.requires_grad}
-    merged = PeftModel.from_pretrained(model, folder).merge_and_unload()
-    for name, weight in merged.named_parameters():  # Low-rank weights have frozen all others.
-        weight.requires_grad_(name in trained)
-    return merged
+    beside = Path(name).parent / BASE
+    is_moved = Path(name).is_dir() and beside.is_dir()
+    named = json.loads(config.read_text("utf-8")).get("base_model_name_or_path")
+    base = str(beside) if is_moved else named
+    if not base:
+        raise ValueError(f"{config} does not say which model it was added to")
+    model = _whole(base)
+    trained = {part for part, weight in model.named_parameters() if weight.requires_grad}
+    merged = PeftModel.from_pretrained(model, name).merge_and_unload()
+    for part, weight in merged.named_parameters():  # Low-rank weights have frozen all others.
+        weight.requires_grad_(part in trained)
+    return merged, _processor(name, base)
+
+
+def _processor(adapter: str, base: str) -> Any:
+    """That of an adapter; many have none, or only its tokenizer: then that of the model which they were added to."""
+    try:
+        found = AutoProcessor.from_pretrained(adapter)
+    except (OSError, ValueError):
+        found = None
+    return found if isinstance(found, ProcessorMixin) else AutoProcessor.from_pretrained(base)
 
 
 def with_lora(model: Any, rank: int, base: Path | None = None) -> Any:

@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
-from dataclasses import dataclass
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
 
 from sightline.reason.curriculum.plan import STEPS, Stage, StepName
+from sightline.reason.mentions import says_its_number
 from sightline.score import parse_choice
 from sightline.types import Choice, Option, Part, PictureRef, Step, Task
 
@@ -22,10 +23,14 @@ TITLES: Mapping[StepName, str] = {
 
 @dataclass(frozen=True, slots=True)
 class Said:
-    """One step: its words, and the same with the regions that it speaks of."""
+    """One step: its words, and the same with the number of its picture and the regions that it speaks of.
+
+    `elsewhere` are the pictures that it refers to and that the question does not show.
+    """
 
     words: str
     text: str
+    elsewhere: tuple[str, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,16 +82,19 @@ class Exercise:
 def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
     """A choose task and its truth as a lesson; several steps of a kind (one caption for each picture) stay apart.
 
-    A conclusion from which no option can be read has the answer put behind it.
+    Captions of several pictures say which they are of, or that would have to be counted. A conclusion from which no
+    option can be read has the answer put behind it.
     """
     assert truth.option is not None
     parts = [*task.prompt, *(part for option in task.options for part in option.content)]
     images = tuple(part.id for part in parts if isinstance(part, PictureRef))
     options = "\n".join(f"{option.key}. {_marked(option.content)}" for option in task.options)
-    steps = {
-        kind: tuple(_said(step, images, regions) for step in truth.steps if step.kind == kind) for kind in STEPS[:-1]
-    }
-    said = " ".join(word for step in truth.steps if step.kind == "conclusion" for word in step.text.split())
+    by_kind = {kind: [step for step in truth.steps if step.kind == kind] for kind in STEPS}
+    steps = {kind: tuple(_said(step, images, regions) for step in by_kind[kind]) for kind in STEPS[:-1]}
+    if len({*images}) > 1:
+        steps["caption"] = tuple(_numbered(steps["caption"], by_kind["caption"], images))
+    last = by_kind["conclusion"]
+    said = " ".join(word for step in last for word in step.text.split())
     concludes = parse_choice(said, task.options).option if said else None
     if concludes is None:
         concludes, said = truth.option, f"{said} The answer is {truth.option}.".strip()
@@ -99,7 +107,7 @@ def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
         options=task.options,
         answer=truth.option,
         concludes=concludes,
-        steps={**steps, "conclusion": (Said(said, said),)},
+        steps={**steps, "conclusion": (Said(said, said, _elsewhere(last, images)),)},
     )
 
 
@@ -122,7 +130,28 @@ def _marked(parts: tuple[Part, ...]) -> str:
 def _said(step: Step, images: tuple[str, ...], regions: bool) -> Said:
     words = " ".join(step.text.split())
     boxes = [_box(ref, images) for ref in step.pictures if ref.region is not None and ref.id in images]
-    return Said(words, f"{words} [{'; '.join(boxes)}]" if boxes and regions else words)
+    text = f"{words} [{'; '.join(boxes)}]" if boxes and regions else words
+    return Said(words, text, _elsewhere([step], images))
+
+
+def _elsewhere(steps: Sequence[Step], images: tuple[str, ...]) -> tuple[str, ...]:
+    return tuple(dict.fromkeys(ref.id for step in steps for ref in step.pictures if ref.id not in images))
+
+
+def _numbered(captions: Sequence[Said], steps: Sequence[Step], images: tuple[str, ...]) -> Iterator[Said]:
+    """Captions that begin with the number of their picture, unless it is not known or they say it already."""
+    for place, (said, step) in enumerate(zip(captions, steps, strict=True)):
+        number = _number(step, images, place if len(steps) == len(images) else None)
+        is_said = number is None or says_its_number(said.words, number)
+        yield said if is_said else replace(said, text=f"Picture {number}: {said.text}")
+
+
+def _number(caption: Step, images: tuple[str, ...], place: int | None) -> int | None:
+    """The picture that a caption is of: that at its place, if it refers to no other, else the only one it refers to."""
+    about = list(dict.fromkeys(ref.id for ref in caption.pictures))
+    if place is not None and about in ([], [images[place]]):
+        return place + 1
+    return images.index(about[0]) + 1 if len(about) == 1 and about[0] in images else None
 
 
 def _box(ref: PictureRef, images: tuple[str, ...]) -> str:

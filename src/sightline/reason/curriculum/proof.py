@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 
 from sightline.errors import FoundError
 from sightline.reason.curriculum.apart import NO_TWINS, Twins
-from sightline.reason.curriculum.lessons import IMAGE, Exercise
+from sightline.reason.curriculum.lessons import IMAGE, TITLES, Exercise
 from sightline.reason.curriculum.marks import foreign_mark, unusable
 from sightline.reason.curriculum.overlap import MOST, Shared, largest, shared_text
 from sightline.reason.curriculum.pool import Pool, Shown
@@ -19,12 +19,15 @@ from sightline.reason.curriculum.schedule import Entries
 from sightline.reason.curriculum.telling import is_marked, telling_sentence
 from sightline.reason.curriculum.tokens import Counter as TokenCounter
 from sightline.reason.curriculum.tokens import Tokens
+from sightline.reason.mentions import pictures_named
+from sightline.types.words import counted
 
-Check: TypeAlias = Literal["leak", "answer", "pictures", "files", "test", "tokens"]
+Check: TypeAlias = Literal["leak", "answer", "pictures", "steps", "files", "test", "tokens"]
 CHECKS: Mapping[Check, str] = {
     "leak": "no target text in the prompt, and no word of the answer",
     "answer": "the conclusion names the right option",
     "pictures": "as many pictures as placeholders, and no other tool's marks",
+    "steps": "every picture that a step speaks of is shown",
     "files": "every picture is there and can be read",
     "test": "no picture of the test, or nearly one",
     "tokens": "within the limit of tokens",
@@ -175,6 +178,7 @@ class Prover:
         for place, text in (("prompt", exercise.prompt), ("target", exercise.target)):
             if (mark := foreign_mark(text)) is not None:
                 yield "pictures", f"{mark} in the {place}, which a tokenizer may take for its own"
+        yield from _strays(exercise)
         for name, shown in zip(lesson.images, pictures, strict=True):
             if (why := self._unusable(shown.path)) is not None:
                 yield "files", f'"{name}" {why}'
@@ -196,6 +200,19 @@ def _leaks(exercise: Exercise, shared: list[Shared]) -> Iterator[tuple[Check, st
     for place, text in (("a given step", given), ("the question", lesson.stem)):
         if (sentence := telling_sentence(text, lesson)) is not None:
             yield "leak", f'{place} says that the answer is {lesson.answer}: "{_short(sentence)}"'
+
+
+def _strays(exercise: Exercise) -> Iterator[tuple[Check, str]]:
+    """Pictures that steps speak of, by number or by a region, and that are neither shown nor named in the question."""
+    lesson = exercise.lesson
+    known = {*range(1, len(lesson.images) + 1), *pictures_named(lesson.question)}
+    for kind in (*exercise.stage.given, *exercise.stage.target):
+        for said in lesson.steps[kind]:
+            for number in sorted(pictures_named(said.words) - known):
+                shown = counted(len(lesson.images), "picture")
+                yield "steps", f"{TITLES[kind]} speaks of picture {number}, but the question shows {shown}"
+            for name in said.elsewhere:
+                yield "steps", f'{TITLES[kind]} is about "{name}", which the question does not show'
 
 
 def _short(sentence: str) -> str:

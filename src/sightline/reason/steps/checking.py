@@ -8,6 +8,7 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sightline.reason.mentions import pictures_named
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
 from sightline.types.words import counted
@@ -19,7 +20,6 @@ FaultKind: TypeAlias = Literal[
 LONGEST = 4_000
 """Characters of a step; more is no step, but a text run wild."""
 _PLACEHOLDER = re.compile(r"<\|?/?(?:image|img|picture)(?:[_\s-]?\d+)?\|?>", re.IGNORECASE)
-_NUMBERED = re.compile(r"\b(?:picture|image)\s+#?(\d{1,3})\b", re.IGNORECASE)
 _LEAST_REGIONS: dict[StepKind, int] = {"text-to-region": 1, "region-to-region": 2}
 
 
@@ -104,9 +104,8 @@ def _placeholders(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:
             )
         elif (mark := foreign_mark(step.text)) is not None:
             yield Fault("placeholder", f"{step.kind}: {mark} is what a tokenizer may take for its own; leave it out")
-        for number in {int(found) for found in _NUMBERED.findall(step.text)}:
-            if not 1 <= number <= pictures:
-                yield Fault("placeholder", f"{step.kind}: there is no picture {number}: the last is {pictures}")
+        for number in sorted(pictures_named(step.text) - {*range(1, pictures + 1)}):
+            yield Fault("placeholder", f"{step.kind}: there is no picture {number}: the last is {pictures}")
 
 
 def _captions(task: Task, steps: Sequence[Step]) -> Iterator[Fault]:

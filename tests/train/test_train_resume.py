@@ -1,0 +1,154 @@
+"""A training that is stopped, killed or damaged, and taken up again."""
+
+from __future__ import annotations
+
+import os
+import signal
+import subprocess
+import sys
+import time
+from collections.abc import Mapping
+from dataclasses import replace
+from pathlib import Path
+from typing import Any
+
+import pytest
+import torch
+from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
+
+from sightline.errors import UserError
+from sightline.train.__main__ import main
+from sightline.train.checkpoint import Keeper
+from sightline.train.course import read_questions, train_course
+from sightline.train.place import held
+
+
+def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
+    train_course(course_in(tmp_path, stages=("easy",)), SETTINGS)
+    before = losses_of(tmp_path / "out")
+    with pytest.raises(UserError, match="begun here before"):
+        train_course(course_in(tmp_path), SETTINGS)
+    with pytest.raises(UserError, match="begun in another way"):
+        train_course(course_in(tmp_path), SETTINGS, resume=True)
+    train_course(course_in(tmp_path, stages=("easy",)), SETTINGS, resume=True)
+    assert losses_of(tmp_path / "out") == before
+    with pytest.raises(UserError, match="no checkpoint"):
+        train_course(course_in(tmp_path, out=tmp_path / "new"), SETTINGS, resume=True)
+
+
+def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
+    train_course(course_in(tmp_path), SETTINGS)
+    before = losses_of(tmp_path / "out")
+    cut(tmp_path / "out/checkpoint.pt")
+    train_course(course_in(tmp_path), SETTINGS, resume=True)
+    assert "checkpoint.pt is damaged; the training goes on from" in caplog.text
+    assert losses_of(tmp_path / "out") == before
+    for name in ("checkpoint.pt", "checkpoint-before.pt"):
+        cut(tmp_path / "out" / name)
+    with pytest.raises(UserError, match=r"checkpoint\.pt: this checkpoint is damaged"):
+        train_course(course_in(tmp_path), SETTINGS, resume=True)
+
+
+def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    model = torch.nn.Linear(1, 1)
+    optimiser = torch.optim.SGD(model.parameters())
+    with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*begin again"):
+        Keeper(tmp_path / "nowhere/checkpoint.pt", {}).keep(model, optimiser, {})
+    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+    keeper.keep(model, optimiser, {})
+
+    def full(*_: object) -> None:
+        raise OSError("No space left on device")
+
+    monkeypatch.setattr(torch, "save", full)
+    with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*--resume"):
+        keeper.keep(model, optimiser, {})
+
+
+def test_one_training_writes_to_a_folder_at_a_time(tmp_path: Path) -> None:
+    with held(tmp_path / "out"), pytest.raises(UserError, match="another training writes here"):
+        train_course(course_in(tmp_path), SETTINGS)
+    assert train_course(course_in(tmp_path), SETTINGS).totals.steps > 0
+
+
+def test_a_stop_from_the_keyboard_says_how_to_go_on(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
+) -> None:
+    folder, out = course_in(tmp_path).folder, tmp_path / "out"
+
+    def stopped(entry: object) -> None:
+        if entry["step"] == 3:  # type: ignore[index]
+            raise KeyboardInterrupt
+
+    monkeypatch.setattr("sightline.train.__main__.tell", stopped)
+    words = [str(folder), "--model", "glimpse-tiny", "--out", str(out), "--tokens", "512", "--log-every", "1"]
+    assert main([*words, "--keep-every", "2"]) == 130
+    assert capsys.readouterr().err == (
+        f"stopped: 2 steps are kept in {out}; the same command with --resume goes on from there.\n"
+    )
+
+
+def test_questions_whose_answers_are_written_down_are_not_asked_again(tmp_path: Path) -> None:
+    course = course_in(tmp_path)
+    course = replace(course, evals={"colours": read_questions(course.folder)[:1]}, most=2)
+
+    def stopped(entry: Mapping[str, Any]) -> None:
+        if "evaluation" in entry:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_course(course, SETTINGS, tell=stopped)
+    done = train_course(course, SETTINGS, resume=True)
+    assert [entry["stage"] for entry in done.evaluations] == ["easy", "hard"]
+
+
+@pytest.mark.slow
+def test_a_kill_changes_nothing(tmp_path: Path) -> None:
+    folder = tmp_path / "curriculum"
+    folder.mkdir()
+    write_curriculum(folder, copies=12)
+    assert _command(folder, tmp_path / "whole").wait(600) == 0
+    killed = _command(folder, tmp_path / "cut")
+    while killed.poll() is None and len(_lines(tmp_path / "cut")) < 4:
+        time.sleep(0.02)
+    assert killed.poll() is None
+    killed.send_signal(signal.SIGKILL)
+    killed.wait(60)
+    assert _command(folder, tmp_path / "cut", "--resume").wait(600) == 0
+    assert losses_of(tmp_path / "cut") == losses_of(tmp_path / "whole")
+
+
+@pytest.mark.slow
+def test_two_processes_do_what_one_does_with_twice_the_batches(tmp_path: Path) -> None:
+    folder = tmp_path / "curriculum"
+    folder.mkdir()
+    write_curriculum(folder, copies=3)
+    assert _command(folder, tmp_path / "one", "--together", "2").wait(600) == 0
+    two = ("-m", "torch.distributed.run", "--standalone", "--nproc_per_node", "2")
+    assert _command(folder, tmp_path / "two", before=two).wait(600) == 0
+    one, both = losses_of(tmp_path / "one"), losses_of(tmp_path / "two")
+    assert [step for step, _ in both] == [step for step, _ in one]
+    assert [loss for _, loss in both] == pytest.approx([loss for _, loss in one], rel=1e-4)
+
+
+def _lines(folder: Path) -> list[str]:
+    file = folder / "log.jsonl"
+    return file.read_text().splitlines() if file.exists() else []
+
+
+def _command(folder: Path, out: Path, *more: str, before: tuple[str, ...] = ()) -> subprocess.Popen[bytes]:
+    settings = ("--rate", "1e-3", "--tokens", "256", "--keep-every", "1", "--full-precision", "--log-every", "1")
+    words = [
+        sys.executable,
+        *before,
+        "-m",
+        "sightline.train",
+        str(folder),
+        "--model",
+        "glimpse-tiny",
+        "--out",
+        str(out),
+    ]
+    return subprocess.Popen(
+        [*words, *settings, *more], env={**os.environ, "ACCELERATE_USE_CPU": "1"}, stderr=subprocess.DEVNULL
+    )
