@@ -13,7 +13,10 @@ from sightline.bench import Problem
 from sightline.bench.formats import Content, Options, find_format, format_names
 from sightline.errors import UserError
 from sightline.loading import load
+from sightline.run.folder import HEADER as RUN_HEADER
+from sightline.run.folder import key_of
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
+from sightline.types.words import counted
 
 _PathLike = str | os.PathLike[str]
 
@@ -31,7 +34,10 @@ class ImportSummary:
 
 
 def import_files(format_: str, path: _PathLike, out: _PathLike, options: Options | None = None) -> ImportSummary:
-    """Read files of another tool and write them as a BENCH or RUN folder, whole or not at all."""
+    """Read files of another tool and write them as a BENCH or RUN folder, whole or not at all.
+
+    What an earlier import of them wrote is replaced; another benchmark or run is not.
+    """
     options = options or Options()
     known = find_format(format_)
     if known.read is None:
@@ -40,11 +46,14 @@ def import_files(format_: str, path: _PathLike, out: _PathLike, options: Options
     imported = known.read(source, options)
     _refuse_nothing(imported.content, source)
     warnings = (*imported.warnings, *(str(problem) for problem in imported.problems))
-    if isinstance(imported.content, Run):
-        run.write_run(imported.content, out)
-        tasks = {attempt.task_id for attempt in imported.content.attempts}
+    content = imported.content
+    if isinstance(content, Run):
+        _refuse_other_run(Path(out), content)
+        run.write_run(content, out)
+        tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings)
-    written = bench.write(imported.content, out)
+    bench.check_place(out, content.name, content.reviews, content.tasks)
+    written = bench.write(content, out)
     return replace(summarise(written, Path(out)), warnings=warnings)
 
 
@@ -52,6 +61,25 @@ def _refuse_nothing(content: Benchmark | Run, source: Path) -> None:
     empty = not content.attempts if isinstance(content, Run) else not (content.tasks or content.corpus.pictures)
     if empty:
         raise UserError(f"nothing was found in {source}.", "check the path and the format")
+
+
+def _refuse_other_run(out: Path, new: Run) -> None:
+    """Only a run of the same system is replaced, none of whose answers and costs would be lost."""
+    if not (out / RUN_HEADER).is_file():
+        return
+    there = run.read_run(out)
+    lost = len({key_of(attempt) for attempt in there.attempts} - {key_of(attempt) for attempt in new.attempts})
+    if there.system != new.system:
+        holds = f'a run of "{there.system}", not of "{new.system}"'
+    elif new.benchmark_checksum and there.benchmark_checksum and there.benchmark != new.benchmark:
+        holds = f'a run on "{there.benchmark}", not on "{new.benchmark}"'
+    elif lost:
+        holds = f'another run of "{new.system}": {counted(lost, "attempt")} would be lost'
+    elif there.ledger and not new.ledger:
+        holds = f'another run of "{new.system}", with what it cost'
+    else:
+        return
+    raise UserError(f"{out} holds {holds}; it is left as it is.", "choose a new or an empty folder")
 
 
 def _source(path: _PathLike, hub: str | None, local_only: bool) -> Path:

@@ -37,8 +37,37 @@ def test_one_of_the_same_name_with_other_tasks_is_not_added_to(tmp_path: Path) -
     bench.write(replace(ONE, tasks={**ONE.tasks, "u": other}), tmp_path / "b")
     with pytest.raises(UserError, match=r'holds another benchmark "one": 1 task of it, such as "u", would be lost'):
         bench.check_place(tmp_path / "b", "one", tasks=ONE.tasks)
-    bench.check_place(tmp_path / "b", "one", tasks={"t", "u", "v"})
+    bench.check_place(tmp_path / "b", "one", tasks={**ONE.tasks, "u": other, "v": other})
     bench.check_place(tmp_path / "b", "one")
+
+
+def test_the_same_ids_with_other_words_are_another_benchmark(tmp_path: Path) -> None:
+    """Every project that is made calls its queries query_001, query_002 and so on."""
+    tasks = {id_: Task(id_, "rank", (f"a boat {id_}",)) for id_ in "tu"}
+    bench.write(replace(ONE, tasks=tasks), tmp_path / "b")
+    mended = replace(tasks["t"], prompt=("a ship",))
+    bench.check_place(tmp_path / "b", "one", tasks={**tasks, "t": mended})
+    others = {"t": mended, "u": replace(tasks["u"], prompt=("a tree",))}
+    with pytest.raises(UserError, match='another benchmark "one": 2 tasks of it, such as "t" with other words, would'):
+        bench.check_place(tmp_path / "b", "one", tasks=others)
+    bench.write(replace(ONE, tasks={}), tmp_path / "b")
+    bench.check_place(tmp_path / "b", "one", tasks=others)
+
+
+def test_decisions_are_told_apart_by_who_made_them_and_when(tmp_path: Path) -> None:
+    """As many others are not the same ones; half a line was never written; one that can't be read may be somebody's."""
+    later = replace(LOOKED, when=datetime(2026, 11, 2))
+    bench.write(replace(ONE, reviews=(LOOKED, LOOKED)), tmp_path / "b")
+    bench.check_place(tmp_path / "b", "one", (replace(LOOKED, decision="relevant"), LOOKED, later))
+    for kept in ((LOOKED,), (LOOKED, later), (LOOKED, replace(LOOKED, person="Bo"))):
+        with pytest.raises(UserError, match="1 decision would be lost"):
+            bench.check_place(tmp_path / "b", "one", kept)
+    reviews = tmp_path / "b" / "reviews.jsonl"
+    reviews.write_bytes(reviews.read_bytes() + b'{"task": "t", "per')
+    bench.check_place(tmp_path / "b", "one", (LOOKED, LOOKED))
+    reviews.write_bytes(reviews.read_bytes() + b'son": "Bo"}\n')
+    with pytest.raises(UserError, match="1 decision would be lost"):
+        bench.check_place(tmp_path / "b", "one", (LOOKED, LOOKED))
 
 
 def test_what_people_said_is_not_written_over(tmp_path: Path) -> None:

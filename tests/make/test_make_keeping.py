@@ -111,6 +111,14 @@ def test_results_stay_unless_asked_for_and_a_second_clean_has_nothing_to_do(proj
     assert not litter(project, finals=True).remove
 
 
+def test_what_killed_writers_left_goes_too(tmp_path: Path) -> None:
+    project = Project(tmp_path / "p", Config())
+    run_noted(Writes((files.PLAN,)), project, Asking())
+    (project.folder / ".sightline-0123456789abcdef.tmp").write_text("half a file")
+    assert clean(project, litter(project)) == 1
+    assert list(project.folder.iterdir()) == []
+
+
 def test_lines_of_a_run_that_did_not_end_go(tmp_path: Path) -> None:
     project = Project(tmp_path / "p", Config())
     project.folder.mkdir()
@@ -147,8 +155,18 @@ def test_status_says_what_is_older_than_what_it_was_made_from(project: Project) 
 
 
 def test_status_knows_what_is_under_way(project: Project) -> None:
+    project.partial(files.VERDICTS).write_text("{}\n")
+    assert read_status(project).next_stage == "judge"
     project.partial(files.ANNOTATIONS).write_text("{}\n")
     assert read_status(project).next_stage == "annotate"
+
+
+@pytest.mark.parametrize("name", [files.VERDICTS, files.JUDGMENTS])
+def test_status_counts_what_judges_failed_at(project: Project, name: str) -> None:
+    """Ours lie beside the verdicts, those of a batch to benchmaker beside the judgments."""
+    write_jsonl(project.failed(name), [{"query_id": "x", "error": "refused"}])
+    found = {stage.stage: stage for stage in read_status(project).stages}
+    assert found["judge"].failed == 1
 
 
 # --- add-metadata ---------------------------------------------------------------------------------------------

@@ -14,14 +14,18 @@ from make_tools import COLOURS, colour_config, colour_of, describing, draw, flat
 from make_tools import seeing as serving
 from models_server import Received
 from search_tools import Colours
+from sightline import bench
 from sightline.cli.app import main
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.make.asking import BatchWish
 from sightline.make.foreseeing import pool_size
 from sightline.make.plan.stage import PlanStage
+from sightline.make.publish.stage import PublishStage
 from sightline.make.stages import StageResult
+from sightline.make.summary.stage import SummaryStage
 from sightline.models.asking import Asking
+from sightline.types import Benchmark, Corpus
 
 ALL = ("pictures", "annotate", "plan", "query", "judge", "similarity", "audit", "assemble")
 
@@ -162,6 +166,48 @@ def test_a_folder_that_is_called_like_a_stage_is_told_apart(
         main(["make", "pictures"])
     assert stopped.value.code == 2
     assert "sightline make ./pictures" in capsys.readouterr().err
+
+
+def test_other_pictures_are_not_listed_into_a_project_that_was_made_of_some(tmp_path: Path) -> None:
+    """Else its seeds and queries would be judged with pictures that nobody planned them for."""
+    first, second = draw(tmp_path / "first", "red", "green"), draw(tmp_path / "second", "blue", "red")
+    workspace = tmp_path / "ws"
+    for folder in (second, first, first):  # Nothing was made of the first list yet: a folder may be named by mistake.
+        made = sightline.make(folder, "pictures", workspace=workspace, config=config())
+    images, notes_of = made.folder / "images.jsonl", made.folder / "annotations.jsonl"
+    notes_of.write_text("{}\n")
+    before = images.read_bytes()
+    for asking in (Asking(), Asking(plan=True)):
+        with pytest.raises(
+            UserError, match=r"was made of other pictures, such as file://.*/first/.*; .*second has none"
+        ):
+            sightline.make(second, workspace=workspace, config=config(), asking=asking)
+    assert images.read_bytes() == before and notes_of.read_text() == "{}\n"
+    draw(first, "red", "green", "blue")  # More, and others under the same names, are the same collection.
+    assert sightline.make(first, "pictures", workspace=workspace, config=config()).stages[0].counts["pictures"] == 3
+
+
+def test_a_benchmark_of_another_name_is_found_before_anything_is_made(tmp_path: Path) -> None:
+    """As where two names are the same as a folder's: "a b" and "a-b"."""
+    folder = draw(tmp_path / "pictures", "red", "green")
+    bench.write(Benchmark("a b", Corpus("a b", {}), {}, {}), tmp_path / "ws" / "make" / "a-b" / "benchmark")
+    with pytest.raises(UserError, match='holds the benchmark "a b", not "a-b"'):
+        sightline.make(folder, workspace=tmp_path / "ws", config=config(benchmark={"name": "a-b"}))
+    assert not (tmp_path / "ws" / "make" / "a-b" / "images.jsonl").exists()
+
+
+def test_what_is_not_there_or_can_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.chdir(tmp_path)
+    draw(tmp_path / "pictures", "red", "green")
+    (tmp_path / "file").touch()
+    with pytest.raises(UserError, match="no folder annotat, and no stage") as refused:
+        sightline.make("annotat")
+    assert refused.value.fix == 'did you mean "annotate"?'
+    with pytest.raises(UserError, match=r"file/images.jsonl can't be written: File exists"):
+        sightline.make("pictures", "pictures", out="file", config=config())
+    for stage in (SummaryStage(Path("gone")), PublishStage(Path("gone"), dry_run=True)):
+        with pytest.raises(UserError, match="there is no folder gone"):
+            sightline.make(stage=stage, config=config())
 
 
 def test_builtin_photos_has_no_batches_and_is_not_spread(tmp_path: Path) -> None:

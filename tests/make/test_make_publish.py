@@ -187,3 +187,19 @@ def test_an_assembled_benchmark_can_be_published(project: Project, tmp_path: Pat
     plain = Project(tmp_path / "other", load(environment={}).config)
     result = PublishStage(tmp_path / "bench", dry_run=True, agreed=True).run(plain, Asking())
     assert result.counts["pictures"] == 20
+
+
+def test_another_data_set_is_left_as_it_is(tmp_path: Path) -> None:
+    """As where two projects name one folder, or one project publishes two benchmarks."""
+    project = make_project(tmp_path / "one")
+    folder, before = publish(project)
+    other = make_project(tmp_path / "two", pictures=6, queries=2, pool=4, files=False)
+    for number in range(6):
+        save_picture(tmp_path / "two" / "pictures" / picture_id(number), 100 + number)
+    source = read_source(other)
+    with pytest.raises(UserError, match='holds the data set "Harbour Lights", not "Two"'):
+        build(replace(source, benchmark=replace(source.benchmark, name="Two")), folder, Terms(), other.config, WISH)
+    assert checksums(folder) == before.files
+    mine = read_source(project)
+    build(replace(mine, benchmark=replace(mine.benchmark, name="By Night")), folder, Terms(), project.config, WISH)
+    assert read_manifest(folder).name == "By Night"

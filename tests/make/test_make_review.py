@@ -328,11 +328,38 @@ def test_what_would_be_lost_or_change_nothing_is_refused(tmp_path: Path) -> None
     with pytest.raises(UserError, match="the version before"):
         review_benchmark(source, source, people=1)
     out, _ = review_benchmark(source, people=1)
-    with pytest.raises(UserError, match="people have reviewed it"):
+    told = bench.read(out)
+    bench.write(replace(told, reviews=(*told.reviews, *said("rank", "p3", "yes", "eva"))), out)
+    with pytest.raises(UserError, match=r"people have reviewed .*: 1 decision would be lost"):
         review_benchmark(source, out, people=1)
+    with pytest.raises(UserError, match="is version 1, which runs may belong to, and this is version 3"):
+        review_benchmark(out, source, people=1)
     bench.write(benchmark(), tmp_path / "none")
     with pytest.raises(UserError, match="nobody has reviewed"):
         review_benchmark(tmp_path / "none")
+
+
+def test_the_same_reviews_write_the_same_version_again_and_later_ones_a_better_one(tmp_path: Path) -> None:
+    source = written(tmp_path, *REVIEWS)
+    out, first = review_benchmark(source)
+    assert review_benchmark(source)[1].benchmark.checksum == first.benchmark.checksum
+    more = (*said("rank", None, "reword: a big ship", "ben", hour=1), *said("answer", None, "reject", "ana", "ben"))
+    bench.write(benchmark(*REVIEWS, *more), source)
+    assert review_benchmark(source)[0] == out
+    after = bench.read(out)
+    assert (after.version, after.tasks["rank"].text) == ("2", "a big ship") and "answer" not in after.tasks
+    assert bench.validate(out) == () and len(json.loads((out / "review.json").read_text())["versions"]) == 1
+
+
+@pytest.mark.parametrize("dry_run", [False, True])
+@pytest.mark.parametrize(("id_", "words"), [("other", "a red boat"), ("rank", "a tree")])
+def test_another_benchmark_of_the_name_is_left_as_it_is(tmp_path: Path, id_: str, words: str, dry_run: bool) -> None:
+    source = written(tmp_path, *REVIEWS)
+    theirs = replace(benchmark(), version="2", tasks={id_: Task(id_, "rank", (words,))}, truth={})
+    there = bench.write(theirs, tmp_path / "theirs").checksum
+    with pytest.raises(UserError, match='holds another benchmark "all": 1 task of it'):
+        review_benchmark(source, tmp_path / "theirs", dry_run=dry_run)
+    assert bench.read(tmp_path / "theirs").checksum == there
 
 
 def test_each_kind_is_counted_as_what_it_is() -> None:

@@ -134,6 +134,13 @@ def test_the_same_input_gives_the_same_files(project: Project) -> None:
     assert first == second
 
 
+def test_what_is_as_frequent_stands_in_the_order_of_the_annotations() -> None:
+    """Not in that of a set, which is another one in each process."""
+    tags = ("boat", "tree", "lamp", "snow", "water", "house", "road", "bridge")
+    numbers = count(small({"q": {"a": 1}}, annotations=(Annotation("a", " ".join(tags), tags=(*tags, *tags)),)))
+    assert list(numbers.tags.items()) == list(numbers.words.items()) == [(tag, 1) for tag in tags]
+
+
 def test_hostile_words_stay_words(tmp_path: Path) -> None:
     bad = '<img src=x onerror=alert(1)>"&\u202e'
     benchmark = replace(

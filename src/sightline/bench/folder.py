@@ -129,13 +129,13 @@ def write(
 
 
 def write_elsewhere(
-    benchmark: Benchmark, source: Path, out: Path, *, beside: Mapping[str, Any] | None = None
+    benchmark: Benchmark, source: Path, out: Path, *, beside: Mapping[str, Any] | None = None, force: bool = False
 ) -> Benchmark:
     """Write a benchmark that was read from `source` to `out`; its pictures stay where they are, and are found there."""
     if out.resolve() != source.resolve():
         pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
         benchmark = replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures))
-    return write(benchmark, out, beside=beside)
+    return write(benchmark, out, beside=beside, force=force)
 
 
 def _copy(source: Path, target: Path) -> None:

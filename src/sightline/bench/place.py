@@ -2,26 +2,32 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection
+from collections import Counter
+from collections.abc import Collection, Mapping
 from contextlib import suppress
 from pathlib import Path
+from typing import Any
 
 from sightline.bench.files import HEADER, REVIEWS, TASKS
+from sightline.bench.problems import Problem
+from sightline.bench.schema import CURRENT
+from sightline.bench.table import Source
 from sightline.errors import UserError
-from sightline.io import PathLike, read_json, read_jsonl, read_lines
-from sightline.types import Review
+from sightline.io import PathLike, parse_line, read_json, read_jsonl
+from sightline.types import Review, Task
 from sightline.types.words import counted
 
 _ELSEWHERE = "choose a new or an empty folder"
 
 
 def check_place(
-    folder: PathLike, name: str, kept: Collection[Review] = (), tasks: Collection[str] | None = None
+    folder: PathLike, name: str, kept: Collection[Review] = (), tasks: Mapping[str, Task] | None = None
 ) -> None:
     """Refuse a folder whose content would be lost; for verbs, before anything is asked or paid.
 
-    A benchmark of the same name is replaced by its next version. `kept` are the reviews that will be written again.
-    What adds to another benchmark gives the ids of its `tasks`: one that has others is not an earlier version of it.
+    A benchmark of the same name is replaced by its next version. `kept` are the reviews that are not lost by that.
+    Whoever knows the `tasks` that a version before can have gives them: one that has others, or the same ids with other
+    words throughout, is another benchmark.
     """
     place = Path(folder)
     if not place.exists():
@@ -37,22 +43,40 @@ def check_place(
         raise UserError(f'{place} holds the benchmark "{there}", not "{name}"; it is left as it is.', _ELSEWHERE)
     if tasks is not None:
         _refuse_other_tasks(place, name, tasks)
-    reviews = place / REVIEWS.name
-    lost = sum(1 for _ in read_lines(reviews)) - len(kept) if reviews.is_file() else 0
-    if lost > 0:  # Decisions are only ever added.
+    lost = _lost_reviews(place, kept)
+    if lost:
         raise UserError(f"people have reviewed {place}: {counted(lost, 'decision')} would be lost.", _ELSEWHERE)
 
 
-def _refuse_other_tasks(place: Path, name: str, tasks: Collection[str]) -> None:
-    rows = read_jsonl(place / TASKS.name) if (place / TASKS.name).is_file() else ()
-    ids = [row.get("id") for _, row in rows if isinstance(row, dict)]
-    others = [task for task in ids if task not in tasks]
+def _refuse_other_tasks(place: Path, name: str, tasks: Mapping[str, Task]) -> None:
+    lines = read_jsonl(place / TASKS.name) if (place / TASKS.name).is_file() else ()
+    there = {str(row.get("id")): row for _, row in lines if isinstance(row, dict)}
+    others, which = [id_ for id_ in there if id_ not in tasks], ""
+    if not others and not any(_same_words(row, tasks[id_]) for id_, row in there.items()):
+        others, which = list(there), " with other words"
     if others:
         raise UserError(
-            f'{place} holds another benchmark "{name}": {counted(len(others), "task")} of it, such as "{others[0]}", '
-            "would be lost; it is left as it is.",
+            f'{place} holds another benchmark "{name}": {counted(len(others), "task")} of it, such as "{others[0]}"'
+            f"{which}, would be lost; it is left as it is.",
             _ELSEWHERE,
         )
+
+
+def _same_words(row: Mapping[str, Any], task: Task) -> bool:
+    return bool(row.get("prompt") == parse_line(TASKS.name, 1, TASKS.line(task))["prompt"])
+
+
+def _lost_reviews(place: Path, kept: Collection[Review]) -> int:
+    """How many decisions of people are not among those that are kept; a line that can't be read is one, too."""
+    unreadable: list[Problem] = []
+    rows = Source(place, CURRENT, unreadable.extend, growing=True).rows(REVIEWS)
+    lost = Counter(_decision(review) for _, review in rows) - Counter(map(_decision, kept))
+    return lost.total() + len({problem.line for problem in unreadable})
+
+
+def _decision(review: Review) -> tuple[object, ...]:
+    """Who decided what when; the words of a decision may be others in a version that was made of it."""
+    return review.task, review.picture, review.person, review.when
 
 
 def _try(place: Path) -> None:

@@ -26,7 +26,7 @@ if TYPE_CHECKING:
 
 _NOUNS = (
     "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
-    "annotation", "review",
+    "annotation", "review", "problem",
 )  # fmt: skip
 _SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
 "Nouns among the names of what stages count."

@@ -10,7 +10,8 @@ from pathlib import Path
 from typing import Any
 
 from sightline.bench.files import HEADER
-from sightline.io import read_json, sha256_of, write_json
+from sightline.io import LineError, read_json, sha256_of, write_json
+from sightline.leftovers import remove_leftovers
 from sightline.make import project as files
 from sightline.make.project import Project
 from sightline.make.publish.manifest import MANIFEST
@@ -73,7 +74,9 @@ def litter(project: Project, *, finals: bool = False) -> Litter:
 
 
 def clean(project: Project, found: Litter) -> int:
-    """Take these files away, and folders that are empty then; how many files went."""
+    """Take these files away, what killed writers left, and folders that are empty then; how many files went."""
+    if project.folder.is_dir():
+        remove_leftovers(project.folder)
     for path in found.remove:
         if path.is_dir():
             shutil.rmtree(path)
@@ -88,7 +91,11 @@ def clean(project: Project, found: Litter) -> int:
 
 def _noted(project: Project) -> dict[str, Any]:
     path = project.folder / NOTES
-    found = read_json(path) if path.is_file() else {}
+    try:
+        found = read_json(path) if path.is_file() else {}
+    except LineError as error:
+        fix = "take it away; what stages wrote until now is then nobody's to clean"
+        raise LineError(path, error.line, error.reason, fix) from None
     return found if isinstance(found, dict) else {}
 
 

@@ -17,7 +17,7 @@ from sightline.bench.records import AnnotationRecord
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings
 from sightline.errors import UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io import LineError, parse_line, read_lines, write_jsonl
 from sightline.make.plan.pool import PlannedQuery, Pooled, SeededQuery
 from sightline.make.plan.table import Look
 from sightline.types import Annotation, Json, Picture
@@ -25,6 +25,7 @@ from sightline.types import Annotation, Json, Picture
 BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE = "by", "cost_usd", "sha256", "phash", "schema", "look_alike"
 """Columns that benchmaker does not have: who said it, what it cost, of which bytes, under which questions."""
 OURS = (BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE)
+MEND = "mend the line, or take it out"
 _DEFAULTS = ColumnSettings()
 
 
@@ -155,7 +156,7 @@ def read_annotations(path: Path, config: Config) -> Notes:
         try:
             note = lines.read(row)
         except ValueError as error:
-            raise LineError(path, number, str(error), "mend the line, or take it out") from None
+            raise LineError(path, number, str(error), MEND) from None
         again += note.picture_id in found
         found[note.picture_id] = note
     warnings = (f"{path}: {again:,} pictures are there more than once; the last row of each counts",) if again else ()
@@ -228,7 +229,11 @@ def plan_row(query: PlannedQuery, names: ColumnSettings) -> dict[str, Any]:
 
 
 def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
-    for number, row in read_jsonl(path):
+    for number, line in read_lines(path):
+        try:
+            row = parse_line(path, number, line)
+        except LineError as error:
+            raise LineError(path, number, error.reason, error.fix or MEND) from None
         if not isinstance(row, dict):
-            raise LineError(path, number, "expected one JSON object", "mend the line, or take it out")
+            raise LineError(path, number, "expected one JSON object", MEND)
         yield number, row

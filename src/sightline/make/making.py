@@ -18,7 +18,7 @@ from sightline.make import project as files
 from sightline.make.asking import BatchWish
 from sightline.make.assemble.benchmark import FOLDER
 from sightline.make.opening import Opening
-from sightline.make.pipeline import Means, all_stages, check_settings, one_stage, priced_stages, run_stages
+from sightline.make.pipeline import STAGES, Means, all_stages, check_settings, one_stage, priced_stages, run_stages
 from sightline.make.stages import Stage, StageResult
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
@@ -122,6 +122,9 @@ def make(
 
 def _chosen(stage: str | Stage | None, folder: Path | None, means: Means) -> tuple[Stage, ...]:
     if stage is None:
+        meant = None if folder is None or folder.exists() else nearest(str(folder), STAGES)
+        if meant is not None:
+            raise UserError(f"there is no folder {folder}, and no stage of that name.", f'did you mean "{meant}"?')
         return all_stages(folder, means)
     chosen = one_stage(stage, folder, means) if isinstance(stage, str) else stage
     if folder is None or chosen.name == "pictures":

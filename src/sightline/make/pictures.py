@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import os
 import time
-from collections.abc import Iterator
+from collections.abc import Iterable, Iterator, Mapping
+from contextlib import suppress
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
@@ -18,13 +19,15 @@ from sightline.corpus.names import path_of
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
-from sightline.io import write_jsonl
+from sightline.io import LineError, parse_line, read_lines, write_jsonl
 from sightline.make import project as files
 from sightline.make.files import LOOK_ALIKE, PHASH, SHA256
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.types import Corpus, Picture
+
+_MADE_OF_PICTURES = (files.ANNOTATIONS, files.SEEDS, files.PLAN, files.QUERIES, files.JUDGMENTS)
 
 
 @dataclass(frozen=True, slots=True)
@@ -55,6 +58,7 @@ class PicturesStage:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped.items())
             why = f" ({listed})" if listed else ""
             raise UserError(f"{folder} holds no picture that can be read{why}.", "give a folder with pictures in it")
+        _refuse_another(project, folder, rows)
         write_jsonl(project.prepare(files.IMAGES), rows)
         return StageResult(
             self.name,
@@ -64,6 +68,36 @@ class PicturesStage:
             tuple(_warnings(scanned, rows, project)),
             seconds=time.monotonic() - started,
         )
+
+
+def _refuse_another(project: Project, folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:
+    """What was made of other pictures is another benchmark's; one of which nothing was made yet may be listed anew."""
+    path, names = project.path(files.IMAGES), project.config.columns
+    if not path.is_file() or not any(project.path(name).is_file() for name in _MADE_OF_PICTURES):
+        return
+
+    def marks(row: Mapping[str, Any]) -> set[tuple[Any, Any]]:
+        """By its id all that was made knows a picture; what lies there now may be another one."""
+        return {(row.get(names.image_id), row.get(mark)) for mark in (names.image_url, SHA256)}
+
+    now = set[tuple[Any, Any]]().union(*map(marks, rows))
+    there = list(_readable(path))
+    if there and all(now.isdisjoint(marks(row)) for row in there):
+        made_of = f"{project.folder} was made of other pictures, such as {there[0].get(names.image_url)}"
+        raise UserError(
+            f"{made_of}; {folder} has none of them under the same id.",
+            "give the new one a folder (--out) or a name of its own (benchmark.name), or take the old one away: "
+            "sightline make clean --finals",
+        )
+
+
+def _readable(path: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a list that is about to be written anew, whatever else is in it."""
+    for number, line in read_lines(path):
+        with suppress(LineError):
+            row = parse_line(path, number, line)
+            if isinstance(row, dict):
+                yield row
 
 
 def _rows(corpus: Corpus, folder: Path, config: Config) -> Iterator[dict[str, Any]]:

@@ -11,7 +11,7 @@ from sightline.errors import UserError
 from sightline.make import project as files
 from sightline.make.annotate.stage import AnnotateStage, TaxonomyStage, has_taxonomy
 from sightline.make.asking import BatchWish
-from sightline.make.assemble.stage import AssembleStage
+from sightline.make.assemble.stage import AssembleStage, check_bench
 from sightline.make.audit.stage import AuditStage
 from sightline.make.clean import run_noted
 from sightline.make.foreseeing import foresee
@@ -82,6 +82,7 @@ def one_stage(name: str, folder: Path | None, by: Means) -> Stage:
 def check_settings(project: Project) -> None:
     """Refuse settings that a later stage could not work by, before an earlier one has been paid for."""
     config = project.config
+    check_bench(project)
     check_quotas(config.plan)
     if not has_taxonomy(config) or project.path(files.ANNOTATIONS).is_file():
         return

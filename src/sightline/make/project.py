@@ -64,6 +64,11 @@ class Project:
     limit: int | None = None
     "Take only the first pictures or queries."
 
+    @property
+    def name(self) -> str:
+        """How its benchmark is called: as configured, else as its folder."""
+        return self.config.benchmark.name or self.folder.absolute().name
+
     def path(self, name: str) -> Path:
         """Where a file lies: as given, else as configured, else in the folder."""
         configured: Path | None = getattr(self.config.paths, name, None)
@@ -90,7 +95,10 @@ class Project:
     def prepare(self, name: str) -> Path:
         """The file, with a folder that it can be written to."""
         path = self.path(name)
-        path.parent.mkdir(parents=True, exist_ok=True)
+        try:
+            path.parent.mkdir(parents=True, exist_ok=True)
+        except OSError as error:
+            raise UserError(f"{path} can't be written: {error.strerror}.", "choose another folder: --out") from error
         return path
 
 

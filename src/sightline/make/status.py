@@ -41,6 +41,11 @@ _FILES: Mapping[str, str] = {
     "similarity": files.SIMILARITY,
     "audit": files.AUDIT,
 }
+_GROWS: Mapping[str, tuple[str, ...]] = {
+    **{stage: (name,) for stage, name in _FILES.items()},
+    "judge": (files.VERDICTS, files.JUDGMENTS),
+}
+"""Beside which files the lines of a run that did not end lie, and what failed."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +99,7 @@ def _stages(project: Project, ledger: Ledger | None) -> Iterator[StageStatus]:
     places = {stage: _place(project, stage) for stage in _MADE_FROM}
     times = {stage: path.stat().st_mtime for stage, path in places.items() if path.is_file()}
     for stage, made_from in _MADE_FROM.items():
-        name, path = _FILES.get(stage), places[stage]
+        grows, path = _GROWS.get(stage, ()), places[stage]
         done = path.is_file()
         counted = done and path.name.endswith((".jsonl", ".jsonl.gz"))
         yield StageStatus(
@@ -102,8 +107,8 @@ def _stages(project: Project, ledger: Ledger | None) -> Iterator[StageStatus]:
             path,
             done,
             _rows(path) if counted else None,
-            0 if name is None else _rows(project.failed(name)),
-            name is not None and project.partial(name).is_file(),
+            sum(_rows(project.failed(name)) for name in grows),
+            any(project.partial(name).is_file() for name in grows),
             done and any(times.get(before, 0) > times[stage] for before in made_from),
             spent.get(stage),
         )

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from sightline.config import Config
 from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_jsonl
 from sightline.make import project as files
-from sightline.make.files import SCHEMA, SHA256, AnnotationLines
+from sightline.make.files import MEND, SCHEMA, SHA256, AnnotationLines
 from sightline.make.project import Project
+from sightline.run.lines import GrowingFile
 from sightline.types import Annotation, Failure, Picture
 
 
@@ -32,7 +33,7 @@ class AnnotationStore:
             if path.is_file():
                 self._rows |= self._read(path)
         self._failures: dict[str, Failure] = {}
-        self._file: IO[bytes] | None = None
+        self._file: GrowingFile | None = None
 
     def kept(self, pictures: Iterable[Picture], questions: str) -> set[str]:
         """Pictures that are annotated already: the same bytes under the same questions, or by somebody else."""
@@ -47,18 +48,18 @@ class AnnotationStore:
         return row[SCHEMA] == questions and row.get(SHA256) == picture.extra.get(SHA256)
 
     def __enter__(self) -> Self:
-        self._file = self._partial.open("ab")
+        self._file = GrowingFile(self._partial)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._file is not None
-        self._file.close()
         write_jsonl(self.path, self._rows.values())
         write_jsonl(
             self.failed_path, (_failed(id_, what, self._project.config) for id_, what in self._failures.items())
         )
+        self._file.close()
         self._partial.unlink(missing_ok=True)
 
     def add(self, id_: str, found: Annotation | Failure) -> None:
@@ -68,8 +69,7 @@ class AnnotationStore:
             return
         row = self._lines.write(found)
         assert self._file is not None
-        self._file.write(dump(row))
-        self._file.flush()
+        self._file.append(dump(row))
         self._rows[id_] = row
 
     def __len__(self) -> int:
@@ -86,8 +86,10 @@ class AnnotationStore:
                 found[self._lines.read(row).picture_id] = row
             except CutOffError:
                 self.warnings.append(f"{path}, line {number}: cut off by a run that was stopped; it is made again")
+            except LineError as error:
+                raise LineError(path, number, error.reason, MEND) from None
             except ValueError as error:
-                raise LineError(path, number, str(error), "mend the line, or take it out") from None
+                raise LineError(path, number, str(error), MEND) from None
         return found
 
 

@@ -110,7 +110,7 @@ class _Reading:
         pictures = {id_: restored(picture) for id_, picture in listed.items()}
         groups = look_alikes(self._pictures.found, config.duplicates.bits)
         similar = self._similarities()
-        name = config.benchmark.name or self._project.folder.absolute().name
+        name = self._project.name
         return Benchmark(
             name=name,
             corpus=Corpus(name, pictures, groups),

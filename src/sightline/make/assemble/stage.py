@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline import bench
-from sightline.bench.files import REVIEWS
+from sightline.bench.files import HEADER, REVIEWS
 from sightline.make import project as files
 from sightline.make.asking import free
 from sightline.make.assemble.benchmark import FOLDER, OTHER_REVIEWS, Assembled, assemble, read_reviews
@@ -63,6 +63,14 @@ class AssembleStage:
             (*found.warnings, *_aside(found), *map(str, problems[:_SHOWN])),
             seconds=time.monotonic() - started,
         )
+
+
+def check_bench(project: Project) -> None:
+    """Refuse a project whose benchmark has another name, before anything is made that would take its place."""
+    place = project.folder / FOLDER
+    if (place / HEADER).is_file():
+        said = read_reviews(place / REVIEWS.name) if (place / REVIEWS.name).is_file() else ()
+        bench.check_place(place, project.name, said)
 
 
 def counts_of(found: Assembled) -> dict[str, int]:

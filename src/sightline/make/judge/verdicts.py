@@ -6,11 +6,13 @@ from collections.abc import Iterable, Iterator
 from dataclasses import asdict, dataclass, fields, replace
 from pathlib import Path
 from types import TracebackType
-from typing import IO, Any, Self
+from typing import Any, Self
 
 from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_jsonl
 from sightline.make import project as files
+from sightline.make.files import MEND
 from sightline.make.project import Project
+from sightline.run.lines import GrowingFile
 from sightline.types import Failure, Judgment
 
 
@@ -74,8 +76,10 @@ def read_verdicts(path: Path) -> tuple[list[Verdict], list[str]]:
             found.append(read_verdict(parse_line(path, number, line)))
         except CutOffError:
             warnings.append(f"{path}, line {number}: cut off by a run that was stopped; it is judged again")
+        except LineError as error:
+            raise LineError(path, number, error.reason, MEND) from None
         except ValueError as error:
-            raise LineError(path, number, str(error), "mend the line, or take it out") from None
+            raise LineError(path, number, str(error), MEND) from None
     return found, warnings
 
 
@@ -97,7 +101,7 @@ class VerdictStore:
                 self.warnings += said
                 self._add(verdicts)
         self._failures: dict[tuple[str, str, str], Failure] = {}
-        self._file: IO[bytes] | None = None
+        self._file: GrowingFile | None = None
 
     def get(self, task: str, picture: str, judge: str, key: str) -> Verdict | None:
         """The verdict, if it holds: the same questions about the same words and bytes, or written by hand."""
@@ -109,24 +113,23 @@ class VerdictStore:
         return iter(self._failures.values())
 
     def __enter__(self) -> Self:
-        self._file = self._partial.open("ab")
+        self._file = GrowingFile(self._partial)
         return self
 
     def __exit__(
         self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
     ) -> None:
         assert self._file is not None
-        self._file.close()
         self._write()
         write_jsonl(self.failed_path, (_failed(*who, what) for who, what in self._failures.items()))
+        self._file.close()
         self._partial.unlink(missing_ok=True)
 
     def add(self, verdicts: Iterable[Verdict]) -> None:
         """New verdicts."""
         assert self._file is not None
         new = list(verdicts)
-        self._file.write(b"".join(dump(asdict(verdict)) for verdict in new))
-        self._file.flush()
+        self._file.append(b"".join(dump(asdict(verdict)) for verdict in new))
         self._add(new)
 
     def mark(self, counted: Iterable[Verdict]) -> None:

@@ -50,7 +50,7 @@ class Facts:
 
     @property
     def title(self) -> str:
-        return " ".join(self.benchmark.name.split())
+        return title_of(self.benchmark)
 
     @property
     def description(self) -> str:
@@ -94,6 +94,11 @@ class Facts:
         for task, truth in sorted(self.benchmark.truth.items()):
             found.update(f"{task}\0{truth!r}\n".encode())
         return found.hexdigest()
+
+
+def title_of(benchmark: Benchmark) -> str:
+    """The name of a data set: the benchmark's, on one line."""
+    return " ".join(benchmark.name.split())
 
 
 def size_category(rows: int) -> str:

@@ -16,9 +16,9 @@ from sightline.make.publish.card import card_file
 from sightline.make.publish.choose import Chosen, choose
 from sightline.make.publish.citation import citation_file
 from sightline.make.publish.croissant import croissant_file
-from sightline.make.publish.facts import Facts
+from sightline.make.publish.facts import Facts, title_of
 from sightline.make.publish.layout import TASK_FILE, Layout, task_file, write_tables
-from sightline.make.publish.manifest import MANIFEST, Manifest, Terms, checksums
+from sightline.make.publish.manifest import MANIFEST, Manifest, Terms, checksums, read_manifest
 from sightline.make.publish.naming import Names, neutral, read_names, renamed, write_names
 from sightline.make.publish.prepare import Prepared, prepared
 from sightline.make.publish.splits import Divided, divide, parse_splits
@@ -55,8 +55,8 @@ def build(source: Source, out: Path, terms: Terms, config: Config, wish: Wish) -
     chosen = choose(source.benchmark, source.folder, licences=terms.licences, taken_down=wish.taken_down)
     ask_first(chosen, terms, agreed=wish.agreed)
     earlier = _earlier(out, wish)
-    near = out.absolute().parent
-    with prepared(chosen, source.folder, near, keep_metadata=terms.keep_metadata, taken_down=wish.taken_down) as found:
+    with prepared(chosen, source.folder, out, keep_metadata=terms.keep_metadata, taken_down=wish.taken_down) as found:
+        _refuse_another(out, found.benchmark)
         names = _names(found.benchmark, terms, earlier)
         ready = found if terms.keep_ids else _neutral(found, names, source.benchmark)
         divided = divide(
@@ -83,6 +83,20 @@ def _earlier(out: Path, wish: Wish) -> Names:
             "choose another folder for the data set (paths.dataset)",
         )
     return read_names(wish.names)
+
+
+def _refuse_another(out: Path, benchmark: Benchmark) -> None:
+    """A data set of the same name, or with some of the same pictures, is one that this takes the place of."""
+    there = {row["sha256"] for row in published(out)}
+    name = title_of(benchmark)
+    if not there or any(picture.sha256 in there for picture in benchmark.corpus.pictures.values()):
+        return
+    held = read_manifest(out).name
+    if held != name:
+        raise UserError(
+            f'{out} holds the data set "{held}", not "{name}"; it is left as it is.',
+            "choose another project (--out FOLDER) or another place for the data set (paths.dataset)",
+        )
 
 
 def _names(benchmark: Benchmark, terms: Terms, earlier: Names) -> Names:

@@ -8,11 +8,11 @@ from concurrent.futures import ThreadPoolExecutor
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
-from tempfile import TemporaryDirectory
 
 from sightline.bench import picture_path
 from sightline.corpus.pixels import RefusedError, identify
 from sightline.errors import UserError
+from sightline.leftovers import folder_beside
 from sightline.make.publish.choose import Chosen
 from sightline.make.publish.lessen import lessen
 from sightline.make.publish.scrub import Clean, scrub
@@ -32,12 +32,11 @@ class Prepared:
 
 @contextmanager
 def prepared(
-    chosen: Chosen, folder: Path, near: Path, *, keep_metadata: bool = False, taken_down: Collection[str] = ()
+    chosen: Chosen, folder: Path, out: Path, *, keep_metadata: bool = False, taken_down: Collection[str] = ()
 ) -> Iterator[Prepared]:
-    """Clean every picture into a folder beside `near`; one that can't be read, or was taken down, stays here."""
-    near.mkdir(parents=True, exist_ok=True)
-    with TemporaryDirectory(prefix=".sightline-pictures-", dir=near) as temporary, ThreadPoolExecutor() as pool:
-        target, pictures = Path(temporary), chosen.benchmark.corpus.pictures
+    """Clean every picture into a folder beside `out`; one that can't be read, or was taken down, stays here."""
+    with folder_beside(out.resolve()) as target, ThreadPoolExecutor() as pool:
+        pictures = chosen.benchmark.corpus.pictures
 
         def clean(picture: Picture) -> Picture | str:
             return _cleaned(picture, folder, target, keep_metadata, taken_down)

@@ -43,7 +43,8 @@ def review_benchmark(
 ) -> tuple[Path, Applied]:
     """Apply the reviews of the benchmark in `source`, and write the next version to `out`; `source` stays as it is.
 
-    `out` is `source` with the new version behind its name when not given. With `dry_run` nothing is written.
+    `out` is `source` with the new version behind its name when not given; only that version, made of the same tasks
+    and with no reviews of its own, is replaced there. With `dry_run` nothing is written.
     """
     before = bench.read(source)
     applied = apply_reviews(before, people=people, accepted_only=accepted_only)
@@ -53,12 +54,11 @@ def review_benchmark(
     out = place.with_name(f"{place.name.removesuffix(f'-v{before.version}')}-v{version}") if out is None else out
     if out.resolve() == source.resolve():
         raise UserError(f"{out} is the version before, which runs may belong to.", "choose another folder")
-    if (out / REVIEWS.name).is_file():
-        raise UserError(f"{out} is there, and people have reviewed it.", "choose another folder")
+    _refuse_another(out, before, applied.benchmark)
     applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people)))
     if not dry_run:
         log = {"versions": [*_earlier(source), _entry(before, applied, people)]}
-        written = bench.write_elsewhere(applied.benchmark, source, out, beside={LOG: log})
+        written = bench.write_elsewhere(applied.benchmark, source, out, beside={LOG: log}, force=True)
         applied = replace(applied, benchmark=written)
     return out, applied
 
@@ -96,6 +96,17 @@ class ReviewStage:
             {"problem": len(problems)} if problems else {},
             (*_told(applied), *map(str, problems[:_SHOWN])),
             seconds=time.monotonic() - started,
+        )
+
+
+def _refuse_another(out: Path, before: Benchmark, after: Benchmark) -> None:
+    """Only what was made of the same benchmark is replaced: its tasks, left out or reworded by now, and its reviews."""
+    bench.check_place(out, before.name, before.reviews, {**before.tasks, **after.tasks})
+    there = read_json(out / HEADER).get("version") if (out / HEADER).is_file() else after.version
+    if there != after.version:
+        raise UserError(
+            f"{out} is version {there}, which runs may belong to, and this is version {after.version}.",
+            "choose another folder",
         )
 
 

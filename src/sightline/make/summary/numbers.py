@@ -67,13 +67,13 @@ class Numbers:
     @cached_property
     def tags(self) -> Counter[str]:
         """Pictures by tag."""
-        return Counter(tag for note in self.notes.values() for tag in set(note.tags))
+        return Counter(tag for note in self.notes.values() for tag in dict.fromkeys(note.tags))
 
     @cached_property
     def words(self) -> Counter[str]:
         """Pictures by word of their summary, without words that say nothing."""
         summaries = (note.summary.casefold() for note in self.notes.values() if note.summary)
-        words = Counter(word for text in summaries for word in set(_WORD.findall(text)))
+        words = Counter(word for text in summaries for word in dict.fromkeys(_WORD.findall(text)))
         return Counter({word: count for word, count in words.items() if not _COMMON.fullmatch(word)})
 
     @cached_property

@@ -7,6 +7,7 @@ from pathlib import Path
 
 from sightline import bench
 from sightline.bench.files import HEADER
+from sightline.errors import UserError
 from sightline.make import project as files
 from sightline.make.assemble.benchmark import FOLDER, assemble
 from sightline.make.assemble.pictures import completed
@@ -28,6 +29,8 @@ def read_source(project: Project, given: Path | None = None) -> Source:
 
     A folder that is no benchmark may hold files of a project, or benchmaker's.
     """
+    if given is not None and not given.is_dir():
+        raise UserError(f"there is no folder {given}.", "give a benchmark, or a folder with benchmaker's files")
     folder = given or _finished(project)
     if folder is not None and (folder / HEADER).is_file():
         return Source(_completed(bench.read(folder), project), folder)
