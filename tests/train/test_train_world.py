@@ -15,7 +15,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training/world"))
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import pretrain
-from arms import ARMS, PLANS, Setting, stages_of, text_of, texts_of
+from arms import ARMS, LATER, PLANS, Setting, stages_of, text_of, texts_of, variants
 from asking import said_together
 from choices import choices_of
 from drawing import STEPS, Drawing, _question, _scene
@@ -271,3 +271,11 @@ def test_only_whole_runs_are_taken_over(tmp_path: Path) -> None:
     assert taken.has("mir", 0, SETTING)
     assert not taken.has("mir", 1, SETTING)
     assert len(taken.rows) == 1
+
+
+def test_variants_are_other_settings_of_known_arms() -> None:
+    found = variants()
+    assert len({setting for _, setting in found} - {Setting()}) >= 6
+    for arms, setting in found:
+        assert set(arms) <= {*ARMS, *LATER}
+        assert (setting == Setting()) <= (set(arms) <= set(LATER))

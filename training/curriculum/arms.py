@@ -31,11 +31,19 @@ class Setting:
     `passes` is how many times an arm trains on as many tokens as MIR's plan has.
     """
 
-    questions: int = 12_000
+    questions: int = 20_000
     easy_below: float = 1 / 3
     fraction: float = 0.4
     rate: float = 5e-4
-    passes: float = 1.0
+    passes: float = 1.5
+
+
+def variants() -> list[tuple[tuple[str, ...], Setting]]:
+    """Arms, and the settings in which they are tried beside the experiment itself."""
+    found = tomllib.loads((Path(__file__).parent / "variants.toml").read_text())["variants"]
+    return [
+        (tuple(one["arms"]), Setting(**{name: one[name] for name in one.keys() - {"arms", "about"}})) for one in found
+    ]
 
 
 def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> Text:

@@ -1,7 +1,8 @@
 """Does the order matter? Arms and seeds, each trained on as many tokens, asked the same held-out questions.
 
 Run: PYTHONPATH=src python training/curriculum/experiment.py --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
-Needs torch, transformers, accelerate, numpy and Pillow. FOLDER is what pretrain.py wrote. Writes to OUT:
+Needs torch, transformers, accelerate, numpy and Pillow. FOLDER is what pretrain.py wrote. With --variants it runs those
+of variants.toml, else what --arms, --seeds and the settings say. Writes to OUT:
   questions.json   the held-out questions: id, subtask, level, answer
   runs.jsonl       a line for each evaluation: arm, seed, stage, mode, letters chosen, some words, tokens, seconds
 What stands in the runs.jsonl of --done is not run again; `write_up.py` makes tables and plots of it. So small a model
@@ -14,15 +15,16 @@ import argparse
 import json
 import multiprocessing
 import time
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from concurrent.futures import FIRST_COMPLETED, Future, ProcessPoolExecutor, wait
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
+from functools import cache
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 import torch
-from arms import ARMS, LATER, Setting, stages_of, text_of
+from arms import ARMS, LATER, Setting, stages_of, text_of, variants
 from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
@@ -101,14 +103,15 @@ class Experiment:
     """What the runs of one process share."""
 
     base: Path
-    pool: Drawing
+    pool_of: Callable[[int], Drawing]
+    """So many questions to learn from."""
     asker: Asker
     tokens: int
     compiled: bool
     curve: int
     first: int
     """The seed with which all arms of several stages are asked after each; for the others only MIR's is."""
-    budget: int = 0
+    budgets: dict[Setting, int] = field(default_factory=dict)
 
     def run(self, arm: str, seed: int, setting: Setting) -> list[dict[str, Any]]:
         """Train one arm from the base and ask it: after each stage in short, at the end in full."""
@@ -127,11 +130,12 @@ class Experiment:
         self, model: nn.Module, arm: str, seed: int, setting: Setting, rows: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """Train through an arm's stages; a row for each stage where there are several, and what it took."""
+        pool, tokenizer = self.pool_of(setting.questions), self.asker.tokenizer
         # All arms get what MIR's plan takes by itself, so many times.
-        if not self.budget:
-            plan = stages_of("mir", self.pool, setting, 0, self.asker.tokenizer, None)
-            self.budget = round(setting.passes * sum(stage.budget for stage in plan))
-        stages = stages_of(arm, self.pool, setting, seed, self.asker.tokenizer, self.budget)
+        if setting not in self.budgets:
+            plan = stages_of("mir", pool, setting, 0, tokenizer, None)
+            self.budgets[setting] = round(setting.passes * sum(stage.budget for stage in plan))
+        stages = stages_of(arm, pool, setting, seed, tokenizer, self.budgets[setting])
         settings = Settings(
             rate=setting.rate,
             optimiser="muon",
@@ -170,32 +174,48 @@ _here: list[Experiment] = []
 
 def _begin(chosen: argparse.Namespace) -> None:
     model, processor = load(chosen.base, DEVICE)
-    held, pool = (
+
+    def looked_at(wanted: Wanted) -> Drawing:
         # In a file that all processes share: on the device there is no room for so many copies.
-        Drawing(items_of(one), torch.from_numpy(np.load(looked_at_once(one, model), mmap_mode="c")))
-        for one in wanted_of(chosen)
-    )
-    asker = Asker(held, processor.tokenizer, chosen.most)
+        return Drawing(items_of(wanted), torch.from_numpy(np.load(looked_at_once(wanted, model), mmap_mode="c")))
+
+    @cache
+    def pool_of(questions: int) -> Drawing:
+        return looked_at(pool_wanted(chosen, questions))
+
+    asker = Asker(looked_at(held_wanted(chosen)), processor.tokenizer, chosen.most)
     shared = (chosen.tokens, chosen.compiled, chosen.curve, chosen.seeds[0])
-    _here.append(Experiment(chosen.base, pool, asker, *shared))
+    _here.append(Experiment(chosen.base, pool_of, asker, *shared))
 
 
 def _run(arm: str, seed: int, setting: Setting) -> list[dict[str, Any]]:
     return _here[0].run(arm, seed, setting)
 
 
-def wanted_of(chosen: argparse.Namespace) -> tuple[Wanted, Wanted]:
-    """The held-out questions, and those that are learnt from."""
-    folder = chosen.cache / ("tiny" if chosen.tiny else "full")
+def held_wanted(chosen: argparse.Namespace) -> Wanted:
+    """The held-out questions, or those that choices are made by."""
     asked = "tried" if chosen.trying else "held"
-    return (
-        Wanted(folder / f"{asked}-asked", "choose", chosen.held, f"curriculum-{asked}"),
-        Wanted(folder / "pool", "choose", chosen.questions, "curriculum"),
-    )
+    return Wanted(_folder(chosen) / f"{asked}-asked", "choose", chosen.held, f"curriculum-{asked}")
+
+
+def pool_wanted(chosen: argparse.Namespace, questions: int) -> Wanted:
+    """So many questions to learn from."""
+    return Wanted(_folder(chosen) / "pool", "choose", questions, "curriculum")
+
+
+def _folder(chosen: argparse.Namespace) -> Path:
+    folder: Path = chosen.cache / ("tiny" if chosen.tiny else "full")
+    return folder
 
 
 def runs_of(chosen: argparse.Namespace) -> list[Run]:
-    """All that is to be run, seeds outside: whenever it stops, all arms have as many. The base is the same for all."""
+    """All that is to be run, seeds inside for variants, where each is of use by itself, else outside: whenever it
+    stops, all arms have as many. The base is the same for all.
+    """
+    if chosen.variants:
+        tiny = {"questions": chosen.questions, "passes": 1.0} if chosen.tiny else {}
+        tried = [(arms, replace(setting, **tiny)) for arms, setting in variants()]
+        return [(arm, seed, setting) for arms, setting in tried for seed in chosen.seeds for arm in arms]
     first = chosen.seeds[0]
     return [
         (arm, seed, Setting(chosen.questions, chosen.easy_below, chosen.fraction, rate, chosen.passes))
@@ -225,11 +245,12 @@ def arguments() -> argparse.Namespace:
     parser.add_argument(
         "--rate", nargs="+", type=float, default=[Setting().rate], help="one, or several to choose from"
     )
+    parser.add_argument("--variants", action="store_true", help="those of variants.toml, not --arms and settings")
     parser.add_argument("--trying", action="store_true", help="ask other questions than those that decide")
     parser.add_argument("--passes", type=float, default=Setting().passes)
     parser.add_argument("--held", type=int, default=1200)
     parser.add_argument("--curve", type=int, default=400, help="questions that are asked after each stage")
-    parser.add_argument("--tokens", type=int, default=12_288, help="of a batch")
+    parser.add_argument("--tokens", type=int, default=8192, help="of a batch")
     parser.add_argument("--most", type=int, default=560, help="tokens that an answer may have")
     parser.add_argument("--until", type=float, default=560, help="no run is begun that would end later, in seconds")
     parser.add_argument("--beside", type=int, default=1, help="runs at a time")
@@ -249,27 +270,28 @@ def main() -> None:
     def say(words: str) -> None:
         print(f"{time.monotonic() - started:6.1f} s  {words}", flush=True)
 
-    model, _ = load(chosen.base, DEVICE)
-    for one in wanted_of(chosen):
-        looked_at_once(one, model)
-    del model
-    torch.cuda.empty_cache()
-    held = items_of(wanted_of(chosen)[0])
-    answers = [item.answer for item in held]
-    say(f"{chosen.questions} questions to learn from, {len(held)} held out")
-    about = [{"id": i.id, "subtask": i.subtask, "level": i.level, "answer": i.answer} for i in held]
-    (chosen.out / "questions.json").write_text(json.dumps(about))
     journal = Journal(chosen.out / "runs.jsonl")
     journal.take(chosen.done)
     left = [run for run in runs_of(chosen) if not journal.has(*run)]
+    model, _ = load(chosen.base, DEVICE)
+    looked_at_once(held_wanted(chosen), model)
+    for questions in sorted({setting.questions for _, _, setting in left}):
+        looked_at_once(pool_wanted(chosen, questions), model)
+    del model
+    torch.cuda.empty_cache()
+    held = items_of(held_wanted(chosen))
+    answers = [item.answer for item in held]
+    say(f"{len(left)} runs, {len(held)} questions held out")
+    about = [{"id": i.id, "subtask": i.subtask, "level": i.level, "answer": i.answer} for i in held]
+    (chosen.out / "questions.json").write_text(json.dumps(about))
     for (arm, seed, setting), rows in done_beside(chosen, left, started):
         if isinstance(rows, str):
-            say(f"{arm} {seed} at {setting.rate:g} failed: {rows}")
+            say(f"{arm} {seed} ({setting}) failed: {rows}")
             continue
         for row in rows:
             journal.add(row)
         scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-2:])
-        say(f"{arm} {seed} at {setting.rate:g}: {scores}; trained {rows[-1]['seconds']} s")
+        say(f"{arm} {seed} ({setting}): {scores}; trained {rows[-1]['seconds']} s")
     missing = [run for run in left if not journal.has(*run)]
     say(f"{len(missing)} runs wait for the next call: give this call's output as --done" if missing else "all are done")
 

@@ -99,7 +99,10 @@ def level_table(results: Results, easy_below: float) -> str:
 
 def ways_table(results: Results) -> str:
     """How each arm does both ways, though it was taught but one of them to the end."""
-    lines = ["| arm | answering at once | writing all five steps | the latter, against full-chain |", "|---|---|---|---|"]
+    lines = [
+        "| arm | answering at once | writing all five steps | that, against full-chain |",
+        "|---|---|---|---|",
+    ]
     rival = results.table("full-chain", mode="chain")
     for arm in results.arms:
         direct, chain = (results.table(arm, mode=mode) for mode in ("direct", "chain"))
@@ -186,8 +189,8 @@ This page is written by `training/curriculum/write_up.py` from the rows of `trai
 
 A small vision-language model (Glimpse, 24 million parameters; [training](training.md)) starts each time from the same
 weights.{base} Each arm then trains on {spread} ({took}) from the same {setting["questions"]:,} questions of the
-world's twelve subtasks, by the plans that `sightline curriculum` ships (and `faded-mixed`, a control). Questions of the lowest
-{setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
+world's twelve subtasks, by the plans that `sightline curriculum` ships (and `faded-mixed`, a control). Questions of the
+lowest {setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
 {setting["fraction"]:.0%} of the hard ones. All arms train at the rate {setting["rate"]:g}, which falls in the last
 fifth; of three rates it was the best for plain and for the full chain, on questions that are asked nowhere else.
 
@@ -246,7 +249,7 @@ def variants(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any])
     if not others:
         return ""
     lines = [
-        f"| questions | easy below | fraction | million tokens | {' | '.join(VARIED)} | {' | '.join(DIFFER.values())} |",
+        f"| questions | easy below | fraction | million tokens | {' | '.join([*VARIED, *DIFFER.values()])} |",
         f"|---|---|---|---|{'---|' * (len(VARIED) + len(DIFFER))}",
     ]
     for setting in [dict(main), *others]:
@@ -259,8 +262,8 @@ def variants(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any])
         values += [found[pair].in_points() if pair in found else "–" for pair in DIFFER]
         lines.append(f"| {' | '.join(values)} |")
     about = (
-        "Differences are in percentage points. Which questions are easy, and how many of the hard ones a stage samples, "
-        "is all the same to all arms but `mir`: theirs stand for both."
+        "Differences are in percentage points. Which questions are easy, and how many of the hard ones a stage "
+        "samples, is all the same to all arms but `mir`: theirs stand for both."
     )
     return f"\n## When it differs\n\n{about}\n\n" + "\n".join(lines) + "\n"
 
