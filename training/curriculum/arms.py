@@ -37,6 +37,12 @@ class Setting:
     rate: float = 5e-4
     passes: float = 1.5
 
+    def __str__(self) -> str:
+        return (
+            f"{self.questions:,} questions, {self.passes:g} passes, easy below {self.easy_below:.2f}, "
+            f"fraction {self.fraction:g}, rate {self.rate:g}"
+        )
+
 
 def variants() -> list[tuple[tuple[str, ...], Setting]]:
     """Arms, and the settings in which they are tried beside the experiment itself."""
