@@ -38,8 +38,9 @@ test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
 	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats tests/reason/test_curriculum_interop.py
 	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/search -k backend
-	@# The trainer: torch is here and nowhere else.
-	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train
+	@# The trainer, and models in this process: torch is here and nowhere else.
+	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train tests/models/test_models_transformers.py \
+		tests/models/embedders/test_embedders_transformers.py tests/models/embedders/test_embedders_preprocess.py
 	@# A real language model over real HTTP; the second package asks for much that nothing here uses.
 	$(INTEROP)/bin/python -m pytest -m slow tests/agent/test_agent_llama.py
 

@@ -44,6 +44,11 @@ def test_a_folder_without_pictures(cli, folder: Path) -> None:
     assert done.returncode == 0 and "no picture to search" in done.stdout and done.stderr == ""
 
 
+def test_a_filter_that_leaves_no_picture_is_named(cli, folder: Path, photograph: Path) -> None:
+    done = cli("search", "a cat", "--in", folder, "--workspace", "ws", "--where", "time < 1900")
+    assert done.returncode == 0 and "no picture to search: none fits --where" in done.stdout
+
+
 def test_empty_and_cut_files_are_counted_each_time(cli, folder: Path, photograph: Path) -> None:
     (folder / "empty.jpg").write_bytes(b"")
     (folder / "cut.png").write_bytes(photograph.read_bytes()[:20_000])

@@ -284,6 +284,20 @@ def test_scanning_a_part_of_a_known_root(draw: Draw, look, photos: Path, tmp_pat
     assert "one/c.jpg" in ids(tmp_path)
 
 
+def test_what_was_skipped_in_the_folder_itself_is_known_apart(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+    draw("one/a.jpg", 1)
+    for name in ("one/empty.jpg", "two/empty.jpg", "one-more.jpg"):
+        (photos / name).parent.mkdir(exist_ok=True)
+        (photos / name).write_bytes(b"")
+    assert look().skipped_here == {"empty": 3}
+    part = scan(photos / "one", workspace=tmp_path / "ws")
+    assert (part.skipped, part.skipped_here) == ({"empty": 3}, {"empty": 1})
+    other = tmp_path / "other"
+    other.mkdir()
+    random_picture(2).save(other / "a.jpg")
+    assert scan(other, workspace=tmp_path / "ws").skipped_here == {}
+
+
 def test_two_roots_with_the_same_names(draw: Draw, look, tmp_path: Path) -> None:
     draw("a.jpg", 1)
     look()

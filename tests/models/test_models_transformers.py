@@ -9,6 +9,7 @@ from pathlib import Path
 from typing import Any
 
 import pytest
+from PIL import Image
 
 from pictures import random_picture
 from sightline.errors import UserError
@@ -181,3 +182,51 @@ def test_what_a_local_model_has_no_word_for(text_model: Path, field: str) -> Non
 def test_no_such_model(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="can't be loaded"):
         ask(tmp_path, HELLO)
+
+
+@pytest.fixture(scope="module")
+def glimpse_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    """As `sightline train` leaves it."""
+    from sightline.train.models import open_model
+
+    folder = tmp_path_factory.mktemp("glimpse")
+    model, processor = open_model("glimpse-tiny", ["Is it red? It is blue."] * 3)
+    model.save_pretrained(folder)
+    processor.save_pretrained(folder)
+    return folder
+
+
+def shown(*colours: str) -> ChatRequest:
+    pictures = []
+    for colour in colours:
+        file = io.BytesIO()
+        Image.new("RGB", (320, 240), colour).save(file, "PNG")
+        pictures.append(ImagePart(f"{colour}.png", file.getvalue()))
+    return replace(HELLO, messages=(Message("user", (*pictures, "Is it red?")),))
+
+
+def test_a_model_that_was_trained_here_answers(glimpse_model: Path) -> None:
+    from sightline.train.eye import TOKENS
+
+    one, two = ask(glimpse_model, shown("red"), shown("red", "blue"))
+    assert said(two).usage.input - said(one).usage.input == TOKENS
+    assert said(one).usage.output == 8
+
+
+def test_what_lora_added_is_asked_with_its_base(glimpse_model: Path, tmp_path: Path) -> None:
+    from sightline.train.models import open_model, with_lora
+
+    model, processor = open_model(str(glimpse_model), ())
+    adapted = with_lora(model, 2)
+    with torch.no_grad():
+        for name, weight in adapted.named_parameters():
+            if "lora_B" in name:
+                weight.normal_()
+    adapted.save_pretrained(tmp_path / "model")
+    processor.save_pretrained(tmp_path / "model")
+    adapted.merge_and_unload().save_pretrained(tmp_path / "whole")
+    processor.save_pretrained(tmp_path / "whole")
+    (plain,), (added,), (whole,) = (
+        ask(folder, shown("red")) for folder in (glimpse_model, tmp_path / "model", tmp_path / "whole")
+    )
+    assert said(added).text == said(whole).text != said(plain).text

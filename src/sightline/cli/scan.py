@@ -54,7 +54,7 @@ def scan(
 def to_json(summary: ScanSummary) -> dict[str, object]:
     """The object that CONTRACTS promise, and what changed since the last scan."""
     fields = asdict(summary)
-    return {name: fields[name] for name in fields if name not in ("first_year", "last_year")}
+    return {name: fields[name] for name in fields if name not in ("first_year", "last_year", "skipped_here")}
 
 
 def to_text(summary: ScanSummary) -> str:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -138,7 +139,8 @@ def search(
     if common.json:
         common.print_json(found.to_json())
     else:
-        common.console.print(to_text(found), markup=False, soft_wrap=True)
+        narrowed = [f"--{name}" for name, given in (("where", where), ("owner", owner), ("group", group)) if given]
+        common.console.print(to_text(found, narrowed), markup=False, soft_wrap=True)
 
 
 def _threshold(text: str | None) -> float | Literal["auto"] | None:
@@ -150,10 +152,10 @@ def _threshold(text: str | None) -> float | Literal["auto"] | None:
         raise UserError(f'--threshold "{text}" is no number.', "give one, such as 0.3, or auto") from None
 
 
-def to_text(found: Results) -> str:
-    """A line for each hit: score, id, time, place, tags."""
+def to_text(found: Results, narrowed: Sequence[str] = ()) -> str:
+    """A line for each hit: score, id, time, place, tags; or why there is none, `narrowed` by which options."""
     if not found.hits:
-        return f"  {_why_nothing(found)}"
+        return f"  {_why_nothing(found, narrowed)}"
     rows = [_row(hit) for hit in found.hits]
     widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
     shown = [column for column, width in enumerate(widths) if width]
@@ -161,12 +163,14 @@ def to_text(found: Results) -> str:
     return "\n".join(f"  {line}".rstrip() for line in lines)
 
 
-def _why_nothing(found: Results) -> str:
+def _why_nothing(found: Results, narrowed: Sequence[str]) -> str:
     if found.below:
         return f"nothing matches: the nearest of {found.searched:,} pictures are below the threshold"
     if found.searched:
         return f"nothing matches in {found.searched:,} pictures"
-    return "no picture to search: sightline scan DIR says what a folder holds, and --where may leave none"
+    if narrowed:
+        return f"no picture to search: none fits {' and '.join(narrowed)}"
+    return "no picture to search: sightline scan DIR says what a folder holds"
 
 
 def _row(hit: Hit) -> tuple[str, ...]:

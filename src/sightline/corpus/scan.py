@@ -7,7 +7,7 @@ import os
 import time
 from collections import Counter
 from collections.abc import Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -40,7 +40,10 @@ class Changes:
 
 @dataclass(frozen=True, slots=True)
 class ScanSummary:
-    """What a scan found; `skipped` and `warnings` count files by reason."""
+    """What a workspace holds after a scan; `skipped` and `warnings` count files by reason.
+
+    `skipped_here` are those of the scanned folder alone: a workspace may know others.
+    """
 
     pictures: int
     skipped: Mapping[str, int]
@@ -53,6 +56,7 @@ class ScanSummary:
     changes: Changes = Changes()
     first_year: int | None = None
     last_year: int | None = None
+    skipped_here: Mapping[str, int] = field(default_factory=dict)
 
 
 def scan(
@@ -88,7 +92,8 @@ def scan(
         if store.forget_empty(root):
             _log.warning("%s holds no pictures.", root_path)
         _tell_missing_decoder(store)
-        return _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
+        found = _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
+        return replace(found, skipped_here=store.count_skipped_in(root, part))
 
 
 def _tell_missing_decoder(store: Store) -> None:

@@ -310,6 +310,15 @@ class Store:
         )
         return dict(rows.fetchall())
 
+    def count_skipped_in(self, root: Root, part: bytes) -> dict[str, int]:
+        """The same of one folder: a root, or a part of it."""
+        rows = self.database.execute(
+            """SELECT reason, count(*) FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
+            AND root = ? AND (? = x'' OR path >= ? AND path < ?) GROUP BY reason ORDER BY reason""",
+            (root.id, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
+        )
+        return dict(rows.fetchall())
+
     def count_warnings(self) -> dict[str, int]:
         rows = self.database.execute(
             """SELECT w.value, count(*) FROM pictures AS p JOIN files AS f ON f.id = p.file, json_each(p.warnings) AS w

@@ -55,7 +55,7 @@ class PicturesStage:
         )
         rows = list(_rows(open_corpus(project.workspace), folder, project.config))[: project.limit]
         if not rows:
-            listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped.items())
+            listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped_here.items())
             why = f" ({listed})" if listed else ""
             raise UserError(f"{folder} holds no picture that can be read{why}.", "give a folder with pictures in it")
         _refuse_another(project, folder, rows)
@@ -64,7 +64,7 @@ class PicturesStage:
             self.name,
             (project.path(files.IMAGES),),
             {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)},
-            dict(scanned.skipped),
+            dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
             seconds=time.monotonic() - started,
         )

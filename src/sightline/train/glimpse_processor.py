@@ -77,7 +77,7 @@ def as_pixels(picture: Image.Image) -> np.ndarray[Any, np.dtype[np.uint8]]:
 
 
 class GlimpseProcessor(ProcessorMixin):
-    """Texts with `<image>` in them, and their pictures in order → what the model takes."""
+    """Texts with `<image>` in them, and their pictures in order, in a list for each text or not → what models take."""
 
     attributes = ("tokenizer",)
     tokenizer_class = "PreTrainedTokenizerFast"
@@ -87,7 +87,7 @@ class GlimpseProcessor(ProcessorMixin):
 
     def __call__(
         self,
-        images: Sequence[Image.Image] | None = None,
+        images: Sequence[Image.Image | Sequence[Image.Image]] | None = None,
         text: str | Sequence[str] = "",
         **more: Any,
     ) -> BatchFeature:
@@ -95,8 +95,9 @@ class GlimpseProcessor(ProcessorMixin):
         long = [one.replace(IMAGE, IMAGE * TOKENS) for one in texts]
         more.setdefault("return_token_type_ids", False)
         found = dict(self.tokenizer(long, add_special_tokens=False, **more))
-        if images:
-            pixels = np.stack([as_pixels(image) for image in images])
+        shown = [image for one in images or () for image in ([one] if isinstance(one, Image.Image) else one)]
+        if shown:
+            pixels = np.stack([as_pixels(image) for image in shown])
             found["pixel_values"] = torch.from_numpy(pixels).permute(0, 3, 1, 2)
         return BatchFeature(found)
 

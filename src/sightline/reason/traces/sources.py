@@ -73,7 +73,7 @@ def _opened(place: Path | None, workspace: Path, config: Config | None, names: N
         raise UserError(f"there is no folder {place}.", "give a folder of pictures, a workspace or a benchmark")
     scanned = scan(place, workspace=workspace, metadata=metadata, config=config)
     found = _of_workspace(workspace, Path(os.path.normpath(place.expanduser().absolute())), names)
-    return replace(found, skipped=scanned.skipped)
+    return replace(found, skipped=scanned.skipped_here)
 
 
 def read_names(path: Path) -> Names:
