@@ -148,3 +148,9 @@ def validate(path: _PathLike, *, check_pictures: bool = False) -> tuple[Problem,
     raise UserError(
         f"{folder} is neither a benchmark nor a run.", "give the folder that holds benchmark.json or run.json"
     )
+
+
+def oddities(path: _PathLike) -> tuple[Problem, ...]:
+    """What a benchmark can be run with, though its author hardly meant it so; nothing for a run."""
+    folder = Path(path).expanduser()
+    return () if (folder / "run.json").is_file() else bench.oddities(folder)

@@ -14,6 +14,7 @@ import pytest
 
 from sightline import bench
 from sightline.bench.files import checksums
+from sightline.cli.app import main
 from sightline.errors import UserError
 from sightline.types import (
     Annotation,
@@ -319,3 +320,55 @@ def test_a_picture_filed_under_another_id_is_refused(tmp_path: Path) -> None:
     wrong = replace(example(), corpus=Corpus("c", {"x": Picture("y", "y")}))
     with pytest.raises(UserError, match='picture "y" is filed under "x"'):
         bench.write(wrong, tmp_path / "b")
+
+
+def test_missing_checksums_come_with_the_way_to_them(folder: Path) -> None:
+    header = orjson.loads((folder / "benchmark.json").read_bytes())
+    del header["checksums"]
+    (folder / "benchmark.json").write_bytes(orjson.dumps(header))
+    (problem,) = bench.validate(folder)
+    assert "expected, but it is not there" in problem.message and "Your own questions" in problem.message
+    (folder / "benchmark.json").write_bytes(orjson.dumps({**header, "checksums": {}}))
+    assert all("Your own questions" in problem.message for problem in bench.validate(folder))
+    bench.write(bench.read(folder), folder)  # The way that is told there.
+    assert bench.validate(folder) == ()
+
+
+def warned(folder: Path) -> list[tuple[str, int | None, str | None]]:
+    return [(problem.file, problem.line, problem.field) for problem in bench.oddities(folder)]
+
+
+@pytest.mark.parametrize(
+    ("line", "edit", "field"),
+    [
+        (3, lambda row: row.update(prompt=[]), "prompt"),
+        (3, lambda row: row.update(prompt=["  ", "\n"]), "prompt"),
+        (4, lambda row: row["options"][1].update(content=[" one "]), "options"),
+        (4, lambda row: row["options"][1].update(content=[""]), "options"),
+    ],
+)
+def test_what_is_only_odd_is_warned_of(
+    folder: Path, line: int, edit: Callable[[dict[str, Any]], object], field: str
+) -> None:
+    assert warned(folder) == []
+    change(folder, "tasks.jsonl", line, edit)
+    assert warned(folder) == [("tasks.jsonl", line, field)] and found(folder) == []
+
+
+def test_no_tasks_are_warned_of_unless_they_can_not_be_read(folder: Path) -> None:
+    bench.write(replace(example(), tasks={}, truth={}, candidates=(), judgments=(), reviews=()), folder, force=True)
+    assert warned(folder) == [("tasks.jsonl", None, None)] and found(folder) == []
+    (folder / "tasks.jsonl").write_text("[]\n")
+    assert warned(folder) == []
+    (folder / "benchmark.json").write_text('{"schema": 2}')
+    assert warned(folder) == []
+
+
+def test_the_command_warns_and_finds_nothing_wrong(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    change(folder, "tasks.jsonl", 3, lambda row: row.update(prompt=[]))
+    main(["validate", str(folder)])
+    told = capsys.readouterr()
+    assert "nothing wrong, 1 warning" in told.out and "line 3, prompt: 'answer' asks nothing" in told.err
+    main(["validate", str(folder), "--json"])
+    said = orjson.loads(capsys.readouterr().out)
+    assert said["valid"] and [warning["line"] for warning in said["warnings"]] == [3]

@@ -11,7 +11,7 @@ from curriculum_tools import OPTIONS, STEPS, asking, compiled, drawn, pools, que
 
 from sightline.errors import FoundError
 from sightline.reason.curriculum.plan import Plan, load_plan
-from sightline.types import Option, Step
+from sightline.types import Choice, Option, Step
 
 
 def test_the_worlds_steps_do_not_leak(tmp_path: Path) -> None:
@@ -55,6 +55,12 @@ def test_leaks_and_contradictions_in_the_data_are_found(tmp_path: Path, steps: S
     assert said in str(refused.value)
 
 
+def test_an_answer_that_is_no_option_is_found(tmp_path: Path) -> None:
+    folder = written(tmp_path / "b", [question("q1")], truth={"q1": Choice("Z", steps=STEPS)})
+    with pytest.raises(FoundError, match="q1: answer: the answer is Z, which is none of the options"):
+        compiled(folder, tmp_path, "plain")
+
+
 def test_a_step_that_is_in_the_question_is_found(tmp_path: Path) -> None:
     task = question("q1")
     folder = written(tmp_path / "b", [replace(task, prompt=(*task.prompt, f" Hint: {STEPS[4].text}"))])
@@ -96,6 +102,14 @@ TELLING = (
     "This matches option A.",
     "Final: A",
     "Option B is wrong.",
+    "Die Antwort ist A.",
+    "La réponse est A.",
+    "Ответ: A",
+    "答えはAです。",
+    "정답은 A입니다.",
+    "选A。",
+    "Only A fits.",
+    "So, the cup and the lamp.",
 )
 
 
@@ -123,6 +137,14 @@ def test_the_answer_in_the_question_or_in_a_given_step_is_found(tmp_path: Path, 
     steps = with_step("text-to-region", f"The things stand side by side. {sentence}")
     with pytest.raises(FoundError, match="a given step says that the answer is A: "):
         compiled(written(tmp_path / "c", pools(6), steps), tmp_path)
+
+
+def test_a_given_step_may_not_conclude_with_the_answer_and_a_question_may_begin_so(tmp_path: Path) -> None:
+    sentence = "Therefore the cup and the lamp were taken away."
+    steps = with_step("text-to-region", f"The things stand side by side. {sentence}")
+    with pytest.raises(FoundError, match="a given step says that the answer is A: "):
+        compiled(written(tmp_path / "c", pools(6), steps), tmp_path)
+    assert compiled(asking(tmp_path / "b", sentence), tmp_path, "plain").proof["checks"]["leak"]["failed"] == 0
 
 
 def test_a_mark_at_the_right_option_is_found_in_the_list(tmp_path: Path) -> None:

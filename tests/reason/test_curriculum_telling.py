@@ -13,6 +13,9 @@ NUMBERS = ("3", "4", "5", "6")
 SAME = ("the red cup", "the red cup", "a lamp")
 NO = ("Yes", "No")
 HELD = ("red cup", "cup", "red")
+CHINESE = ("蓝球", "红球", "绿球")
+GERMAN = ("der blaue Ball", "der rote Ball")
+KOREAN = ("파란 공", "빨간 공")
 
 
 def told(sentence: str, texts: tuple[str, ...]) -> str | None:
@@ -58,6 +61,44 @@ def told(sentence: str, texts: tuple[str, ...]) -> str | None:
         ("The answer is the red cup.", SAME),
         ("The answer is cup.", HELD),
         ("The cup is the right answer.", HELD),
+        ("Only B fits.", THINGS),
+        ("Only the blue lamp fits.", THINGS),
+        ("B is the winner, so pick it.", THINGS),
+        ("The blue lamp is the largest, so pick it.", THINGS),
+        ("So, the blue lamp.", THINGS),
+        ("So, 4.", NUMBERS),
+        ("It is therefore the blue lamp.", THINGS),
+        ("Therefore the blue lamp is the largest.", THINGS),
+        ("So the blue lamp really is the largest.", THINGS),
+        ("Hence the largest is the blue lamp.", THINGS),
+        ("The blue lamp is therefore the largest.", THINGS),
+        ("The blue lamp is wider than the red cup, so the blue lamp is the largest.", THINGS),
+        ("Therefore B is the largest.", THINGS),
+        ("Die Antwort ist B.", THINGS),
+        ("Die richtige Antwort lautet: B", THINGS),
+        ("B ist richtig.", THINGS),
+        ("La réponse est B.", THINGS),
+        ("Donc, B.", THINGS),
+        ("La respuesta es B.", THINGS),
+        ("La respuesta correcta es la B.", THINGS),
+        ("Se ve que la respuesta es B.", THINGS),
+        ("A resposta é a B.", THINGS),
+        ("La risposta è B.", THINGS),
+        ("Ответ: B", THINGS),
+        ("Правильный ответ — B.", THINGS),
+        ("答えはBです。", THINGS),
+        ("Bが正解です。", THINGS),
+        ("したがってBです。", THINGS),
+        ("정답은 B입니다.", THINGS),
+        ("选B。", THINGS),
+        ("只能选B。", THINGS),
+        ("选项B是正确的。", THINGS),
+        ("因此是B。", THINGS),
+        ("答案是红球，因为它最大。", CHINESE),
+        ("所以红球最大。", CHINESE),
+        ("Die Antwort ist der rote Ball.", GERMAN),
+        ("Daher ist der rote Ball am größten.", GERMAN),
+        ("정답은 빨간 공입니다.", KOREAN),
     ],
 )
 def test_the_answer_is_told(sentence: str, texts: tuple[str, ...]) -> None:
@@ -103,10 +144,58 @@ def test_the_answer_is_told(sentence: str, texts: tuple[str, ...]) -> None:
         ("The answer is red cup.", HELD),
         ("The red cup is the right answer.", HELD),
         ("It must be the red cup.", HELD),
+        ("The blue lamp is 30 wide.", THINGS),
+        ("The blue lamp is so large.", THINGS),
+        ("So the blue lamp is not the largest.", THINGS),
+        ("So far the blue lamp is the largest.", THINGS),
+        ("So the blue lamp is larger than the red cup.", THINGS),
+        ("So both the blue lamp and the red cup are seen.", THINGS),
+        ("So is it the blue lamp?", THINGS),
+        ("So the blue lamp may be it.", THINGS),
+        ("If so, the blue lamp is seen.", THINGS),
+        ("Therefore the red cup is the largest.", THINGS),
+        ("So I must look.", THINGS),
+        ("So 4 are on the table.", NUMBERS),
+        ("Only B fits in the box.", THINGS),
+        ("B is the winner of the match.", THINGS),
+        ("B is smaller than C, so pick it.", THINGS),
+        ("Also B.", THINGS),
+        ("Die Antwort ist nicht B.", THINGS),
+        ("Die Antwort ist B oder C.", THINGS),
+        ("Welche Antwort ist richtig?", THINGS),
+        ("Wenn die Antwort B ist, steht sie links.", THINGS),
+        ("Antworte kurz, z. B.: Die Antwort ist B.", THINGS),
+        ("Si la réponse est B, elle est à gauche.", THINGS),
+        ("La respuesta es B o C.", THINGS),
+        ("Por ejemplo: La respuesta es B.", THINGS),
+        ("Se a resposta é B, fica à esquerda.", THINGS),
+        ("Ответ не B.", THINGS),
+        ("答えはBかCです。", THINGS),
+        ("Bは正解ではない。", THINGS),
+        ("정답은 B 또는 C입니다.", THINGS),
+        ("选B还是选C？", THINGS),
+        ("如果选B，球在左边。", THINGS),
+        ("如果答案是B，球在左边。", THINGS),
+        ("应该选B吗？", THINGS),
+        ("红球宽30。", CHINESE),
+        ("所以红球不是最大的。", CHINESE),
+        ("所以红球和绿球都在。", CHINESE),
+        ("答案是红球的左边。", CHINESE),
+        ("答案是红球或蓝球。", CHINESE),
     ],
 )
 def test_speaking_of_it_is_not_telling(sentence: str, texts: tuple[str, ...]) -> None:
     assert told(sentence, texts) is None
+
+
+@pytest.mark.parametrize(
+    ("sentence", "is_told"),
+    [("So option 2 is the darker one.", True), ("So picture 2 is the darker one.", False), ("So 2 are left.", False)],
+)
+def test_a_number_needs_a_noun_to_be_an_option(sentence: str, is_told: bool) -> None:
+    options = tuple(Option(key, (text,)) for key, text in zip("123", THINGS, strict=False))
+    said = telling_sentence(sentence, Lesson("t", "", "", (), options, "2", None, {}))
+    assert said == (sentence if is_told else None)
 
 
 def lesson(*texts: str) -> Lesson:

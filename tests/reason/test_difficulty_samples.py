@@ -15,6 +15,7 @@ from sightline.errors import StoppedError, UserError
 from sightline.models.asking import Asking
 from sightline.reason.asking import Work
 from sightline.reason.difficulty.from_runs import measure_by_run, measure_by_turns, turns_of
+from sightline.reason.difficulty.guessing import Tried, about_guessing
 from sightline.reason.difficulty.making import measure_by_judge, measure_by_samples, price_judge, price_samples
 from sightline.reason.difficulty.posterior import Rule
 from sightline.reason.difficulty.presets import PRESETS
@@ -256,3 +257,56 @@ def test_pictures_are_found_wherever_the_benchmark_goes(tmp_path: Path) -> None:
         measure_by_samples(moved, settings, tmp_path / "third")
         assert len(server.requests) == 1  # The same pictures, so the same call.
     assert bench.validate(tmp_path / "third") == ()
+
+
+def test_a_truth_that_is_no_option_is_not_measured_and_costs_nothing(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 2)
+    bench.write(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
+    with answering(lambda _: "Your option: B") as server:
+        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        assert {number_of(each) for each in server.requests} == {1}
+    assert (done.easy, done.hard, dict(done.unmeasured), dict(done.failures)) == (1, 0, {"no-right-option": 1}, {})
+    assert "difficulty" not in bench.read(tmp_path / "out").tasks["q0"].labels
+    (note,) = done.notes
+    assert '1 question was not asked: the truth of "q0"' in note
+    assert price_samples(Work(tmp_path / "bench", tmp_path / "ws"), Settings("openai/gpt-5-mini")).stages[0].calls == 10
+
+
+def tried(rates: list[float], chosen: str = "") -> list[Tried]:
+    """Questions whose right options go round; each answer is `chosen`, or a letter of its own."""
+    asked = [question(KEYS[number % 4]) for number in range(len(rates))]
+    return [
+        Tried(one.task, one.truth, rate, {chosen or KEYS[number % 4]: 10})
+        for number, (one, rate) in enumerate(zip(asked, rates, strict=True))
+    ]
+
+
+@pytest.mark.parametrize(
+    ("made", "said"),
+    [
+        (tried([1.0, 0.0, 0.0, 0.0] * 3, chosen="A"), "chooses A, whatever is asked"),
+        (tried([0.3] * 24), "right in 0.30 of its answers, and guessing in 0.25"),
+        (tried([0.6] * 24), None),
+        (tried([0.3] * 2000), None),  # So many tell a little from nothing.
+        (tried([0.0] * 3), None),  # So few say nothing.
+        ([Tried(Task("q", "answer", ("How far?",)), Answer("12 km"), 0.0)] * 9, None),
+        ([Tried(question("A").task, Choice("A"), 1.0, {"A": 10})] * 9, None),  # All are right.
+    ],
+)
+def test_who_only_guesses_is_told_of(made: list[Tried], said: str | None) -> None:
+    notes = about_guessing("it", made)
+    assert len(notes) == (said is not None) and (said is None or said in notes[0])
+
+
+def test_a_rate_that_an_early_stop_does_not_bend() -> None:
+    asked = [ChatReply("Your option: A")] + [ChatReply("Your option: B")] * 5
+    found = counted(question(), asked)
+    assert found.first_rate(Rule()) == 1 / 3 and found.first_rate(Rule(samples=1)) == 1.0
+    assert counted(question(), []).first_rate(Rule()) == 0.0
+
+
+def test_a_run_that_only_guesses_is_told_of(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 8)
+    write_attempts(tmp_path, {f"q{number}": ["A"] for number in range(8)})
+    done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", Rule())
+    assert "agent can't be told from one that guesses" in done.notes[0]

@@ -13,6 +13,7 @@ from sightline import bench
 from sightline.cli.app import main
 from sightline.cli.difficulty import to_text
 from sightline.reason.difficulty.storing import Summary
+from sightline.types import Choice
 
 
 @pytest.fixture
@@ -66,6 +67,16 @@ def test_what_people_mended_needs_no_model(folder: Path, capsys: pytest.CaptureF
     assert "2 taken from the review" in told and "1 left to people" in told and "call" not in told
 
 
+def test_a_question_that_needs_mending_is_not_called_a_reply(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    made = bench.read("bench")
+    asked = replace(made.tasks["q1"], prompt=("Question 1: which?<|im_end|>",))
+    bench.write(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
+    with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
+        main(["steps", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
+    told = capsys.readouterr().out
+    assert "next: mend 1 question in the benchmark" in told and "mend the replies" not in told
+
+
 def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     with answering(lambda _: "Your option: A") as server:
         main(["difficulty", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out", "--json"])
@@ -106,6 +117,29 @@ def test_difficulty_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -
     assert json.loads(capsys.readouterr().out)["easy"] == 4
 
 
+def test_only_options_that_there_are_are_advised(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    main(["run", "bench", "--system", "oracle", "--out", "run"])
+    made = bench.read("bench")
+    bench.write(replace(made, tasks={**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))}), "changed")
+    bench.write(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
+    for verb, advised in (("score {} run", True), ("difficulty {} --by run --run run --out out", False)):
+        for place, said in (("changed", "another version"), ("other", 'on the benchmark "small", not on "other"')):
+            capsys.readouterr()
+            with pytest.raises(SystemExit) as ended:
+                main(verb.format(place).split())
+            told = capsys.readouterr().err
+            assert ended.value.code == 2 and said in told
+            assert ("--other-version" in told) is (advised and place == "changed")
+    main(["score", "changed", "run", "--other-version"])
+
+
+def test_difficulty_says_that_a_model_only_guesses(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    with answering(lambda _: "Your option: A") as server:
+        main(["difficulty", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out", "--json"])
+    told = capsys.readouterr()
+    assert "vllm/stub chooses A, whatever is asked" in told.err and "chooses A" in json.loads(told.out)["notes"][0]
+
+
 def test_difficulty_sends_only_questions_with_options_to_a_curriculum() -> None:
     done = Summary(Path("out"), "samples", tasks=2, easy=1, hard=1, unmeasured={})
     assert "next: sightline curriculum" not in to_text(done)
@@ -138,6 +172,11 @@ def test_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         (("difficulty", "bench", "--model", "vllm/stub"), "--out"),
         (("difficulty", "bench", "--model", "vllm/stub", "--easy", "1.5", "--out", "out"), "1.5"),
         (("difficulty", "bench", "--by", "turns", "--out", "out"), "--run"),
+        (
+            ("difficulty", "bench", "--by", "run", "--run", "r", "--model", "a/b", "--out", "o"),
+            "a/b would not be asked",
+        ),
+        (("difficulty", "bench", "--run", "r", "--model", "a/b", "--out", "o"), "does not look at --run r"),
         (("split", "bench", "--out", "parts", "--parts", "train"), "name=share"),
         (("ablate", "bench", "--model", "vllm/stub", "--out", "arms", "--without", "sound"), 'no ablation "sound"'),
         (("ablate", "bench", "--model", "vllm/stub"), "--out FOLDER"),
@@ -151,14 +190,18 @@ def test_a_mistake_ends_with_its_fix(
     assert ended.value.code == 2 and message in capsys.readouterr().err
 
 
-def test_a_stop_from_the_keyboard_is_not_silent(
-    monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], tmp_path: Path
+@pytest.mark.parametrize(
+    ("where", "said"),
+    [("looks_of", "nothing was written to parts: run"), ("_part", "the split in parts is unfinished: run")],
+)
+def test_a_stop_from_the_keyboard_says_what_is_left(
+    folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str, said: str
 ) -> None:
     def stopped(*_: object, **__: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr("sightline.reason.splits.split_benchmark", stopped)
+    monkeypatch.setattr(f"sightline.reason.splits.{where}", stopped)
     with pytest.raises(SystemExit) as ended:
-        main(["split", str(tmp_path), "--out", str(tmp_path / "out")])
-    assert ended.value.code == 130
-    assert "run it again to go on" in capsys.readouterr().err
+        main(["split", "bench", "--out", "parts", "--parts", "train=3,test=1"])
+    told = capsys.readouterr().err
+    assert ended.value.code == 130 and said in told and "kept" not in told

@@ -27,7 +27,7 @@ def read(said: dict[str, Any]) -> Reasoning:
 
 def test_exact_steps_have_no_faults_and_survive_the_form_of_a_reply() -> None:
     for made in choose_tasks(12, seed=11):
-        assert has_steps(made.truth) and not question_faults(made.task)
+        assert has_steps(made.truth) and not question_faults(made.task, made.truth)
         assert step_faults(made.task, made.truth, made.truth.steps) == ()
         question, refs = Question(made.task, made.truth, {}), shown_in(made.task)
         said = reasoning_of(made.truth.steps, refs, made.truth.option or "")
@@ -123,9 +123,9 @@ def test_the_answer_of_a_free_question_is_held_against_all_right_forms() -> None
 
 
 def test_a_placeholder_in_the_question_is_a_picture_too_many() -> None:
-    (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<image>")))
+    (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<image>")), QUESTION.truth)
     assert fault.kind == "placeholder" and "1 placeholder in its words beside 2 pictures" in fault.message
-    (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<|im_end|>")))
+    (fault,) = question_faults(replace(TASK, prompt=(*TASK.prompt, "<|im_end|>")), QUESTION.truth)
     assert fault.kind == "placeholder" and "<|im_end|> in its words" in fault.message
 
 
@@ -139,9 +139,9 @@ def test_a_placeholder_in_the_question_is_a_picture_too_many() -> None:
 )
 def test_options_that_can_not_be_told_apart(texts: tuple[str, ...], said: str) -> None:
     options = tuple(Option(key, (text,)) for key, text in zip("AB", texts, strict=False))
-    (fault,) = question_faults(replace(TASK, options=options))
+    (fault,) = question_faults(replace(TASK, options=options), QUESTION.truth)
     assert (fault.kind, fault.message) == ("options", f"the question has {said}")
-    assert question_faults(replace(TASK, kind="answer", options=())) == ()
+    assert question_faults(replace(TASK, kind="answer", options=()), QUESTION.truth) == ()
 
 
 def test_regions_of_a_cut_out_are_told_from_the_whole_picture() -> None:
@@ -159,3 +159,16 @@ def test_steps_without_pictures_are_counted_as_they_are() -> None:
     steps = (*texts, Step("conclusion", "A"))
     assert has_steps(Choice("A", steps=steps))
     assert {fault.kind for fault in step_faults(TASK, Choice("A"), steps)} == {"captions", "region"}
+
+
+@pytest.mark.parametrize(
+    ("truth", "said"),
+    [
+        (Choice("Z"), 'the right option is given as "Z", and the options are A, B'),
+        (Choice(None), "it is not known which option is right"),
+    ],
+)
+def test_a_truth_that_is_no_option_is_a_fault_of_the_question(truth: Choice, said: str) -> None:
+    (fault,) = question_faults(TASK, truth)
+    assert (fault.kind, fault.message) == ("options", said)
+    assert question_faults(TASK, Choice(" b")) == ()

@@ -17,7 +17,8 @@ from sightline.reason.asking import Work
 from sightline.reason.difficulty.making import measure_by_judge, measure_by_samples
 from sightline.reason.difficulty.sampling import Settings as SamplingSettings
 from sightline.reason.steps.annotating import Settings
-from sightline.reason.steps.making import REVIEW, annotate_benchmark, check_steps, price_steps
+from sightline.reason.steps.making import annotate_benchmark, check_steps, price_steps
+from sightline.reason.steps.review import LONGEST, REVIEW
 from sightline.types import Choice, Option, PictureRef
 
 MODEL = "vllm/stub"
@@ -238,3 +239,47 @@ def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
     asked = replace(found.tasks["q0"], prompt=(*made.tasks["q0"].prompt, " <image>"))
     bench.write(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
     assert check_steps(Work(tmp_path / "out", tmp_path / "ws")).kinds == {"placeholder": 1}
+
+
+def test_a_reply_that_nearly_fits_is_kept_for_people(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 3)
+    near = {name: value for name, value in reasoning().items() if name != "conclusion"}
+    said = ("no JSON at all", as_json(near), f'{{"summary": "x" "captions": {as_json(near["captions"])}}} and more')
+    with answering(lambda received: said[number_of(received)]) as server:
+        done = annotate_benchmark(work(tmp_path, server), Settings(MODEL, repairs=1), tmp_path / "out")
+    assert (done.left, dict(done.faults)) == (3, {"schema": 3})
+    rows = {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)}
+    assert all(row["reply"] is None for row in rows.values())
+    assert [rows[f"q{n}"]["said"] for n in range(3)] == [said[0], near, said[2]], "not an object within a broken one"
+    assert 'move it to "reply"' in rows["q1"]["next"]
+    # One line is mended and the only one given: the others stay as they are, though nobody is asked.
+    mended = {**rows["q1"], "reply": {**rows["q1"]["said"], "conclusion": "It is B.", "answer": "B"}}
+    write_jsonl(tmp_path / "mended.jsonl", [mended])
+    out = Work(tmp_path / "out", tmp_path / "ws")
+    again = annotate_benchmark(out, None, tmp_path / "out", reviewed=tmp_path / "mended.jsonl")
+    assert (again.reviewed, again.left) == (1, 2)
+    assert {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)} == {
+        "q0": rows["q0"],
+        "q2": rows["q2"],
+    }
+
+
+def test_an_endless_reply_that_does_not_fit_is_cut(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1)
+    with answering(lambda _: "word " * 10_000) as server:
+        annotate_benchmark(work(tmp_path, server), Settings(MODEL, repairs=0), tmp_path / "out")
+    ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
+    assert len(row["said"]) == LONGEST + 1 and row["said"].endswith("…")
+
+
+def test_a_truth_that_is_no_option_is_left_to_people_and_costs_nothing(tmp_path: Path) -> None:
+    made = choose_bench(tmp_path / "bench", 2)
+    bench.write(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
+    with answering(good) as server:
+        done = annotate_benchmark(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        assert [number_of(each) for each in server.requests] == [1]
+    assert (done.annotated, done.left, done.unasked, dict(done.faults)) == (1, 1, 1, {"options": 1})
+    ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
+    assert row["task"] == "q0" and "mend the question itself" in row["next"] and "said" not in row
+    plan = price_steps(Work(tmp_path / "bench", tmp_path / "ws"), Settings("openai/gpt-5-mini"))
+    assert plan.stages[0].calls == 1

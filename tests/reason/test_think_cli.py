@@ -176,3 +176,23 @@ def test_one_of_each_is_one(folder: Path) -> None:
     asked = ["--teacher", "scripted/a.jsonl", "--samples", "1", "--prompt", "Is it a {label}?", "--limit", "1"]
     main(["think", "pics", *asked, "--labels", "names.txt", "--out", "out"])
     assert "\n1 trace (thinking and answer) of 1 row in 1 shard. " in (folder / "out" / "README.md").read_text()
+
+
+@pytest.mark.parametrize(
+    ("verifier", "said", "on_card"),
+    [
+        (None, "note: nobody verified", "not verified"),
+        ("scripted/c.jsonl", "note: scripted/c.jsonl verified what it said itself", "The verifier is a teacher, too"),
+        ("scripted/v.jsonl", None, "v.jsonl verified"),
+    ],
+)
+def test_who_did_not_look_at_the_pictures_is_said(
+    folder: Path, capsys: pytest.CaptureFixture[str], verifier: str | None, said: str | None, on_card: str
+) -> None:
+    script(folder / "c.jsonl", [{"text": ONE.format("a fish")}])
+    script(folder / "v.jsonl", [{"text": '{"verdicts": []}'}])
+    more = () if verifier is None else ("--verifier", verifier)
+    main(["think", "pics", "--teacher", "scripted/c.jsonl", "--samples", "1", "--out", "out", *more])
+    told = capsys.readouterr().err
+    assert said in told if said is not None else "note:" not in told
+    assert on_card in (folder / "out" / "README.md").read_text()

@@ -247,6 +247,15 @@ def test_another_version_of_the_benchmark_is_refused_unless_told(length_metric: 
     assert evaluate(benchmark, run({"p": Text("ab")}), [length_metric], allow_other_version=True).overall
 
 
+def test_a_wholly_different_benchmark_is_not_called_a_version(length_metric: str) -> None:
+    made = replace(bench({"p": Answer("ab")}), checksum="4567")
+    tried = run({"p": Text("ab")})
+    with pytest.raises(UserError, match=f'on the benchmark "{made.name}", not on "other"') as refused:
+        evaluate(replace(made, name="other"), tried, [length_metric])
+    assert "version" not in str(refused.value)
+    assert evaluate(replace(made, name="other", checksum=tried.benchmark_checksum), tried, [length_metric]).overall
+
+
 def test_unknown_tasks_are_reported(length_metric: str) -> None:
     scores = evaluate(bench({"p": Answer("ab")}), run({"p": Text("ab"), "x": Text(""), "w": Text("")}), [length_metric])
     assert scores.unknown_tasks == ("w", "x")

@@ -20,7 +20,7 @@ from sightline.bench.files import (
     checksums,
     review_checksums,
 )
-from sightline.bench.folder import OpenBenchmark, open_benchmark
+from sightline.bench.folder import CHECKSUMS_WAY, OpenBenchmark, open_benchmark
 from sightline.bench.problems import Problem, ProblemsError
 from sightline.bench.table import Source, Table
 from sightline.io import PathLike, sha256_of
@@ -83,7 +83,7 @@ def _compare_checksums(opened: OpenBenchmark) -> Iterator[Problem]:
         if name not in found:
             yield Problem(HEADER, None, f"checksums.{name}", "there is no such file")
         elif name not in stated:
-            yield Problem(HEADER, None, "checksums", f"expected one for {name} too")
+            yield Problem(HEADER, None, "checksums", f"expected one for {name} too; {CHECKSUMS_WAY}")
         elif stated[name] != found[name]:
             message = f"the file has changed since it was written: expected {stated[name]}, got {found[name]}"
             yield Problem(name, None, None, message)

@@ -36,6 +36,7 @@ from sightline.errors import UserError
 from sightline.io import PathLike, dump, read_json, whole_folder, write_json, write_whole
 from sightline.types import Benchmark, Corpus, Picture, Task
 
+CHECKSUMS_WAY = 'whatever writes a benchmark writes them: see "Your own questions" in docs/data-model.md'
 R = TypeVar("R", bound=Record)
 V = TypeVar("V")
 
@@ -59,8 +60,15 @@ def open_benchmark(folder: PathLike, report: Report) -> OpenBenchmark:
     try:
         header = BenchmarkRecord.model_validate_json(dump(raw if upgrade is None else upgrade(raw)))
     except ValidationError as error:
-        raise ProblemsError(explain(error, HEADER, None, BenchmarkRecord.model_fields)) from error
+        raise ProblemsError(map(_with_way, explain(error, HEADER, None, BenchmarkRecord.model_fields))) from error
     return OpenBenchmark(header, Source(path.parent, version, report))
+
+
+def _with_way(problem: Problem) -> Problem:
+    """Nobody writes checksums by hand: where they are missing, say who does."""
+    if problem.field != "checksums":
+        return problem
+    return replace(problem, message=f"{problem.message}; {CHECKSUMS_WAY}")
 
 
 def read(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) -> Benchmark:

@@ -62,6 +62,7 @@ def difficulty(
     from sightline.reason.difficulty.posterior import Rule
 
     rule = Rule(samples, easy, early=not all_samples)
+    _refuse_idle(by, run, chat.model)
     if out is None and not chat.plan:
         raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")
     if by in ("samples", "judge"):
@@ -79,6 +80,18 @@ def difficulty(
             else measure_by_run(benchmark, run, out, rule)
         )
         _show(done, common)
+
+
+def _refuse_idle(by: str, run: Path | None, model: str | None) -> None:
+    """What was named and would not be used is no wish to ignore in silence."""
+    asks = by in ("samples", "judge")
+    if asks and run is not None:
+        raise UserError(f"--by {by} asks a model, and does not look at --run {run}.", "leave it out, or say --by run")
+    if not asks and model is not None:
+        raise UserError(
+            f"--by {by} goes by a run that is there: {model} would not be asked.",
+            "leave --model out, or say --by samples",
+        )
 
 
 def _ask(

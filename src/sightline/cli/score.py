@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import App
 
 from sightline.cli.common import Common, Switch
+from sightline.errors import UserError
 from sightline.types.words import counted
 
 if TYPE_CHECKING:
@@ -57,18 +58,22 @@ def score(
     """
     from sightline.agent.attribution import read_attribution
     from sightline.score.asked import failures_of, notes_of
+    from sightline.score.evaluate import OtherVersionError
     from sightline.verbs import score as score_run
 
-    scores = score_run(
-        benchmark,
-        run,
-        names(metrics),
-        level=level,
-        seed=common.seed or 0,
-        cluster_by=None if cluster_by == "none" else cluster_by,
-        allow_other_version=other_version,
-        limit=common.limit,
-    )
+    try:
+        scores = score_run(
+            benchmark,
+            run,
+            names(metrics),
+            level=level,
+            seed=common.seed or 0,
+            cluster_by=None if cluster_by == "none" else cluster_by,
+            allow_other_version=other_version,
+            limit=common.limit,
+        )
+    except OtherVersionError as error:
+        raise UserError(error.message, f"{error.fix}, or insist with --other-version") from None
     if by is not None:
         check_label(scores, by)
     # With --limit nothing is written, so what an earlier scoring wrote is not of these tasks.

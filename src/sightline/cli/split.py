@@ -41,18 +41,22 @@ def split(
     bits:
         Hashes that differ in at most so many of 64 bits are near-duplicates if tones agree; as configured by default.
     """
-    from sightline.reason.splits import split_benchmark
+    from sightline.reason.splits import is_unfinished, split_benchmark
 
     common.ignores_limit()
-    done = split_benchmark(
-        benchmark,
-        out,
-        shares=_shares(parts),
-        by=None if by is None else tuple(name.strip() for name in by.split(",") if name.strip()),
-        seed=common.seed or 0,
-        bits=bits,
-        config=common.settings(),
-    )
+    try:
+        done = split_benchmark(
+            benchmark,
+            out,
+            shares=_shares(parts),
+            by=None if by is None else tuple(name.strip() for name in by.split(",") if name.strip()),
+            seed=common.seed or 0,
+            bits=bits,
+            config=common.settings(),
+        )
+    except KeyboardInterrupt:
+        left = f"the split in {out} is unfinished" if is_unfinished(out) else f"nothing was written to {out}"
+        raise KeyboardInterrupt(f"stopped; {left}: run it again, from the beginning.") from None
     if common.json:
         common.print_json(done.to_json())
     else:

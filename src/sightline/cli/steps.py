@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -100,12 +100,21 @@ def to_text(done: Summary) -> str:
         lines.append(f"  {counted(done.calls, 'call')} · cost {cost} · {done.seconds:.1f} s")
     lines.append(f"  → {done.folder}")
     if done.left:
-        from sightline.reason.steps.making import REVIEW
-
-        review = done.folder / REVIEW
-        again = f"sightline steps {done.folder} --reviewed {review} --out {done.folder}"
-        lines.append(f"  next: mend the replies in {review}; then {again}")
+        lines += _next(done)
     return "\n".join(lines)
+
+
+def _next(done: Summary) -> Iterator[str]:
+    """What people do about the questions that are left: some are wrong themselves, of others the reply is."""
+    from sightline.reason.steps.review import REVIEW
+
+    review = done.folder / REVIEW
+    if done.unasked:
+        many = counted(done.unasked, "question")
+        yield f"  next: mend {many} in the benchmark (not asked; {review} says what is wrong), and run it again"
+    if done.left > done.unasked:
+        again = f"sightline steps {done.folder} --reviewed {review} --out {done.folder}"
+        yield f"  next: mend the replies in {review}; then {again}"
 
 
 def _show_check(found: Checked, common: Common) -> None:

@@ -131,6 +131,8 @@ def think(
         common.warn([f"pictures for which no prompt fits what is known of them: {done.without_prompt:,}"])
     if done.verifier_failed:
         common.warn([_unverified(done)])
+    if (said := settings.about_verifier()) is not None:
+        common.note([said])
     if common.json:
         common.print_json(done.to_json())
     else:

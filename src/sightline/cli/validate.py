@@ -6,10 +6,13 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sightline.cli.common import Common, Switch
+from sightline.types.words import counted
 
 
 def validate(path: Path, /, *, pictures: Switch = False, common: Common = Common()) -> None:
     """Say everything that is wrong with a benchmark or a run; exit code 4 when there is anything.
+
+    Of what is only odd, such as an empty prompt, a warning is given.
 
     Parameters
     ----------
@@ -19,15 +22,19 @@ def validate(path: Path, /, *, pictures: Switch = False, common: Common = Common
         Also compare each picture's checksum.
     """
     from sightline.errors import FoundError
+    from sightline.exchange import oddities
     from sightline.exchange import validate as find_problems
 
-    problems = find_problems(path, check_pictures=pictures)
+    problems, odd = find_problems(path, check_pictures=pictures), oddities(path)
+    common.warn(map(str, odd[: common.limit]))
     if common.json:
-        common.print_json({"path": str(path), "valid": not problems, "problems": [asdict(found) for found in problems]})
+        listed = {"problems": [asdict(found) for found in problems], "warnings": [asdict(found) for found in odd]}
+        common.print_json({"path": str(path), "valid": not problems, **listed})
     else:
         for problem in problems[: common.limit]:
             common.console.print(f"  {problem}", markup=False, soft_wrap=True)
         if not problems:
-            common.console.print(f"  {path}: nothing wrong", markup=False)
+            warned = f", {counted(len(odd), 'warning')}" if odd else ""
+            common.console.print(f"  {path}: nothing wrong{warned}", markup=False, soft_wrap=True)
     if problems:
-        raise FoundError(f"{path}: {len(problems):,} problem{'s' if len(problems) > 1 else ''} found.")
+        raise FoundError(f"{path}: {counted(len(problems), 'problem')} found.")

@@ -232,6 +232,12 @@ def _table(
     return found
 
 
+def is_unfinished(out: Path) -> bool:
+    """Does a folder hold a split that was stopped while its parts were written?"""
+    found = read_json(out / FILE) if (out / FILE).is_file() else None
+    return isinstance(found, dict) and found.get("unfinished") is True
+
+
 def _checked(shares: Mapping[str, float]) -> dict[str, float]:
     """Shares that sum to 1; whole numbers are weights, such as 8, 1 and 1."""
     for part, share in shares.items():

@@ -42,6 +42,10 @@ _USUAL_DEPTH = 10
 _SHOWN = 3
 
 
+class OtherVersionError(UserError):
+    """A run of another version of the benchmark; `evaluate` takes it with `allow_other_version`."""
+
+
 def evaluate(
     benchmark: Benchmark,
     run: Run,
@@ -60,8 +64,8 @@ def evaluate(
     A failed attempt and a missing prediction count as zero. Attempts at a task are averaged first: the task is the
     unit. `cluster_by` as in `cluster_tasks`; `context` gives vectors or an embedder to the metrics that need one.
     Where all tasks ask for sets and the run gives rankings, `DIRECT_RETRIEVAL` is added to the usual metrics.
-    A run of another version of the benchmark is refused unless `allow_other_version`. A run that was limited to some
-    tasks is scored on those alone, and on the first `limit` of them where that is given.
+    A run of another benchmark, or of another version of it, is refused unless `allow_other_version`. A run that was
+    limited to some tasks is scored on those alone, and on the first `limit` of them where that is given.
     """
     check_fraction("level", level)
     if not allow_other_version:
@@ -151,13 +155,18 @@ def _fitting(names: tuple[str, ...], whole: Benchmark, part: Benchmark) -> tuple
 def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
     if run.benchmark_checksum is None or benchmark.checksum is None:
         return
-    if not benchmark.is_version(run.benchmark_checksum):
+    if benchmark.is_version(run.benchmark_checksum):
+        return
+    if run.benchmark != benchmark.name:
         raise UserError(
-            f'this run of "{run.system}" was made on another version of "{run.benchmark}" '
-            f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",
-            "run it again on this version, give the version that it was run on, or insist with --other-version "
-            "(allow_other_version=True)",
+            f'this run of "{run.system}" was made on the benchmark "{run.benchmark}", not on "{benchmark.name}".',
+            "give the benchmark that it was run on, or a run on this one",
         )
+    raise OtherVersionError(
+        f'this run of "{run.system}" was made on another version of "{run.benchmark}" '
+        f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",
+        "run it again on this version, or give the version that it was run on",
+    )
 
 
 def _attempts(benchmark: Benchmark, run: Run) -> tuple[list[Attempted], tuple[str, ...]]:

@@ -9,6 +9,8 @@ from sightline.score import parse_choice
 ANIMALS = {"A": "cat", "B": "dog", "C": "red panda", "D": "None of the above"}
 CARS = {"A": "The red car", "B": "The blue car", "C": "Both cars at the same speed", "D": "The lorry"}
 LENGTHS = {"A": "12 km", "B": "30 km", "C": "33 km", "D": "45 km"}
+SIDES = {"A": "left", "B": "right"}
+BALLS = {"A": "红球", "B": "蓝球"}
 LETTERS = ("A", "B", "C", "D")
 
 # reply, key, status
@@ -158,6 +160,20 @@ PLAIN = [
     ("E", None, "unparsed"),
     ("The temperature is 25 °C.", None, "unparsed"),
     ("None of them.", None, "unparsed"),
+    ("Die Antwort ist B.", "B", "parsed"),
+    ("La réponse est A.", "A", "parsed"),
+    ("La respuesta correcta es la A.", "A", "parsed"),
+    ("A ist richtig.", "A", "parsed"),
+    ("答えはAです。", "A", "parsed"),
+    ("Aが正解です。", "A", "parsed"),
+    ("정답은 A입니다.", "A", "parsed"),
+    ("只能选B。", "B", "parsed"),
+    ("Die Antwort ist B oder C.", None, "ambiguous"),
+    ("答えはBかCです。", None, "ambiguous"),
+    ("정답은 B 또는 C입니다.", None, "ambiguous"),
+    ("Die Antwort ist nicht B.", None, "unparsed"),
+    ("La respuesta no es B.", None, "unparsed"),
+    ("Ответ не B.", None, "unparsed"),
 ]
 
 BY_TEXT = [
@@ -192,6 +208,18 @@ BY_TEXT = [
     ("北京", {"A": "上海", "B": "北京", "C": "广州"}, "B", "text"),
     ("图中的城市是北京。", {"A": "上海", "B": "北京", "C": "广州"}, "B", "text"),
     ("car", {"A": "car", "B": "Car"}, None, "ambiguous"),
+    ("红球最大。", BALLS, "A", "text"),
+    ("所以红球比较大。", BALLS, "A", "text"),
+    ("红球比蓝球大。", BALLS, None, "ambiguous"),
+    ("蓝球不对，红球最大。", BALLS, "A", "text"),
+    ("红球不是最大的。", BALLS, None, "unparsed"),
+    ("大红球最大。", {"A": "红球", "B": "大红球"}, "B", "text"),
+    ("사과가 보입니다.", {"A": "사과", "B": "배"}, "A", "text"),
+    ("Это дом, который видно.", {"A": "кот", "B": "пёс"}, None, "unparsed"),
+    ("The left one is right.", SIDES, None, "ambiguous"),
+    ("The left one is correct.", SIDES, "A", "text"),
+    ("The right one is right.", SIDES, "B", "text"),
+    ("It is on the right.", SIDES, "B", "text"),
 ]
 
 OTHER_KEYS = [

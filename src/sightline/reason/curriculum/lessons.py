@@ -111,18 +111,6 @@ def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
     )
 
 
-def odd_options(task: Task) -> str | None:
-    """Why nobody can tell the right option of a task from others; None where they are in order."""
-    said = [
-        tuple(" ".join(part.split()) if isinstance(part, str) else part for part in o.content) for o in task.options
-    ]
-    if len(said) < 2:
-        return "fewer than two options"
-    if not all(any(content) for content in said):
-        return "an option that says nothing"
-    return "two options that say the same" if len({*said}) < len(said) else None
-
-
 def _marked(parts: tuple[Part, ...]) -> str:
     return "".join(part if isinstance(part, str) else IMAGE for part in parts)
 

@@ -18,11 +18,12 @@ from PIL import Image
 from sightline.bench import picture_path
 from sightline.bench.files import PICTURES, TASKS, TRUTH
 from sightline.bench.folder import open_benchmark
+from sightline.bench.odd import odd_options
 from sightline.bench.problems import stop
 from sightline.bench.table import Source
 from sightline.bench.truth import TaskTruth
 from sightline.errors import UserError
-from sightline.reason.curriculum.lessons import Lesson, lesson_of, odd_options
+from sightline.reason.curriculum.lessons import Lesson, lesson_of
 from sightline.reason.curriculum.lots import Lots, lots_of
 from sightline.reason.curriculum.plan import STEPS, Plan
 from sightline.types import Choice, PictureRef, Task, Truth

@@ -169,7 +169,9 @@ class Prover:
     ) -> Iterator[tuple[Check, str]]:
         lesson, limit = exercise.lesson, self._against.limit_tokens
         yield from _leaks(exercise, shared)
-        if "conclusion" in exercise.stage.target and lesson.concludes != lesson.answer:
+        if all(option.key != lesson.answer for option in lesson.options):
+            yield "answer", f"the answer is {lesson.answer}, which is none of the options"
+        elif "conclusion" in exercise.stage.target and lesson.concludes != lesson.answer:
             yield "answer", f"the answer is {lesson.answer}, but the conclusion says {lesson.concludes}"
         if (marks := exercise.prompt.count(IMAGE)) != len(lesson.images):
             yield "pictures", f"{len(lesson.images)} pictures, but {IMAGE} {marks} times"
@@ -197,8 +199,8 @@ def _leaks(exercise: Exercise, shared: list[Shared]) -> Iterator[tuple[Check, st
     if is_marked(lesson):
         yield "leak", f"the list of options shows that the answer is {lesson.answer}"
     given = "\n".join(said.words for kind in exercise.stage.given for said in lesson.steps[kind])
-    for place, text in (("a given step", given), ("the question", lesson.stem)):
-        if (sentence := telling_sentence(text, lesson)) is not None:
+    for place, text, reasons in (("a given step", given, True), ("the question", lesson.stem, False)):
+        if (sentence := telling_sentence(text, lesson, reasons=reasons)) is not None:
             yield "leak", f'{place} says that the answer is {lesson.answer}: "{_short(sentence)}"'
 
 

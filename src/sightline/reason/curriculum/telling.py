@@ -3,27 +3,42 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterable, Iterator
+from collections.abc import Iterator
 from functools import lru_cache
+from typing import NamedTuple
 
 from sightline.reason.curriculum.lessons import Lesson
+from sightline.reason.curriculum.supposing import is_conditional, is_open, is_supposed, is_unfinished
+from sightline.reason.curriculum.wording import (
+    ALL_BUT,
+    CAN_BE,
+    DOES,
+    ENDS,
+    OTHERS,
+    OWN,
+    PICK,
+    PICK_IT,
+    SO_EN,
+    WRONG,
+    Wording,
+    concludes,
+    may_conclude,
+)
 from sightline.score.answers.normalise import normalise
-from sightline.score.answers.reply import phrases, plain, sentences, statements
+from sightline.score.answers.reply import Strength, phrases, plain, sentences, statements
 from sightline.score.choices.keys import KeyReader, fold_letters
+from sightline.score.choices.languages import COPULA, FLAGS, IS_RIGHT, OR, SO, answers_stated, is_common, is_open_behind
 from sightline.score.choices.options import KeyedOption, read_options
 
-_FLAGS = re.IGNORECASE | re.VERBOSE
-_PICK = r"(?:choose|chose|select|pick|tick|mark|take|go\s+with|opt\s+for|settle\s+on)"
-_SO = r"(?:so|thus|hence|therefore)"
 # What is said of the option that is right, behind it.
 _RIGHT = rf"""(?:
-    \s*,?\s*(?:(?:{_SO}|then)\s+)?
+    \s*,?\s*(?:(?:{SO_EN}|then)\s+)?
     (?:is|are|was|seems|appears|looks|remains|(?:would|must|should|will|can\s+only|has\s+to)\s+be)\s+(?:to\s+be\s+)?
-    (?:(?:the|clearly|most|indeed|definitely|{_SO}|then|my|our|your|likely|only|final|surely|obviously)\s+)*
+    (?:(?:the|clearly|most|indeed|definitely|{SO_EN}|then|my|our|your|likely|only|final|surely|obviously)\s+)*
     (?:(?:correct|right|best|true)
        (?=\s*(?:$|[.,;:!)]|(?:answer|option|choice|one|match|fit|here|because|since|as|and|but|so)\b))
-      | (?:answer|solution)\b
-      | (?:one|option|choice)\s+(?:to\s+{_PICK}|that\s+(?:is\s+right|fits))\b)
+      | (?:answer|solution)\b | winner{ENDS}
+      | (?:one|option|choice)\s+(?:to\s+{PICK}|that\s+(?:is\s+right|fits))\b)
     | \s+(?:should|must|has\s+to|is\s+to|will|would|can)\s+be\s+(?:chosen|picked|selected|taken|ticked|marked)\b
     | \s*[):：.]?\s*(?:✓|✔|✅|\(\s*(?:correct|right)\s*\))
     )"""
@@ -33,80 +48,49 @@ _OTHER = r"(?<!frame\ )(?<!vitamin\ )(?<!row\ )(?<!column\ )(?<!line\ )(?<!point
 _PICKED = rf"""(?:
     \b(?:i|we|you|one)
       (?:['’]d|['’]ll|\s+(?:would|will|shall|must|should|can|may|(?:have|has|need|ought)\s+to))?
-      (?:\s+(?:{_SO}|then|definitely|only|now))?\s+{_PICK}
-    | (?:^|[,;:：]\s*|\b(?:{_SO}|then|please)[,:]?\s+){_PICK}
+      (?:\s+(?:{SO_EN}|then|definitely|only|now))?\s+{PICK}
+    | (?:^|[,;:：]\s*|\b(?:{SO_EN}|then|please)[,:]?\s+){PICK}
     | \b(?:correct|right|ans|key|solution|final|ground[\s-]truth)\s*[:：=]
     | \b(?:correct|right)\s+one\s+(?:is|must\s+be|has\s+to\s+be|can\s+only\s+be)
     | \b(?:leaves|points\s+to|leads\s+to)(?:\s+us)?(?:\s+only)?
     | \b(?:matches|fits|equals|agrees\s+with|corresponds\s+to)\s+(?:the\s+)?(?=option|choice|answer)
     )\s*(?:the\s+)?(?:(?:option|choice|answer|letter)\s+)?"""
 _IS_IT = rf"""(?:
-    (?:^|[,;:：]\s*){_SO}[,:]?\s+(?:(?:it|this)\s+(?:is|(?:must|has\s+to|can\s+only)\s+be)\s+)?
+    (?:^|[,;:：]\s*){SO_EN}[,:]?\s+(?:(?:it|this)\s+(?:is|(?:must|has\s+to|can\s+only)\s+be)\s+)?
     | \b(?:it|this|that)(?:['’]s|\s+(?:makes\s+it|means|gives|is|(?:must|has\s+to|can\s+only)\s+be))\s+
     | \b(?:i|we)(?:['’]d|['’]ll|\s+(?:would|will|must))?\s+(?:say|guess|answer)\s+(?:it(?:['’]s|\s+is)\s+)?
     )(?:clearly\s+|indeed\s+|only\s+)?(?:(?:option|choice|answer|letter)\s+)?"""
-_WRONG = r"""\s+(?:is|are|can\s+be|must\s+be)\s+(?:all\s+|both\s+|clearly\s+|then\s+|thus\s+|therefore\s+)*
-    (?:wrong|incorrect|false|out|impossible|not\s+(?:right|correct|it)|ruled\s+out|excluded|eliminated|discarded)\b"""
 _IS_NOT = r"""\b(?:answer|it)\s*(?:\s(?:isn|can)['’]t(?:\s+be)?|\s(?:is|can)\s+not(?:\s+be)?|\scannot\s+be)\s+"""
-_ALL_BUT = r"\b(?:everything|anything|all|all\s+(?:the\s+)?options|every\s+option)\s+(?:but|except(?:\s+for)?)\s+"
-_CAN_BE = r"""\s+(?:can|could)\s+be\s+(?:right|correct|true|it|the\s+(?:(?:right|correct)\s+)?(?:answer|one|option))\b
-    | \s+(?:is|are)\s+(?:left|possible)\b"""
-_ENDS = r"(?=[\s)\"']*(?:$|[.,;:!]))"
-# The words of the right option, and those of another one, in a sentence in which they have been marked.
-_OWN, _OTHERS = "\ue000", "\ue001"
-_OWN_TOLD = re.compile(
-    rf"""{_OWN}['")]*\s+(?:is|are|must\s+be|has\s+to\s+be|can\s+only\s+be)\s+(?:{_SO}\s+|clearly\s+)?
-      (?:the\s+(?:(?:correct|right)\s+one|(?:(?:correct|right|best)\s+)?(?:answer|option|choice))\b
-        | correct(?=\s*(?:$|[.,;:!)]|(?:because|since|as|and|but|so|here)\b)))
-    | \bonly\s+{_OWN}(?:{_CAN_BE})
-    | {_ALL_BUT}{_OWN}{_WRONG}
-    | (?:(?:^|[,;:：]\s*){_SO}[,:]?\s+(?:it|this)\s+is|\b(?:it|this|that)\s+(?:must|has\s+to|can\s+only)\s+be)\s+
-      {_OWN}{_ENDS}
-    | \b(?:(?:correct|right)\s+one\s+(?:is|must\s+be|has\s+to\s+be|can\s+only\s+be)|ground[\s-]truth\s*[:：=])\s*
-      {_OWN}{_ENDS}""",
-    _FLAGS,
-)
 _TICKED = re.compile(
     r"""\w\W*? (?:[✓✔✅☑]
     | (?:[(\[]|<[-=]+|[←⇐])\s*(?:the\s+)?(?:correct|answer|(?:correct|right)\s+(?:answer|option|choice|one)))\W*$""",
-    _FLAGS,
+    FLAGS,
 )
-_SHORT = 2
-"""Letters or digits of a text that is common in other senses too."""
-_BEFORE_SHORT = re.compile(
-    r"(?:^|[^\w\s]\s*|\b(?:is|be|so|thus|hence|therefore|that|only|but|clearly)\s+)$", re.IGNORECASE
-)
-_ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
 _BEHIND_SHORT = re.compile(r"(?:as|because|since|but|so|which|here)\b")
+_BEHIND_UNSPACED = re.compile(rf"{COPULA}|因|由于|而")
+_OR = re.compile(rf"or\b|{OR}", FLAGS)
 _ORDINALS = ("first", "second", "third", "fourth", "fifth", "sixth", "seventh", "eighth", "ninth", "tenth")
 _NUMBERS = ("one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten")
 _BY_PLACE = re.compile(
     rf"""\b(?:the\s+)?(?P<ordinal>{"|".join(_ORDINALS)}|last)\s+(?:option|choice)\b
     | \b(?:option|choice)\s+(?:number\s+)?(?P<number>{"|".join(_NUMBERS)})\b""",
-    _FLAGS,
+    FLAGS,
 )
-_EXAMPLE = r"for\s+example|for\s+instance|example|e\.\s?g\.|such\s+as|in\s+the\s+form(?:at)?(?:\s+of)?"
-_SUPPOSED = re.compile(
-    rf"""(?:\b(?:if|whether|unless|why|suppose|assume|assuming|when|in\s+case)\s+(?:that\s+)?|(?:\b(?:{_EXAMPLE}))\W*)
-    (?:the\s+|your\s+|my\s+)?
-    (?:(?:correct|right|best|final)\s+)?(?:(?:answer|option|choice)\s*)?(?:is|was|were|be|would\s+be)?\W*$""",
-    _FLAGS,
-)
-_UNFINISHED = re.compile(rf"(?:\b(?:{_EXAMPLE}))\W*$", _FLAGS)
-_DENIED = re.compile(r"\b(?:nor|neither|not|than|between)\s+(?:\w+\s+(?:and|or|nor)\s+)?(?:option\s+)?$", re.IGNORECASE)
-_CONDITION = re.compile(r"[\s)\]\"'.,]*\b(?:if|when|where|unless|in\s+case|for\s+(?!sure))", re.IGNORECASE)
 _NAMED = r"(?:\b(?:option|choice|answer|letter|picture|image)\s+)?"
 
 
-def telling_sentence(text: str, lesson: Lesson) -> str | None:
-    """The sentence of a text that says, alone or with others, that the answer is the right option; None without any."""
+def telling_sentence(text: str, lesson: Lesson, *, reasons: bool = True) -> str | None:
+    """The sentence of a text that says, alone or with others, that the answer is the right option; None without any.
+
+    What `reasons` may also tell it by concluding with the option; "so" in a question leads to a premise.
+    """
     reader = _reader(read_options(lesson.options), lesson.answer)
     left = others = {option.key for option in lesson.options} - {lesson.answer}
     for sentence in _sentences(text):
         said = reader.by_key(sentence)
         wrong = reader.ruled_out(said)
         left = left if lesson.answer in wrong else left - wrong
-        if (others and not left) or reader.is_told(said):
+        if (others and not left) or reader.is_told(said) or (reasons and reader.is_concluded(said)):
             return sentence
     return None
 
@@ -126,9 +110,44 @@ def _sentences(text: str) -> Iterator[str]:
     held = ""
     for sentence in sentences(plain(text)):
         held = f"{held} {sentence}".lstrip()
-        if not _UNFINISHED.search(held):
+        if not is_unfinished(held):
             yield held
             held = ""
+
+
+class _KeyPatterns(NamedTuple):
+    """A key that is said to be right (`key`), keys that are said to be wrong, and a key that is named at all."""
+
+    told: tuple[re.Pattern[str], ...]
+    wrong: re.Pattern[str]
+    named: re.Pattern[str]
+
+
+@lru_cache(maxsize=64)
+def _key_patterns(keys: str) -> _KeyPatterns:
+    """For a pattern of keys, which most questions have in common."""
+    bare = f"(?-i:{keys})"
+    key = rf"""[(\[{{"'*]*(?P<key>{bare})[)\]}}"'*]*"""
+    told = (
+        rf"{_NAMED}{_OTHER}{key}{_RIGHT}",
+        rf"{_PICKED}{key}",
+        rf"{_IS_IT}{key}{ENDS}",
+        rf"^answer\s+{key}\W*$",
+        rf"\bonly\s+{_NAMED}{key}{CAN_BE}",
+        rf"{ALL_BUT}{_NAMED}{key}{WRONG}",
+        rf"{key}(?=\s+{DOES}\b)(?:(?!{bare})[^.;!?])*?{PICK_IT}",
+        rf"{_OTHER}{key}{IS_RIGHT}",
+        rf"(?:^|[,;:：，；]\s*){SO}\s*{key}(?:\s*{COPULA}|{ENDS})",
+    )
+    one = rf"""(?:\b(?:options?|choices?|answers?)\s+)?[(\["']*{bare}[)\]"']*"""
+    several = rf"{one}(?:\s*(?:,\s*(?:and\s+|or\s+)?|and\s+|or\s+|nor\s+|&\s*|/\s*){one})*"
+    wrong = rf"""(?<!but\ )(?<!except\ )(?<!except\ for\ )(?P<keys>{several}){WRONG}
+        | (?:\bneither\s+|\bnone\s+of\s+|{_IS_NOT}(?:either\s+)?)(?P<behind>{several})"""
+    named = rf"""(?:(?P<noun>\b(?:the\s+)?(?:option|choice|answer|letter)\s+)|\b(?:the\s+)?(?:picture|image)\s+)?
+        {_OTHER}{key}(?={ENDS}|\s+{DOES}\b)"""
+    return _KeyPatterns(
+        tuple(re.compile(way, FLAGS) for way in told), re.compile(wrong, FLAGS), re.compile(named, FLAGS)
+    )
 
 
 @lru_cache(maxsize=256)
@@ -143,27 +162,10 @@ class _Reader:
         self._keys, self._answer = KeyReader(options), answer
         self._all = [option.key for option in options]
         self._texts = {normalise(option.text) for option in options} - {""}
-        self._text = normalise(next((option.text for option in options if option.key == answer), ""))
-        self._called = _called([option.text for option in options]) if self._text else None
-        key = rf"""[(\[{{"'*]*(?P<key>(?-i:{self._keys.pattern}))[)\]}}"'*]*"""
-        self._telling = [
-            re.compile(pattern, _FLAGS)
-            for pattern in (
-                rf"{_NAMED}{_OTHER}{key}{_RIGHT}",
-                rf"{_PICKED}{key}",
-                rf"{_IS_IT}{key}{_ENDS}",
-                rf"^answer\s+{key}\W*$",
-                rf"\bonly\s+{_NAMED}{key}(?:{_CAN_BE})",
-                rf"{_ALL_BUT}{_NAMED}{key}{_WRONG}",
-            )
-        ]
-        one = rf"""(?:\b(?:options?|choices?|answers?)\s+)?[(\["']*(?-i:{self._keys.pattern})[)\]"']*"""
-        several = rf"{one}(?:\s*(?:,\s*(?:and\s+|or\s+)?|and\s+|or\s+|nor\s+|&\s*|/\s*){one})*"
-        self._is_wrong = re.compile(
-            rf"""(?<!but\ )(?<!except\ )(?<!except\ for\ )(?P<keys>{several}){_WRONG}
-            | (?:\bneither\s+|\bnone\s+of\s+|{_IS_NOT}(?:either\s+)?)(?P<behind>{several})""",
-            _FLAGS,
-        )
+        right = next((option.text for option in options if option.key == answer), "")
+        self._text = normalise(right)
+        self._wording = Wording([option.text for option in options], right) if self._text else None
+        self._said = _key_patterns(self._keys.pattern)
 
     def by_key(self, sentence: str) -> str:
         """A sentence with the key where it names an option by its place: "the second option"."""
@@ -171,7 +173,7 @@ class _Reader:
 
     def ruled_out(self, sentence: str) -> set[str]:
         """The options that a sentence says to be wrong."""
-        found = [match["keys"] or match["behind"] for match in self._is_wrong.finditer(sentence)]
+        found = [match["keys"] or match["behind"] for match in self._said.wrong.finditer(sentence)]
         return {self._keys.given(key) for keys in found for key in re.findall(f"(?-i:{self._keys.pattern})", keys)}
 
     def is_told(self, sentence: str) -> bool:
@@ -179,8 +181,16 @@ class _Reader:
         return (
             any(self._names(content) for content in _said_to_be_right(sentence))
             or self._marked(sentence)
-            or self._described(sentence)
+            or (self._wording is not None and self._wording.is_told(self._wording.marked(sentence)))
         )
+
+    def is_concluded(self, sentence: str) -> bool:
+        """Is it what the sentence comes to?"""
+        if not may_conclude(sentence):
+            return False
+        wording = self._wording
+        marked = sentence if wording is None or wording.is_common else wording.marked(sentence)
+        return concludes(self._said.named.sub(self._mark, marked))
 
     def _at_place(self, found: re.Match[str]) -> str:
         word = (found["ordinal"] or found["number"]).lower()
@@ -192,50 +202,43 @@ class _Reader:
         """Does a statement begin with the option's key, and with no other, or with its words?"""
         if self._keys.leading(content) == (self._answer,):
             found = re.search(self._keys.pattern, content)
-            return found is None or _CONDITION.match(content, found.end()) is None
+            return found is None or not is_conditional(content, found.end())
         said = f"{normalise(content)} "
-        named = max((text for text in self._texts if said.startswith(f"{text} ")), key=len, default="")
-        behind = said[len(named) :].strip()
-        ends = len(named) > _SHORT or not behind or _BEHIND_SHORT.match(behind) is not None
-        return bool(named) and named == self._text and ends and not behind.startswith("or ")
+        named = max((text for text in self._texts if _begins(said, text)), key=len, default="")
+        behind = said[len(named) :]
+        return bool(named) and named == self._text and _ends(named, behind) and not _OR.match(behind.strip())
 
     def _marked(self, sentence: str) -> bool:
         """Is its key called right, or chosen?"""
-        for pattern in self._telling:
+        for pattern in self._said.told:
             for found in pattern.finditer(sentence):
                 several = len(self._keys.leading(sentence[found.start("key") :])) > 1
-                if self._keys.given(found["key"]) == self._answer and not several and not _is_open(found):
+                if self._keys.given(found["key"]) == self._answer and not several and not is_open(found):
                     return True
         return False
 
-    def _described(self, sentence: str) -> bool:
-        """Are its words called right? Those of another option may hold them, and are told apart first."""
-        if self._called is None:
-            return False
-        marked = self._called.sub(self._mark, sentence)
-        return any(not _is_open(found) for found in _OWN_TOLD.finditer(marked))
-
     def _mark(self, found: re.Match[str]) -> str:
-        if len(found["words"]) <= _SHORT and not _BEFORE_SHORT.search(found.string[: found.start()]):
+        """A key that may be a word, or the number of a picture, needs a noun before it."""
+        if not found["noun"] and (not found["key"].isupper() or found["key"] == "I"):
             return found[0]
-        return _OWN if normalise(found[0]) == self._text else _OTHERS
+        return OWN if self._keys.given(found["key"]) == self._answer else OTHERS
 
 
-def _called(texts: Iterable[str]) -> re.Pattern[str]:
-    """Finds the words of options, the longest first, with an article or without."""
-    words = sorted({_ARTICLE.sub("", text.strip(" .")) for text in texts} - {""}, key=lambda text: (-len(text), text))
-    ways = "|".join(re.escape(text) for text in words)
-    return re.compile(rf"(?:\b(?:the|an?)\s+)?(?<![\w.,])(?P<words>{ways})(?![\w%]|[.,]\d)", re.IGNORECASE)
+def _begins(said: str, text: str) -> bool:
+    return said.startswith(text) and (said[len(text)] == " " or is_open_behind(text))
 
 
-def _is_open(found: re.Match[str]) -> bool:
-    """Is it supposed, denied or said under a condition?"""
-    before = found.string[: found.start()]
-    return bool(_SUPPOSED.search(before) or _DENIED.search(before) or _CONDITION.match(found.string, found.end()))
+def _ends(named: str, behind: str) -> bool:
+    """Does the name of an option end where it seems to?"""
+    if not behind.startswith(" "):
+        return _BEHIND_UNSPACED.match(behind) is not None
+    return not is_common(named) or not behind.strip() or _BEHIND_SHORT.match(behind.strip()) is not None
 
 
 def _said_to_be_right(sentence: str) -> Iterator[str]:
-    """What stands behind "The answer is", in a box, or in an answer's tag."""
-    for found in {*statements(sentence), *phrases(sentence)}:
-        if not _SUPPOSED.search(sentence[: found.start].rstrip()):
+    """What stands behind "The answer is" in any language, in a box, or in an answer's tag."""
+    marked = statements(sentence)
+    hidden = phrases(sentence) if any(one.strength is Strength.STRUCTURE for one in marked) else ()
+    for found in (*marked, *hidden, *answers_stated(sentence)):
+        if not is_supposed(sentence[: found.start].rstrip()):
             yield found.content

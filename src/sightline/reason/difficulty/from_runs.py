@@ -13,6 +13,7 @@ from typing import Any
 from sightline import bench
 from sightline.errors import UserError
 from sightline.io import CutOffError, read_jsonl
+from sightline.reason.difficulty.guessing import Tried, about_guessing
 from sightline.reason.difficulty.making import figures
 from sightline.reason.difficulty.posterior import Bucket, Rule
 from sightline.reason.difficulty.sampling import Sampled
@@ -32,17 +33,20 @@ def measure_by_run(source: Path, run: Path, out: Path, rule: Rule) -> Summary:
     benchmark, tried = bench.read(source), read_run(run)
     right = _right(benchmark, tried)
     measured: dict[str, Measured] = {}
+    rates: list[Tried] = []
     for task, attempts in right.items():
         answered = [value for value in attempts.values() if value is not None]
         if not answered:
             measured[task] = Measured(None, why_not="no answer")
             continue
         found = Sampled(sum(answered), len(answered), failures={"failed": len(attempts) - len(answered)})
+        rates.append(Tried(benchmark.tasks[task], benchmark.truth[task], found.passes / found.replies))
         exact = replace(rule, samples=len(attempts))
         measured[task] = Measured(rule.bucket(found.passes, found.replies), figures(found, exact, tried.system))
     _require(measured, run)
     summary = store(benchmark, source, out, measured, "run")
-    return replace(summary, seconds=round(time.monotonic() - started, 2))
+    notes = about_guessing(tried.system, rates)
+    return replace(summary, seconds=round(time.monotonic() - started, 2), notes=notes)
 
 
 def measure_by_turns(source: Path, run: Path, out: Path, easy_turns: float | None = None) -> Summary:

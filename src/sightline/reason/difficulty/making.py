@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
 
@@ -13,17 +13,22 @@ from sightline.engine.plan import Plan
 from sightline.models.course import paid_now
 from sightline.reason.asking import Work
 from sightline.reason.difficulty import judging, sampling
+from sightline.reason.difficulty.guessing import Tried, about_guessing
 from sightline.reason.difficulty.posterior import LEVEL, Rule, credible_interval, probability_of_at_least
-from sightline.reason.difficulty.sampling import KINDS, UNREAD, Sampled, Settings
+from sightline.reason.difficulty.sampling import KINDS, NO_RIGHT_OPTION, UNREAD, Sampled, Settings
 from sightline.reason.difficulty.storing import Measured, Summary, store
+from sightline.reason.questions import Question
 from sightline.types import Failure, Json
+from sightline.types.words import counted
 
 _DIGITS = 4
+_SHOWN = 5
 
 
 def price_samples(work: Work, settings: Settings) -> Plan:
     """What all samples would cost; nobody is asked."""
-    _, questions = work.opened(KINDS)
+    _, opened = work.opened(KINDS)
+    questions = [question for question in opened if sampling.can_be_right(question)]
     requests = (request for question in questions for request in sampling.requests_for(question, settings))
     return work.price(settings.model, sampling.STAGE, requests, len(questions) * settings.rule.samples)
 
@@ -50,8 +55,26 @@ def measure_by_samples(work: Work, settings: Settings, out: Path) -> Summary:
     if stopped is not None:
         raise stopped
     summary = _with_calls(summary, found, settings.rule)
-    notes = settings.preset.notes(settings.model)
+    notes = (*settings.preset.notes(settings.model), *_notes(questions, found, settings))
     return replace(summary, seconds=round(time.monotonic() - started, 2), notes=notes)
+
+
+def _notes(questions: Sequence[Question], found: Mapping[str, Sampled | Failure], settings: Settings) -> Iterator[str]:
+    """What is wrong with truths, and whether the model only guesses."""
+    wrong = [name for name, one in found.items() if isinstance(one, Failure) and one.kind == NO_RIGHT_OPTION]
+    if wrong:
+        listed = ", ".join(f'"{name}"' for name in wrong[:_SHOWN]) + (", …" if len(wrong) > _SHOWN else "")
+        many = counted(len(wrong), "question was", "questions were")
+        yield f"{many} not asked: the truth of {listed} is none of the options; `sightline validate` names the lines"
+    came = ((question, found.get(question.task.id)) for question in questions)
+    yield from about_guessing(
+        settings.model,
+        [
+            Tried(question.task, question.truth, one.first_rate(settings.rule), one.options)
+            for question, one in came
+            if isinstance(one, Sampled) and one.replies
+        ],
+    )
 
 
 def measure_by_judge(work: Work, model: str, out: Path) -> Summary:
@@ -106,7 +129,7 @@ def _with_calls(summary: Summary, found: Mapping[str, Sampled | Failure], rule: 
     sampled = [one for one in found.values() if isinstance(one, Sampled)]
     failures: Counter[str] = Counter()
     for one in found.values():
-        failures.update({one.kind: 1} if isinstance(one, Failure) else one.failures)
+        failures.update(one.failures if isinstance(one, Sampled) else {one.kind: 1} if one.usage is not None else {})
     asked = sum(one.replies + sum(one.failures.values()) for one in sampled)
     return replace(
         summary,

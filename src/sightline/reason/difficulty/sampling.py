@@ -21,11 +21,13 @@ from sightline.reason.questions import Question, shown_in
 from sightline.run.questions import Questions, Shown
 from sightline.score.context import Context
 from sightline.score.registry import metric
-from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, TaskKind, Text
+from sightline.types import ChatReply, ChatRequest, Choice, Failure, ImagePart, Message, TaskKind, Text
 
 STAGE = "difficulty"
 KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
 UNREAD = "unread"
+NO_RIGHT_OPTION = "no-right-option"
+"""Why a question is not asked: its truth is none of its options, so that every reply would be wrong."""
 _METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
 _FORM: Mapping[TaskKind, str] = {
     "choose": (
@@ -53,7 +55,7 @@ class Sampled:
 
     `options` counts what was chosen (`unread` where no option could be read, which is no pass); `failures` are calls
     that brought no reply, by kind: they are no samples. `usd` is what is known of the money that was spent now, also on
-    those: `unpriced` ones cost more.
+    those: `unpriced` ones cost more. `right`: did each reply pass, in their order?
     """
 
     passes: int = 0
@@ -62,10 +64,18 @@ class Sampled:
     failures: Mapping[str, int] = field(default_factory=dict)
     usd: float = 0.0
     unpriced: int = 0
+    right: tuple[bool, ...] = ()
+
+    def first_rate(self, rule: Rule) -> float:
+        """The rate over the replies that are asked for whatever they say; an early stop does not bend it."""
+        first = self.right[: min(rule.least, rule.samples)]
+        return sum(first) / len(first) if first else 0.0
 
 
 def content_of(question: Question, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
     """What the model is shown and asked."""
+    if not can_be_right(question):
+        return Failure(NO_RIGHT_OPTION, "the truth is none of the options")
     count = len(shown_in(question.task))
     if preset.most_pictures is not None and count > preset.most_pictures:
         return Failure("too-many-pictures", f"{count} pictures, and {preset.most_pictures} may be shown")
@@ -123,13 +133,15 @@ def counted(question: Question, came: Sequence[ChatReply | Failure]) -> Sampled:
     """Replies as passes; what was chosen is read by the option parser of `score`."""
     replies = [reply for reply in came if isinstance(reply, ChatReply)]
     costs = [paid_now(reply) for reply in came]
+    right = tuple(is_right(question, reply.text) for reply in replies)
     return Sampled(
-        passes=sum(is_right(question, reply.text) for reply in replies),
+        passes=sum(right),
         replies=len(replies),
         options=dict(sorted(Counter(_chosen(question, reply.text) for reply in replies).items())),
         failures=dict(Counter(reply.kind for reply in came if isinstance(reply, Failure))),
         usd=sum(usd or 0.0 for usd in costs),
         unpriced=costs.count(None),
+        right=right,
     )
 
 
@@ -137,6 +149,13 @@ def is_right(question: Question, text: str) -> bool:
     """Does a reply give the right answer?"""
     task = question.task
     return metric(_METRIC[task.kind])(question.truth, Text(text), Context(task=task)) == 1.0
+
+
+def can_be_right(question: Question) -> bool:
+    """Is one of the options right, by the metric's own reading of the truth? Yes where there are none to choose."""
+    task = question.task
+    right, context = metric(_METRIC["choose"]), Context(task=task)
+    return task.kind != "choose" or any(right(question.truth, Choice(one.key), context) == 1.0 for one in task.options)
 
 
 def _chosen(question: Question, text: str) -> str:

@@ -58,17 +58,23 @@ class Annotated:
     """The steps of a question after `calls` replies; with `faults` they are for people to mend.
 
     `told`: the model knew the right answer, from the beginning or because its conclusion was wrong. `failure` says why
-    there was no further reply.
+    there was no further reply; `said` are the words of the last one that did not fit or broke off.
     """
 
     steps: tuple[Step, ...] = ()
     faults: tuple[Fault, ...] = ()
     reply: Mapping[str, Any] | None = None
+    said: str = ""
     calls: int = 0
     told: bool = False
     failure: Failure | None = None
     usd: float = 0.0
     unpriced: int = 0
+
+    @property
+    def unasked(self) -> bool:
+        """Is it the question that is wrong, so that nobody was asked?"""
+        return bool(self.faults) and not self.calls and self.reply is None
 
 
 @cache
@@ -116,7 +122,7 @@ def stage_in(shared: Shared, *, settings: Settings, config: Config, asking: Aski
     caller = chat_in(shared, settings.model, config, asking=asking, stage=STAGE)
 
     async def one(question: Question) -> Annotated | Failure:
-        if faults := question_faults(question.task):
+        if faults := question_faults(question.task, question.truth):
             return Annotated(faults=faults)
         request = request_for(question, settings)
         if isinstance(request, Failure):
@@ -160,13 +166,20 @@ def _taken(before: Annotated, question: Question, reply: ChatReply | Failure) ->
     if not isinstance(said, Failure):
         found = replace(check_reply(question, said), told=before.told)
     elif said.kind == "wrong-schema":
-        found = replace(before, faults=(Fault("schema", said.message),))
+        found = replace(before, faults=(Fault("schema", said.message),), said=_words(reply) or before.said)
     else:
-        found = replace(before, failure=said)
+        found = replace(before, failure=said, said=_words(reply) or before.said)
     usd = paid_now(reply)
     return replace(
         found, calls=before.calls + 1, usd=before.usd + (usd or 0.0), unpriced=before.unpriced + (usd is None)
     )
+
+
+def _words(reply: ChatReply | Failure) -> str:
+    """What was said, also where it is no reply: it was paid for."""
+    if isinstance(reply, ChatReply):
+        return reply.text
+    return "" if reply.partial is None else reply.partial.text
 
 
 def _right(question: Question) -> str:

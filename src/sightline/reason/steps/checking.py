@@ -36,17 +36,20 @@ def has_steps(truth: Truth) -> bool:
     return isinstance(truth, Choice | Answer) and {*FIVE} <= {step.kind for step in truth.steps}
 
 
-def question_faults(task: Task) -> tuple[Fault, ...]:
-    """What is wrong with the question itself: options that can't be told apart, or marks that stand for something else.
+def question_faults(task: Task, truth: Truth) -> tuple[Fault, ...]:
+    """What is wrong with the question itself, so that no reply to it can be in order.
 
-    A placeholder in its words stands for a picture that is not there.
+    Options that can't be told apart, a truth that is none of them, or marks that stand for something else: a
+    placeholder in its words stands for a picture that is not there.
     """
-    from sightline.reason.curriculum.lessons import odd_options
+    from sightline.bench.odd import odd_options
     from sightline.reason.curriculum.marks import foreign_mark
 
     faults: list[Fault] = []
     if task.kind == "choose" and (odd := odd_options(task)) is not None:
         faults.append(Fault("options", f"the question has {odd}"))
+    elif task.kind == "choose" and (wrong := _wrong_truth(task, truth)) is not None:
+        faults.append(Fault("options", wrong))
     words = [task.text, *(option.text for option in task.options)]
     if marks := sum(len(_PLACEHOLDER.findall(text)) for text in words):
         beside = counted(len(shown_in(task)), "picture")
@@ -57,6 +60,16 @@ def question_faults(task: Task) -> tuple[Fault, ...]:
             Fault("placeholder", f"the question has {mark} in its words, which a tokenizer may take for its own")
         )
     return tuple(faults)
+
+
+def _wrong_truth(task: Task, truth: Truth) -> str | None:
+    right = truth.option if isinstance(truth, Choice) else None
+    if right is None:
+        return "it is not known which option is right"
+    keys = [option.key for option in task.options]
+    if right.strip().casefold() in {key.strip().casefold() for key in keys}:
+        return None
+    return f'the right option is given as "{right}", and the options are {", ".join(keys)}'
 
 
 def step_faults(task: Task, truth: Truth, steps: Sequence[Step]) -> tuple[Fault, ...]:

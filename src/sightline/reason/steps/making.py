@@ -4,42 +4,29 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from pydantic import ValidationError
-
 from sightline import bench
 from sightline.engine.plan import Plan
 from sightline.errors import SightlineError, UserError
-from sightline.io import LineError, dump, read_jsonl, write_jsonl
 from sightline.reason.asking import Work
-from sightline.reason.questions import Question, shown_in
-from sightline.reason.steps.annotating import (
-    KINDS,
-    STAGE,
-    Annotated,
-    Settings,
-    check_reply,
-    request_for,
-    spec_of,
-    wanted,
-)
+from sightline.reason.questions import Question
+from sightline.reason.steps.annotating import KINDS, STAGE, Annotated, Settings, request_for, spec_of
 from sightline.reason.steps.checking import Fault, has_steps, question_faults, step_faults
-from sightline.types import Answer, Benchmark, Choice, Failure, Json, Part
-
-REVIEW = "steps-review.jsonl"
-"""Beside the benchmark: what no reply got right, for people; mended lines come back by `--reviewed`."""
+from sightline.reason.steps.review import REVIEW, Review, read_reviewed, rows_of, write_review
+from sightline.types import Answer, Benchmark, Choice, Json
 
 
 @dataclass(frozen=True, slots=True)
 class Summary:
     """What became of the questions: `annotated` now, `reviewed` by people, `kept` as they were, `left` to review.
 
-    Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. `faults`
-    counts the questions that are left by what is wrong with them; `kept_faults` the faults of those that were kept.
+    Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. Of the left,
+    `unasked` ones are wrong themselves. `faults` counts the questions that are left by what is wrong with them;
+    `kept_faults` the faults of those that were kept.
     """
 
     folder: Path
@@ -50,6 +37,7 @@ class Summary:
     reviewed: int
     kept: int
     left: int
+    unasked: int = 0
     faults: Mapping[str, int] = field(default_factory=dict)
     kept_faults: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
@@ -78,7 +66,11 @@ class Checked:
 def price_steps(work: Work, settings: Settings, *, again: bool = False) -> Plan:
     """What the first replies would cost; repairs cost more. Nobody is asked."""
     _, questions = work.opened(KINDS)
-    todo = [question for question in questions if again or not has_steps(question.truth)]
+    todo = [
+        question
+        for question in questions
+        if (again or not has_steps(question.truth)) and not question_faults(question.task, question.truth)
+    ]
     return work.price(settings.model, STAGE, (request_for(question, settings) for question in todo), len(todo))
 
 
@@ -107,6 +99,8 @@ def annotate_benchmark(
     benchmark, questions = work.opened(KINDS)
     _check_place(work, settings, out, benchmark)
     review = Review() if reviewed is None else read_reviewed(reviewed, questions)
+    # Where nobody is asked, what is known of the others stays.
+    as_it_was = {} if settings is not None else {**rows_of(work.source / REVIEW), **review.rows}
     kept: list[Question] = []
     todo: dict[str, Question] = {}
     for question in questions:
@@ -120,7 +114,7 @@ def annotate_benchmark(
     by = "" if settings is None else settings.model
     changed = _with_steps(_with_steps(benchmark, good, by), review.mended, "people")
     bench.write_elsewhere(changed, work.source, out)
-    _write_review(out / REVIEW, todo, left)
+    write_review(out / REVIEW, todo, left, as_it_was)
     if stopped is not None:
         raise stopped
     return Summary(
@@ -132,6 +126,7 @@ def annotate_benchmark(
         reviewed=len(review.mended),
         kept=len(kept),
         left=len(left),
+        unasked=sum(one.unasked for one in left.values()),
         faults=dict(Counter(kind for one in left.values() for kind in {fault.kind for fault in one.faults})),
         kept_faults=dict(Counter(fault.kind for question in kept for fault in _own_faults(question))),
         failures=dict(Counter(one.failure.kind for one in left.values() if one.failure is not None)),
@@ -156,47 +151,16 @@ def _asked(
     work: Work, settings: Settings | None, todo: Sequence[Question]
 ) -> tuple[dict[str, Annotated], SightlineError | None]:
     if settings is None:
-        return {question.task.id: Annotated() for question in todo}, None
+        return {one.task.id: Annotated(faults=question_faults(one.task, one.truth)) for one in todo}, None
     found, stopped = work.ask(todo, spec_of(settings, work.config, work.asking))
     return {name: one if isinstance(one, Annotated) else Annotated(failure=one) for name, one in found.items()}, stopped
-
-
-@dataclass(frozen=True, slots=True)
-class Review:
-    """What people made of replies: those that are in order by now, and those that still have faults."""
-
-    mended: Mapping[str, Annotated] = field(default_factory=dict)
-    waiting: Mapping[str, Annotated] = field(default_factory=dict)
-
-
-def read_reviewed(path: Path, questions: Sequence[Question]) -> Review:
-    """The lines of a review that have a reply."""
-    known = {question.task.id: question for question in questions}
-    adapter, found = wanted().adapter, dict[str, Annotated]()
-    for number, row in read_jsonl(path):
-        task = row.get("task") if isinstance(row, dict) else None
-        if task not in known:
-            raise LineError(path, number, f"there is no task {task!r} to give steps to", "name one of the benchmark")
-        if row.get("reply") is None:
-            continue
-        try:
-            said = adapter.validate_json(dump(row["reply"]))
-        except ValidationError as error:
-            wrong = error.errors()[0]
-            place = ".".join(map(str, ("reply", *wrong["loc"])))
-            raise LineError(path, number, f"{place}: {wrong['msg']}", "mend it, or leave the line out") from error
-        found[task] = check_reply(known[task], said)
-    return Review(
-        {task: one for task, one in found.items() if not one.faults},
-        {task: one for task, one in found.items() if one.faults},
-    )
 
 
 def _own_faults(question: Question) -> tuple[Fault, ...]:
     """What is wrong with a question, and with the steps that it has."""
     truth = question.truth
     own = step_faults(question.task, truth, truth.steps) if isinstance(truth, Choice | Answer) else ()
-    return (*question_faults(question.task), *own)
+    return (*question_faults(question.task, truth), *own)
 
 
 def _with_steps(benchmark: Benchmark, found: Mapping[str, Annotated], by: str) -> Benchmark:
@@ -209,30 +173,3 @@ def _with_steps(benchmark: Benchmark, found: Mapping[str, Annotated], by: str) -
         tasks[name] = replace(tasks[name], extra={**tasks[name].extra, "steps": note})
         truth[name] = replace(before, steps=one.steps)
     return replace(benchmark, tasks=tasks, truth=truth)
-
-
-def _write_review(path: Path, questions: Mapping[str, Question], left: Mapping[str, Annotated]) -> None:
-    if left:
-        write_jsonl(path, (_review_row(questions[name], one) for name, one in left.items()))
-    else:
-        path.unlink(missing_ok=True)
-
-
-def _review_row(question: Question, one: Annotated) -> dict[str, Any]:
-    """One line: what was asked, what is wrong, and the last reply, to be mended in place."""
-    failure: Failure | None = one.failure
-    task, numbers = question.task, {ref: place for place, ref in enumerate(shown_in(question.task), 1)}
-
-    def words(parts: Iterable[Part]) -> str:
-        return "".join(part if isinstance(part, str) else f"[picture {numbers[part]}]" for part in parts)
-
-    return {
-        "task": task.id,
-        "faults": [asdict(fault) for fault in one.faults],
-        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
-        "calls": one.calls,
-        "question": words(task.prompt),
-        "options": {option.key: words(option.content) for option in task.options},
-        "pictures": [ref.id for ref in numbers],
-        "reply": one.reply,
-    }

@@ -42,6 +42,17 @@ class Settings:
     parameters: Mapping[str, Any] = field(default_factory=lambda: {"max_tokens": MAX_TOKENS})
     "Fields of every request to a teacher."
 
+    def about_verifier(self) -> str | None:
+        """What quality does not say, where nobody else looked at the pictures."""
+        if self.verifier is None:
+            return "nobody verified: no claim was compared with its picture, and quality does not say that it is true"
+        if self.verifier.name in {teacher.name for teacher in self.teachers}:
+            return (
+                f"{self.verifier.name} verified what it said itself, with the same mistakes: its quality may be too "
+                "high; another --verifier says more"
+            )
+        return None
+
 
 def requests_for(
     question: Question, teachers: Iterable[Teacher], parameters: Mapping[str, Any]

@@ -87,7 +87,10 @@ def _checks(summary: Summary, header: Mapping[str, Any]) -> Iterator[str]:
         return
     failed = ", ".join(f"{count:,} {kind}" for kind, count in summary.verifier_failed.items()) or "none"
     cost = _cost(summary.verifier_usd, summary.verifier_unpriced)
-    yield f"- Grounding: {header['verifier']} verified {counted(summary.verified, 'row')} ({cost}); failed: {failed}.\n"
+    yield f"- Grounding: {header['verifier']} verified {counted(summary.verified, 'row')} ({cost}); failed: {failed}."
+    if header["verifier"] in header["teachers"]:
+        yield "- The verifier is a teacher, too: of its own mistakes it says that they are in the picture."
+    yield ""
 
 
 def _cost(usd: float, unpriced: int) -> str:

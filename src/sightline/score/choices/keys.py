@@ -6,6 +6,7 @@ import re
 import unicodedata
 from collections.abc import Sequence
 
+from sightline.score.choices.languages import COPULA, FLAGS, NOT, OPTION, OR
 from sightline.score.choices.options import KeyedOption
 
 _KEYCAP = re.compile("([0-9])\ufe0f?\u20e3")
@@ -15,12 +16,11 @@ _FOREIGN_WORD = re.compile("[Ѐ-ӿͰ-Ͽ]{2,}")
 _ANSWER_WORDS = re.compile("ответ|вариант|правильный|это", re.IGNORECASE)
 _ALONE = re.compile(rf"(?<!\w)[{''.join(_LOOK_ALIKES)}](?!\w)")
 
-_FLAGS = re.IGNORECASE | re.VERBOSE
 _LETTER = r"0-9A-Za-z_\u00c0-\u024f\u0370-\u04ff"  # Not Chinese: 选B因为 has no spaces.
-_LEAD = r"""(?:
-    [\s"'“”‘’(\[{<:：\-–—]
+_LEAD = rf"""(?:
+    [\s"'“”‘’(\[{{<:：\-–—]
     | \b(?:option|choice|letter|answer|number|picture|image|most\s+likely|likely|probably|clearly|definitely|simply
-          |therefore|thus|then|indeed|obviously|either|both|between|the)\b(?!\s*$)
+          |therefore|thus|then|indeed|obviously|either|both|between|the|{OPTION})\b(?!\s*$)
     | 选项 | 选择 | 选 | 图
     )*"""
 _CLOSE = r"""[\s"'“”‘’)\]}>]*"""
@@ -30,23 +30,24 @@ _END = re.compile(
     rf"""$
     | [.,:;!?)\]}}/&、。，：；！？"'”』>(\n\u4e00-\u9fff–—-]
     | \s*[-–—(（+=/&]
+    | \s*{COPULA} | \s*{OR}(?=[\s\w])
     | \s+(?:because|since|as|for|due|based|given|which|that|so|but|and|or|not|than|rather|instead|with|{_VERB})
     """,
-    _FLAGS,
+    FLAGS,
 )
 _DENIED = re.compile(r"\W*(?:(?:not|neither|isn't|none)\b|不是|并非|不选)", re.IGNORECASE)
 _NOT_BUT = re.compile(rf"{_DENIED.pattern}.*?(?:\bbut\b(?:\s+rather)?|\binstead\b|而是)\s*", re.IGNORECASE)
 _RULED_OUT = re.compile(
     r"""\W{0,3}\s*(?:(?:is|was)\s+)?(?:(?:clearly|also|therefore)\s+)?(?:wrong|incorrect|false|not\s+correct)\b
     | \W{0,3}[✗✘❌] | 是?(?:错误|不正确|不对)""",
-    _FLAGS,
+    FLAGS,
 )
 _JOINED = re.compile(rf"\s+(?:{_VERB}|and\b|or\b)", re.VERBOSE)
-_VERB_NEXT = re.compile(rf"\s+{_VERB}", _FLAGS)
-_NEXT = r"""\s*(?:(?P<always>/|\bor\b|或者?|还是)|,|，|、|&|\+|\band\b|和|与|及)\s*(?:and\s+|or\s+)?"""
-_MENTION_BEFORE = r"""
+_VERB_NEXT = re.compile(rf"\s+{_VERB}", FLAGS)
+_NEXT = rf"""번?\s*(?:(?P<always>/|\bor\b|{OR})|,|，|、|&|\+|\band\b|和|与|及)\s*(?:and\s+|or\s+)?"""
+_MENTION_BEFORE = rf"""
     (?P<before>(?:\b(?:not|neither|nor|than|unlike|exclude|excluding|eliminate|rule\s+out|ruled\s+out|reject)\s+
-               |排除|不选)?)
+               |{NOT}\s+|排除|不选)?)
     (?P<lead>(?:\b(?:option|choice|answer|picture|image|figure)\s*|选项\s*)?[(\[]?)"""
 _MENTION_AFTER = r"""(?P<close>[)\]]?)
     (?P<after>(?:\s+(?:is|are|was|were|can\s+be|seems?|looks?)\s+(?:also\s+|clearly\s+|therefore\s+)?
@@ -75,8 +76,8 @@ class KeyReader:
         names = "|".join(re.escape(key) for key in sorted(self._given, key=len, reverse=True))
         self.pattern = rf"(?<![{_LETTER}°$.])(?:{names})(?![{_LETTER}%]|[.,]\d)"
         key = rf"(?P<key>{self.pattern})"
-        self._first = re.compile(rf"{_LEAD}{key}{_CLOSE}", _FLAGS)
-        self._next = re.compile(rf"{_NEXT}{_LEAD}{key}{_CLOSE}(?P<verb>\s+{_VERB})?", _FLAGS)
+        self._first = re.compile(rf"{_LEAD}{key}{_CLOSE}", FLAGS)
+        self._next = re.compile(rf"{_NEXT}{_LEAD}{key}{_CLOSE}(?P<verb>\s+{_VERB})?", FLAGS)
         self._mention = re.compile(_MENTION_BEFORE + key + _MENTION_AFTER, re.VERBOSE)
         self._nothing_else = re.compile(
             rf"(?:{self.pattern}|\b(?:option|answer|choice|either|or|and|both)\b|[\W_])*", re.IGNORECASE

@@ -24,10 +24,10 @@ from sightline.score.answers.reply import (
     without_thinking,
 )
 from sightline.score.choices.keys import KeyReader, fold_letters
+from sightline.score.choices.languages import FLAGS, IS_RIGHT, SO, answers_stated, bounded, is_common
 from sightline.score.choices.options import KeyedOption, Options, read_options
 from sightline.types import Answer, Choice
 
-_FLAGS = re.IGNORECASE | re.VERBOSE
 # What says of a key that it is the answer; the key itself stands before it.
 _RIGHT = r"""
     \s+(?:is|seems|appears|looks|would\s+be|must\s+be|should\s+be)\s+(?:to\s+be\s+)?
@@ -41,15 +41,13 @@ _CHOOSE = re.compile(
       |(?:^|[.!?\n])\s*(?:choose|select|pick|go\s+with))\b
     | \b(?:going\s+with|my\s+(?:pick|vote|guess)\s+is)\b
     | \bans\b\.?\s*[:：=-]? | \bfinal\s*[:：]
-    | (?:ответ|respuesta|antwort|réponse|resposta|risposta|答え|正解|정답)\s*(?:es|ist|est|è|é|は|은|[:：])?
-    | (?<![不能别若果误])选(?!项)(?:择)?\s*[:：]?
     """,
-    _FLAGS,
+    FLAGS,
 )
 _SO = re.compile(
-    r"""(?:^|[.!?。！？\n;；,，])\s*(?:so|thus|hence|therefore|finally|in\s+conclusion|因此|所以|综上(?:所述)?|故)[,，:：]?\s*
-    (?:(?:it\s+(?:is|must\s+be|should\s+be|has\s+to\s+be)|it's|this\s+is|that's|i'd\s+say|是|为)\s*)?""",
-    _FLAGS,
+    rf"""(?:^|[.!?。！？\n;；,，])\s*(?:{SO}\s*|(?:so|thus|hence|therefore|finally|in\s+conclusion)[,，:：]?\s*
+    (?:(?:it\s+(?:is|must\s+be|should\s+be|has\s+to\s+be)|it's|this\s+is|that's|i'd\s+say)\s*)?)""",
+    FLAGS,
 )
 _REFUSAL = re.compile(
     r"""
@@ -59,7 +57,7 @@ _REFUSAL = re.compile(
     | \b(?:cannot|can't)\s+(?:be\s+)?(?:answer|determin|help|assist|tell)
     | 无法 | 抱歉 | 对不起 | 不能(?:回答|确定|提供|判断) | 我不知道
     """,
-    _FLAGS,
+    FLAGS,
 )
 _COUNTED = r"(?<!first\ )(?<!second\ )(?<!third\ )(?<!fourth\ )(?<!fifth\ )(?<!last\ )"
 _DANGLING = re.compile(
@@ -71,8 +69,9 @@ _NEGATED = re.compile(
     r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
     r"|(?:没有|并非|不是|不)$"
 )
+_NEGATED_BEHIND = re.compile(r"不(?![仅但愧])|没有|并非|ではな|じゃな|[이가은는]? ?아니")
+_VERDICTS = frozenset({"right", "correct", "true"})
 _FEWEST_WORDS = 8
-_SHORT_TEXT = 2
 _LONGEST_CONTENT = 300
 
 
@@ -118,7 +117,7 @@ class _Parser:
         self._is_right = re.compile(
             rf"""{_SUPPOSED}(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
             | (?P<listed>{key})\s*[):：]\s*(?:(?i:correct|right)\b|[✓✔✅])
-            | (?P<zh>{key})\s*(?:选项|项)?[:：]?(?:是|为)?(?:正确|最佳|对的)
+            | (?P<abroad>{key})(?i:{IS_RIGHT})
             | \b(?i:answer|option)\s+[(\[]?(?P<bare>{key})[)\]]?(?=\s*(?:[.!]|$|\n))""",
             re.VERBOSE | re.MULTILINE,
         )
@@ -156,6 +155,7 @@ class _Parser:
         for found in _CHOOSE.finditer(text):
             first = text[found.end() : found.end() + _LONGEST_CONTENT].partition("\n")[0]
             yield Statement(first, Strength.PHRASE, found.end())
+        yield from answers_stated(text)
         for found in _SO.finditer(text):
             first = (*sentences(text[found.end() : found.end() + _LONGEST_CONTENT]), "")[0]
             if self._keys.alone(first):
@@ -202,6 +202,8 @@ class _Parser:
         keys = tuple(key for key, option in self._texts.items() if option == normal)
         if not keys:
             keys = tuple(o.key for o in self._options if o.text and match_answer(Answer(o.text), text).matched)
+            if any(self._texts.get(key) in _VERDICTS for key in keys):  # "The left one is right."
+                keys = tuple(dict.fromkeys((*keys, *self._occurring(text))))
         return _Reading(keys, "text") if keys else None
 
     def _contained(self, text: str) -> _Reading | None:
@@ -217,9 +219,10 @@ class _Parser:
         spans = [
             (found.start(), found.end(), key)
             for key, option in self._texts.items()
-            if len(option) > _SHORT_TEXT and polarity(option) is None
-            for found in re.finditer(_bounded(option), normal)
+            if not is_common(option) and polarity(option) is None
+            for found in re.finditer(bounded(option), normal)
             if not _NEGATED.search(normal, max(0, found.start() - 40), found.start())
+            and not _NEGATED_BEHIND.match(normal, found.end())
         ]
         keys = [
             key
@@ -231,13 +234,6 @@ class _Parser:
     def _mentioned(self, text: str) -> _Reading | None:
         keys = self._keys.mentioned(text)
         return _Reading(keys, "parsed") if keys else None
-
-
-def _bounded(text: str) -> str:
-    """A pattern for whole words; where words are not set apart by spaces, for the text anywhere."""
-    left = r"(?<!\w)" if text[0].isascii() else ""
-    right = r"(?!\w)" if text[-1].isascii() else ""
-    return left + re.escape(text) + right
 
 
 def _why_not(shown: str, options: tuple[KeyedOption, ...]) -> str:
