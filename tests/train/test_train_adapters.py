@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 import shutil
+import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -95,6 +96,52 @@ def test_an_adapter_without_a_processor_has_that_of_its_base(tmp_path: Path, hub
     (_, whole), (_, bare) = open_model("someone/whole", ()), open_model("someone/bare", ())
     assert type(whole) is type(bare) is GlimpseProcessor
     assert bare.tokenizer.get_vocab() == whole.tokenizer.get_vocab()
+
+
+def test_an_adapter_names_the_folder_of_its_base_wherever_it_is_opened(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    whole = train_course(course_in(tmp_path, stages=("easy",)), SETTINGS).model
+    whole.rename(tmp_path / "whole")
+    monkeypatch.chdir(tmp_path)
+    done = train_course(course_in(tmp_path, model="whole", lora=2, out=tmp_path / "second"), SETTINGS)
+    named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
+    assert named == str((tmp_path / "whole").resolve())
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whoever is asked over the network, where none answers."""
+    found: list[str] = []
+
+    def refused(host: object, *_: object, **__: object) -> None:
+        found.append(str(host))
+        raise socket.gaierror("no way out")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    return found
+
+
+def test_local_only_asks_nobody_for_a_model(tmp_path: Path, asked: list[str]) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "someone/base"}))
+    for name in ("someone/model", str(adapter)):
+        with pytest.raises(UserError, match=r"not all on this machine, and --local-only"):
+            train_course(course_in(tmp_path, model=name, lora=2, local_only=True), SETTINGS)
+    assert not asked
+    assert not constants.HF_HUB_OFFLINE, "others may ask again"
+
+
+def test_local_only_trains_what_was_fetched_before(tmp_path: Path, asked: list[str]) -> None:
+    whole = train_course(course_in(tmp_path, stages=("easy",)), SETTINGS).model
+    put(tmp_path / "hub", "someone/model", whole)
+    again = course_in(tmp_path, model="someone/model", lora=2, out=tmp_path / "second", local_only=True)
+    done = train_course(again, SETTINGS)
+    named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
+    assert named == "someone/model" and not asked
 
 
 def test_an_adapter_to_nothing_is_said(tmp_path: Path) -> None:

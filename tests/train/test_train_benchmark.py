@@ -9,15 +9,14 @@ import pytest
 pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dependencies")
 
 
-def test_the_choose_tasks_of_a_benchmark_are_asked_as_the_last_stage_asks(tmp_path: Path) -> None:
+def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: Path) -> None:
     from sightline.cli.train import _of_benchmark
-    from sightline.reason.curriculum.plan import STEPS
     from sightline.world.choose import choose_tasks
     from sightline.world.choose.benchmark import write_choose_benchmark
 
     made = choose_tasks(3, seed=5, difficulty=0.2)
     write_choose_benchmark(iter(made), tmp_path / "bench")
-    records = _of_benchmark(tmp_path / "bench", STEPS)
+    records = _of_benchmark(tmp_path / "bench")
     assert [record.id for record in records] == [one.task.id for one in made]
     for record, one in zip(records, made, strict=True):
         asked = record.messages[0]["content"]
@@ -31,19 +30,49 @@ def test_the_choose_tasks_of_a_benchmark_are_asked_as_the_last_stage_asks(tmp_pa
         assert record.options.keys() == {option.key for option in one.task.options}
 
 
+FIVE = ("Summary", "Caption", "Text-to-Region", "Region-to-Region", "Conclusion")
+
+
 @pytest.mark.parametrize(
-    ("plan", "asked"),
-    [("plain", "Conclusion"), ("reverse", "Summary, Caption, Text-to-Region, Region-to-Region, Conclusion")],
+    ("plan", "steps"),
+    [("plain", [1]), ("mir", [5] * 6), ("reverse", [5] * 6), ("shuffled", [5]), ("faded", [5, 4, 3, 2, 1])],
 )
-def test_they_are_asked_as_the_curriculum_teaches(tmp_path: Path, plan: str, asked: str) -> None:
-    from sightline.cli.train import _of_benchmark, _taught
-    from sightline.reason.curriculum.compiling import compile_curriculum
+@pytest.mark.parametrize("form", ["sightline", "ms-swift"])
+def test_they_are_asked_as_the_training_has_taught_so_far(
+    tmp_path: Path, plan: str, steps: list[int], form: str
+) -> None:
+    from sightline.cli.train import _of_benchmark
+    from sightline.reason.curriculum.compiling import Settings, compile_curriculum
+    from sightline.train.questions import as_taught, endings
+    from sightline.train.records import read_stage, read_stages
     from sightline.world.choose import choose_task
     from sightline.world.choose.benchmark import write_choose_benchmark
 
     made = (choose_task(number, 5, size=(64, 48)) for number in range(24))
     write_choose_benchmark(made, tmp_path / "bench")
-    done = compile_curriculum(tmp_path / "bench", plan, tmp_path / "course")
-    records = _of_benchmark(tmp_path / "bench", _taught(done.out))
-    assert all(record.messages[0]["content"].endswith(f"\n\nWrite: {asked}.") for record in records)
-    assert not any("\nGiven:\n" in record.messages[0]["content"] for record in records)
+    done = compile_curriculum(tmp_path / "bench", plan, tmp_path / "course", Settings(format=form))
+    found = endings({stage.name: read_stage(stage) for stage in read_stages(done.out)})
+    records = _of_benchmark(tmp_path / "bench")
+    for ending, count in zip(found.values(), steps, strict=True):
+        asked = [as_taught(record, ending).prompt for record in records]
+        assert all(one.endswith(f"\n\nWrite: {', '.join(FIVE[-count:])}.") for one in asked)
+        assert not any("\nGiven:\n" in one for one in asked)
+        assert all(one.count("\nWrite: ") == 1 for one in asked)
+
+
+def test_options_are_those_of_the_benchmark_whatever_their_keys_and_texts(tmp_path: Path) -> None:
+    from sightline.bench import write
+    from sightline.cli.train import _of_benchmark
+    from sightline.score import parse_choice
+    from sightline.types import Benchmark, Choice, Corpus, Option, Task
+
+    options = tuple(
+        Option(key, (text,)) for key, text in (("first", "a red\n\ncup"), ("the 2nd", "a blue cup"), ("C", "none"))
+    )
+    task = Task("q1", "choose", ("Which?",), options=options)
+    write(Benchmark("odd", Corpus("odd"), {"q1": task}, {"q1": Choice("the 2nd", "parsed")}), tmp_path / "bench")
+    (record,) = _of_benchmark(tmp_path / "bench")
+    assert record.options == {"first": "a red\n\ncup", "the 2nd": "a blue cup", "C": "none"}
+    assert record.answer == "the 2nd"
+    assert parse_choice("So it is a blue cup.", record.options).option == record.answer
+    assert parse_choice("The answer is first.", record.options).option == "first"

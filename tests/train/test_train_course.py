@@ -3,18 +3,22 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Sequence
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
 import pytest
 from PIL import Image
-from train_tools import SETTINGS, course_in, cut, losses_of, stages_of
+from train_tools import COLOURS, SETTINGS, course_in, cut, losses_of, row_of, stages_of
 
 from sightline.errors import UserError
-from sightline.train.course import read_questions, train_course
+from sightline.train.course import train_course
 from sightline.train.curves import draw_curves
+from sightline.train.encoding import prompts
 from sightline.train.models import open_model
+from sightline.train.questions import read_questions
+from sightline.train.records import Record
 
 
 def test_a_curriculum_becomes_a_model_a_log_and_curves(tmp_path: Path) -> None:
@@ -30,6 +34,25 @@ def test_a_curriculum_becomes_a_model_a_log_and_curves(tmp_path: Path) -> None:
     model, processor = open_model(str(done.model), ())
     assert processor.tokenizer.eos_token == "<end>"
     assert type(model).__name__ == "GlimpseForConditionalGeneration"
+
+
+def test_after_each_stage_questions_are_asked_as_it_teaches(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    course = course_in(tmp_path)
+    for name, steps in (("easy", "Summary, Conclusion"), ("hard", "Conclusion")):
+        rows = [row_of(key, 0) for key in COLOURS]
+        for row in rows:
+            row["messages"][0]["content"] += f"\n\nWrite: {steps}."
+        (course.folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    shown: list[str] = []
+
+    def watched(records: Sequence[Record], processor: Any) -> Any:
+        shown.extend(record.prompt.rpartition("\n\n")[2] for record in records[:1])
+        return prompts(records, processor)
+
+    monkeypatch.setattr("sightline.train.course.prompts", watched)
+    questions = read_questions(course.folder)
+    train_course(course_in(tmp_path, evals={"colours": questions}, most=2), SETTINGS)
+    assert shown == ["Write: Summary, Conclusion.", "Write: Conclusion."]
 
 
 def test_curves_are_drawn_of_one_step_a_stage_and_of_sets_that_begin_later(tmp_path: Path) -> None:

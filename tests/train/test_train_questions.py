@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import json
+from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from train_tools import COLOURS, course_in, row_of
 
 from sightline.errors import UserError
 from sightline.train.answering import letter
-from sightline.train.course import by_name, read_questions
+from sightline.train.questions import as_taught, by_name, endings, read_questions
+from sightline.train.records import Record
 
 
 def test_answers_are_read_by_the_questions_own_options() -> None:
@@ -34,6 +37,60 @@ def test_every_set_of_questions_has_a_name_of_its_own(tmp_path: Path) -> None:
     assert by_name([one, one]) == {"test": one} and by_name([]) == {}
     file = tmp_path / "a/test.jsonl"
     assert by_name([one, file]) == {str(one): one, str(file): file}
+
+
+def test_a_set_that_is_nowhere_is_not_for_the_curriculum_to_mend(tmp_path: Path) -> None:
+    with pytest.raises(UserError, match="nothing of this name") as error:
+        read_questions(tmp_path / "nowhere")
+    assert error.value.fix == "give a benchmark, a curriculum or a file of records with answers"
+
+
+def test_a_benchmark_is_for_the_verb_alone(tmp_path: Path) -> None:
+    (tmp_path / "benchmark.json").write_text("{}")
+    with pytest.raises(UserError, match="this is a benchmark, which only `sightline train` reads"):
+        read_questions(tmp_path)
+
+
+@pytest.mark.parametrize("answer", ["c", 7, ["A"], ""])
+def test_an_answer_that_is_no_option_is_refused_with_its_line(tmp_path: Path, answer: Any) -> None:
+    folder = course_in(tmp_path).folder
+    rows = [row_of("A", 0), {**row_of("B", 0), "answer": answer}]
+    (folder / "asked.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    with pytest.raises(UserError, match=r'asked\.jsonl:2: the answer .* none of the options, which are "A", "B"'):
+        read_questions(folder / "asked.jsonl")
+
+
+STAGES = {"five": "Summary, Caption, Conclusion", "helped": "Caption, Conclusion", "one": "Conclusion"}
+
+
+def _asked(ending: str, *, is_helped: bool = False, follows: bool = False) -> Record:
+    messages = ({"role": "user", "content": f"Which?{ending}"}, {"role": "assistant", "content": ""})
+    return Record("q", messages, (), "A", is_helped=is_helped, follows=follows)
+
+
+def test_questions_end_as_the_latest_stage_that_gives_nothing() -> None:
+    ends = {name: f"\n\nWrite: {steps}." for name, steps in STAGES.items()}
+    stages = {name: [_asked(end, is_helped=name == "helped")] for name, end in ends.items()}
+    assert endings(stages) == {"five": ends["five"], "helped": ends["five"], "one": ends["one"]}
+    assert endings({name: stages[name] for name in ("helped", "one")}) == {"helped": ends["one"], "one": ends["one"]}
+    assert endings({"helped": stages["helped"]}) == {"helped": ""}
+    mixed = [_asked(ends["one"]), *(_asked(ends["five"]) for _ in range(2))]
+    assert endings({"mixed": mixed}) == {"mixed": ends["five"]}
+
+
+def test_only_questions_that_follow_the_training_are_asked_for_other_steps() -> None:
+    ending = "\n\nWrite: Conclusion."
+    asked = _asked("\n\nWrite: Summary, Conclusion.", follows=True)
+    assert as_taught(asked, ending).prompt == "Which?\n\nWrite: Conclusion."
+    assert as_taught(asked, "") is asked
+    assert as_taught(replace(asked, follows=False), ending).prompt == asked.prompt
+    assert as_taught(_asked("\n\nWrite: a word.", follows=True), ending).prompt == "Which?\n\nWrite: a word."
+
+
+def test_a_curriculum_follows_the_training_and_a_file_does_not(tmp_path: Path) -> None:
+    folder = course_in(tmp_path).folder
+    assert all(record.follows for record in read_questions(folder))
+    assert not any(record.follows for record in read_questions(folder / "easy.jsonl"))
 
 
 def test_questions_need_answers(tmp_path: Path) -> None:

@@ -50,13 +50,37 @@ def test_a_record_has_its_pictures_by_path_and_its_target(tmp_path: Path) -> Non
         (_line(messages=[{"role": "user", "content": "<image>"}]), "last message is not the assistant's"),
         (_line(images=[]), "1 places for pictures, but 0 pictures"),
         (_line(images=["b.png"]), "b.png is not there"),
+        (_line(images=None), '"images" must be a list of paths'),
+        (_line(images=[1, 2, 3]), '"images" must be a list of paths'),
+        (_line(images="a.png"), '"images" must be a list of paths'),
+        (b'{"id": "caf\xe9"}', "this is no UTF-8"),
+        ("[", "train does not read this format"),
+        ('{"conversations": []}', "train does not read this format"),
     ],
 )
-def test_a_wrong_record_is_named_with_its_line(tmp_path: Path, line: str, words: str) -> None:
-    folder = _folder(tmp_path, _line(), line)
+def test_a_wrong_record_is_named_with_its_line(tmp_path: Path, line: str | bytes, words: str) -> None:
+    folder = _folder(tmp_path, _line())
+    with (folder / "one.jsonl").open("ab") as file:
+        file.write(line if isinstance(line, bytes) else line.encode())
     with pytest.raises(UserError, match=words) as error:
         read_records(folder / "one.jsonl")
     assert "one.jsonl:2" in str(error.value)
+    assert error.value.fix
+
+
+def test_a_byte_order_mark_is_skipped(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, _line())
+    for name in ("one.jsonl", "stages.json"):
+        (folder / name).write_bytes(b"\xef\xbb\xbf" + (folder / name).read_bytes())
+    (record,) = read_records(read_stages(folder)[0].file)
+    assert record.id == "q1"
+
+
+def test_a_record_without_a_name_has_that_of_its_line(tmp_path: Path) -> None:
+    folder = _folder(tmp_path, _line(id=None, task=None), _line(id=0))
+    first, second = read_records(folder / "one.jsonl")
+    assert first.id == first.task == first.place == f"{folder / 'one.jsonl'}:1"
+    assert (second.id, second.place) == ("0", f"{folder / 'one.jsonl'}:2")
 
 
 def test_what_is_no_curriculum_is_refused(tmp_path: Path) -> None:
@@ -68,6 +92,19 @@ def test_what_is_no_curriculum_is_refused(tmp_path: Path) -> None:
     (tmp_path / "stages.json").write_text("[1]")
     with pytest.raises(UserError, match='needs "name" and "file"'):
         read_stages(tmp_path)
+    (tmp_path / "stages.json").write_text('[{"name": [1], "file": "one.jsonl"}]')
+    with pytest.raises(UserError, match='needs "name" and "file"'):
+        read_stages(tmp_path)
+    (tmp_path / "stages.json").write_bytes(b'["\xe9"]')
+    with pytest.raises(UserError, match=r"stages\.json: this is no UTF-8"):
+        read_stages(tmp_path)
+
+
+def test_two_stages_of_one_name_are_refused(tmp_path: Path) -> None:
+    row = {"name": "one", "file": "one.jsonl"}
+    (tmp_path / "stages.json").write_text(json.dumps([row, {"name": "two", "file": "one.jsonl"}, row]))
+    with pytest.raises(UserError, match=r'stages\.json: two stages are called "one"'):
+        read_stages(tmp_path, ["two"])
 
 
 def test_a_stage_without_records_is_refused(tmp_path: Path) -> None:
@@ -85,6 +122,10 @@ def test_options_are_those_that_the_question_lists() -> None:
     asked = "Look: <image>\nA. is this one?\nOptions:\n1. a red cup\n2. <image>\n10. none\n\nWrite: Conclusion."
     messages = ({"role": "user", "content": asked}, {"role": "assistant", "content": ""})
     assert Record("q", messages, ()).options == {"1": "a red cup", "2": "", "10": "none"}
+
+
+def test_a_question_that_lists_none_has_four_options_by_letter() -> None:
+    assert _asking("Which?").options == _asking("Which?", stated={}).options == dict.fromkeys("ABCD", "")
 
 
 def _asking(asked: str, **stated: Any) -> Record:

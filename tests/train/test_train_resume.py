@@ -19,8 +19,9 @@ from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 from sightline.errors import UserError
 from sightline.train.__main__ import main
 from sightline.train.checkpoint import Keeper
-from sightline.train.course import read_questions, train_course
+from sightline.train.course import train_course
 from sightline.train.place import held
+from sightline.train.questions import read_questions
 
 
 def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
@@ -71,6 +72,14 @@ def test_one_training_writes_to_a_folder_at_a_time(tmp_path: Path) -> None:
     assert train_course(course_in(tmp_path), SETTINGS).totals.steps > 0
 
 
+@pytest.mark.parametrize("below", ["", "deeper"])
+def test_an_out_that_is_a_file_is_said(tmp_path: Path, below: str) -> None:
+    (tmp_path / "out").write_text("mine")
+    with pytest.raises(UserError, match=r"no folder can be made here: .*\n.*choose another --out"):
+        train_course(course_in(tmp_path, out=tmp_path / "out" / below), SETTINGS)
+    assert (tmp_path / "out").read_text() == "mine"
+
+
 def test_a_stop_from_the_keyboard_says_how_to_go_on(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str]
 ) -> None:
@@ -100,6 +109,32 @@ def test_questions_whose_answers_are_written_down_are_not_asked_again(tmp_path: 
         train_course(course, SETTINGS, tell=stopped)
     done = train_course(course, SETTINGS, resume=True)
     assert [entry["stage"] for entry in done.evaluations] == ["easy", "hard"]
+
+
+def test_questions_that_come_with_a_resume_are_asked_too(tmp_path: Path) -> None:
+    course = course_in(tmp_path)
+    first, second = read_questions(course.folder)[:2]
+    train_course(replace(course, evals={"first": [first]}, most=2), SETTINGS)
+    before = losses_of(tmp_path / "out")
+    done = train_course(replace(course, evals={"second": [second]}, most=2), SETTINGS, resume=True)
+    assert [(entry["stage"], [*entry["evaluation"]]) for entry in done.evaluations] == [
+        ("easy", ["first"]),
+        ("hard", ["first", "second"]),
+    ]
+    assert losses_of(tmp_path / "out") == before
+    with pytest.raises(UserError, match='other questions were asked as "second" before'):
+        train_course(replace(course, evals={"second": [first]}, most=2), SETTINGS, resume=True)
+
+
+def test_a_training_may_go_on_with_other_lines_and_checkpoints(tmp_path: Path) -> None:
+    weights = train_course(course_in(tmp_path), SETTINGS).model / "model.safetensors"
+    before, last = weights.read_bytes(), losses_of(tmp_path / "out")[-1][0]
+    (tmp_path / "out/checkpoint-before.pt").replace(tmp_path / "out/checkpoint.pt")
+    weights.unlink()
+    done = train_course(course_in(tmp_path), replace(SETTINGS, log_every=3, keep_every=5), resume=True)
+    assert done.totals.steps == last and weights.read_bytes() == before
+    with pytest.raises(UserError, match=r"begun in another way: tokens was 512 and is 256\."):
+        train_course(course_in(tmp_path), replace(SETTINGS, log_every=7, tokens=256), resume=True)
 
 
 @pytest.mark.slow

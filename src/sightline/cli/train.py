@@ -16,7 +16,6 @@ from sightline.cli.common import Common, Switch
 from sightline.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from sightline.reason.curriculum.plan import StepName
     from sightline.train.course import Trained
     from sightline.train.records import Record
 
@@ -93,8 +92,9 @@ def train(
     if any(find_spec(name) is None for name in _NEEDED):
         raise MissingExtraError("training", "train")
     from sightline.train.__main__ import tell
-    from sightline.train.course import Course, by_name, train_course
+    from sightline.train.course import Course, train_course
     from sightline.train.loop import Settings
+    from sightline.train.questions import by_name
 
     settings = Settings(
         rate=rate,
@@ -113,10 +113,11 @@ def train(
         out=out,
         lora=lora,
         stages=tuple(stages or ()),
-        evals={name: _questions(path, folder) for name, path in by_name(eval or ()).items()},
+        evals={name: _questions(path) for name, path in by_name(eval or ()).items()},
         most=answer_tokens,
         mixed=mix,
         limit=common.limit,
+        local_only=common.local_only,
     )
     try:
         done = train_course(course, settings, resume=resume, tell=tell)
@@ -129,36 +130,23 @@ def train(
         common.console.print(to_text(done), markup=False, soft_wrap=True)
 
 
-def _questions(path: Path, curriculum: Path) -> list[Record]:
+def _questions(path: Path) -> list[Record]:
     from sightline.bench.files import HEADER
-    from sightline.train.course import read_questions
+    from sightline.train.questions import read_questions
 
-    return _of_benchmark(path, _taught(curriculum)) if (path / HEADER).is_file() else read_questions(path)
-
-
-def _taught(curriculum: Path) -> tuple[StepName, ...]:
-    """The steps that a curriculum last teaches to write with nothing given; all of them where it does not say."""
-    from sightline.io import read_json
-    from sightline.reason.curriculum.place import PLAN
-    from sightline.reason.curriculum.plan import STEPS
-
-    if not (curriculum / PLAN).is_file():
-        return STEPS
-    stages = read_json(curriculum / PLAN)["plan"]["stages"]
-    alone = [stage["target"] for stage in stages if not stage["given"]]
-    return tuple(step for step in STEPS if step in alone[-1]) if alone else STEPS
+    return _of_benchmark(path) if (path / HEADER).is_file() else read_questions(path)
 
 
-def _of_benchmark(path: Path, steps: tuple[StepName, ...]) -> list[Record]:
-    """The choose tasks of a benchmark, asked as the curriculum asks: for these steps, with nothing given."""
+def _of_benchmark(path: Path) -> list[Record]:
+    """The choose tasks of a benchmark with nothing given, for all steps or for those that the training teaches."""
     from sightline.bench import picture_path, read
     from sightline.reason.curriculum.lessons import Exercise, lesson_of
-    from sightline.reason.curriculum.plan import Stage
+    from sightline.reason.curriculum.plan import STEPS, Stage
     from sightline.train.records import Record
     from sightline.types import Choice
 
     benchmark = read(path)
-    stage = Stage("asked", "", steps)
+    stage = Stage("asked", "", STEPS)
     found = []
     for task in benchmark.tasks.values():
         truth = benchmark.truth.get(task.id)
@@ -170,7 +158,9 @@ def _of_benchmark(path: Path, steps: tuple[StepName, ...]) -> list[Record]:
         if missing:
             raise UserError(f"{path}: the picture {missing[0]} is not on this machine.", "fetch the pictures first")
         messages = ({"role": "user", "content": exercise.prompt}, {"role": "assistant", "content": ""})
-        found.append(Record(task.id, messages, tuple(file for file in files if file is not None), truth.option))
+        shown = tuple(file for file in files if file is not None)
+        stated = {option.key: option.text for option in task.options}
+        found.append(Record(task.id, messages, shown, truth.option, stated=stated, follows=True))
     if not found:
         raise UserError(f"{path}: there are no choose tasks with a known option.", "give a benchmark that has some")
     return found

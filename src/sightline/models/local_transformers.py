@@ -7,6 +7,7 @@ import importlib
 import io
 import threading
 import time
+from contextlib import nullcontext
 from dataclasses import dataclass
 from typing import Any
 
@@ -122,16 +123,16 @@ def _opened(transformers: Any, name: str, local_only: bool) -> tuple[Any, Any]:
     """A model and what reads for it; one that `sightline train` made, or what LoRA added to one, too."""
     # By its name, since that room lies above this one; it makes Glimpse known to transformers.
     trained = importlib.import_module("sightline.train.models")
-    if trained.is_adapter(name):
-        model, processor = trained.open_model(name, ())
-        return model, processor
-    options = {"local_files_only": local_only}
-    config = transformers.AutoConfig.from_pretrained(name, **options)
-    sees = type(config) in transformers.AutoModelForImageTextToText._model_mapping
-    kind = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
-    reader = transformers.AutoProcessor if sees else transformers.AutoTokenizer
-    model = kind.from_pretrained(name, dtype="auto", use_safetensors=True, **options)
-    return model, reader.from_pretrained(name, **options)
+    with trained.offline() if local_only else nullcontext():
+        if trained.is_adapter(name):
+            model, processor = trained.open_model(name, ())
+            return model, processor
+        config = transformers.AutoConfig.from_pretrained(name)
+        sees = type(config) in transformers.AutoModelForImageTextToText._model_mapping
+        kind = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
+        reader = transformers.AutoProcessor if sees else transformers.AutoTokenizer
+        model = kind.from_pretrained(name, dtype="auto", use_safetensors=True)
+        return model, reader.from_pretrained(name)
 
 
 def _reply(loaded: _Loaded, request: ChatRequest, pictures: Sent, stop: threading.Event) -> Said:

@@ -46,12 +46,14 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--seed", type=int, default=0)
     parser.add_argument("--full-precision", action="store_true")
     parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--local-only", action="store_true", help="fetch no model")
     return parser
 
 
 def _train(chosen: argparse.Namespace) -> None:
-    from sightline.train.course import Course, by_name, read_questions, train_course
+    from sightline.train.course import Course, train_course
     from sightline.train.loop import Settings
+    from sightline.train.questions import by_name, read_questions
 
     settings = Settings(
         rate=chosen.rate,
@@ -74,6 +76,7 @@ def _train(chosen: argparse.Namespace) -> None:
         most=chosen.answer_tokens,
         mixed=chosen.mix,
         limit=chosen.limit,
+        local_only=chosen.local_only,
     )
     done = train_course(course, settings, resume=chosen.resume, tell=tell)
     sys.stdout.write(f"{done.model}\n")

@@ -16,6 +16,8 @@ from torch import nn
 from sightline.errors import UserError
 
 _LOG = logging.getLogger(__name__)
+_FREE = {"log_every", "keep_every"}
+"""Settings that change no weight: a training may go on with others."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,7 +106,8 @@ class Keeper:
         return None
 
     def _check(self, before: Mapping[str, Any]) -> None:
-        changed = sorted(key for key in {*before, *self.settings} if before.get(key) != self.settings.get(key))
+        keys = {*before, *self.settings} - _FREE
+        changed = sorted(key for key in keys if before.get(key) != self.settings.get(key))
         if changed:
             was = ", ".join(f"{key} was {before.get(key)} and is {self.settings.get(key)}" for key in changed)
             raise UserError(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Iterable, Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from contextlib import nullcontext
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -17,12 +17,13 @@ from sightline.train.answering import letter, said
 from sightline.train.checkpoint import Keeper
 from sightline.train.curves import draw_curves
 from sightline.train.encoding import RecordExamples, prompts
-from sightline.train.log import Log
+from sightline.train.log import Log, evaluations
 from sightline.train.loop import Settings, Stage, Totals, train
-from sightline.train.models import BASE, NEW, is_adapter, open_model, save, with_lora
+from sightline.train.models import BASE, NEW, is_adapter, offline, open_model, save, with_lora
 from sightline.train.peak import utilisation
 from sightline.train.place import held
-from sightline.train.records import Record, StageFile, check_pictures, digest, read_stage, read_stages
+from sightline.train.questions import as_taught, digest_of, endings
+from sightline.train.records import Record, check_pictures, digest, read_stage, read_stages
 
 _LEVEL = 0.95
 _ASKED_TOGETHER = 16
@@ -44,6 +45,8 @@ class Course:
     """Put like lengths together within a stage, rather than keep the curriculum's order."""
     limit: int | None = None
     """Of each stage, only so many records from its beginning."""
+    local_only: bool = False
+    """Take models that are on this machine alone."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,7 +80,7 @@ def train_course(
     )
     _check_out(keeper, resume)
     writes = Accelerator().is_main_process
-    with held(course.out) if writes else nullcontext():
+    with held(course.out) if writes else nullcontext(), offline() if course.local_only else nullcontext():
         if writes:
             check_pictures(one for some in (*records.values(), *course.evals.values()) for one in some)
         return _trained(course, settings, records, keeper, writes, tell)
@@ -100,10 +103,16 @@ def _trained(
             save(model, processor, base)
         model = with_lora(model, course.lora, base)
     log = Log(course.out / "log.jsonl")
-    done = keeper.steps()
     if writes:
-        log.begin(done)
-    asked = any("evaluation" in entry and entry["step"] == done for entry in log.read())
+        log.begin(keeper.steps())
+    asks = Asks(
+        course.evals,
+        processor,
+        course.most,
+        half=settings.half,
+        endings=endings(records),
+        asked=_asked(course, evaluations(log.read())),
+    )
 
     def note(entry: Mapping[str, Any]) -> None:
         log(entry)
@@ -111,10 +120,9 @@ def _trained(
             tell(entry)
 
     stages = [Stage(name, RecordExamples(some, processor), mixed=course.mixed) for name, some in records.items()]
-    asks = Asks(course.evals, processor, course.most, half=settings.half)
     try:
         evaluate = asks if course.evals else None
-        totals = train(model, stages, settings, note, evaluate=evaluate, keeper=keeper, asked=asked)
+        totals = train(model, stages, settings, note, evaluate=evaluate, keeper=keeper)
     except KeyboardInterrupt:
         raise Interrupted(course.out, keeper.steps()) from None
     if writes:
@@ -125,7 +133,7 @@ def _trained(
         course.out / "model",
         totals,
         draw_curves(entries, course.out) if writes else course.out,
-        tuple(entry for entry in entries if "evaluation" in entry),
+        tuple(evaluations(entries)),
         utilisation(model, speed, Accelerator().num_processes),
     )
 
@@ -146,17 +154,39 @@ def _check_out(keeper: Keeper, resume: bool) -> None:
         raise UserError(f"{out}: there is no checkpoint to go on from.", "leave out --resume")
 
 
+def _asked(course: Course, before: Sequence[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
+    """The stages and sets that a log has scores of; a name must stand for the same questions throughout."""
+    for entry in before:
+        for name, scores in entry["evaluation"].items():
+            if name in course.evals and scores.get("questions", "") not in ("", digest_of(course.evals[name])):
+                raise UserError(
+                    f'{course.out}: other questions were asked as "{name}" before.',
+                    "go on with those, rename the new ones, or choose another --out",
+                )
+    return frozenset((entry["stage"], name) for entry in before for name in entry["evaluation"])
+
+
 @dataclass(frozen=True, slots=True)
 class Asks:
-    """Asks a model the questions of each set, and counts the right options: mean and interval (Wilson, 95 %)."""
+    """Asks a model the questions of each set, and counts the right options: mean and interval (Wilson, 95 %).
+
+    `endings` say for which steps after which stage; a stage and set that were `asked` already are left out.
+    """
 
     sets: Mapping[str, Sequence[Record]]
     processor: Any
     most: int
     half: bool
+    endings: Mapping[str, str]
+    asked: frozenset[tuple[str, str]] = frozenset()
 
     def __call__(self, stage: str, model: nn.Module) -> Mapping[str, Any]:
-        return {name: self.scored(model, records) for name, records in self.sets.items()}
+        found = {}
+        for name, records in self.sets.items():
+            if (stage, name) not in self.asked:
+                questions = [as_taught(record, self.endings[stage]) for record in records]
+                found[name] = {**self.scored(model, questions), "questions": digest_of(records)}
+        return found
 
     def scored(self, model: nn.Module, records: Sequence[Record]) -> dict[str, Any]:
         """An answer from which no option can be read counts as wrong, and is counted apart too."""
@@ -165,41 +195,9 @@ class Asks:
             some = records[at : at + _ASKED_TOGETHER]
             inputs = prompts(some, self.processor)
             texts = said(model, self.processor.tokenizer, inputs, self.most, half=self.half)
-            chosen += [letter(text, record.options or "ABCD") for text, record in zip(texts, some, strict=True)]
+            chosen += [letter(text, record.options) for text, record in zip(texts, some, strict=True)]
         right = sum(a == record.answer for a, record in zip(chosen, records, strict=True))
         mean = right / len(records)
         low, high = wilson(mean, len(records), _LEVEL)
         unread = sum(a == "-" for a in chosen)
         return {"accuracy": mean, "low": low, "high": high, "n": len(records), "unread": unread}
-
-
-def read_questions(path: Path) -> list[Record]:
-    """Questions to ask after each stage: a file of records with "answer", or a curriculum.
-
-    Of a curriculum, those of the last stage that asks without giving steps. Each question is asked once.
-    """
-    is_curriculum = path.is_dir()
-    for stage in reversed(read_stages(path)) if is_curriculum else [StageFile("", "", path)]:
-        asked = [record for record in read_stage(stage) if not (is_curriculum and record.is_helped)]
-        records = list({record.task: record for record in asked}.values())
-        if any(record.answer is None for record in records):
-            raise UserError(
-                f'{stage.file}: not every record has an "answer".', "give records with the key of the right option"
-            )
-        if records:
-            return records
-    what = "questions without given steps" if is_curriculum else "records"
-    raise UserError(f"{path}: there are no {what}.", "give a benchmark, or a file of records with answers")
-
-
-def by_name(paths: Iterable[Path]) -> dict[str, Path]:
-    """A name for each, by which its scores are told apart: that of the file or folder, with more of its path if needed.
-
-    The same place twice is asked once.
-    """
-    places = list(dict.fromkeys(path.resolve() for path in paths))
-    for parts in range(1, max((len(place.parts) for place in places), default=0) + 1):
-        names = ["/".join((*place.parts[-parts:-1], place.stem)) for place in places]
-        if len({*names}) == len(names):
-            return dict(zip(names, places, strict=True))
-    return {str(place): place for place in places}

@@ -8,13 +8,15 @@ from itertools import pairwise
 from pathlib import Path
 from typing import Any
 
+from sightline.train.log import evaluations
+
 Entries = Sequence[Mapping[str, Any]]
 
 
 def draw_curves(entries: Entries, folder: Path) -> Path:
     """From the entries of a log: curves.png, or curves.csv where matplotlib is missing."""
     losses = [entry for entry in entries if "loss" in entry]
-    asked = [entry for entry in entries if "evaluation" in entry]
+    asked = evaluations(entries)
     try:
         from matplotlib.backends.backend_agg import FigureCanvasAgg
         from matplotlib.figure import Figure

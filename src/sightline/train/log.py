@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
@@ -38,6 +38,16 @@ class Log:
                 if number < len(lines):
                     raise UserError(f"{self.file}:{number}: this is no JSON.", "delete that line") from None
         return found
+
+
+def evaluations(entries: Sequence[Mapping[str, Any]]) -> list[dict[str, Any]]:
+    """The scores after each stage, those of sets that were asked later with the others."""
+    found: dict[tuple[int, str], dict[str, Any]] = {}
+    for entry in entries:
+        if "evaluation" in entry:
+            same = found.setdefault((entry["step"], entry["stage"]), {**entry, "evaluation": {}})
+            same["evaluation"].update(entry["evaluation"])
+    return list(found.values())
 
 
 def scores_told(entry: Mapping[str, Any]) -> list[str]:

@@ -97,12 +97,11 @@ def train(
     *,
     evaluate: Evaluate | None = None,
     keeper: Keeper | None = None,
-    asked: bool = False,
 ) -> Totals:
     """Train a model through stages, from its checkpoint where there is one; `evaluate` is asked after each stage.
 
-    A stage is kept before it is evaluated. Where a training was stopped between the two, it goes on with the
-    evaluation, unless that was `asked` and written down already.
+    A stage is kept before it is evaluated, and the evaluation is asked for again when it is taken up from there;
+    where that finds nothing, nothing is written down.
     """
     torch.manual_seed(settings.seed)
     accelerator = Accelerator()
@@ -120,9 +119,11 @@ def train(
 
     def ask(stage: str) -> None:
         if evaluate is not None and accelerator.is_main_process:
-            log({"step": totals.steps, "stage": stage, "evaluation": dict(_asked(evaluate, stage, model, clock))})
+            found = dict(_asked(evaluate, stage, model, clock))
+            if found:
+                log({"step": totals.steps, "stage": stage, "evaluation": found})
 
-    if unasked and not asked:
+    if unasked:
         ask(unasked)
     losses: list[Tensor] = []
     together = settings.together * accelerator.num_processes

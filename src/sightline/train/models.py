@@ -3,11 +3,14 @@
 from __future__ import annotations
 
 import json
-from collections.abc import Iterable
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import torch
+from huggingface_hub import constants
+from huggingface_hub.errors import LocalEntryNotFoundError
 from transformers import AutoModelForImageTextToText, AutoProcessor, ProcessorMixin
 from transformers.utils.logging import disable_progress_bar
 from transformers.utils.peft_utils import find_adapter_config_file
@@ -24,6 +27,17 @@ BASE = "base"
 disable_progress_bar()  # Bars of transformers would stand among the lines of a training.
 
 
+@contextmanager
+def offline() -> Iterator[None]:
+    """Let nothing within the block ask the hub; what was fetched before is found."""
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True  # Not every call of transformers and peft can be told; all heed this.
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
 def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, Any]:
     """A model and its processor: a folder, a name that transformers knows, or one of NEW."""
     if name in NEW:
@@ -36,6 +50,8 @@ def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, 
         return (_whole(name), AutoProcessor.from_pretrained(name)) if config is None else _merged(name, Path(config))
     except (OSError, ValueError) as error:
         why = str(error).strip().splitlines()[0]
+        if constants.HF_HUB_OFFLINE and isinstance(error.__cause__, LocalEntryNotFoundError):
+            why = "it is not all on this machine, and --local-only (or HF_HUB_OFFLINE) lets nothing be fetched"
         fix = f"give a folder with a vision-language model of transformers, its name, or one of: {', '.join(NEW)}"
         raise UserError(f'the model "{name}" can\'t be opened: {why}', fix) from None
 
@@ -46,7 +62,9 @@ def is_adapter(name: str) -> bool:
 
 
 def _whole(name: str) -> Any:
-    return AutoModelForImageTextToText.from_pretrained(name, dtype=torch.float32)
+    """The model itself; a folder by its absolute path, for what LoRA adds refers to it and may be opened elsewhere."""
+    place = str(Path(name).resolve()) if Path(name).is_dir() else name
+    return AutoModelForImageTextToText.from_pretrained(place, dtype=torch.float32)
 
 
 def _merged(name: str, config: Path) -> tuple[Any, Any]:

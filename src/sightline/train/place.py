@@ -13,6 +13,10 @@ from sightline.locks import locked
 @contextmanager
 def held(out: Path) -> Iterator[None]:
     """Hold the folder until the block ends, or refuse it if another training does; a killed one lets go of it."""
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{out}: no folder can be made here: {error.strerror}.", "choose another --out") from None
     with locked(out, wait=False) as ours:
         if not ours:
             raise UserError(

@@ -16,10 +16,16 @@ from PIL import Image
 
 from sightline.errors import UserError
 
+STAGES = "stages.json"
+"""The list of the stages, in the folder of a curriculum."""
 IMAGE = "<image>"
 """Where a picture stands in a message."""
 _OPTION = re.compile(r"^(?P<key>\S{1,4})\. (?P<text>.*)$", re.MULTILINE)
+_GIVEN = "\n\nGiven:\n"
+_USUAL = dict.fromkeys("ABCD", "")
+_BOM = b"\xef\xbb\xbf"
 _SMALL = (64, 64)
+_AGAIN = "make the curriculum again: sightline curriculum"
 
 
 @dataclass(frozen=True, slots=True)
@@ -27,7 +33,9 @@ class Record:
     """A conversation that ends with what is to be learnt; `answer` is the right option of a question, where known.
 
     `task` is the question that it is about, which other records may be about too; `is_helped` where the question comes
-    with steps to its answer. `stated` are the keys and texts of its options, where the record has them.
+    with steps to its answer. `stated` are the keys and texts of its options, where the record has them. `place` is the
+    file and line that it was read from; `follows` where it is asked for the steps that the training teaches, and not as
+    it is written.
     """
 
     id: str
@@ -37,6 +45,12 @@ class Record:
     task: str = ""
     is_helped: bool = False
     stated: Mapping[str, str] | None = None
+    place: str = ""
+    follows: bool = False
+
+    @property
+    def prompt(self) -> str:
+        return self.messages[-2]["content"]
 
     @property
     def target(self) -> str:
@@ -44,12 +58,12 @@ class Record:
 
     @property
     def options(self) -> Mapping[str, str]:
-        """The keys and texts of its options: as stated, else those of the last list under "Options:"."""
-        if self.stated is not None:
+        """The keys and texts of its options: as stated, else of the last list under "Options:", else A to D."""
+        if self.stated:
             return self.stated
-        _, *lists = self.messages[-2]["content"].replace("\r\n", "\n").split("Options:\n")
+        _, *lists = self.prompt.replace("\r\n", "\n").split("Options:\n")
         found = (dict(_OPTION.findall(listed.partition("\n\n")[0])) for listed in reversed(lists))
-        options = next((each for each in found if each), {})
+        options = next((each for each in found if each), _USUAL)
         return {key: "" if IMAGE in text else text for key, text in options.items()}
 
 
@@ -66,12 +80,10 @@ class StageFile:
 
 def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
     """The stages in the order of the training, or only those that are wanted, in the same order."""
-    index = folder / "stages.json"
+    index = folder / STAGES
     if not index.is_file():
-        raise UserError(
-            f"{folder}: this is no curriculum, for it has no stages.json.", "make one: sightline curriculum"
-        )
-    rows = _parsed(index.read_text(encoding="utf-8"), str(index))
+        raise UserError(f"{folder}: this is no curriculum, for it has no {STAGES}.", "make one: sightline curriculum")
+    rows = _parsed(index.read_bytes().removeprefix(_BOM), str(index))
     if not isinstance(rows, list) or not rows:
         raise UserError(f"{index}: there are no stages in it.", "make it again: sightline curriculum")
     try:
@@ -80,14 +92,19 @@ def read_stages(folder: Path, wanted: Sequence[str] = ()) -> list[StageFile]:
         raise UserError(
             f'{index}: each stage needs "name" and "file".', "make it again: sightline curriculum"
         ) from None
-    unknown = [name for name in wanted if name not in {stage.name for stage in stages}]
+    names = [stage.name for stage in stages]
+    twice = next((name for name in names if names.count(name) > 1), None)
+    if twice is not None:
+        raise UserError(f'{index}: two stages are called "{twice}".', "give each stage a name of its own")
+    unknown = [name for name in wanted if name not in names]
     if unknown:
-        names = ", ".join(stage.name for stage in stages)
-        raise UserError(f'{index}: there is no stage "{unknown[0]}".', f"choose from: {names}")
+        raise UserError(f'{index}: there is no stage "{unknown[0]}".', f"choose from: {', '.join(names)}")
     return [stage for stage in stages if not wanted or stage.name in wanted]
 
 
 def _stage(row: Mapping[str, Any], folder: Path) -> StageFile:
+    if not isinstance(row["name"], str):
+        raise TypeError
     first = row.get("first_line")
     part = {} if first is None else {"first": int(first), "count": int(row["records"])}
     return StageFile(row["name"], row.get("phase", ""), folder / row["file"], **part)
@@ -101,39 +118,52 @@ def read_stage(stage: StageFile) -> list[Record]:
 def read_records(file: Path, first: int = 1, count: int | None = None) -> list[Record]:
     """The records of a file or of some of its lines, each checked; paths of pictures are taken from its folder."""
     if not file.is_file():
-        raise UserError(f"{file}: there is no such file.", "make the curriculum again: sightline curriculum")
+        raise UserError(f"{file}: there is no such file.", _AGAIN)
     found = list(_records(file, first, count))
     if len(found) < (count or 1):
         there = f"there are only {len(found)} of the {count} records" if found else "there is no record"
-        raise UserError(f"{file}: {there} in it.", "make the curriculum again: sightline curriculum")
+        raise UserError(f"{file}: {there} in it.", f"put them there, or {_AGAIN}")
     return found
 
 
 def _records(file: Path, first: int, count: int | None) -> Iterator[Record]:
     last = None if count is None else first - 1 + count
-    with file.open(encoding="utf-8") as lines:
+    with file.open("rb") as lines:
         for number, line in islice(enumerate(lines, 1), first - 1, last):
-            if line.strip():
-                yield _record(_parsed(line, f"{file}:{number}"), file.parent, f"{file}:{number}")
+            where = f"{file}:{number}"
+            bare = line.removeprefix(_BOM).strip()
+            if bare.startswith(b"["):  # One array with all records, as LLaVA has it.
+                raise _other_format(where)
+            if bare:
+                yield _record(_parsed(bare, where), file.parent, where)
 
 
-def _parsed(text: str, where: str) -> Any:
+def _parsed(text: bytes, where: str) -> Any:
     try:
-        return json.loads(text)
+        return json.loads(text.decode("utf-8"))
+    except UnicodeDecodeError as error:
+        raise UserError(f"{where}: this is no UTF-8: {error}.", f"save it as UTF-8, or {_AGAIN}") from None
     except ValueError as error:
-        raise UserError(
-            f"{where}: this is no JSON: {error}.", "make the curriculum again: sightline curriculum"
-        ) from None
+        raise UserError(f"{where}: this is no JSON: {error}.", f"mend it, or {_AGAIN}") from None
+
+
+def _other_format(where: str) -> UserError:
+    return UserError(
+        f'{where}: train does not read this format: "messages" must be a list of {{"role", "content"}}.',
+        "see docs/training.md; of the formats of curriculum, sightline, ms-swift and llama-factory have them",
+    )
 
 
 def _record(row: Any, folder: Path, where: str) -> Record:
     messages = row.get("messages") if isinstance(row, dict) else None
     if not isinstance(messages, list) or not all(_is_message(message) for message in messages):
-        fix = "see docs/training.md; of the formats of curriculum, sightline, ms-swift and llama-factory have them"
-        raise UserError(f'{where}: "messages" must be a list of {{"role", "content"}}.', fix)
+        raise _other_format(where)
     if len(messages) < 2 or messages[-1]["role"] != "assistant":
         raise UserError(f"{where}: the last message is not the assistant's, so there is nothing to learn.", "give one")
-    images = tuple(folder / name for name in row.get("images", ()))
+    named = row.get("images", [])
+    if not isinstance(named, list) or not all(isinstance(name, str) for name in named):
+        raise UserError(f'{where}: "images" must be a list of paths.', 'for example "images": ["pictures/1.jpg"]')
+    images = tuple(folder / name for name in named)
     places = sum(message["content"].count(IMAGE) for message in messages)
     if places != len(images):
         fix = f"write {IMAGE} where each picture stands"
@@ -144,15 +174,16 @@ def _record(row: Any, folder: Path, where: str) -> Record:
     options = row.get("options")
     if options is not None and not _is_texts(options):
         raise UserError(f'{where}: "options" must be texts by their keys.', "see docs/training.md")
-    name = str(row.get("id", where))
+    name = _named(row.get("id"), where)
     return Record(
         name,
         tuple(messages),
         images,
         row.get("answer"),
-        str(row.get("task", name)),
-        is_helped=bool(row.get("given")),
+        _named(row.get("task"), name),
+        is_helped=bool(row.get("given", _GIVEN in messages[-2]["content"])),
         stated=options,
+        place=where,
     )
 
 
@@ -174,6 +205,10 @@ def _fault(image: Path) -> str | None:
     except (OSError, SyntaxError, ValueError, Image.DecompressionBombError) as error:
         return f"{image}: this picture can't be read: {error}".rstrip(".")
     return None
+
+
+def _named(name: Any, otherwise: str) -> str:
+    return otherwise if name is None else str(name)
 
 
 def _is_texts(options: Any) -> bool:
