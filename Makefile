@@ -39,7 +39,8 @@ test-interop: $(INTEROP)/.installed
 	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats tests/reason/test_curriculum_interop.py
 	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/search -k backend
 	@# The trainer, and models in this process: torch is here and nowhere else.
-	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train tests/models/test_models_transformers.py \
+	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train
+	$(INTEROP)/bin/python -m pytest -m '' tests/models/test_models_transformers.py \
 		tests/models/embedders/test_embedders_transformers.py tests/models/embedders/test_embedders_preprocess.py
 	@# A real language model over real HTTP; the second package asks for much that nothing here uses.
 	$(INTEROP)/bin/python -m pytest -m slow tests/agent/test_agent_llama.py
