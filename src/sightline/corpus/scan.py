@@ -93,7 +93,7 @@ def scan(
             _log.warning("%s holds no pictures.", root_path)
         _tell_missing_decoder(store)
         found = _summary(store, scanner.warnings, changes, unmatched, time.monotonic() - started)
-        return replace(found, skipped_here=store.count_skipped_in(root, part))
+        return replace(found, skipped_here=store.count_skipped(root, part))
 
 
 def _tell_missing_decoder(store: Store) -> None:

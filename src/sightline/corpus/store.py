@@ -303,19 +303,13 @@ class Store:
         count: int = self.database.execute(f"SELECT count(*) {LIVING}").fetchone()[0]
         return count
 
-    def count_skipped(self) -> dict[str, int]:
+    def count_skipped(self, root: Root | None = None, part: bytes = b"") -> dict[str, int]:
+        """Files that gave no picture, by reason: of the workspace, or of a part of one root."""
+        id_ = None if root is None else root.id
         rows = self.database.execute(
             """SELECT reason, count(*) FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
-            GROUP BY reason ORDER BY reason"""
-        )
-        return dict(rows.fetchall())
-
-    def count_skipped_in(self, root: Root, part: bytes) -> dict[str, int]:
-        """The same of one folder: a root, or a part of it."""
-        rows = self.database.execute(
-            """SELECT reason, count(*) FROM files WHERE reason IS NOT NULL AND state <> 'deleted'
-            AND root = ? AND (? = x'' OR path >= ? AND path < ?) GROUP BY reason ORDER BY reason""",
-            (root.id, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
+            AND (? IS NULL OR root = ?) AND (? = x'' OR path BETWEEN ? AND ?) GROUP BY reason ORDER BY reason""",
+            (id_, id_, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
         )
         return dict(rows.fetchall())
 
