@@ -23,6 +23,7 @@ from itertools import pairwise
 from pathlib import Path
 from statistics import median
 from typing import Any
+from unittest.mock import patch
 
 import torch
 from torch import Tensor
@@ -188,6 +189,7 @@ def theirs(
     return watch.speed([SPELL * size * mean] * (len(watch.times) - 1))
 
 
+@patch.dict("sightline.train.eye._EVEN", clear=True)
 def work(model: GlimpseForConditionalGeneration, examples: ArrayExamples) -> float:
     """Operations for a token: counted in a forward pass without padding, three times that for what is trained."""
     trunk = f"{type(model).__name__}.eye.trunk"

@@ -143,7 +143,7 @@ def test_the_eye_sees_what_the_reader_sees(tmp_path: Path) -> None:
     pixels = torch.rand(1, 3, 64, 96)
     with torch.no_grad():
         heat, boxes, attributes, _ = reader(pixels)
-        _, fine, ours, sides = model.eye.trunk((pixels - 0.5) * 4)
+        _, fine, ours, sides = model.eye.trunk.maps((pixels - 0.5) * 4)
         tags = model.eye.trunk.tags(fine[0, :, 3, 5], torch.tensor([9.0]))
     torch.testing.assert_close(ours, heat, rtol=1e-4, atol=1e-4)
     torch.testing.assert_close(sides, boxes, rtol=1e-4, atol=1e-4)

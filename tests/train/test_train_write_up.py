@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import json
+import re
 import subprocess
 import sys
 from pathlib import Path
@@ -15,6 +16,7 @@ import pytest
 pytest.importorskip("matplotlib")
 sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
+import elsewhere
 import write_up
 from scores import Table
 
@@ -88,13 +90,13 @@ def test_rows_of_another_setting_stand_in_only_with_as_many_tokens() -> None:
     other = {**SETTING, "fraction": 1.0}
     for tokens, arms in ((12_000_000, {"mir", "full-chain"}), (15_000_000, {"mir"})):
         varied = [{**row, "tokens": tokens} if "tokens" in row else row for row in _rows({"mir": 0.5}, other)]
-        assert {row["arm"] for row in write_up.rows_of([*rows, *varied], other, SETTING)} == arms
+        assert {row["arm"] for row in elsewhere.rows_of([*rows, *varied], other, SETTING)} == arms
 
 
 def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> None:
     rows = _rows({"base": 0.3, "plain": 0.4, "full-chain": 0.5, "mir": 0.6, "reverse": 0.4})
     rows += _rows({"mir": 0.5}, {**SETTING, "fraction": 1.0})
-    rows += _rows({"mir": 0.5}, {**SETTING, "questions": 12})
+    rows += _rows({"mir": 0.5, "plain": 0.3, "faded": 0.6}, {**SETTING, "questions": 12})
     (tmp_path / "runs.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     (tmp_path / "questions.json").write_text(json.dumps(QUESTIONS))
     (tmp_path / "findings.md").write_text("## What we make of it\n\nMuch.\n")
@@ -110,7 +112,20 @@ def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> N
     assert f"| plain | {plain.mean():.1%} [" in page.split("## Both ways")[1]
     assert "; stage-1 " in by_stage
     assert "; end " in by_stage
-    of_fraction, of_questions = page.splitlines()[-2:]
+    of_fraction, of_questions = page.splitlines()[-4:-2]
     assert of_fraction.startswith(f"| 24 | 0.33 | 1.0 | 12.0 | {plain.mean():.1%} | {chain.mean():.1%} | ")
-    assert of_questions.startswith("| 12 | 0.33 | 0.4 | 12.0 | – | – | ")
-    assert all((tmp_path / f"pictures/curriculum-{name}.png").stat().st_size > 1000 for name in ("arms", "stages"))
+    assert re.match(r"\| 12 \| 0.33 \| 0.4 \| 12.0 \| [\d.]+% \| – \| ", of_questions)
+    assert "- With 12 questions and 12 million tokens, fading the steps out beats plain fine-tuning by " in page
+    for name in ("arms", "stages", "along"):
+        assert (tmp_path / f"pictures/curriculum-{name}.png").stat().st_size > 1000
+
+
+def test_arms_are_drawn_along_what_alone_was_varied() -> None:
+    rows = _rows({"plain": 0.5, "mir": 0.5})
+    rows += _rows({"plain": 0.3}, {**SETTING, "questions": 12})
+    rows += _rows({"mir": 0.4}, {**SETTING, "fraction": 1.0})
+    more = _rows({"plain": 0.6}, {**SETTING, "passes": 2.0})
+    rows += [{**row, "tokens": 24_000_000} if "tokens" in row else row for row in more]
+    by_questions, by_tokens = elsewhere.along(rows, QUESTIONS, SETTING).values()
+    assert {arm: sorted(line) for arm, line in by_questions.items()} == {"plain": [12, 24], "mir": [24]}
+    assert {arm: sorted(line) for arm, line in by_tokens.items()} == {"plain": [12.0, 24.0], "mir": [12.0]}

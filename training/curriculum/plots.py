@@ -1,4 +1,4 @@
-"""The plots of the experiment: how much is right by arm, and after each stage."""
+"""The plots of the experiment: how much is right by arm, after each stage, and along what was varied."""
 
 from __future__ import annotations
 
@@ -39,6 +39,37 @@ def draw_stages(scores: Mapping[str, Mapping[str, Score]], guessing: float, file
     _save(figure, axes, guessing, file)
 
 
+def draw_along(panels: Mapping[str, Mapping[str, Mapping[float, Score]]], guessing: float, file: Path) -> None:
+    """For each thing that was varied how arms do along it; an arm has the same colour everywhere."""
+    figure = Figure(figsize=(9, 4), layout="constrained")
+    FigureCanvasAgg(figure)
+    every = list(dict.fromkeys(arm for arms in panels.values() for arm in arms))
+    all_axes = figure.subplots(1, len(panels), sharey=True)
+    for axes, (about, arms) in zip(all_axes, panels.items(), strict=True):
+        for arm, by_amount in arms.items():
+            _draw_line(axes, arm, by_amount, every.index(arm))
+        amounts = sorted({amount for by_amount in arms.values() for amount in by_amount})
+        axes.set(xscale="log", xlabel=about)
+        axes.set_xticks(amounts, [f"{amount:,.0f}" if amount >= 1000 else f"{amount:.3g}" for amount in amounts])
+        axes.minorticks_off()
+    for axes in all_axes:
+        _mark(axes, guessing)
+    all_axes[0].set_ylabel("right")
+    all_axes[0].legend(fontsize="small")
+    figure.suptitle("Right at the end as questions and tokens vary, with 95 % intervals", fontsize="medium")
+    figure.savefig(file, dpi=130)
+
+
+def _draw_line(axes: Any, arm: str, by_amount: Mapping[float, Score], number: int) -> None:
+    """An arm's scores with their intervals, a little beside those of the others."""
+    amounts = sorted(by_amount)
+    found = [by_amount[amount] for amount in amounts]
+    ends = [[score.mean - score.low for score in found], [score.high - score.mean for score in found]]
+    beside = [amount * 1.012**number for amount in amounts]
+    means = [score.mean for score in found]
+    axes.errorbar(beside, means, yerr=ends, marker="o", markersize=5, capsize=3, color=f"C{number}", label=arm)
+
+
 def _axes() -> tuple[Figure, Any]:
     figure = Figure(figsize=(7.5, 4), layout="constrained")
     FigureCanvasAgg(figure)
@@ -46,9 +77,14 @@ def _axes() -> tuple[Figure, Any]:
 
 
 def _save(figure: Figure, axes: Any, guessing: float, file: Path) -> None:
+    _mark(axes, guessing)
+    axes.set_ylabel("right")
+    figure.savefig(file, dpi=130)
+
+
+def _mark(axes: Any, guessing: float) -> None:
+    """What guessing gets, on an axis of per cent that begins at nothing."""
     axes.axhline(guessing, color="grey", linestyle=":", linewidth=1)
     axes.text(1, guessing, "guessing ", transform=axes.get_yaxis_transform(), color="grey", ha="right", va="bottom")
     axes.set_ylim(bottom=0)
-    axes.set_ylabel("right")
     axes.yaxis.set_major_formatter(lambda share, _: f"{share:.0%}")
-    figure.savefig(file, dpi=130)

@@ -135,3 +135,14 @@ def differences(results: Results) -> dict[tuple[str, str], Score]:
             seeds = min(len(a), len(b))
             found[first, second] = scored(b[:seeds] - a[:seeds])
     return found
+
+
+def told(name: str, rival: str, moved: Score) -> str:
+    """In words, what an interval says of one arm and its rival."""
+    if moved.low > 0:
+        return f"{name} beats {rival} by {moved.in_points('')} percentage points."
+    if moved.high < 0:
+        lost = Score(-moved.mean, -moved.high, -moved.low)
+        return f"{name} loses to {rival} by {lost.in_points('')} percentage points."
+    named = name if name.startswith("MIR") else name.lower()
+    return f"Between {named} and {rival} no difference can be told: {moved.in_points()} points."

@@ -13,19 +13,9 @@ from collections.abc import Mapping, Sequence
 from pathlib import Path
 from typing import Any
 
-from plots import draw_arms, draw_stages
-from scores import (
-    RESAMPLES,
-    Results,
-    Row,
-    Score,
-    differences,
-    mode_of,
-    rows_of,
-    scored,
-    settings_of,
-    tokens_of,
-)
+from elsewhere import against_plain, along, varied_table
+from plots import draw_along, draw_arms, draw_stages
+from scores import RESAMPLES, Results, Score, differences, mode_of, scored, settings_of, told
 
 MEANING = {
     "base": "no training on these questions; it knows simpler ones with options",
@@ -49,12 +39,6 @@ RIVALS = {
     "faded-mixed": "its own records in mixed order",
 }
 GUESSING = 0.25
-VARIED = ("plain", "full-chain", "mir", "faded", "faded-mixed")
-DIFFER = {
-    ("full-chain", "mir"): "mir − full-chain",
-    ("plain", "faded"): "faded − plain",
-    ("faded-mixed", "faded"): "faded − faded-mixed",
-}
 
 
 def main_table(results: Results) -> str:
@@ -123,22 +107,9 @@ def verdict(results: Results, found: Mapping[tuple[str, str], Score]) -> str:
         [] if len(above) == len(taught) else [f"Better than guessing are {', '.join(above)}; the other arms are not."]
     )
     lines += [
-        _told(NAMES[arm], RIVALS[rival], found[rival, arm])
-        for arm in NAMES
-        for rival in RIVALS
-        if (rival, arm) in found
+        told(NAMES[arm], RIVALS[rival], found[rival, arm]) for arm in NAMES for rival in RIVALS if (rival, arm) in found
     ]
     return "\n".join(f"- {line}" for line in lines)
-
-
-def _told(name: str, rival: str, moved: Score) -> str:
-    if moved.low > 0:
-        return f"{name} beats {rival} by {moved.in_points('')} percentage points."
-    if moved.high < 0:
-        lost = Score(-moved.mean, -moved.high, -moved.low)
-        return f"{name} loses to {rival} by {lost.in_points('')} percentage points."
-    named = name if name.startswith("MIR") else name.lower()
-    return f"Between {named} and {rival} no difference can be told: {moved.in_points()} points."
 
 
 def stage_scores(results: Results) -> dict[str, dict[str, Score]]:
@@ -161,7 +132,13 @@ def stage_table(scores: Mapping[str, Mapping[str, Score]]) -> str:
     return "\n".join(lines)
 
 
-def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, Any] | None, findings: str) -> str:
+def page(
+    results: Results,
+    setting: Mapping[str, Any],
+    pretrained: Mapping[str, Any] | None,
+    others: Sequence[str],
+    findings: str,
+) -> str:
     found = differences(results)
     tokens = [row["tokens"] for arm in results.arms if arm != "base" for row in results.last(arm)]
     seconds = [row["seconds"] for arm in results.arms if arm != "base" for row in results.last(arm)]
@@ -184,15 +161,16 @@ def page(results: Results, setting: Mapping[str, Any], pretrained: Mapping[str, 
 This page is written by `training/curriculum/write_up.py` from the rows of `training/curriculum/experiment.py`.
 
 {verdict(results, found)}
-
+{"".join(f"- {line}{chr(10)}" for line in others)}
 {findings}## What was done
 
 A small vision-language model (Glimpse, 24 million parameters; [training](training.md)) starts each time from the same
 weights.{base} Each arm then trains on {spread} ({took}) from the same {setting["questions"]:,} questions of the
-world's twelve subtasks, by the plans that `sightline curriculum` ships (and `faded-mixed`, a control). Questions of the
-lowest {setting["easy_below"]:.0%} of the world's difficulty dial are easy, the others hard; a stage samples
-{setting["fraction"]:.0%} of the hard ones. All arms train at the rate {setting["rate"]:g}, which falls in the last
-fifth; of three rates it was the best for plain and for the full chain, on questions that are asked nowhere else.
+world's twelve subtasks, by the plans that `sightline curriculum` ships (and `faded-mixed`, `rehearsed` and `long-end`,
+which are for this experiment alone). Questions of the lowest {setting["easy_below"]:.0%} of the world's difficulty dial
+are easy, the others hard; a stage samples {setting["fraction"]:.0%} of the hard ones. All arms train at the rate
+{setting["rate"]:g}, which falls in the last fifth; of three rates it was the best for plain and for the full chain, on
+questions that are asked nowhere else.
 
 {len(results.questions):,} held-out questions, drawn from another seed, are then asked; nothing is given, and the most
 likely token is taken each time. Answers are taught and read in the words of their options, and by their letters where
@@ -243,31 +221,6 @@ def _simple(scores: Mapping[str, Mapping[str, float]]) -> str:
     return ", ".join(f"{words} in {scores[kind]['whole']:.0%}" for kind, words in asked.items() if kind in scores)
 
 
-def variants(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]) -> str:
-    """Where the setting was varied: how the two curricula stand against their rivals in each."""
-    others = [setting for setting in settings_of(runs) if setting != main]
-    if not others:
-        return ""
-    lines = [
-        f"| questions | easy below | fraction | million tokens | {' | '.join([*VARIED, *DIFFER.values()])} |",
-        f"|---|---|---|---|{'---|' * (len(VARIED) + len(DIFFER))}",
-    ]
-    for setting in [dict(main), *others]:
-        rows = rows_of(runs, setting, main)
-        results = Results(questions, rows)
-        found = differences(results)
-        values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
-        values += [f"{tokens_of(rows) / 1e6:.1f}"]
-        values += ["–" if (table := results.table(arm)) is None else f"{table.mean():.1%}" for arm in VARIED]
-        values += [found[pair].in_points() if pair in found else "–" for pair in DIFFER]
-        lines.append(f"| {' | '.join(values)} |")
-    about = (
-        "Differences are in percentage points. Which questions are easy, and how many of the hard ones a stage "
-        "samples, is all the same to all arms but `mir`: theirs stand for both."
-    )
-    return f"\n## When it differs\n\n{about}\n\n" + "\n".join(lines) + "\n"
-
-
 def main() -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--runs", type=Path, default=Path("training/curriculum/results"))
@@ -288,7 +241,10 @@ def main() -> None:
         draw_stages(by_stage, GUESSING, pictures / "curriculum-stages.png")
     read = chosen.runs / "findings.md"
     findings = f"{read.read_text().strip()}\n\n" if read.exists() else ""
-    text = page(results, setting, about, findings) + variants(runs, questions, setting)
+    text = page(results, setting, about, against_plain(runs, questions), findings)
+    if len(settings_of(runs)) > 1:
+        draw_along(along(runs, questions, setting), GUESSING, pictures / "curriculum-along.png")
+        text += varied_table(runs, questions, setting)
     (chosen.docs / "curriculum-experiment.md").write_text(text)
     print(text)
 

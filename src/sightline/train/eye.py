@@ -54,9 +54,9 @@ class Block(nn.Module):
 
 
 class Trunk(nn.Module):
-    """Pictures (n, 3, 256, 320) → maps at an eighth and at a quarter of their size, and where which kind of thing is.
+    """Pictures (n, 3, 256, 320) → what it finds in each of their parts (n, 50, numbers).
 
-    Its parts are named as those of the reader in training/world, of which normalisation is folded into convolutions.
+    Its layers are named as those of the reader in training/world, of which normalisation is folded into convolutions.
     """
 
     def __init__(self, widths: Sequence[int]) -> None:
@@ -75,7 +75,16 @@ class Trunk(nn.Module):
         self.box_head = nn.Conv2d(out4, 4, 1)
         self.hue_head = nn.Conv2d(out4, HUES, 1)
 
-    def forward(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+    def forward(self, x: Tensor) -> Tensor:
+        if x.shape[1:] != (3, HIGH + _LOW, WIDE):  # What is compiled takes these for given, too.
+            raise ValueError(f"pictures of {tuple(x.shape[1:])} numbers")
+        coarse, fine, heat, sides = self.maps(x)
+        seen, sure, boxes = spots_of(fine, heat, sides)
+        rest = _parts(coarse[:, :, : HIGH // 8]).flatten(2)
+        return torch.cat([rest.float(), seen, sure, boxes, self.tags(seen, sure)], -1)
+
+    def maps(self, x: Tensor) -> tuple[Tensor, Tensor, Tensor, Tensor]:
+        """Maps at an eighth and at a quarter of a picture's size, where which kind of thing is, and how large."""
         f4 = self.s4(self.stem(x))
         f8 = self.s8(f4)
         f16 = self.s16(f8)
@@ -144,10 +153,8 @@ class Eye(nn.Module):
         more = -len(pixels) % _EVEN.get(pixels.device.type, 1)
         x = functional.pad(pixels, (0, 0, 0, _LOW, 0, 0, 0, more), value=128).to(self.norm.weight.dtype) / 63.75 - 2.0
         with torch.set_grad_enabled(torch.is_grad_enabled() and not self.frozen):
-            coarse, fine, heat, sides = self.trunk(x.contiguous(memory_format=torch.channels_last))
-            seen, sure, boxes = spots_of(fine, heat, sides)
-            rest = _parts(coarse[:, :, : HIGH // 8]).flatten(2)
-            return torch.cat([rest.float(), seen, sure, boxes, self.trunk.tags(seen, sure)], -1)[: len(pixels)]
+            found: Tensor = self.trunk(x.contiguous(memory_format=torch.channels_last))
+        return found[: len(pixels)]
 
     def forward(self, looks: Tensor) -> Seen:
         rest, spots = looks.split((self.cuts[0], sum(self.cuts[1:])), -1)

@@ -177,8 +177,11 @@ def compile_blocks(model: nn.Module) -> None:
     """
     import torch._dynamo
     import torch._inductor.config
+    import torch.fx.experimental._config
 
     torch._dynamo.config.suppress_errors = True
+    # Sizes that are the same in one batch need not be in the next.
+    torch.fx.experimental._config.use_duck_shape = False
     # Of shapes that change from batch to batch, this analysis of inductor's has failed.
     torch._inductor.config.triton.coalesce_tiling_analysis = False
     names = set(getattr(model, "_no_split_modules", None) or ())

@@ -1,0 +1,82 @@
+"""Where the setting was varied: how the two curricula stand against their rivals in each."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Mapping, Sequence
+from typing import Any
+
+from scores import Results, Row, Score, differences, rows_of, scored, settings_of, tokens_of, told
+
+VARIED = ("plain", "full-chain", "mir", "faded", "faded-mixed")
+DIFFER = {
+    ("full-chain", "mir"): "mir − full-chain",
+    ("plain", "faded"): "faded − plain",
+    ("faded-mixed", "faded"): "faded − faded-mixed",
+}
+
+
+Lines = dict[str, dict[float, Score]]
+"""For each arm how it does at each amount of something."""
+
+
+def against_plain(runs: Sequence[Row], questions: list[Row]) -> list[str]:
+    """In words, how fading the steps out stands against plain fine-tuning in other settings."""
+    lines = []
+    for setting in settings_of(runs)[1:]:
+        own = [row for row in runs if row["setting"] == setting]
+        moved = differences(Results(questions, own)).get(("plain", "faded"))
+        if moved is not None:
+            said = told("Fading the steps out", "plain fine-tuning", moved)
+            there = f"{setting['questions']:,} questions and {tokens_of(own) / 1e6:.0f} million tokens"
+            lines.append(f"With {there}, {said[0].lower()}{said[1:]}")
+    return lines
+
+
+def varied_table(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]) -> str:
+    """Each setting that was tried, with the arms that were tried in it."""
+    lines = [
+        f"| questions | easy below | fraction | million tokens | {' | '.join([*VARIED, *DIFFER.values()])} |",
+        f"|---|---|---|---|{'---|' * (len(VARIED) + len(DIFFER))}",
+    ]
+    for setting in settings_of(runs):
+        rows = rows_of(runs, setting, main)
+        results = Results(questions, rows)
+        found = differences(results)
+        values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
+        values += [f"{tokens_of(rows) / 1e6:.1f}"]
+        values += ["–" if (table := results.table(arm)) is None else f"{table.mean():.1%}" for arm in VARIED]
+        values += [found[pair].in_points() if pair in found else "–" for pair in DIFFER]
+        lines.append(f"| {' | '.join(values)} |")
+    about = (
+        "Differences are in percentage points. Which questions are easy, and how many of the hard ones a stage "
+        "samples, is all the same to all arms but `mir`: theirs stand for both."
+    )
+    plot = "![Right by the number of questions, and by tokens](pictures/curriculum-along.png)"
+    return f"\n## When it differs\n\n{about}\n\n" + "\n".join(lines) + f"\n\n{plot}\n"
+
+
+def along(
+    runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]
+) -> dict[str, dict[str, dict[float, Score]]]:
+    """How arms do as one thing grows, while the rest is as in the experiment itself: questions, and tokens."""
+    usual = tokens_of([row for row in runs if row["setting"] == main])
+    found: dict[str, Lines] = {
+        f"questions ({usual / 1e6:.0f} million tokens)": defaultdict(dict),
+        f"million tokens ({main['questions']:,} questions)": defaultdict(dict),
+    }
+    by_questions, by_tokens = found.values()
+    for setting in settings_of(runs):
+        if any(setting[name] != main[name] for name in ("easy_below", "fraction", "rate")):
+            continue
+        rows = [row for row in runs if row["setting"] == setting]
+        tokens = tokens_of(rows)
+        for arm in VARIED:
+            table = Results(questions, rows).table(arm)
+            if table is None:
+                continue
+            if abs(tokens / usual - 1) < 0.02:
+                by_questions[arm][setting["questions"]] = scored(table)
+            if setting["questions"] == main["questions"]:
+                by_tokens[arm][tokens / 1e6] = scored(table)
+    return found
