@@ -42,7 +42,7 @@ def import_files(format_: str, path: _PathLike, out: _PathLike, options: Options
     known = find_format(format_)
     if known.read is None:
         raise UserError(f"{format_} can be written, but not read.", f"formats: {', '.join(format_names())}")
-    source = _source(path, known.hub, options.local_only)
+    source, options = _source(path, known.hub, options)
     imported = known.read(source, options)
     _refuse_nothing(imported.content, source)
     warnings = (*imported.warnings, *(str(problem) for problem in imported.problems))
@@ -82,17 +82,17 @@ def _refuse_other_run(out: Path, new: Run) -> None:
     raise UserError(f"{out} holds {holds}; it is left as it is.", "choose a new or an empty folder")
 
 
-def _source(path: _PathLike, hub: str | None, local_only: bool) -> Path:
-    """A local file or folder, or what a name on the hub brings (with the hub extra)."""
+def _source(path: _PathLike, hub: str | None, options: Options) -> tuple[Path, Options]:
+    """A local file or folder, or what a name on the hub brings (with the hub extra), which the options then say."""
     local = Path(path).expanduser()
     if local.exists():
-        return local
+        return local, options
     if hub is not None and str(path) == hub:
-        if local_only:
+        if options.local_only:
             raise UserError(f"{hub} would be fetched from the hub, and --local-only is set.", "give a local folder")
         from sightline.bench.formats.hub import download
 
-        return download(hub)
+        return download(hub), replace(options, hub=hub)
     hint = f"check the path, or give its name on the hub: {hub}" if hub else "check the path"
     raise UserError(f"there is no file or folder {local}.", hint)
 

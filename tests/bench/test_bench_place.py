@@ -54,6 +54,32 @@ def test_the_same_ids_with_other_words_are_another_benchmark(tmp_path: Path) -> 
     bench.check_place(tmp_path / "b", "one", tasks=others)
 
 
+def test_other_tasks_of_the_same_pictures_are_its_next_version(tmp_path: Path) -> None:
+    def of(id_: str, sha256: str | None) -> dict[str, Picture]:
+        return {id_: Picture(id_, "a.png", sha256=sha256), "new": Picture("new", "new.png", sha256="ee" * 32)}
+
+    others = {"u": Task("u", "rank", ("a tree",))}
+    known, unknown = tmp_path / "known", tmp_path / "unknown"
+    bench.write(replace(ONE, corpus=Corpus("one", {"a": Picture("a", "a.png", sha256="ab" * 32)})), known)
+    bench.write(ONE, unknown)
+    for place, pictures in (
+        (known, of("a", "ab" * 32)),
+        (known, of("a", None)),
+        (unknown, of("a", "ab" * 32)),
+        (unknown, of("a", None)),
+    ):
+        bench.check_place(place, "one", tasks=others, pictures=pictures)
+    for place, pictures in (
+        (known, of("a", "cd" * 32)),
+        (known, of("b", "ab" * 32)),
+        (unknown, of("b", None)),
+        (known, {}),
+    ):
+        with pytest.raises(UserError, match='another benchmark "one": 1 task of it'):
+            bench.check_place(place, "one", tasks=others, pictures=pictures)
+        bench.check_place(place, "one", tasks=ONE.tasks, pictures=pictures)
+
+
 def test_decisions_are_told_apart_by_who_made_them_and_when(tmp_path: Path) -> None:
     """As many others are not the same ones; half a line was never written; one that can't be read may be somebody's."""
     later = replace(LOOKED, when=datetime(2026, 11, 2))

@@ -121,6 +121,37 @@ def test_what_people_said_in_the_app_outlives_a_new_assembly(tmp_path: Path) -> 
     assert done.warnings == () and bench.validate(folder) == ()
 
 
+def reworded(project: Project) -> None:
+    said = [{**row, "query_text": f"{row['query_text']}, or else"} for row in rows(project.path(files.JUDGMENTS))]
+    write_rows(project.path(files.JUDGMENTS), said)
+
+
+def test_a_given_place_may_hold_another_project_of_that_name(tmp_path: Path) -> None:
+    """Its queries have the same ids, and its pictures the same names."""
+    mine, place = judged(tmp_path), tmp_path / "shared"
+    AssembleStage(place).run(mine, Asking())
+    theirs = bench.read(place)
+    listed = rows(mine.path(files.IMAGES))
+    reworded(mine)
+    write_rows(mine.path(files.IMAGES), [{**row, "sha256": f"{number:064x}"} for number, row in enumerate(listed)])
+    with pytest.raises(UserError, match='holds another benchmark "colours": 4 tasks of it, such as "q0" with other'):
+        AssembleStage(place).run(mine, Asking())
+    assert bench.read(place) == theirs
+    write_rows(mine.path(files.IMAGES), listed)  # The same pictures: its own queries, worded anew.
+    for _ in range(2):
+        AssembleStage(place).run(mine, Asking())
+        assert "or else" in bench.read(place).tasks["q0"].text
+
+
+def test_a_projects_own_benchmark_follows_its_queries(tmp_path: Path) -> None:
+    project = judged(tmp_path)
+    built(project)
+    reworded(project)
+    listed = rows(project.path(files.IMAGES))
+    write_rows(project.path(files.IMAGES), [{**row, "sha256": f"{number:064x}"} for number, row in enumerate(listed)])
+    assert "or else" in built(project).tasks["q0"].text
+
+
 # --- benchmaker's files ------------------------------------------------------------------------------------------
 
 

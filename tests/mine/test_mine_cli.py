@@ -13,7 +13,7 @@ import pytest
 from models_server import chat, respond_json, serving_in_thread
 from sightline import bench
 from sightline.cli.app import main
-from sightline.types import PictureSet
+from sightline.types import Benchmark, Corpus, Picture, PictureRef, PictureSet, Task
 from sightline.world.lives import write_life
 
 # The end of `mine questions`, with questions found already; it is killed when its benchmark is about to appear, or has.
@@ -179,6 +179,21 @@ def test_questions_are_mined_again_over_the_web_that_lies_with_them(workspace: P
         (out / "world" / "notes.txt").touch()
     assert {path.name for path in (out / "world").iterdir()} == {"life.json", "notes.txt"}
     assert (out / "world" / "life.json").read_bytes() == (life / "life.json").read_bytes()
+
+
+def test_questions_about_other_pictures_are_left_as_they_are(
+    workspace: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    shown, asked = Picture("a.jpg", "a.jpg"), {"q": Task("q", "answer", (PictureRef("a.jpg"), "Who?"))}
+    theirs = Benchmark("out", Corpus("out", {"a.jpg": shown}), asked, {}, card={"mined": "questions"})
+    theirs = bench.write(theirs, tmp_path / "out")
+    with serving_in_thread(lambda _: respond_json(chat("{}"))) as server:
+        model = ("--model", "vllm/seer", "--base-url", server.base_url)
+        with pytest.raises(SystemExit) as ended:
+            main(["mine", "questions", str(workspace), "--web", "nonsense", "--out", str(tmp_path / "out"), *model])
+        assert ended.value.code == 2 and not server.requests
+    assert 'holds another benchmark "out": 1 task of it' in capsys.readouterr().err
+    assert bench.read(tmp_path / "out") == theirs
 
 
 def test_questions_about_no_pictures_have_no_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -26,7 +26,7 @@ from sightline.mine import STAGES, Desk, Done, Mining, OwnerRules, Settings
 from sightline.mine.confirming import NO_LOOK, OTHER_LOOK
 from sightline.models.asking import Asking
 from sightline.models.protocols import Pixels, Vectors
-from sightline.types import PictureSet, Review
+from sightline.types import PictureSet, Review, Task
 
 DAYS = {0: ["red", "green", "green"], 20: ["green", "blue"], 40: ["green", "yellow"]}
 RULES = OwnerRules(pictures=5, coverage=0.0, events=2, days=10)
@@ -243,6 +243,24 @@ def test_reviews_of_people_and_other_benchmarks_are_not_overwritten(workspace: P
             mining(workspace, server).run_all(Path("/proc/nowhere/bench"))
         assert len(server.requests) == asked
     assert bench.read(tmp_path / "bench").reviews == (review,)
+
+
+def test_what_was_mined_of_other_pictures_is_left_as_it_is(workspace: Path, tmp_path: Path) -> None:
+    """Cameras give their pictures the same names."""
+    with serving_in_thread(answer) as server:
+        made = mining(workspace, server).run_all(tmp_path / "bench")
+        pictures = {id_: replace(each, sha256="ab" * 32) for id_, each in made.corpus.pictures.items()}
+        theirs = bench.write(replace(made, corpus=replace(made.corpus, pictures=pictures)), tmp_path / "bench")
+        asked = len(server.requests)
+        for mine in (Mining.run_all, Mining.assemble):
+            with pytest.raises(UserError, match='holds another benchmark "bench": 1 task of it'):
+                mine(mining(workspace, server), tmp_path / "bench")
+        assert len(server.requests) == asked
+        assert bench.read(tmp_path / "bench") == theirs
+        pictures["001green.jpg"] = made.corpus.pictures["001green.jpg"]
+        corpus, others = replace(made.corpus, pictures=pictures), {"u": Task("u", "select", ("a tree",))}
+        bench.write(replace(made, corpus=corpus, tasks=others, truth={}, candidates=()), tmp_path / "bench")
+        assert mining(workspace, server).run_all(tmp_path / "bench").tasks == made.tasks
 
 
 def test_what_is_wrong_with_the_means_is_found_before_anything_is_asked(workspace: Path, tmp_path: Path) -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import asyncio
 import io
+import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -109,9 +110,9 @@ def only(letter: str, size: int) -> dict[str, Any]:
     return {"suppress_tokens": [number for number in range(size) if number not in allowed], "forced_eos_token_id": 1}
 
 
-def ask(folder: Path, *requests: ChatRequest, **settings: Any) -> list[Outcome]:
+def ask(folder: Path | str, *requests: ChatRequest, local_only: bool = True, **settings: Any) -> list[Outcome]:
     async def go() -> list[Outcome]:
-        transport = open_transport(f"transformers/{folder}", local_only=True, settings=WireSettings(**settings))
+        transport = open_transport(f"transformers/{folder}", local_only=local_only, settings=WireSettings(**settings))
         try:
             return [await transport.send(request) for request in requests]
         finally:
@@ -230,3 +231,53 @@ def test_what_lora_added_is_asked_with_its_base(glimpse_model: Path, tmp_path: P
         ask(folder, shown("red")) for folder in (glimpse_model, tmp_path / "model", tmp_path / "whole")
     )
     assert said(added).text == said(whole).text != said(plain).text
+
+
+@pytest.fixture
+def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
+    """Whoever is asked over the network, where none answers."""
+    from huggingface_hub import constants
+
+    found: list[str] = []
+
+    def refused(host: object, *_: object, **__: object) -> None:
+        found.append(str(host))
+        raise socket.gaierror("no way out")
+
+    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
+    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
+    monkeypatch.setattr(socket, "getaddrinfo", refused)
+    return found
+
+
+@pytest.mark.parametrize("made", ["text_model", "seeing_model", "glimpse_model"])
+def test_a_folder_is_opened_without_asking_the_hub(made: str, request: pytest.FixtureRequest, asked: list[str]) -> None:
+    (reply,) = ask(request.getfixturevalue(made), HELLO, local_only=False)
+    assert said(reply).usage.output == 8 and not asked
+
+
+@pytest.mark.parametrize("whole", [True, False])
+def test_an_adapter_to_a_folder_is_opened_without_asking_the_hub(
+    glimpse_model: Path, tmp_path: Path, asked: list[str], whole: bool
+) -> None:
+    from sightline.train.models import open_model, with_lora
+
+    model, processor = open_model(str(glimpse_model), ())
+    with_lora(model, 2).save_pretrained(tmp_path / "model")
+    if whole:
+        processor.save_pretrained(tmp_path / "model")
+    (reply,) = ask(tmp_path / "model", HELLO, local_only=False)
+    assert said(reply).usage.output == 8 and not asked
+
+
+def test_local_only_asks_the_hub_for_no_model_and_for_no_base(tmp_path: Path, asked: list[str]) -> None:
+    adapter = tmp_path / "adapter"
+    adapter.mkdir()
+    (adapter / "adapter_config.json").write_text('{"base_model_name_or_path": "someone/base"}')
+    for name in ("someone/model", adapter):
+        with pytest.raises(UserError, match=r"can't be \w+: it is not all on this machine, and --local-only"):
+            ask(name, HELLO)
+    assert not asked
+    with pytest.raises(UserError, match="can't be loaded"):
+        ask("someone/model", HELLO, local_only=False)
+    assert asked, "which shows that asking would have been seen"

@@ -41,7 +41,7 @@ def paint(path: Path, seed: int, size: tuple[int, int] = (64, 48)) -> Path:
     lot = Random(seed)
     tiles = Image.new("RGB", (6, 4))
     tiles.putdata([(lot.randrange(256), lot.randrange(256), lot.randrange(256)) for _ in range(24)])
-    tiles.resize(size, Image.Resampling.NEAREST).save(path)
+    tiles.resize(size, Image.Resampling.NEAREST).save(path, "PNG")
     return path
 
 

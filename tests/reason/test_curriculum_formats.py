@@ -10,7 +10,7 @@ from typing import Any
 
 import numpy as np
 import pytest
-from curriculum_tools import drawn, lines, question, written
+from curriculum_tools import STEPS, drawn, lines, question, written
 from PIL import Image
 
 from sightline.io import read_json
@@ -203,8 +203,8 @@ def test_pictures_come_as_models_were_shown_them(tmp_path: Path, how: Any) -> No
     Image.fromarray(np.full((48, 64), 0x8000, np.uint16)).save(deep)
     compile_curriculum(bench, "plain", tmp_path / "out", Settings(pictures=how))
     seen = {}
-    for file in (turned, clear, deep):
-        with Image.open(tmp_path / "out/pictures" / file.relative_to(bench / "pictures")) as image:
+    for file, called in ((turned, "q1/1.png.jpg"), (clear, "q1/2.png"), (deep, "q2/1.png")):
+        with Image.open(tmp_path / "out/pictures" / called) as image:
             assert image.mode == "RGB" and image.getexif().get(0x0112, 1) == 1
             seen[file] = image.copy()
     assert seen[turned].size == (48, 64)
@@ -212,6 +212,43 @@ def test_pictures_come_as_models_were_shown_them(tmp_path: Path, how: Any) -> No
     assert seen[clear].getpixel((9, 9)) == (255, 255, 255)
     assert np.allclose(seen[deep].getpixel((9, 9)), 128, atol=1)
     assert (tmp_path / "out/pictures/q2/2.png").read_bytes() == plain.read_bytes()
+
+
+@pytest.mark.parametrize("how", ["copy", "link"])
+def test_a_copy_has_the_ending_of_what_it_is(tmp_path: Path, how: Any) -> None:
+    names = {  # What each is called, what it is, and what its copy is called.
+        "a.jpg": ("PNG", "a.jpg.png"),
+        "a.png": ("PNG", "a.png"),
+        "b.JPEG": ("JPEG", "b.JPEG"),
+        "b.tiff": ("TIFF", "b.tiff"),
+        "c.v2": ("WEBP", "c.v2.webp"),
+        "d/none": ("GIF", "d/none.gif"),
+        "e.tif": ("TIFF", "e.tif.png"),  # Transparent, and so drawn anew, which is not done as TIFF.
+        "f.png": ("BMP", "f.png.bmp"),
+    }
+    tasks = [question("q", prompt=(*map(PictureRef, names), "What has gone?"))]
+    bench = written(tmp_path / "b", tasks, STEPS[:1] + STEPS[-1:])
+    for name, (format_, _) in names.items():
+        mode = "RGBA" if name == "e.tif" else "RGB"
+        Image.new(mode, (64, 48)).save(bench / "pictures" / name, format_)
+    compile_curriculum(bench, "plain", tmp_path / "out", Settings(pictures=how))
+    (row,) = lines(tmp_path / "out/01-plain.jsonl")
+    assert row["images"] == [f"pictures/{called}" for _, called in names.values()]
+    for (name, (format_, called)), image in zip(names.items(), row["images"], strict=True):
+        with Image.open(tmp_path / "out" / image) as copy:
+            assert copy.format == ("PNG" if called == "e.tif.png" else format_), name
+
+
+def test_an_ending_takes_no_other_pictures_name(tmp_path: Path) -> None:
+    tasks = [question("q", prompt=(PictureRef("a.jpg"), PictureRef("a.jpg.png"), "What has gone?"))]
+    bench = written(tmp_path / "b", tasks)
+    colours = {"a.jpg": (255, 0, 0), "a.jpg.png": (0, 0, 255)}
+    for name, colour in colours.items():
+        Image.new("RGB", (64, 48), colour).save(bench / "pictures" / name, "PNG")
+    compile_curriculum(bench, "plain", tmp_path / "out")
+    (row,) = lines(tmp_path / "out/01-plain.jsonl")
+    assert all(image.endswith(".png") for image in row["images"])
+    assert [Image.open(tmp_path / "out" / image).getpixel((0, 0)) for image in row["images"]] == [*colours.values()]
 
 
 def test_regions_are_written_in_percent_of_the_picture_they_are_in() -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curriculum_tools import OPTIONS, STEPS, asking, compiled, drawn, pools, question, with_step, written
+from curriculum_tools import OPTIONS, STEPS, asking, compiled, drawn, lines, pools, question, with_step, written
 
 from sightline.errors import FoundError
 from sightline.reason.curriculum.plan import Plan, load_plan
@@ -59,6 +59,13 @@ def test_an_answer_that_is_no_option_is_found(tmp_path: Path) -> None:
     folder = written(tmp_path / "b", [question("q1")], truth={"q1": Choice("Z", steps=STEPS)})
     with pytest.raises(FoundError, match="q1: answer: the answer is Z, which is none of the options"):
         compiled(folder, tmp_path, "plain")
+
+
+@pytest.mark.parametrize("truth", [" a", "the cup and the lamp"])
+def test_an_answer_in_other_words_is_taught_by_its_key(tmp_path: Path, truth: str) -> None:
+    folder = written(tmp_path / "b", [question("q1")], truth={"q1": Choice(truth, steps=STEPS)})
+    (record,) = lines(compiled(folder, tmp_path, "plain").out / "01-plain.jsonl")
+    assert record["answer"] == "A"
 
 
 def test_a_step_that_is_in_the_question_is_found(tmp_path: Path) -> None:

@@ -290,7 +290,7 @@ def tried(rates: list[float], chosen: str = "") -> list[Tried]:
         (tried([0.3] * 2000), None),  # So many tell a little from nothing.
         (tried([0.0] * 3), None),  # So few say nothing.
         ([Tried(Task("q", "answer", ("How far?",)), Answer("12 km"), 0.0)] * 9, None),
-        ([Tried(question("A").task, Choice("A"), 1.0, {"A": 10})] * 9, None),  # All are right.
+        ([Tried(question("A").task, Choice(said), 1.0, {"A": 10}) for said in "AAaA"], None),  # All are right.
     ],
 )
 def test_who_only_guesses_is_told_of(made: list[Tried], said: str | None) -> None:

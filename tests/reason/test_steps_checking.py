@@ -172,3 +172,14 @@ def test_a_truth_that_is_no_option_is_a_fault_of_the_question(truth: Choice, sai
     (fault,) = question_faults(TASK, truth)
     assert (fault.kind, fault.message) == ("options", said)
     assert question_faults(TASK, Choice(" b")) == ()
+
+
+@pytest.mark.parametrize("truth", [Choice(" a"), Choice("left"), Choice("Left.")])
+def test_a_truth_in_other_words_is_the_option_that_scores_take_it_for(truth: Choice) -> None:
+    assert question_faults(TASK, truth) == ()
+    asked = replace(QUESTION, truth=truth)
+    assert check_reply(asked, read(reasoning())).faults == ()
+    early = check_reply(asked, read(reasoning(summary="The answer is A, as we shall see."))).faults
+    assert [fault.kind for fault in early] == ["early-answer"]
+    (wrong,) = check_reply(asked, read(reasoning(conclusion="So the answer is B.", answer="B"))).faults
+    assert wrong.message == "the conclusion is B, and the right option is A"

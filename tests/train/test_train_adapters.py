@@ -15,7 +15,7 @@ from train_tools import SETTINGS, course_in, losses_of, stages_of
 from sightline.errors import UserError
 from sightline.train.course import train_course
 from sightline.train.glimpse_processor import GlimpseProcessor
-from sightline.train.models import open_model
+from sightline.train.models import open_model, save
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 
@@ -61,12 +61,12 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return folder
 
 
-def put(hub: Path, name: str, source: Path) -> None:
+def put(hub: Path, name: str, source: Path, branch: str = "main", revision: str = REVISION) -> None:
     """Have a folder known by a name on the hub."""
     place = hub / f"models--{name.replace('/', '--')}"
-    (place / "refs").mkdir(parents=True)
-    (place / "refs/main").write_text(REVISION)
-    shutil.copytree(source, place / "snapshots" / REVISION)
+    (place / "refs").mkdir(parents=True, exist_ok=True)
+    (place / "refs" / branch).write_text(revision)
+    shutil.copytree(source, place / "snapshots" / revision)
 
 
 @pytest.mark.parametrize("lora", [None, 2])
@@ -84,6 +84,25 @@ def test_an_adapter_of_the_hub_is_trained_on_as_one_in_a_folder(tmp_path: Path, 
     assert (tmp_path / "of-hub/base").is_dir() == (lora is not None), "what was merged is nowhere else"
     model, _ = open_model("someone/adapter", ())
     assert all(weight.requires_grad for weight in model.parameters())
+
+
+@pytest.mark.parametrize("revision", ["earlier", "f" * 40])
+def test_an_adapter_is_added_to_the_revision_that_it_names(tmp_path: Path, hub: Path, revision: str) -> None:
+    model = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS).model
+    wanted, processor = open_model(str(model), ())
+    put(hub, "someone/base", tmp_path / "out/base", "earlier", "f" * 40)
+    save(*open_model("glimpse-tiny", ["Other words."], seed=1), tmp_path / "later")
+    put(hub, "someone/base", tmp_path / "later")
+    shutil.rmtree(tmp_path / "out/base")
+    bare = tmp_path / "bare"
+    bare.mkdir()
+    (model / "adapter_model.safetensors").rename(bare / "adapter_model.safetensors")
+    settings = json.loads((model / "adapter_config.json").read_text())
+    settings |= {"base_model_name_or_path": "someone/base", "revision": revision}
+    (bare / "adapter_config.json").write_text(json.dumps(settings))
+    found, read_by = open_model(str(bare), ())
+    assert all(weight.equal(found.get_parameter(name)) for name, weight in wanted.named_parameters())
+    assert read_by.tokenizer.get_vocab() == processor.tokenizer.get_vocab()
 
 
 def test_an_adapter_without_a_processor_has_that_of_its_base(tmp_path: Path, hub: Path) -> None:

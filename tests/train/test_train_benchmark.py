@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -28,6 +29,22 @@ def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: 
         assert asked.endswith("Write: Summary, Caption, Text-to-Region, Region-to-Region, Conclusion.")
         assert all(step.text not in asked for step in one.truth.steps)
         assert record.options.keys() == {option.key for option in one.task.options}
+
+
+def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tmp_path: Path) -> None:
+    from sightline.bench import read, write
+    from sightline.cli.train import _of_benchmark
+    from sightline.world.choose import choose_tasks
+    from sightline.world.choose.benchmark import write_choose_benchmark
+
+    first, second, third = choose_tasks(3, seed=5, difficulty=0.2)
+    write_choose_benchmark(iter((first, second, third)), tmp_path / "bench")
+    made, right = read(tmp_path / "bench"), first.truth.option or ""
+    changed = {first.task.id: right.lower(), second.task.id: "none of these words"}
+    truth = {**made.truth, **{name: replace(made.truth[name], option=said) for name, said in changed.items()}}
+    write(replace(made, truth=truth), tmp_path / "bench")
+    asked = {record.id: record.answer for record in _of_benchmark(tmp_path / "bench")}
+    assert asked == {first.task.id: right, third.task.id: third.truth.option}
 
 
 FIVE = ("Summary", "Caption", "Text-to-Region", "Region-to-Region", "Conclusion")

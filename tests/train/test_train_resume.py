@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+import errno
+import io
 import os
 import signal
 import subprocess
@@ -14,6 +16,7 @@ from typing import Any
 
 import pytest
 import torch
+from safetensors import SafetensorError
 from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 
 from sightline.errors import UserError
@@ -58,12 +61,118 @@ def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path, monkeypatc
     keeper = Keeper(tmp_path / "checkpoint.pt", {})
     keeper.keep(model, optimiser, {})
 
-    def full(*_: object) -> None:
-        raise OSError("No space left on device")
-
-    monkeypatch.setattr(torch, "save", full)
+    monkeypatch.setattr(torch, "save", _raising(OSError(errno.EIO, os.strerror(errno.EIO))))
     with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*--resume"):
         keeper.keep(model, optimiser, {})
+    monkeypatch.setattr(torch, "save", _raising(RuntimeError("out of memory")))
+    with pytest.raises(RuntimeError, match="out of memory"):  # Which has nothing to do with the disk.
+        keeper.keep(model, optimiser, {})
+    assert not (tmp_path / "checkpoint.part").exists()
+
+
+@pytest.mark.parametrize("room", [0, 5_000, 20_000, 45_000])
+def test_a_full_disk_is_said_and_leaves_the_earlier_checkpoint_whole(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, room: int
+) -> None:
+    model = torch.nn.Linear(100, 100)
+    optimiser = torch.optim.SGD(model.parameters())
+    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+    for steps in (1, 2):
+        keeper.keep(model, optimiser, {"steps": steps})
+    with monkeypatch.context() as patched:
+        _fill_disk(patched, room)
+        with pytest.raises(UserError) as stopped:
+            keeper.keep(model, optimiser, {"steps": 3})
+    assert str(stopped.value) == (
+        f"{keeper.file} can't be written: the disk is full.\n  make room, and go on from the last one with --resume"
+    )
+    assert [file.name for file in tmp_path.iterdir()] == ["checkpoint.pt"] and keeper.steps() == 2
+    keeper.keep(model, optimiser, {"steps": 3})
+    assert keeper.steps() == 3
+
+
+def test_a_full_disk_leaves_the_one_checkpoint_that_is_whole_after_a_damage(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    model = torch.nn.Linear(100, 100)
+    optimiser = torch.optim.SGD(model.parameters())
+    for steps in (1, 2):
+        Keeper(tmp_path / "checkpoint.pt", {}).keep(model, optimiser, {"steps": steps})
+    cut(tmp_path / "checkpoint.pt")
+    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+    assert keeper.restore(model, optimiser) == {"steps": 1}
+    with monkeypatch.context() as patched:
+        _fill_disk(patched, 20_000)
+        with pytest.raises(UserError, match="the disk is full"):
+            keeper.keep(model, optimiser, {"steps": 2})
+    assert keeper.steps() == 1
+    for steps in (2, 3):
+        keeper.keep(model, optimiser, {"steps": steps})
+    cut(tmp_path / "checkpoint.pt")
+    assert keeper.steps() == 2
+
+
+@pytest.mark.parametrize("what", ["log", "model"])
+def test_a_full_disk_is_said_whatever_was_to_be_written(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch, what: str
+) -> None:
+    course = course_in(tmp_path, stages=("easy",))
+    with monkeypatch.context() as patched:
+        if what == "log":
+            patched.setattr("sightline.train.course.Log.__call__", _raising(OSError(errno.ENOSPC, "full")))
+        else:
+            said = SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
+            patched.setattr("transformers.PreTrainedModel.save_pretrained", _raising(said))
+        with pytest.raises(UserError, match=r"out.*(?:the disk is full|No space left).*\n.*make room.*--resume"):
+            train_course(course, SETTINGS)
+    train_course(course, SETTINGS, resume=what == "model")
+
+
+@pytest.mark.slow
+def test_a_limit_of_the_size_of_files_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
+    course = course_in(tmp_path)
+    whole = replace(course, out=tmp_path / "whole")
+    train_course(whole, SETTINGS)
+
+    def stopped(entry: Mapping[str, Any]) -> None:
+        if entry["step"] == 3:
+            raise KeyboardInterrupt
+
+    with pytest.raises(KeyboardInterrupt):
+        train_course(course, SETTINGS, tell=stopped)
+    settings = "--rate 2e-3 --tokens 512 --full-precision --log-every 1 --keep-every 2 --resume"
+    words = f"{sys.executable} -m sightline.train {course.folder} --model glimpse-tiny --out {course.out} {settings}"
+    done = subprocess.run(
+        ["bash", "-c", f"ulimit -f 100; {words}"],
+        env={**os.environ, "ACCELERATE_USE_CPU": "1"},
+        capture_output=True,
+        text=True,
+        check=False,
+    )
+    assert done.returncode == 2
+    assert f"error: {course.out / 'checkpoint.pt'} can't be written: File too large.\n" in done.stderr
+    assert "Traceback" not in done.stderr and "unexpected pos" not in done.stderr
+    train_course(course, SETTINGS, resume=True)
+    assert losses_of(course.out) == losses_of(whole.out)
+
+
+def _raising(error: Exception) -> Any:
+    def fail(*_: object, **__: object) -> None:
+        raise error
+
+    return fail
+
+
+def _fill_disk(patched: pytest.MonkeyPatch, room: int) -> None:
+    """Let no file grow beyond so many bytes, as on a full disk."""
+
+    class Full(io.FileIO):
+        def write(self, data: Any) -> int:
+            if self.tell() + len(data) > room:
+                raise OSError(errno.ENOSPC, os.strerror(errno.ENOSPC))
+            return super().write(data)
+
+    patched.setattr(Path, "open", lambda path, mode="r", **_: io.BufferedWriter(Full(path, mode)))
 
 
 def test_one_training_writes_to_a_folder_at_a_time(tmp_path: Path) -> None:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import asyncio
 import shutil
 from collections.abc import Iterator
 from pathlib import Path
@@ -40,9 +41,17 @@ def large(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return make_large(tmp_path_factory.mktemp("large"), 100_000)
 
 
-@pytest.fixture(scope="session")
-def browser() -> Iterator[Any]:
-    """Debian's Chromium."""
+@pytest.fixture(scope="module", autouse=True)
+def no_loop_is_left() -> Iterator[None]:
+    """The tests that come after those of a module can run loops of their own."""
+    yield
+    with pytest.raises(RuntimeError, match="no running event loop"):
+        asyncio.get_running_loop()
+
+
+@pytest.fixture(scope="module")
+def browser(no_loop_is_left: None) -> Iterator[Any]:
+    """Debian's Chromium; only for a module, as playwright has its loop run in this thread until it is stopped."""
     playwright = pytest.importorskip("playwright.sync_api", reason="playwright is not installed")
     if not CHROMIUM.exists():
         pytest.skip("there is no /usr/bin/chromium")

@@ -57,14 +57,15 @@ def questions(
 
     desk, common = job.desk(workspace, engine), job.common
     place, model = desk.workspace, job.asking.chosen(desk.config.annotate.model)
-    pictures = dict(islice(((each.id, each) for each in open_corpus(place).pictures.values()), common.limit))
+    scanned = open_corpus(place).pictures
+    pictures = dict(islice(((each.id, each) for each in scanned.values()), common.limit))
     settings = QuestionSettings(model, count, hops, tries, common.seed or 0)
     if job.asking.plan:
         show_plan(plan_questions(list(pictures.values()), settings, desk), common)
         return
     if out is None:
         raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
-    check_place(out, QUESTIONS)
+    check_place(out, QUESTIONS, scanned)
     opened = _web(web, place, common)
     with billed(place) as bill:
         found = starts(list(pictures.values()), model, desk, settings.seed)

@@ -142,6 +142,7 @@ def _of_benchmark(path: Path) -> list[Record]:
     from sightline.bench import picture_path, read
     from sightline.reason.curriculum.lessons import Exercise, lesson_of
     from sightline.reason.curriculum.plan import STEPS, Stage
+    from sightline.score.choices.right import right_option
     from sightline.train.records import Record
     from sightline.types import Choice
 
@@ -150,7 +151,7 @@ def _of_benchmark(path: Path) -> list[Record]:
     found = []
     for task in benchmark.tasks.values():
         truth = benchmark.truth.get(task.id)
-        if task.kind != "choose" or not isinstance(truth, Choice) or truth.option is None:
+        if task.kind != "choose" or not isinstance(truth, Choice) or right_option(task, truth) is None:
             continue
         exercise = Exercise(lesson_of(task, truth, regions=False), stage)
         files = tuple(picture_path(benchmark.corpus.pictures[name].uri, path) for name in exercise.lesson.images)
@@ -160,7 +161,7 @@ def _of_benchmark(path: Path) -> list[Record]:
         messages = ({"role": "user", "content": exercise.prompt}, {"role": "assistant", "content": ""})
         shown = tuple(file for file in files if file is not None)
         stated = {option.key: option.text for option in task.options}
-        found.append(Record(task.id, messages, shown, truth.option, stated=stated, follows=True))
+        found.append(Record(task.id, messages, shown, exercise.lesson.answer, stated=stated, follows=True))
     if not found:
         raise UserError(f"{path}: there are no choose tasks with a known option.", "give a benchmark that has some")
     return found

@@ -39,12 +39,12 @@ _ELSEWHERE = "choose a new or an empty folder"
 _HOPS = {"same-event": "1", "same-place": "2", "other-events": "2", "next-event": "2", "previous-event": "2"}
 
 
-def check_place(out: Path, what: str) -> None:
+def check_place(out: Path, what: str, pictures: Mapping[str, Picture]) -> None:
     """Refuse a place that can't be written, or whose content would be lost, before anything is asked.
 
-    A benchmark of what was mined before is replaced, unless people have reviewed it.
+    What was mined before of some of these pictures is replaced, unless people have reviewed it.
     """
-    bench.check_place(out, out.resolve().name)
+    bench.check_place(out, out.resolve().name, tasks={}, pictures=pictures)
     if (out / HEADER).is_file() and read_json(out / HEADER).get("card", {}).get("mined") != what:
         raise UserError(f"{out} holds a benchmark of another kind; it is left as it is.", _ELSEWHERE)
     place = next(folder for folder in (out, *out.resolve().parents) if folder.is_dir())

@@ -73,7 +73,7 @@ class Mining:
 
     def run_all(self, out: Path, tell: Callable[[Done], None] = lambda _: None) -> Benchmark:
         """All stages, and what passed the checks as a benchmark; `tell` hears of each stage when it is done."""
-        check_place(out, REQUESTS)
+        check_place(out, REQUESTS, self.corpus.pictures)
         self._check_means()
         for stage in STAGES:
             done = self.run(stage)
@@ -199,7 +199,7 @@ class Mining:
 
     def assemble(self, out: Path) -> Benchmark:
         """BENCH, from what passed the checks."""
-        check_place(out, REQUESTS)
+        check_place(out, REQUESTS, self.corpus.pictures)
         verdicts = list(self.files.read(names.VERDICTS, Verdict))
         chosen = choose(verdicts, self.settings.queries)
         if not chosen:

@@ -111,28 +111,29 @@ def _import(name: str) -> tuple[Any, Any]:
 def _load(name: ModelName, device: str | None, local_only: bool) -> _Loaded:
     torch, transformers = _import(str(name))
     device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    try:
-        model, processor = _opened(transformers, name.model, local_only)
-    except (OSError, ValueError) as error:
-        raise UserError(f"{name} can't be loaded: {clip(str(error))}", "give a folder or a known model") from None
+    # By its name, since that room lies above this one; it makes Glimpse known to transformers.
+    trained = importlib.import_module("sightline.train.models")
+    with trained.offline() if local_only else nullcontext():
+        try:
+            model, processor = _opened(transformers, trained, name.model)
+        except (OSError, ValueError) as error:
+            why = clip(trained.why_not(error))
+            raise UserError(f"{name} can't be loaded: {why}", "give a folder or a known model") from None
     tokenizer = getattr(processor, "tokenizer", processor)
     return _Loaded(torch, transformers, model.to(device).eval(), processor, tokenizer)
 
 
-def _opened(transformers: Any, name: str, local_only: bool) -> tuple[Any, Any]:
+def _opened(transformers: Any, trained: Any, name: str) -> tuple[Any, Any]:
     """A model and what reads for it; one that `sightline train` made, or what LoRA added to one, too."""
-    # By its name, since that room lies above this one; it makes Glimpse known to transformers.
-    trained = importlib.import_module("sightline.train.models")
-    with trained.offline() if local_only else nullcontext():
-        if trained.is_adapter(name):
-            model, processor = trained.open_model(name, ())
-            return model, processor
-        config = transformers.AutoConfig.from_pretrained(name)
-        sees = type(config) in transformers.AutoModelForImageTextToText._model_mapping
-        kind = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
-        reader = transformers.AutoProcessor if sees else transformers.AutoTokenizer
-        model = kind.from_pretrained(name, dtype="auto", use_safetensors=True)
-        return model, reader.from_pretrained(name)
+    if trained.is_adapter(name):
+        model, processor = trained.open_model(name, ())
+        return model, processor
+    config = transformers.AutoConfig.from_pretrained(name)
+    sees = type(config) in transformers.AutoModelForImageTextToText._model_mapping
+    kind = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
+    reader = transformers.AutoProcessor if sees else transformers.AutoTokenizer
+    model = kind.from_pretrained(name, dtype="auto", use_safetensors=True)
+    return model, reader.from_pretrained(name)
 
 
 def _reply(loaded: _Loaded, request: ChatRequest, pictures: Sent, stop: threading.Event) -> Said:

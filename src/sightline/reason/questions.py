@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from sightline.errors import UserError
+from sightline.score.choices.right import right_option
 from sightline.search.index.content import absolute
 from sightline.types import Benchmark, Picture, PictureRef, Task, TaskKind, Truth
 
@@ -36,6 +37,11 @@ def shown_in(task: Task) -> tuple[PictureRef, ...]:
     """The pictures of the prompt and then of the options, each once."""
     inside = (part for option in task.options for part in option.content if isinstance(part, PictureRef))
     return tuple(dict.fromkeys((*task.pictures, *inside)))
+
+
+def has_right_option(task: Task, truth: Truth) -> bool:
+    """Is one of the options right? Yes where there is none to choose."""
+    return task.kind != "choose" or right_option(task, truth) is not None
 
 
 def require_tasks(questions: Collection[object], benchmark: Benchmark, kinds: Collection[TaskKind]) -> None:

@@ -5,7 +5,7 @@ from __future__ import annotations
 import logging
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 from zipfile import BadZipFile, ZipFile
@@ -14,18 +14,20 @@ import torch
 from torch import nn
 
 from sightline.errors import UserError
+from sightline.train.place import not_written
 
 _LOG = logging.getLogger(__name__)
 _FREE = {"log_every", "keep_every"}
 """Settings that change no weight: a training may go on with others."""
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(slots=True)
 class Keeper:
     """Writes and reads the checkpoint of one training; `settings` must be equal where it is taken up again."""
 
     file: Path
     settings: Mapping[str, Any]
+    _is_damaged: bool = field(default=False, init=False)
 
     @property
     def before(self) -> Path:
@@ -49,17 +51,24 @@ class Keeper:
             "device_chance": torch.cuda.get_rng_state_all() if torch.cuda.is_available() else [],
         }
         beside = self.file.with_suffix(".part")
-        if self.file.exists():  # At most two lie on the disk at a time.
+        if self._is_damaged:  # The one before it is all there is.
+            self.file.unlink(missing_ok=True)
+            self._is_damaged = False
+        elif self.file.exists():  # At most two lie on the disk at a time.
             self.before.unlink(missing_ok=True)
         try:
             with beside.open("wb") as out:
                 torch.save(state, out)
                 out.flush()
                 os.fsync(out.fileno())
-        except (OSError, RuntimeError) as error:  # A full disk is a RuntimeError to torch.
+        except (OSError, RuntimeError) as error:
             beside.unlink(missing_ok=True)
+            # To torch a full disk is an archive that broke off; what the disk said stands behind that.
+            cause = error if isinstance(error, OSError) else error.__context__
+            if not isinstance(cause, OSError):
+                raise
             again = "go on from the last one with --resume" if self.is_begun else "begin again"
-            raise UserError(f"{self.file} can't be written: {error}.", f"make room, and {again}") from error
+            raise not_written(self.file, cause, again) from error
         if self.file.exists():
             self.file.replace(self.before)
         beside.replace(self.file)
@@ -76,6 +85,7 @@ class Keeper:
         file = self._sound()
         if file is None:
             return None
+        self._is_damaged = file != self.file
         state = torch.load(file, map_location="cpu", weights_only=True)
         self._check(state["settings"])
         with torch.no_grad():

@@ -11,6 +11,7 @@ from typing import Any
 import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import LocalEntryNotFoundError
+from safetensors import SafetensorError
 from transformers import AutoModelForImageTextToText, AutoProcessor, ProcessorMixin
 from transformers.utils.logging import disable_progress_bar
 from transformers.utils.peft_utils import find_adapter_config_file
@@ -18,11 +19,14 @@ from transformers.utils.peft_utils import find_adapter_config_file
 from sightline.errors import MissingExtraError, UserError
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import GlimpseProcessor, learn_tokenizer
+from sightline.train.place import AGAIN
 
 NEW = ("glimpse", "glimpse-tiny")
 """Names of models that are made here, with a tokenizer learnt from the texts that they are trained on."""
 BASE = "base"
 """The folder beside `model`, for a model that low-rank weights stand beside and that is nowhere else."""
+_LATEST = "main"
+"""The revision of the hub where none is named."""
 
 disable_progress_bar()  # Bars of transformers would stand among the lines of a training.
 
@@ -49,11 +53,15 @@ def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, 
         config = find_adapter_config_file(name)
         return (_whole(name), AutoProcessor.from_pretrained(name)) if config is None else _merged(name, Path(config))
     except (OSError, ValueError) as error:
-        why = str(error).strip().splitlines()[0]
-        if constants.HF_HUB_OFFLINE and isinstance(error.__cause__, LocalEntryNotFoundError):
-            why = "it is not all on this machine, and --local-only (or HF_HUB_OFFLINE) lets nothing be fetched"
         fix = f"give a folder with a vision-language model of transformers, its name, or one of: {', '.join(NEW)}"
-        raise UserError(f'the model "{name}" can\'t be opened: {why}', fix) from None
+        raise UserError(f'the model "{name}" can\'t be opened: {why_not(error)}', fix) from None
+
+
+def why_not(error: OSError | ValueError) -> str:
+    """Why a model can't be opened, in a line."""
+    if constants.HF_HUB_OFFLINE and isinstance(error.__cause__, LocalEntryNotFoundError):
+        return "it is not all on this machine, and --local-only (or HF_HUB_OFFLINE) lets nothing be fetched"
+    return str(error).strip().splitlines()[0]
 
 
 def is_adapter(name: str) -> bool:
@@ -61,16 +69,17 @@ def is_adapter(name: str) -> bool:
     return find_adapter_config_file(name) is not None
 
 
-def _whole(name: str) -> Any:
+def _whole(name: str, revision: str = _LATEST) -> Any:
     """The model itself; a folder by its absolute path, for what LoRA adds refers to it and may be opened elsewhere."""
     place = str(Path(name).resolve()) if Path(name).is_dir() else name
-    return AutoModelForImageTextToText.from_pretrained(place, dtype=torch.float32)
+    return AutoModelForImageTextToText.from_pretrained(place, revision=revision, dtype=torch.float32)
 
 
 def _merged(name: str, config: Path) -> tuple[Any, Any]:
     """A model with what LoRA added to it in its weights, and its processor.
 
-    The base of a folder's adapter may have been moved together with the folder.
+    The base of a folder's adapter may have been moved together with the folder; one of the hub may have been another
+    when the adapter was trained, whose `revision` is named then.
     """
     try:
         from peft import PeftModel
@@ -78,25 +87,26 @@ def _merged(name: str, config: Path) -> tuple[Any, Any]:
         raise MissingExtraError("LoRA", "train") from None
     beside = Path(name).parent / BASE
     is_moved = Path(name).is_dir() and beside.is_dir()
-    named = json.loads(config.read_text("utf-8")).get("base_model_name_or_path")
-    base = str(beside) if is_moved else named
+    settings = json.loads(config.read_text("utf-8"))
+    base = str(beside) if is_moved else settings.get("base_model_name_or_path")
     if not base:
         raise ValueError(f"{config} does not say which model it was added to")
-    model = _whole(base)
+    revision = settings.get("revision") or _LATEST
+    model = _whole(base, revision)
     trained = {part for part, weight in model.named_parameters() if weight.requires_grad}
     merged = PeftModel.from_pretrained(model, name).merge_and_unload()
     for part, weight in merged.named_parameters():  # Low-rank weights have frozen all others.
         weight.requires_grad_(part in trained)
-    return merged, _processor(name, base)
+    return merged, _processor(name, base, revision)
 
 
-def _processor(adapter: str, base: str) -> Any:
+def _processor(adapter: str, base: str, revision: str) -> Any:
     """That of an adapter; many have none, or only its tokenizer: then that of the model which they were added to."""
     try:
         found = AutoProcessor.from_pretrained(adapter)
     except (OSError, ValueError):
         found = None
-    return found if isinstance(found, ProcessorMixin) else AutoProcessor.from_pretrained(base)
+    return found if isinstance(found, ProcessorMixin) else AutoProcessor.from_pretrained(base, revision=revision)
 
 
 def with_lora(model: Any, rank: int, base: Path | None = None) -> Any:
@@ -115,5 +125,9 @@ def with_lora(model: Any, rank: int, base: Path | None = None) -> Any:
 
 def save(model: Any, processor: Any, folder: Path) -> None:
     """Write the model (of LoRA, what was added to it) and its processor as transformers reads them."""
-    model.save_pretrained(folder)
+    try:
+        model.save_pretrained(folder)
+    except SafetensorError as error:
+        why = str(error).rpartition("I/O error: ")[2]
+        raise UserError(f"{folder} can't be written: {why}.", f"make room, and {AGAIN}") from error
     processor.save_pretrained(folder)

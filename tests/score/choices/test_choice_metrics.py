@@ -9,6 +9,7 @@ from hypothesis import strategies as st
 from sightline.errors import UserError
 from sightline.score import parse_choice
 from sightline.score.choices import read_options
+from sightline.score.choices.right import right_option
 from sightline.score.context import Context
 from sightline.score.registry import kinds_of, metric
 from sightline.types import Choice, Failure, Option, PictureRef, PictureSet, Prediction, Task, Text, Trace, Truth
@@ -82,6 +83,28 @@ def test_a_truth_given_as_text_is_its_option() -> None:
     assert value("accuracy", Choice("B", "parsed"), Choice("a dog")) == 1.0
     assert value("accuracy", Choice("A", "parsed"), Choice("a dog")) == 0.0
     assert value("accuracy", Choice("A", "parsed"), Choice("an elephant")) is None
+
+
+@pytest.mark.parametrize(
+    ("truth", "key"),
+    [
+        (Choice("B"), "B"),
+        (Choice(" b"), "B"),
+        (Choice("a dog"), "B"),
+        (Choice("A Dog."), "B"),
+        (Choice("Z"), None),
+        (Choice(None), None),
+        (PictureSet(("B",)), None),
+    ],
+)
+def test_the_right_option_has_the_tasks_own_key(truth: Truth, key: str | None) -> None:
+    assert right_option(TASK, truth) == key
+    assert right_option(Task("1", "choose", ("What is it?",), ()), truth) is None
+
+
+def test_keys_that_differ_in_case_alone_are_told_apart() -> None:
+    task = Task("1", "choose", ("What is it?",), (Option("A", ("a cat",)), Option("a", ("a dog",))))
+    assert (right_option(task, Choice("A")), right_option(task, Choice("a"))) == ("A", "a")
 
 
 @pytest.mark.parametrize(

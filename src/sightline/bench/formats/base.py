@@ -18,7 +18,8 @@ Content: TypeAlias = Benchmark | Run | Corpus
 class Options:
     """How to read or write: `columns` are the user's `--map field=column`; `benchmark` is what a run was made on.
 
-    `source` is the folder that is exported, for formats that need more of it than its content.
+    `source` is the folder that is exported, for formats that need more of it than its content; `hub` is the data set
+    that was fetched by its name to be imported.
     """
 
     columns: Mapping[str, str] = field(default_factory=dict)
@@ -31,6 +32,7 @@ class Options:
     pictures: Path | None = None
     benchmark: Benchmark | None = None
     source: Path | None = None
+    hub: str | None = None
     extra: Mapping[str, str] = field(default_factory=dict)
 
     def column(self, name: str) -> str:

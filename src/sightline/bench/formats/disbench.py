@@ -30,7 +30,7 @@ from sightline.bench.formats.disbench_photos import Histories
 from sightline.bench.formats.disbench_write import write
 from sightline.bench.formats.retrieval import check_options, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
-from sightline.bench.formats.seeds import data_file, labelled
+from sightline.bench.formats.seeds import came_from, data_file, labelled
 from sightline.types import Benchmark, Corpus, Group, Json, PictureSet, Scope, Task
 from sightline.types.words import counted
 
@@ -91,7 +91,11 @@ def read(path: Path, options: Options) -> Imported:
         tasks=tasks,
         truth=truth,
         metrics=METRICS,
-        card={"description": "Exact sets of photos in users' photo histories.", "languages": ["en"], "source": HUB},
+        card={
+            "description": "Exact sets of photos in users' photo histories.",
+            "languages": ["en"],
+            "source": came_from(path, "DISBench", options),
+        },
     )
     warnings = (*histories.warnings, *_lost(asked, histories.users))
     return Imported(benchmark, tuple(complaints.problems), warnings)

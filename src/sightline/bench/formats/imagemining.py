@@ -31,6 +31,7 @@ from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_row
 from sightline.bench.formats.seeds import (
     MAKING,
     UNLABELLED,
+    came_from,
     chosen,
     copy_picture,
     data_files,
@@ -95,7 +96,7 @@ def read(path: Path, options: Options) -> Imported:
         card={
             "description": "Questions about one picture that need looking and searching.",
             "languages": ["en", "zh"],
-            "source": HUB,
+            "source": came_from(path, "ImageMining", options),
         },
     )
     return Imported(benchmark, tuple(complaints.problems), tuple(images.warnings()))

@@ -26,7 +26,7 @@ from sightline.bench.formats.embedded import EmbeddedPictures
 from sightline.bench.formats.imagenet_think_write import write, write_llava
 from sightline.bench.formats.retrieval import check_options
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
-from sightline.bench.formats.seeds import data_files, labelled
+from sightline.bench.formats.seeds import came_from, data_files, labelled
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace, Traces
 
 HUB = "krishnateja95/ImageNet-Think"
@@ -76,7 +76,7 @@ def read(path: Path, options: Options) -> Imported:
         card={
             "description": "Pictures with thinking and answers of several models.",
             "languages": ["en"],
-            "source": HUB,
+            "source": came_from(path, "ImageNet-Think", options),
         },
     )
     return Imported(benchmark, tuple(complaints.problems), embedded.warnings())

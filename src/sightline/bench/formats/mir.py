@@ -26,7 +26,7 @@ from sightline.bench.formats.mir_parts import IMAGE, LIST, MAPPING, STEPS, concl
 from sightline.bench.formats.mir_write import write
 from sightline.bench.formats.retrieval import check_options, picture_uri
 from sightline.bench.formats.rows import Row, WrongFieldError, read_rows
-from sightline.bench.formats.seeds import data_file, labelled
+from sightline.bench.formats.seeds import came_from, data_file, labelled
 from sightline.errors import UserError
 from sightline.io import read_json
 from sightline.types import Benchmark, Choice, Corpus, Json, Option, Part, Picture, PictureRef, Step, StepKind, Task
@@ -75,7 +75,7 @@ def read(path: Path, options: Options) -> Imported:
         card={
             "description": "Multiple choice over several pictures interleaved with text.",
             "languages": ["en"],
-            "source": HUB,
+            "source": came_from(path, "MIR", options),
         },
     )
     return Imported(benchmark, tuple(complaints.problems), tuple(_packed(root)))

@@ -98,6 +98,15 @@ def data_files(path: Path, name: str, options: Options) -> list[Path]:
     return wanted
 
 
+def came_from(path: Path, whose: str, options: Options) -> str:
+    """For the card: a data set only where it was fetched itself; of other files their name, and whose format they have.
+
+    Anyone's own questions can be in the format of a public benchmark.
+    """
+    called = path.name if path.name.strip(".") else path.resolve().name
+    return options.hub or f"{called}, in {whose}'s format"
+
+
 @contextmanager
 def new_folder(path: Path, marker: str) -> Iterator[Path]:
     """A folder to write into, which appears whole or not at all; nothing that is there already is replaced.

@@ -47,7 +47,7 @@ class AssembleStage:
         started = time.monotonic()
         folder = self.out or project.folder / FOLDER
         found = assemble(project, folder)
-        bench.check_place(folder, found.benchmark.name, (*found.benchmark.reviews, *found.other_reviews))
+        _refuse_another(folder, found, is_own=self.out is None)
         kept = read_reviews(folder / OTHER_REVIEWS) if (folder / OTHER_REVIEWS).is_file() else ()
         if found.other_reviews:  # Before the folder is replaced: nobody's word is lost by a kill.
             replace(REVIEWS, name=OTHER_REVIEWS).write(
@@ -63,6 +63,13 @@ class AssembleStage:
             (*found.warnings, *_aside(found), *map(str, problems[:_SHOWN])),
             seconds=time.monotonic() - started,
         )
+
+
+def _refuse_another(folder: Path, found: Assembled, *, is_own: bool) -> None:
+    """In a project its queries take the place of those before; elsewhere the ones of another of that name may lie."""
+    made = found.benchmark
+    reviews = (*made.reviews, *found.other_reviews)
+    bench.check_place(folder, made.name, reviews, None if is_own else made.tasks, made.corpus.pictures)
 
 
 def check_bench(project: Project) -> None:

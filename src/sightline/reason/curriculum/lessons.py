@@ -8,6 +8,7 @@ from dataclasses import dataclass, replace
 from sightline.reason.curriculum.plan import STEPS, Stage, StepName
 from sightline.reason.mentions import says_its_number
 from sightline.score import parse_choice
+from sightline.score.choices.right import right_option
 from sightline.types import Choice, Option, Part, PictureRef, Step, Task
 
 IMAGE = "<image>"
@@ -86,6 +87,7 @@ def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
     option can be read has the answer put behind it.
     """
     assert truth.option is not None
+    right = right_option(task, truth) or truth.option  # What is none of them is for the proof to find.
     parts = [*task.prompt, *(part for option in task.options for part in option.content)]
     images = tuple(part.id for part in parts if isinstance(part, PictureRef))
     options = "\n".join(f"{option.key}. {_marked(option.content)}" for option in task.options)
@@ -97,7 +99,7 @@ def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
     said = " ".join(word for step in last for word in step.text.split())
     concludes = parse_choice(said, task.options).option if said else None
     if concludes is None:
-        concludes, said = truth.option, f"{said} The answer is {truth.option}.".strip()
+        concludes, said = right, f"{said} The answer is {right}.".strip()
     stem = _marked(task.prompt).strip()
     return Lesson(
         task=task.id,
@@ -105,7 +107,7 @@ def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
         question=f"{stem}\nOptions:\n{options}",
         images=images,
         options=task.options,
-        answer=truth.option,
+        answer=right,
         concludes=concludes,
         steps={**steps, "conclusion": (Said(said, said, _elsewhere(last, images)),)},
     )

@@ -1,23 +1,25 @@
 """The pictures of a curriculum: copied or linked into its folder, so that it can go to another machine, or left.
 
-One that a tool could show otherwise than models saw it (by its EXIF orientation, say) is drawn anew instead.
+One that a tool could show otherwise than models saw it (by its EXIF orientation, say) is drawn anew instead. The name
+of a copy ends as what it is, whatever the picture is called.
 """
 
 from __future__ import annotations
 
 import os
 import shutil
-from collections.abc import Iterable
-from dataclasses import dataclass
+from collections.abc import Callable, Iterable
+from dataclasses import dataclass, field
+from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
 
 from sightline.corpus.metadata import read_facts
-from sightline.corpus.pixels import as_rgb, upright
+from sightline.corpus.pixels import as_rgb, identify, upright
 from sightline.errors import UserError
 from sightline.reason.curriculum.lessons import Lesson
 from sightline.reason.curriculum.pool import Pool
@@ -27,6 +29,24 @@ FOLDER = "pictures"
 _PLAIN = frozenset({"1", "L", "P", "RGB"})
 """Modes that every tool shows alike."""
 _WRITTEN: dict[str, dict[str, Any]] = {"JPEG": {"quality": 95, "subsampling": 0}, "PNG": {}, "WEBP": {"quality": 95}}
+_ENDINGS = {
+    "JPEG": (".jpg", ".jpeg", ".jpe", ".jfif"),
+    "PNG": (".png", ".apng"),
+    "WEBP": (".webp",),
+    "GIF": (".gif",),
+    "BMP": (".bmp", ".dib"),
+    "TIFF": (".tif", ".tiff"),
+    "HEIF": (".heic", ".heif", ".hif"),
+    "AVIF": (".avif",),
+}
+"""Of each format; the first is given to names that have none of them."""
+
+
+class _Copy(NamedTuple):
+    """What becomes of a file: the format of its copy, and whether that is drawn anew."""
+
+    format: str
+    anew: bool
 
 
 @dataclass(frozen=True, slots=True)
@@ -36,12 +56,17 @@ class Pictures:
     pool: Pool
     out: Path
     how: Bringing = "copy"
+    _copy: Callable[[Path], _Copy] = field(default_factory=lambda: lru_cache(maxsize=4096)(_copy_of))
 
     def path(self, name: str) -> str:
         """The path of a picture from the folder, with forward slashes."""
         if self.how == "leave":
             return Path(os.path.relpath(self._source(name), self.out.resolve())).as_posix()
-        return f"{FOLDER}/{_inside(name)}"
+        called = _ending(name, self._copy(self._source(name)).format)
+        is_others = called != name and self.pool.picture(called).path is not None
+        if is_others or not _stays_below(called):
+            called = f"{blake2b(name.encode(), digest_size=12).hexdigest()}{PurePosixPath(called).suffix}"
+        return f"{FOLDER}/{PurePosixPath(called)}"
 
     def bring(self, lessons: Iterable[Lesson], folder: Path) -> None:
         """Put the pictures of the lessons into a folder that is being written."""
@@ -54,8 +79,11 @@ class Pictures:
                 self._put(self._source(name), target)
 
     def _put(self, source: Path, target: Path) -> None:
+        copy = self._copy(source)
         try:
-            if not _redrawn(source, target):
+            if copy.anew:
+                _draw(source, target, copy.format)
+            else:
                 self._take(source, target)
         except OSError as error:  # Python names the source, also where there is no room for the copy.
             raise UserError(
@@ -77,25 +105,38 @@ class Pictures:
         return path.resolve()
 
 
-def _redrawn(source: Path, target: Path) -> bool:
-    """Where a file looks otherwise to tools that turn nothing than models were shown it: written upright, on white."""
+def _copy_of(source: Path) -> _Copy:
+    """A file that looks otherwise to tools that turn nothing than models were shown it is drawn anew."""
     try:
+        with source.open("rb") as file:
+            format_ = identify(file.read(64)) or ""
         image = Image.open(source)
     except UnidentifiedImageError:  # Of a format that needs an extra package here; the tools may have it.
-        return False
+        return _Copy(format_, anew=False)
+    except OSError as error:
+        raise UserError(
+            f"{source} can't be read: {error.strerror}.", "see that it is there, and run it again"
+        ) from None
     with image:
+        if image.mode in _PLAIN and "transparency" not in image.info and read_facts(image).orientation == 1:
+            return _Copy(format_, anew=False)
+    return _Copy(format_ if format_ in _WRITTEN else "PNG", anew=True)
+
+
+def _draw(source: Path, target: Path, format_: str) -> None:
+    """Upright, on white."""
+    with Image.open(source) as image:
         turn = read_facts(image).orientation
-        if turn == 1 and image.mode in _PLAIN and "transparency" not in image.info:
-            return False
-        format_ = image.format if image.format in _WRITTEN else "PNG"
         pixels = np.ascontiguousarray(upright(np.asarray(as_rgb(image)), turn))
-        Image.fromarray(pixels).save(target, format_, **_WRITTEN[format_])
-        return True
+    Image.fromarray(pixels).save(target, format_, **_WRITTEN[format_])
 
 
-def _inside(name: str) -> str:
-    """The name itself where it stays below the folder, else one made of it."""
+def _ending(name: str, format_: str) -> str:
+    """The name with an ending of the format, which is added to a wrong one: "a.jpg" and "a.png" stay two files."""
+    endings = _ENDINGS.get(format_, ("",))
+    return name if name.lower().endswith(endings) else f"{name}{endings[0]}"
+
+
+def _stays_below(name: str) -> bool:
     parts = PurePosixPath(name).parts
-    if parts and parts[0] != "/" and ".." not in parts and "\\" not in name:
-        return "/".join(parts)
-    return f"{blake2b(name.encode(), digest_size=12).hexdigest()}{PurePosixPath(name).suffix}"
+    return bool(parts) and parts[0] != "/" and ".." not in parts and "\\" not in name

@@ -8,7 +8,8 @@ from dataclasses import dataclass, field
 from statistics import fmean
 
 from sightline.reason.difficulty.posterior import LEVEL
-from sightline.types import Choice, Task, Truth
+from sightline.score.choices.right import right_option
+from sightline.types import Task, Truth
 
 FEWEST = 4
 """Of fewer questions nothing can be said."""
@@ -53,7 +54,7 @@ def _only_letter(tried: Sequence[Tried]) -> str | None:
     counts: Counter[str] = Counter()
     for one in tried:
         counts.update(one.options)
-    right = {one.truth.option for one in tried if isinstance(one.truth, Choice)}
+    right = {right_option(one.task, one.truth) for one in tried} - {None}
     keys = {option.key for one in tried for option in one.task.options}
     letter, count = max(counts.items(), key=lambda pair: pair[1], default=("", 0))
     return letter if letter in keys and len(right) > 1 and count >= _NEARLY_ALL * counts.total() else None

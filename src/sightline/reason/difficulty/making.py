@@ -17,7 +17,7 @@ from sightline.reason.difficulty.guessing import Tried, about_guessing
 from sightline.reason.difficulty.posterior import LEVEL, Rule, credible_interval, probability_of_at_least
 from sightline.reason.difficulty.sampling import KINDS, NO_RIGHT_OPTION, UNREAD, Sampled, Settings
 from sightline.reason.difficulty.storing import Measured, Summary, store
-from sightline.reason.questions import Question
+from sightline.reason.questions import Question, has_right_option
 from sightline.types import Failure, Json
 from sightline.types.words import counted
 
@@ -28,7 +28,7 @@ _SHOWN = 5
 def price_samples(work: Work, settings: Settings) -> Plan:
     """What all samples would cost; nobody is asked."""
     _, opened = work.opened(KINDS)
-    questions = [question for question in opened if sampling.can_be_right(question)]
+    questions = [question for question in opened if has_right_option(question.task, question.truth)]
     requests = (request for question in questions for request in sampling.requests_for(question, settings))
     return work.price(settings.model, sampling.STAGE, requests, len(questions) * settings.rule.samples)
 

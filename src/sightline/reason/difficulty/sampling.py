@@ -17,11 +17,11 @@ from sightline.models.chat import chat_in
 from sightline.models.course import paid_now
 from sightline.reason.difficulty.posterior import Rule
 from sightline.reason.difficulty.presets import PRESETS, Preset
-from sightline.reason.questions import Question, shown_in
+from sightline.reason.questions import Question, has_right_option, shown_in
 from sightline.run.questions import Questions, Shown
 from sightline.score.context import Context
 from sightline.score.registry import metric
-from sightline.types import ChatReply, ChatRequest, Choice, Failure, ImagePart, Message, TaskKind, Text
+from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, TaskKind, Text
 
 STAGE = "difficulty"
 KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
@@ -74,7 +74,7 @@ class Sampled:
 
 def content_of(question: Question, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
     """What the model is shown and asked."""
-    if not can_be_right(question):
+    if not has_right_option(question.task, question.truth):
         return Failure(NO_RIGHT_OPTION, "the truth is none of the options")
     count = len(shown_in(question.task))
     if preset.most_pictures is not None and count > preset.most_pictures:
@@ -149,13 +149,6 @@ def is_right(question: Question, text: str) -> bool:
     """Does a reply give the right answer?"""
     task = question.task
     return metric(_METRIC[task.kind])(question.truth, Text(text), Context(task=task)) == 1.0
-
-
-def can_be_right(question: Question) -> bool:
-    """Is one of the options right, by the metric's own reading of the truth? Yes where there are none to choose."""
-    task = question.task
-    right, context = metric(_METRIC["choose"]), Context(task=task)
-    return task.kind != "choose" or any(right(question.truth, Choice(one.key), context) == 1.0 for one in task.options)
 
 
 def _chosen(question: Question, text: str) -> str:

@@ -20,6 +20,7 @@ from sightline.reason.questions import Question
 from sightline.reason.steps.checking import Fault, question_faults, step_faults
 from sightline.reason.steps.replies import Reasoning, read_reasoning
 from sightline.run.questions import Questions, Shown
+from sightline.score.choices.right import right_option
 from sightline.types import Answer, ChatReply, ChatRequest, Choice, Failure, ImagePart, Message, Step, TaskKind
 
 STAGE = "steps"
@@ -184,8 +185,8 @@ def _words(reply: ChatReply | Failure) -> str:
 
 def _right(question: Question) -> str:
     match question.truth:
-        case Choice(option=option):
-            return str(option)
+        case Choice():
+            return str(right_option(question.task, question.truth))
         case Answer(text=text):
             return f'"{text}"'
         case _:

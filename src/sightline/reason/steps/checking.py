@@ -9,7 +9,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sightline.reason.mentions import pictures_named
-from sightline.reason.questions import shown_in
+from sightline.reason.questions import has_right_option, shown_in
+from sightline.score.choices.right import right_option
 from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
 from sightline.types.words import counted
 
@@ -48,8 +49,8 @@ def question_faults(task: Task, truth: Truth) -> tuple[Fault, ...]:
     faults: list[Fault] = []
     if task.kind == "choose" and (odd := odd_options(task)) is not None:
         faults.append(Fault("options", f"the question has {odd}"))
-    elif task.kind == "choose" and (wrong := _wrong_truth(task, truth)) is not None:
-        faults.append(Fault("options", wrong))
+    elif not has_right_option(task, truth):
+        faults.append(Fault("options", _no_right_option(task, truth)))
     words = [task.text, *(option.text for option in task.options)]
     if marks := sum(len(_PLACEHOLDER.findall(text)) for text in words):
         beside = counted(len(shown_in(task)), "picture")
@@ -62,14 +63,11 @@ def question_faults(task: Task, truth: Truth) -> tuple[Fault, ...]:
     return tuple(faults)
 
 
-def _wrong_truth(task: Task, truth: Truth) -> str | None:
-    right = truth.option if isinstance(truth, Choice) else None
-    if right is None:
+def _no_right_option(task: Task, truth: Truth) -> str:
+    if not isinstance(truth, Choice) or truth.option is None:
         return "it is not known which option is right"
-    keys = [option.key for option in task.options]
-    if right.strip().casefold() in {key.strip().casefold() for key in keys}:
-        return None
-    return f'the right option is given as "{right}", and the options are {", ".join(keys)}'
+    keys = ", ".join(option.key for option in task.options)
+    return f'the right option is given as "{truth.option}", and the options are {keys}'
 
 
 def step_faults(task: Task, truth: Truth, steps: Sequence[Step]) -> tuple[Fault, ...]:
@@ -154,9 +152,7 @@ def _inside(ref: PictureRef) -> bool:
 
 def _early_answers(task: Task, truth: Truth, steps: Sequence[Step]) -> Iterator[Fault]:
     """The first four steps lead to the answer; one that gives it away can't be told to who is to find it."""
-    if not isinstance(truth, Choice) or truth.option is None:
-        return
-    key = next((option.key for option in task.options if option.key.casefold() == truth.option.casefold()), None)
+    key = right_option(task, truth)
     if key is None:
         return
     # Their patterns take time to compile.
@@ -174,11 +170,11 @@ def _conclusion(task: Task, truth: Truth, steps: Sequence[Step]) -> Iterator[Fau
     if not texts:
         return
     if isinstance(truth, Choice) and truth.option is not None:
-        said = chosen_in(task, texts[-1])
+        said, right = chosen_in(task, texts[-1]), right_option(task, truth) or truth.option
         if said is None:
-            yield Fault("conclusion", f"no option can be read from the conclusion; the right one is {truth.option}")
-        elif said.casefold() != truth.option.strip().casefold():
-            yield Fault("conclusion", f"the conclusion is {said}, and the right option is {truth.option}")
+            yield Fault("conclusion", f"no option can be read from the conclusion; the right one is {right}")
+        elif said != right:
+            yield Fault("conclusion", f"the conclusion is {said}, and the right option is {right}")
     elif isinstance(truth, Answer):
         from sightline.score.answers.match import match_answer
 

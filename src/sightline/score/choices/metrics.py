@@ -5,6 +5,7 @@ from __future__ import annotations
 from typing import TYPE_CHECKING
 
 from sightline.score.answers.metrics import check_name
+from sightline.score.choices.right import right_option
 from sightline.score.context import Context
 from sightline.score.registry import Metric, MetricSpec, register
 from sightline.types import Choice, Failure, Prediction, Text, Trace, Truth
@@ -36,12 +37,10 @@ def _options(context: Context) -> Options:
 
 
 def _right_key(truth: Choice, context: Context) -> str | None:
-    """The truth's key; some data sets give the option's text instead."""
-    if truth.option is None or context.task is None or not context.task.options:
+    """The truth's key; without options to look it up in, what it says."""
+    if context.task is None or not context.task.options:
         return truth.option
-    if any(_same(option.key, truth.option) for option in context.task.options):
-        return truth.option
-    return _parse(truth.option, context.task.options).option
+    return right_option(context.task, truth)
 
 
 def _same(first: str | None, second: str | None) -> bool:

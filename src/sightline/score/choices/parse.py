@@ -69,6 +69,8 @@ _NEGATED = re.compile(
     r"\b(?:not|no|isnt|cannot|cant|never|neither|nor|without|rather than|instead of)(?: \w+){0,2} $"
     r"|(?:没有|并非|不是|不)$"
 )
+# As a word of its own it denies what was asked, not the option behind it: "No, the left one".
+_NO = re.compile(r"(?:\bno|不是?)\s*[,，;；.。!！:：–—]", re.IGNORECASE)
 _NEGATED_BEHIND = re.compile(r"不(?![仅但愧])|没有|并非|ではな|じゃな|[이가은는]? ?아니")
 _VERDICTS = frozenset({"right", "correct", "true"})
 _FEWEST_WORDS = 8
@@ -113,6 +115,7 @@ class _Parser:
         self._options = options
         self._keys = KeyReader(options)
         self._texts = {option.key: normal for option in options if (normal := normalise(option.text))}
+        self._say_no = any(_NO.search(option.text) for option in options)
         key = self._keys.pattern
         self._is_right = re.compile(
             rf"""{_SUPPOSED}(?:\b(?:option|choice|answer)\s+)?[(\[]?(?P<key>{key})[)\]]?{_RIGHT}
@@ -215,7 +218,8 @@ class _Parser:
 
     def _occurring(self, text: str) -> tuple[str, ...]:
         """The options whose texts occur, but for those inside a longer one and those denied."""
-        normal = f" {normalise(text)} "
+        said = text if self._say_no else _NO.sub(" ", text)
+        normal = f" {normalise(said)} "
         spans = [
             (found.start(), found.end(), key)
             for key, option in self._texts.items()
