@@ -189,6 +189,20 @@ def test_pictures_are_copied_linked_or_left(tmp_path: Path) -> None:
     assert all(".." not in image for row in lines(tmp_path / "copy/01-plain.jsonl") for image in row["images"])
 
 
+@pytest.mark.parametrize("names", [("q1.png", "q1.png/2.png"), ("q1", "q1/2"), (f"{'n' * 300}.png", "ü" * 200)])
+def test_pictures_whose_names_no_folder_can_hold_get_others(tmp_path: Path, names: tuple[str, str]) -> None:
+    folder = written(tmp_path / "b", [question("q1")])
+    for file in ("pictures.jsonl", "tasks.jsonl"):
+        text = (folder / file).read_text()
+        for old, new in zip(("q1/1.png", "q1/2.png"), names, strict=True):
+            text = text.replace(f'"id":"{old}"', f'"id":"{new}"').replace(f'"picture":"{old}"', f'"picture":"{new}"')
+        (folder / file).write_text(text)
+    compile_curriculum(folder, "plain", tmp_path / "out")
+    (row,) = lines(tmp_path / "out/01-plain.jsonl")
+    copies = [(tmp_path / "out" / image).read_bytes() for image in row["images"]]
+    assert copies == [(folder / f"pictures/q1/{number}.png").read_bytes() for number in (1, 2)]
+
+
 @pytest.mark.parametrize("how", ["copy", "link"])
 def test_pictures_come_as_models_were_shown_them(tmp_path: Path, how: Any) -> None:
     bench = written(tmp_path / "b", [question("q1"), question("q2")])

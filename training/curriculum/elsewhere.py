@@ -44,7 +44,7 @@ def varied_table(runs: Sequence[Row], questions: list[Row], main: Mapping[str, A
         results = Results(questions, rows)
         found = differences(results)
         values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
-        values += [f"{tokens_of(rows) / 1e6:.1f}"]
+        values += [f"{tokens_of([row for row in rows if row['setting'] == setting]) / 1e6:.1f}"]
         values += ["–" if (table := results.table(arm)) is None else f"{table.mean():.1%}" for arm in VARIED]
         values += [found[pair].in_points() if pair in found else "–" for pair in DIFFER]
         lines.append(f"| {' | '.join(values)} |")

@@ -154,7 +154,8 @@ def page(
     by_stage = "No arm of several stages was asked between them."
     if scores := stage_scores(results):
         asked = min(len(row["letters"]) for row in results.runs)
-        by_stage = f"Between stages {asked:,} of the questions are asked, at the end all.\n\n"
+        by_stage = f"Between stages {asked:,} of the questions are asked, of all arms but `mir` with one seed; "
+        by_stage += "at the end all.\n\n"
         by_stage += f"{stage_table(scores)}\n\n![Right after each stage](pictures/curriculum-stages.png)"
     return f"""# Does the order matter? The curriculum experiment
 
@@ -169,8 +170,8 @@ weights.{base} Each arm then trains on {spread} ({took}) from the same {setting[
 world's twelve subtasks, by the plans that `sightline curriculum` ships (and `faded-mixed`, `rehearsed` and `long-end`,
 which are for this experiment alone). Questions of the lowest {setting["easy_below"]:.0%} of the world's difficulty dial
 are easy, the others hard; a stage samples {setting["fraction"]:.0%} of the hard ones. All arms train at the rate
-{setting["rate"]:g}, which falls in the last fifth; of three rates it was the best for plain and for the full chain, on
-questions that are asked nowhere else.
+{setting["rate"]:g}, which falls in the last fifth; of three rates it was the best for plain, on questions asked nowhere
+else, and had the lowest loss for the full chain.
 
 {len(results.questions):,} held-out questions, drawn from another seed, are then asked; nothing is given, and the most
 likely token is taken each time. Answers are taught and read in the words of their options, and by their letters where

@@ -40,6 +40,8 @@ _ENDINGS = {
     "AVIF": (".avif",),
 }
 """Of each format; the first is given to names that have none of them."""
+_LONGEST = 255
+"""Bytes of a file's name."""
 
 
 class _Copy(NamedTuple):
@@ -63,8 +65,7 @@ class Pictures:
         if self.how == "leave":
             return Path(os.path.relpath(self._source(name), self.out.resolve())).as_posix()
         called = _ending(name, self._copy(self._source(name)).format)
-        is_others = called != name and self.pool.picture(called).path is not None
-        if is_others or not _stays_below(called):
+        if not _is_usable(called) or self._meets_another(name, called):
             called = f"{blake2b(name.encode(), digest_size=12).hexdigest()}{PurePosixPath(called).suffix}"
         return f"{FOLDER}/{PurePosixPath(called)}"
 
@@ -77,6 +78,12 @@ class Pictures:
             if not target.exists():
                 target.parent.mkdir(parents=True, exist_ok=True)
                 self._put(self._source(name), target)
+
+    def _meets_another(self, name: str, called: str) -> bool:
+        """Would the copy have the name of another picture, or lie in a folder that has?"""
+        above = [str(folder) for folder in PurePosixPath(called).parents if folder.suffix]
+        wanted = above if called == name else [called, *above]
+        return any(self.pool.picture(other).path is not None for other in wanted)
 
     def _put(self, source: Path, target: Path) -> None:
         copy = self._copy(source)
@@ -137,6 +144,8 @@ def _ending(name: str, format_: str) -> str:
     return name if name.lower().endswith(endings) else f"{name}{endings[0]}"
 
 
-def _stays_below(name: str) -> bool:
+def _is_usable(name: str) -> bool:
+    """Does it stay below the folder, and is no part of it too long for a file's name?"""
     parts = PurePosixPath(name).parts
-    return bool(parts) and parts[0] != "/" and ".." not in parts and "\\" not in name
+    below = bool(parts) and parts[0] != "/" and ".." not in parts and "\\" not in name
+    return below and all(len(part.encode()) <= _LONGEST for part in parts)
