@@ -20,9 +20,10 @@ from sightline.reason.difficulty.making import measure_by_judge, measure_by_samp
 from sightline.reason.difficulty.posterior import Rule
 from sightline.reason.difficulty.presets import PRESETS
 from sightline.reason.difficulty.sampling import Settings, counted, is_right
+from sightline.reason.difficulty.storing import Summary
 from sightline.reason.questions import Question, questions_of
 from sightline.run import write_run
-from sightline.types import Answer, Attempt, ChatReply, Choice, Failure, Run, Task
+from sightline.types import Answer, Attempt, Benchmark, ChatReply, Choice, Failure, Json, Partial, Run, Task, Text
 
 MODEL = "vllm/stub"
 
@@ -57,8 +58,87 @@ def test_what_is_counted() -> None:
     found = counted(question(), came)
     assert (found.passes, found.replies) == (1, 3)
     assert found.options == {"A": 1, "B": 1, "unread": 1} and found.failures == {"timeout": 1}
+    assert found.unfinished == {}
     free = Question(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
     assert counted(free, [ChatReply("The final answer is: 12 kilometres.")]).passes == 1
+
+
+@pytest.mark.parametrize("kind", ["length", "endless", "repetition", "empty", "refused"])
+def test_a_reply_that_came_without_an_answer_did_not_pass(kind: str) -> None:
+    """Though what was said before the cut would be right: `run` counts it as zero, too."""
+    cut = Failure(kind, "cut", partial=Partial("Your option: A\nReason: it"))
+    came = [cut, ChatReply("Your option: A"), Failure("timeout", "late")]
+    found = counted(question(), came)
+    assert (found.passes, found.replies, found.right) == (1, 2, (False, True))
+    assert found.options == {"A": 1, "unread": 1} and found.unfinished == {kind: 1} and found.failures == {"timeout": 1}
+    free = Question(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
+    assert counted(free, [cut]).options == {"unread": 1}
+
+
+@pytest.mark.parametrize("kind", ["content-filter", "timeout", "server-error", "rate-limited", "connection"])
+def test_a_call_that_brought_no_reply_of_the_model_is_no_sample(kind: str) -> None:
+    found = counted(question(), [Failure(kind, "lost")])
+    assert found.replies == 0 and found.failures == {kind: 1} and found.unfinished == {}
+
+
+def test_what_a_model_can_not_finish_is_hard(tmp_path: Path) -> None:
+    """Of ten samples, three say the right option and seven are cut off: 0.3, and asked only once."""
+    choose_bench(tmp_path / "bench", 2)
+    asked = Counter[int]()
+
+    def say(received: wire.Received) -> str | wire.Answer:
+        number = number_of(received)
+        asked[number] += 1
+        whole = f"Your option: {KEYS[number]}"
+        cut = wire.respond_json(wire.chat("Let me look at each of", finish_reason="length"))
+        return whole if asked[number] <= 3 else cut
+
+    settings = Settings(MODEL, Rule(early=False))
+    with answering(say) as server:
+        done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
+        again = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
+        assert len(server.requests) == 20
+    assert (done.easy, done.hard, done.calls, done.unread) == (0, 2, 20, 14)
+    assert done.unfinished == {"length": 14} and done.failures == {}
+    assert done.notes == (
+        "14 of 20 replies were cut off at the limit of 512 tokens: they are samples that did not pass",
+    )
+    assert (again.hard, again.unfinished, again.usd) == (2, {"length": 14}, 0.0)
+    kept = bench.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    assert isinstance(kept, dict) and kept["pass_rate"] == 0.3
+    assert kept["samples"]["samples"] == 10 and kept["samples"]["unfinished"] == {"length": 7}
+    assert kept["samples"]["options"] == {"A": 3, "unread": 7}
+
+
+def test_what_a_model_never_finishes_is_soon_clear(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1)
+    cut = wire.respond_json(wire.chat("Let me look at each of", finish_reason="length"))
+    with answering(lambda _: cut) as server:
+        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        assert len(server.requests) == 3
+    assert (done.hard, done.calls, done.saved, dict(done.unmeasured)) == (1, 3, 7, {})
+
+
+def test_of_how_many_questions_samples_are_missing_is_said(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 3)
+    asked = Counter[int]()
+
+    def say(received: wire.Received) -> str | wire.Answer:
+        number = number_of(received)
+        asked[number] += 1
+        if number == 0 or (number == 1 and asked[number] <= 2):
+            return wire.respond_json({"error": {"message": "the picture is too large"}}, 400)
+        return f"Your option: {KEYS[number]}"
+
+    settings = Settings(MODEL, Rule(samples=4))
+    with answering(say) as server:
+        done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
+        again = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
+    assert dict(done.unmeasured) == {"no reply": 1}
+    assert done.notes[0].startswith("1 question has fewer than 4 samples (the fewest 2), for calls brought no reply")
+    assert not any("fewer than" in note for note in again.notes)
+    kept = bench.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    assert isinstance(kept, dict) and kept["samples"]["samples"] == 4 and "no_reply" not in kept["samples"]
 
 
 def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Path) -> None:
@@ -212,6 +292,55 @@ def test_the_attempts_of_a_run_are_samples_too(tmp_path: Path) -> None:
     with pytest.raises(UserError, match='holds another benchmark "small": 1 task'):
         measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "other", Rule())
     assert len(bench.read(tmp_path / "other").tasks) == 5
+
+
+def failing(folder: Path, kinds: list[str], parameters: dict[str, Json] | None = None) -> Summary:
+    """A run that is right once at q0, and else fails in these ways."""
+    made = bench.read(folder / "bench")
+    failed = (Attempt("q0", Failure(kind, "why"), number) for number, kind in enumerate(kinds, 1))
+    attempts = (Attempt("q0", Choice("A")), *failed)
+    write_run(Run("small", "it", attempts, made.checksum, parameters or {}), folder / "run")
+    return measure_by_run(folder / "bench", folder / "run", folder / "out", Rule())
+
+
+def test_an_attempt_that_was_cut_off_did_not_pass_either(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1)
+    done = failing(tmp_path, ["length", "unparsed", "refused", "timeout", "server-error"])
+    assert (done.easy, done.hard) == (0, 1)
+    assert done.notes == ("1 task has fewer samples than attempts (the fewest 4), for nothing came of the others",)
+    kept = bench.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    assert isinstance(kept, dict) and kept["pass_rate"] == 0.25
+    assert kept["run"]["unfinished"] == {"length": 1, "unparsed": 1, "refused": 1}
+    assert kept["run"]["no_reply"] == {"timeout": 1, "server-error": 1}
+
+
+def test_a_service_that_refuses_a_question_is_no_model_that_does(tmp_path: Path) -> None:
+    choose_bench(tmp_path / "bench", 1)
+    assert failing(tmp_path, ["refused"] * 3, {"kind": "chat"}).hard == 1
+    assert failing(tmp_path, ["refused"] * 3, {"kind": "http"}).easy == 1
+
+
+def with_free_question(folder: Path, tasks: int) -> Benchmark:
+    """The small benchmark, scored by accuracy, with a question `free` that has no options."""
+    made = choose_bench(folder, tasks)
+    free = Task("free", "answer", ("How far is it?",))
+    both = replace(made, tasks={**made.tasks, "free": free}, truth={**made.truth, "free": Answer("12 km")})
+    return bench.write(both, folder, force=True)
+
+
+def test_attempts_that_the_metric_does_not_score_were_answered(tmp_path: Path) -> None:
+    made = with_free_question(tmp_path / "bench", 1)
+    attempts = (Attempt("q0", Choice("A")), Attempt("free", Text("12 km")))
+    write_run(Run("small", "it", attempts, made.checksum), tmp_path / "run")
+    done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", Rule())
+    assert (done.easy, dict(done.unmeasured)) == (1, {"not scored by accuracy": 1})
+    (tmp_path / "run" / "trajectories").mkdir()
+    for task in ("q0", "free"):
+        lines = [{"type": "start", "task": task, "attempt": 0}, {"type": "end", "turns": 2}]
+        path = tmp_path / "run" / "trajectories" / f"{task}.jsonl"
+        path.write_text("".join(f"{as_json(line)}\n" for line in lines))
+    done = measure_by_turns(tmp_path / "bench", tmp_path / "run", tmp_path / "turns")
+    assert (done.easy, done.hard, dict(done.unmeasured)) == (1, 0, {"not scored by accuracy": 1})
 
 
 def test_turns_of_an_agent(tmp_path: Path) -> None:

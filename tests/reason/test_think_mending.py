@@ -14,7 +14,7 @@ from think_tools import ONE, script, source_of, things, work_of
 
 from sightline.errors import UserError
 from sightline.io import read_jsonl
-from sightline.reason.traces import mending
+from sightline.reason.traces import leaving
 from sightline.reason.traces.asking import Settings
 from sightline.reason.traces.folder import Format
 from sightline.reason.traces.making import Work, make_traces
@@ -175,7 +175,7 @@ def test_stopped_while_a_row_is_taken_out_the_next_run_makes_it_good(
     before = content(out)
     changed = replace(work, source=source_of([replace(subjects[0], sha256="b" * 64), *subjects[1:]]))
     with monkeypatch.context() as patched:
-        patched.setattr(mending, "_TAKE_OUT", "no statement")
+        patched.setattr(leaving, "_FORGET", "no statement")
         with pytest.raises(sqlite3.OperationalError):
             make_traces(changed, out)
     assert len(content(out)) == 5

@@ -18,6 +18,7 @@ if any(find_spec(name) is None for name in ("torch", "transformers", "accelerate
         "test_train_models.py",
         "test_train_muon.py",
         "test_train_peak.py",
+        "test_train_processes.py",
         "test_train_questions.py",
         "test_train_resume.py",
         "test_train_world.py",

@@ -142,7 +142,8 @@ def to_text(done: Summary) -> str:
         lines.append(f"  calls without a reply: {listed}")
     if done.calls or done.failures:
         saved = f", {done.saved:,} saved by an early stop" if done.saved else ""
-        unread = f", no option in {done.unread:,}" if done.unread else ""
+        cut = ", ".join(f"{kind} {count:,}" for kind, count in done.unfinished.items())
+        unread = f", {done.unread:,} unread{f' ({cut})' if cut else ''}" if done.unread else ""
         cost = Spent(usd=done.usd, unpriced=done.unpriced).money
         said = counted(done.calls, "reply", "replies")
         lines.append(f"  {said}{saved}{unread} · cost {cost} · {done.seconds:.1f} s")

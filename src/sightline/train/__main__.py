@@ -51,6 +51,8 @@ def _parser() -> argparse.ArgumentParser:
 
 
 def _train(chosen: argparse.Namespace) -> None:
+    from accelerate import PartialState
+
     from sightline.train.course import Course, train_course
     from sightline.train.loop import Settings
     from sightline.train.questions import by_name, read_questions
@@ -79,7 +81,8 @@ def _train(chosen: argparse.Namespace) -> None:
         local_only=chosen.local_only,
     )
     done = train_course(course, settings, resume=chosen.resume, tell=tell)
-    sys.stdout.write(f"{done.model}\n")
+    if PartialState().is_main_process:
+        sys.stdout.write(f"{done.model}\n")
 
 
 def tell(entry: Mapping[str, Any]) -> None:

@@ -11,7 +11,7 @@ from itertools import count, islice
 from typing import Any, Literal
 
 import torch
-from accelerate import Accelerator
+from accelerate import Accelerator, DistributedDataParallelKwargs
 from torch import Tensor, nn
 from torch.nn import functional
 
@@ -104,7 +104,8 @@ def train(
     where that finds nothing, nothing is written down.
     """
     torch.manual_seed(settings.seed)
-    accelerator = Accelerator()
+    # A batch without pictures leaves the eye's weights alone, which other processes may train in the same step.
+    accelerator = Accelerator(kwargs_handlers=[DistributedDataParallelKwargs(find_unused_parameters=True)])
     model.to(accelerator.device).train()
     optimiser = _optimiser(model, settings)
     before = dict(keeper.restore(model, optimiser) or {}) if keeper else {}

@@ -23,6 +23,7 @@ from sightline.types.words import counted
 
 _DIGITS = 4
 _SHOWN = 5
+_MANY_CUT = 0.1
 
 
 def price_samples(work: Work, settings: Settings) -> Plan:
@@ -60,12 +61,13 @@ def measure_by_samples(work: Work, settings: Settings, out: Path) -> Summary:
 
 
 def _notes(questions: Sequence[Question], found: Mapping[str, Sampled | Failure], settings: Settings) -> Iterator[str]:
-    """What is wrong with truths, and whether the model only guesses."""
+    """What is wrong with truths and with samples, and whether the model only guesses."""
     wrong = [name for name, one in found.items() if isinstance(one, Failure) and one.kind == NO_RIGHT_OPTION]
     if wrong:
         listed = ", ".join(f'"{name}"' for name in wrong[:_SHOWN]) + (", …" if len(wrong) > _SHOWN else "")
         many = counted(len(wrong), "question was", "questions were")
         yield f"{many} not asked: the truth of {listed} is none of the options; `sightline validate` names the lines"
+    yield from _about_samples([one for one in found.values() if isinstance(one, Sampled) and one.replies], settings)
     came = ((question, found.get(question.task.id)) for question in questions)
     yield from about_guessing(
         settings.model,
@@ -75,6 +77,23 @@ def _notes(questions: Sequence[Question], found: Mapping[str, Sampled | Failure]
             if isinstance(one, Sampled) and one.replies
         ],
     )
+
+
+def _about_samples(sampled: Sequence[Sampled], settings: Settings) -> Iterator[str]:
+    """Of how many questions samples are missing, and how many replies had no room to end."""
+    rule = settings.rule
+    short = [one.replies for one in sampled if one.failures and not rule.is_clear(one.passes, one.replies)]
+    if short:
+        many = counted(len(short), "question has", "questions have")
+        yield (
+            f"{many} fewer than {rule.samples:,} samples (the fewest {min(short):,}), for calls brought no reply; run "
+            "the same command again to ask for those"
+        )
+    cut, replies = sum(one.unfinished.get("length", 0) for one in sampled), sum(one.replies for one in sampled)
+    if cut > _MANY_CUT * replies:
+        limit = settings.preset.max_tokens
+        at = "the model's own limit" if limit is None else f"the limit of {limit:,} tokens"
+        yield f"{cut:,} of {replies:,} replies were cut off at {at}: they are samples that did not pass"
 
 
 def measure_by_judge(work: Work, model: str, out: Path) -> Summary:
@@ -113,7 +132,8 @@ def figures(found: Sampled, rule: Rule, by: str) -> dict[str, Json]:
         "probability_easy": round(probability_of_at_least(rule.easy, found.passes, found.replies), _DIGITS),
         "stopped_early": found.replies + sum(found.failures.values()) < rule.samples,
     }
-    return {**kept, "options": dict(found.options)} if found.options else kept
+    told = {"options": found.options, "unfinished": found.unfinished, "no_reply": found.failures}
+    return {**kept, **{name: dict(counts) for name, counts in told.items() if counts}}
 
 
 def _from_samples(found: Sampled | Failure, settings: Settings) -> Measured:
@@ -128,6 +148,7 @@ def _from_samples(found: Sampled | Failure, settings: Settings) -> Measured:
 def _with_calls(summary: Summary, found: Mapping[str, Sampled | Failure], rule: Rule) -> Summary:
     sampled = [one for one in found.values() if isinstance(one, Sampled)]
     failures: Counter[str] = Counter()
+    unfinished = sum((Counter(one.unfinished) for one in sampled), Counter[str]())
     for one in found.values():
         failures.update(one.failures if isinstance(one, Sampled) else {one.kind: 1} if one.usage is not None else {})
     asked = sum(one.replies + sum(one.failures.values()) for one in sampled)
@@ -136,6 +157,7 @@ def _with_calls(summary: Summary, found: Mapping[str, Sampled | Failure], rule: 
         calls=sum(one.replies for one in sampled),
         saved=len(sampled) * rule.samples - asked,
         unread=sum(one.options.get(UNREAD, 0) for one in sampled),
+        unfinished=dict(unfinished),
         failures=dict(failures),
         usd=sum(one.usd for one in sampled),
         unpriced=sum(one.unpriced for one in sampled),

@@ -28,6 +28,8 @@ KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
 UNREAD = "unread"
 NO_RIGHT_OPTION = "no-right-option"
 """Why a question is not asked: its truth is none of its options, so that every reply would be wrong."""
+UNFINISHED = frozenset({"length", "endless", "repetition", "empty", "refused"})
+"""Failures that are a model's own reply: it came, was paid for, and gives no answer. All others brought none."""
 _METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
 _FORM: Mapping[TaskKind, str] = {
     "choose": (
@@ -53,14 +55,16 @@ class Settings:
 class Sampled:
     """What came of one question: right replies, replies, and what could not be counted.
 
-    `options` counts what was chosen (`unread` where no option could be read, which is no pass); `failures` are calls
-    that brought no reply, by kind: they are no samples. `usd` is what is known of the money that was spent now, also on
-    those: `unpriced` ones cost more. `right`: did each reply pass, in their order?
+    `options` counts what was chosen (`unread` where no option could be read, which is no pass); `unfinished` are those
+    of the replies that were cut off, empty or refused, by kind: none of them passes. `failures` are calls that brought
+    no reply, by kind: they are no samples. `usd` is what is known of the money that was spent now, also on those:
+    `unpriced` ones cost more. `right`: did each reply pass, in their order?
     """
 
     passes: int = 0
     replies: int = 0
     options: Mapping[str, int] = field(default_factory=dict)
+    unfinished: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
     usd: float = 0.0
     unpriced: int = 0
@@ -130,15 +134,17 @@ async def sample(
 
 
 def counted(question: Question, came: Sequence[ChatReply | Failure]) -> Sampled:
-    """Replies as passes; what was chosen is read by the option parser of `score`."""
-    replies = [reply for reply in came if isinstance(reply, ChatReply)]
+    """Replies as passes; what was chosen is read by the option parser of `score`, but not from one that was cut off."""
+    replies = [reply for reply in came if isinstance(reply, ChatReply) or reply.kind in UNFINISHED]
+    failed = Counter(reply.kind for reply in came if isinstance(reply, Failure))
     costs = [paid_now(reply) for reply in came]
-    right = tuple(is_right(question, reply.text) for reply in replies)
+    right = tuple(isinstance(reply, ChatReply) and is_right(question, reply.text) for reply in replies)
     return Sampled(
         passes=sum(right),
         replies=len(replies),
-        options=dict(sorted(Counter(_chosen(question, reply.text) for reply in replies).items())),
-        failures=dict(Counter(reply.kind for reply in came if isinstance(reply, Failure))),
+        options=dict(sorted(Counter(_chosen(question, reply) for reply in replies).items())),
+        unfinished={kind: count for kind, count in failed.items() if kind in UNFINISHED},
+        failures={kind: count for kind, count in failed.items() if kind not in UNFINISHED},
         usd=sum(usd or 0.0 for usd in costs),
         unpriced=costs.count(None),
         right=right,
@@ -151,12 +157,14 @@ def is_right(question: Question, text: str) -> bool:
     return metric(_METRIC[task.kind])(question.truth, Text(text), Context(task=task)) == 1.0
 
 
-def _chosen(question: Question, text: str) -> str:
+def _chosen(question: Question, reply: ChatReply | Failure) -> str:
+    if isinstance(reply, Failure):
+        return UNREAD
     if question.task.kind != "choose":
-        return "right" if is_right(question, text) else "wrong"
+        return "right" if is_right(question, reply.text) else "wrong"
     from sightline.score import parse_choice  # Its patterns take time to compile.
 
-    return parse_choice(text, question.task.options).option or UNREAD
+    return parse_choice(reply.text, question.task.options).option or UNREAD
 
 
 def requests_for(question: Question, settings: Settings) -> Iterator[ChatRequest | Failure]:

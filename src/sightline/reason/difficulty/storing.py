@@ -33,8 +33,9 @@ class Measured:
 class Summary:
     """What a measurement came to; `unmeasured` counts tasks by why they have no bucket.
 
-    `calls` are replies, new and from the journal; `failures` are calls that brought none, by kind. `usd` is what is
-    known of the money, `unpriced` replies cost more; `saved` are samples that an early stop made needless. `choices`
+    `calls` are replies, new and from the journal; `unread` are those without a readable answer, and `unfinished` those
+    of them that were cut off, empty or refused, by kind; `failures` are calls that brought none, by kind. `usd` is what
+    is known of the money, `unpriced` replies cost more; `saved` are samples that an early stop made needless. `choices`
     are the measured tasks that have options: what a curriculum can be made of.
     """
 
@@ -48,6 +49,7 @@ class Summary:
     calls: int = 0
     saved: int = 0
     unread: int = 0
+    unfinished: Mapping[str, int] = field(default_factory=dict)
     failures: Mapping[str, int] = field(default_factory=dict)
     usd: float = 0.0
     unpriced: int = 0

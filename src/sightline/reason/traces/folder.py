@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sqlite3
 import time
 from collections.abc import Iterator
 from contextlib import contextmanager, suppress
@@ -29,6 +30,9 @@ CARD = "README.md"
 INDEX = "index.sqlite"
 SCHEMA = 1
 _PATIENCE = 5.0
+_FULL = (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR)
+_KIND = 0xFF
+"""The part of an error's code that says of which kind it is."""
 _SHOWN = 80
 
 Format: TypeAlias = Literal["parquet", "jsonl"]
@@ -72,10 +76,11 @@ def prepare(folder: Path, header: dict[str, Any]) -> None:
         _compare(begun, read_json(begun), header)
     elif folder.is_dir() and any(not is_leftover(entry.name) for entry in folder.iterdir()):
         raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
-    for place in (folder, folder / DATA, folder / REJECTED):
-        place.mkdir(parents=True, exist_ok=True)
-    if not begun.is_file():
-        write_json(begun, header)
+    with writing(begun):
+        for place in (folder, folder / DATA, folder / REJECTED):
+            place.mkdir(parents=True, exist_ok=True)
+        if not begun.is_file():
+            write_json(begun, header)
 
 
 def read_header(folder: Path) -> dict[str, Any]:
@@ -121,6 +126,21 @@ def _differences(before: dict[str, Any], now: dict[str, Any], within: str = "") 
 def _short(value: Any) -> str:
     text = dump(value).decode().strip()
     return text if len(text) <= _SHOWN else f"{text[: _SHOWN - 1]}…"
+
+
+@contextmanager
+def writing(path: Path) -> Iterator[None]:
+    """What is written in the block is at `path`: if it can't be, as on a full disk, that is said, and how to go on."""
+    try:
+        yield
+    except (OSError, sqlite3.OperationalError) as error:
+        if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", 0) & _KIND not in _FULL:
+            raise
+        place, why = (error.filename, error.strerror) if isinstance(error, OSError) else (None, None)
+        raise UserError(
+            f"{place or path} can't be written: {why or error}.",
+            "make room there, and run the same command again: it goes on, and what was said is not paid again",
+        ) from error
 
 
 @contextmanager

@@ -12,7 +12,7 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from sightline.database import open_database, transaction
-from sightline.reason.traces.folder import INDEX
+from sightline.reason.traces.folder import INDEX, writing
 from sightline.reason.traces.nouns import NO_USAGE, Row, Said, Verified
 from sightline.reason.traces.prints import bands_of, likeness
 from sightline.types import Failure
@@ -65,15 +65,25 @@ class Index:
         return self
 
     def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
-        # Nothing beside the file is left over: the folder may be uploaded as it is.
-        self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
-        self.database.close()
+        try:
+            # Nothing beside the file is left over: the folder may be uploaded as it is.
+            self.database.execute("PRAGMA wal_checkpoint(TRUNCATE)")
+        except sqlite3.OperationalError:  # A full disk: the next who opens it does it.
+            if error is None:
+                raise
+        finally:
+            self.database.close()
 
     @contextmanager
-    def shard(self) -> Iterator[int]:
-        """The number of the next shard; what is written in the block counts when it ends well."""
-        with transaction(self.database):
-            yield self.database.execute(_NEXT_NUMBER).fetchone()[0]
+    def change(self) -> Iterator[None]:
+        """What is changed in the block counts when it ends well."""
+        with writing(self.path), transaction(self.database):
+            yield
+
+    def next_number(self) -> int:
+        """The number of the next shard."""
+        found: int = self.database.execute(_NEXT_NUMBER).fetchone()[0]
+        return found
 
     def add_shard(self, number: int, file: str, rows: Sequence[Row], in_file: int, sizes: Mapping[str, int]) -> None:
         """What became of the rows of a shard, and how large its files are."""
@@ -122,24 +132,31 @@ class Index:
                 near.setdefault(band, []).append(_Print(*earlier))
         return near
 
-    def failed(self) -> list[str]:
-        """Questions that brought nothing, for what another try may mend."""
-        return [id_ for (id_,) in self.database.execute("SELECT id FROM rows WHERE kept = 0 AND retryable = 1")]
+    def kept(self, ids: Iterable[str]) -> dict[str, int]:
+        """Of questions that are done: how many traces were kept."""
+        found = ((id_, self.database.execute("SELECT kept FROM rows WHERE id = ?", (id_,)).fetchone()) for id_ in ids)
+        return {id_: row[0] for id_, row in found if row is not None}
 
-    def count(self) -> int:
-        """Questions that are done."""
-        found: int = self.database.execute("SELECT count(*) FROM rows").fetchone()[0]
+    def count(self, *, but_failed: bool = False) -> int:
+        """Questions that are done, perhaps but for those with a failure that another try may mend."""
+        query = "SELECT count(*) FROM rows WHERE NOT (retryable AND ?)"
+        found: int = self.database.execute(query, (but_failed,)).fetchone()[0]
         return found
 
 
 class Done:
-    """Is a question done? Opened by the thread that asks, beside the one that writes."""
+    """Is a question done? Opened by the thread that asks, beside the one that writes.
 
-    def __init__(self, path: Path) -> None:
+    With `but_failed`, one with a failure that another try may mend is not.
+    """
+
+    def __init__(self, path: Path, *, but_failed: bool = False) -> None:
+        self._but_failed = but_failed
         self._database = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True, timeout=60)
 
     def __contains__(self, id_: object) -> bool:
-        return self._database.execute("SELECT 1 FROM rows WHERE id = ?", (id_,)).fetchone() is not None
+        query = "SELECT 1 FROM rows WHERE id = ? AND NOT (retryable AND ?)"
+        return self._database.execute(query, (id_, self._but_failed)).fetchone() is not None
 
     def close(self) -> None:
         self._database.close()

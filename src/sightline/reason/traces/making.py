@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator
+from collections.abc import Generator, Iterator
+from contextlib import closing
 from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
@@ -18,7 +19,7 @@ from sightline.models.asking import Asking
 from sightline.models.opening import find_endpoint
 from sightline.reason.traces.asking import Settings, price, spec_of
 from sightline.reason.traces.card import write_card
-from sightline.reason.traces.folder import Format, choose_format, describe, discard, only_writer, prepare
+from sightline.reason.traces.folder import CARD, Format, choose_format, describe, discard, only_writer, prepare, writing
 from sightline.reason.traces.index import Done, Index
 from sightline.reason.traces.mending import mend
 from sightline.reason.traces.nouns import Asked, Job, Question
@@ -76,7 +77,8 @@ def make_traces(
 ) -> Summary:
     """Ask for what is not done yet, and write it to `out`; a stop (budget, server down) leaves whole shards and a card.
 
-    With `retry_failed`, questions that brought nothing for a reason that may pass are asked again.
+    With `retry_failed`, teachers that failed for a reason that may pass are asked again; what the others said is in the
+    journal, and the row takes the place of the one that was there.
     """
     started, settings = time.monotonic(), work.settings
     header = describe(settings, work.source.name, choose_format(out, format_))
@@ -88,24 +90,26 @@ def make_traces(
     with only_writer(out) as held:
         with Index(out) as index:
             shards = Shards(out, index, models, header["format"])
-            mend(work, index, out, shards, again=index.failed() if retry_failed else ())
-            before = index.count()
-        asking = _Asking(work, index.path if before else None, engine)
+            mend(work, index, out, shards, retry_failed=retry_failed)
+            before = index.count(but_failed=retry_failed)
+        asking = _Asking(work, index.path if before else None, engine, retry_failed)
         place = Place(out, tuple(models), header["format"], shard_rows)
-        if work.most - before < _FEW:
-            write_here(asking, place)
-        else:
-            write_elsewhere(asking, place, held)
+        with closing(iter(asking)) as jobs:
+            if work.most - before < _FEW:
+                write_here(jobs, place)
+            else:
+                write_elsewhere(jobs, place, held)
         with Index(out) as index:
             summary = summarise(
                 out,
                 index,
                 models,
-                asked=index.count() - before,
+                asked=asking.counts["asked"],
                 without_prompt=asking.counts["without prompt"],
                 seconds=time.monotonic() - started,
             )
-        write_card(out, header, summary)
+        with writing(out / CARD):
+            write_card(out, header, summary)
         if asking.stopped is not None and not (summary.rows or summary.shards):
             discard(out, existed=existed)
     if asking.stopped is not None:
@@ -116,13 +120,13 @@ def make_traces(
 class _Asking:
     """Iterate it for the jobs of the judges; a stop ends it, and is kept until all that came before it is written."""
 
-    def __init__(self, work: Work, index: Path | None, engine: str) -> None:
+    def __init__(self, work: Work, index: Path | None, engine: str, retry_failed: bool) -> None:
         """`index` says what is done; None: nothing yet."""
-        self._work, self._index, self._engine = work, index, engine
+        self._work, self._index, self._engine, self._retry_failed = work, index, engine, retry_failed
         self.counts: Counter[str] = Counter()
         self.stopped: SightlineError | None = None
 
-    def __iter__(self) -> Iterator[Job]:
+    def __iter__(self) -> Generator[Job, None, None]:
         work, settings = self._work, self._work.settings
         budget = work.asking.budget if isinstance(work.asking.budget, Budget) else None
         teachers = tuple(f"{teacher.name}@{teacher.base_url}" for teacher in settings.teachers)
@@ -138,6 +142,7 @@ class _Asking:
         try:
             for question, asked in results:
                 replies = asked if isinstance(asked, Asked) else _nothing(asked, settings)
+                self.counts["asked"] += 1
                 yield Job(question, replies, settings.rules, teachers)
         except SightlineError as stopped:
             self.stopped = stopped
@@ -147,7 +152,7 @@ class _Asking:
         if self._index is None:
             yield from self._work.questions(self.counts)
             return
-        done = Done(self._index)
+        done = Done(self._index, but_failed=self._retry_failed)
         try:
             yield from (question for question in self._work.questions(self.counts) if question.id not in done)
         finally:

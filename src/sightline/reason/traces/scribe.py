@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import os
+import pickle
 import signal
 import subprocess
 import sys
@@ -18,6 +19,7 @@ from typing import Any, BinaryIO, cast
 from sightline.engine.garbage import fewer_collections
 from sightline.engine.processes import Died, alone_on_a_core, cores, map_in_processes
 from sightline.engine.worker import receive, receive_frame, send, send_frame
+from sightline.errors import SightlineError, UserError
 from sightline.reason.traces.folder import Format
 from sightline.reason.traces.frames import judge_frame, pack, unpack
 from sightline.reason.traces.index import Index
@@ -31,6 +33,7 @@ _MOST_JUDGES = 8
 _GIVES_WAY = 10
 """Whoever asks goes first where cores are few: its calls are waited for."""
 _END = b""
+_KILL = 9
 _JUDGE = f"{judge_frame.__module__}:{judge_frame.__name__}"
 
 
@@ -63,23 +66,45 @@ def write_elsewhere(jobs: Iterable[Job], place: Place, held: Sequence[int] = ())
     ) as scribe:
         assert scribe.stdin is not None and scribe.stdout is not None
         to, back = cast("BinaryIO", scribe.stdin), cast("BinaryIO", scribe.stdout)
-        with suppress(BrokenPipeError):  # Then its last word says why.
-            send(to, place)
-            waiting = iter(jobs)
-            while batch := list(islice(waiting, _FRAME)):
-                send_frame(to, pack(batch))
-            send_frame(to, _END)
-        error = _last_word(back)
+        try:
+            _hand_over(jobs, place, to)
+        finally:
+            with suppress(BrokenPipeError):  # Closing flushes what a process that died never read.
+                to.close()
+        try:
+            error: BaseException | None = receive(back)
+        except EOFError:
+            error = _ended(scribe.wait())
     if error is not None:
         raise error
 
 
-def _last_word(back: BinaryIO) -> BaseException | None:
-    try:
-        found: BaseException | None = receive(back)
-    except EOFError:
-        return RuntimeError("the process that writes the traces was ended; run it again to go on")
-    return found
+def _hand_over(jobs: Iterable[Job], place: Place, to: BinaryIO) -> None:
+    """All jobs, or as many as are taken; asking may meet broken pipes of its own, which are none of this."""
+    for frame in _frames(jobs, place):
+        try:
+            send_frame(to, frame)
+        except BrokenPipeError:  # Its last word says why.
+            return
+
+
+def _frames(jobs: Iterable[Job], place: Place) -> Iterator[bytes]:
+    yield pickle.dumps(place)
+    waiting = iter(jobs)
+    while batch := list(islice(waiting, _FRAME)):
+        yield pack(batch)
+    yield _END
+
+
+def _ended(code: int) -> UserError:
+    """It had no last word."""
+    how = f"killed by signal {-code}" if code < 0 else f"exit code {code}"
+    if code == -_KILL:
+        how += ", perhaps for want of memory"
+    return UserError(
+        f"the process that writes the traces ended before its work was done ({how}).",
+        "run the same command again: it goes on, and what was said is not paid again",
+    )
 
 
 def _write(rows: Iterable[Row], index: Index, place: Place) -> None:
@@ -145,7 +170,9 @@ def main() -> None:
             _write(_judged(_received(sys.stdin.buffer)), index, place)
     except EOFError:
         return
-    except OSError as caught:  # A full disk, for example.
+    except SightlineError as caught:  # A full disk, for example.
+        error = UserError(caught.message, caught.fix)
+    except OSError as caught:
         error = caught
     except BaseException:
         error = RuntimeError(f"writing traces failed:\n{traceback.format_exc()}")

@@ -9,8 +9,9 @@ from typing import Any
 
 from sightline.bench.formats.parquet import as_json, write_file
 from sightline.io import write_jsonl
-from sightline.reason.traces.folder import DATA, REJECTED, Format
+from sightline.reason.traces.folder import DATA, REJECTED, Format, writing
 from sightline.reason.traces.index import Copied, Index
+from sightline.reason.traces.leaving import take_out
 from sightline.reason.traces.nouns import CUT_OFF, Judged, Row, Verified
 from sightline.reason.traces.prints import prints_of
 from sightline.types import Failure
@@ -49,8 +50,9 @@ class Shards:
         """Write what was gathered."""
         if not self._rows:
             return
-        with self._index.shard() as number:
-            rows = self._without_copies()
+        with self._index.change():
+            rows = self._without_copies(self._take_places())
+            number = self._index.next_number()
             kept = [row for row in rows if any(trace.state == "kept" for trace in row.found.traces)]
             file, beside = f"{DATA}/train-{number:05d}.{self._format}", f"{REJECTED}/rejected-{number:05d}.jsonl.gz"
             # A shard that was written when the process was killed, before it was counted, is written over.
@@ -61,11 +63,20 @@ class Shards:
             self._index.add_shard(number, file, rows, len(kept), {name: size for name, size in sizes.items() if size})
         self._rows, self._characters = [], 0
 
-    def _without_copies(self) -> list[Row]:
-        kept = [(_name(row, place), trace) for row in self._rows for place, trace in _kept(row)]
+    def _take_places(self) -> list[Row]:
+        """The rows to write. Those that were asked again take the place of what is there, unless that has more traces."""
+        before = self._index.kept(row.question.id for row in self._rows)
+        rows = [row for row in self._rows if len([*_kept(row)]) >= before.get(row.question.id, 0)]
+        again = {row.question.id for row in rows if row.question.id in before}
+        if again:
+            take_out(self._index, self._folder, self.write, again)
+        return sorted(rows, key=lambda row: row.question.id not in again)  # What was there is no copy of what is new.
+
+    def _without_copies(self, rows: Sequence[Row]) -> list[Row]:
+        kept = [(_name(row, place), trace) for row in rows for place, trace in _kept(row)]
         prints = prints_of(f"{trace.thinking}\n{trace.answer}" for _, trace in kept)
         copies = self._index.copies({name: print_ for (name, _), print_ in zip(kept, prints, strict=True)})
-        return [_but_for(row, copies) for row in self._rows]
+        return [_but_for(row, copies) for row in rows]
 
     def write(self, file: str, records: Sequence[Mapping[str, Any]]) -> int:
         """Write a file of the folder, and say how large it is; without records there is none: a reader expects some."""
@@ -73,10 +84,11 @@ class Shards:
         if not records:
             path.unlink(missing_ok=True)
             return 0
-        if path.suffix == ".parquet":
-            write_file(path, self._columns(), records)
-        else:
-            write_jsonl(path, records)
+        with writing(path):
+            if path.suffix == ".parquet":
+                write_file(path, self._columns(), records)
+            else:
+                write_jsonl(path, records)
         return path.stat().st_size
 
     def _cells(self, row: Row) -> dict[str, Any]:
