@@ -47,6 +47,27 @@ def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tm
     assert asked == {first.task.id: right, third.task.id: third.truth.option}
 
 
+def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path: Path) -> None:
+    from sightline.bench import read, write
+    from sightline.cli.train import _of_benchmark
+    from sightline.types import Box, PictureRef
+    from sightline.world.choose import choose_tasks
+    from sightline.world.choose.benchmark import write_choose_benchmark
+
+    first, second = choose_tasks(2, seed=5, difficulty=0.2)
+    write_choose_benchmark(iter((first, second)), tmp_path / "bench")
+    made = read(tmp_path / "bench")
+    part = Box(0.25, 0.25, 0.75, 0.75)
+    prompt = tuple(
+        PictureRef(one.id, part) if isinstance(one, PictureRef) else one for one in made.tasks[first.task.id].prompt
+    )
+    tasks = {**made.tasks, first.task.id: replace(made.tasks[first.task.id], prompt=prompt)}
+    write(replace(made, tasks=tasks), tmp_path / "bench")
+    heard: list[str] = []
+    assert [record.id for record in _of_benchmark(tmp_path / "bench", heard.append)] == [second.task.id]
+    assert heard == [f"{tmp_path / 'bench'}: 1 question left out (shows a part of a picture 1)"]
+
+
 FIVE = ("Summary", "Caption", "Text-to-Region", "Region-to-Region", "Conclusion")
 
 

@@ -3,7 +3,8 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
+from collections import Counter
+from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
@@ -14,10 +15,12 @@ from cyclopts.validators import Number
 from sightline.cli.asking import Positive
 from sightline.cli.common import Common, Switch
 from sightline.errors import MissingExtraError, UserError
+from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.train.course import Trained
     from sightline.train.records import Record
+    from sightline.types import Benchmark, Task
 
 _NEEDED = ("torch", "transformers", "accelerate")
 Above = Annotated[float, Parameter(validator=Number(gt=0))]
@@ -113,7 +116,7 @@ def train(
         out=out,
         lora=lora,
         stages=tuple(stages or ()),
-        evals={name: _questions(path) for name, path in by_name(eval or ()).items()},
+        evals={name: _questions(path, lambda said: common.warn([said])) for name, path in by_name(eval or ()).items()},
         most=answer_tokens,
         mixed=mix,
         limit=common.limit,
@@ -130,41 +133,60 @@ def train(
         common.console.print(to_text(done), markup=False, soft_wrap=True)
 
 
-def _questions(path: Path) -> list[Record]:
+def _questions(path: Path, tell: Callable[[str], None]) -> list[Record]:
     from sightline.bench.files import HEADER
     from sightline.train.questions import read_questions
 
-    return _of_benchmark(path) if (path / HEADER).is_file() else read_questions(path)
+    return _of_benchmark(path, tell) if (path / HEADER).is_file() else read_questions(path)
 
 
-def _of_benchmark(path: Path) -> list[Record]:
-    """The choose tasks of a benchmark with nothing given, for all steps or for those that the training teaches."""
-    from sightline.bench import picture_path, read
-    from sightline.reason.curriculum.lessons import Exercise, lesson_of
+def _of_benchmark(path: Path, tell: Callable[[str], None] = lambda _: None) -> list[Record]:
+    """The choose tasks of a benchmark with nothing given, for all steps or for those that the training teaches.
+
+    `tell` hears of those that are left out.
+    """
+    from sightline.bench import read
+
+    benchmark = read(path)
+    found: list[Record] = []
+    left_out: Counter[str] = Counter()
+    for task in benchmark.tasks.values():
+        asked = _asked(task, benchmark, path)
+        if isinstance(asked, str):
+            left_out[asked] += 1
+        else:
+            found.append(asked)
+    reasons = ", ".join(f"{why} {count:,}" for why, count in left_out.items())
+    if not found:
+        raise UserError(f"{path}: there is no question to ask ({reasons}).", "give a benchmark with choose tasks")
+    if left_out:
+        tell(f"{path}: {counted(left_out.total(), 'question')} left out ({reasons})")
+    return found
+
+
+def _asked(task: Task, benchmark: Benchmark, path: Path) -> Record | str:
+    """A task as it is asked, or why it is not."""
+    from sightline.bench import picture_path
+    from sightline.reason.curriculum.lessons import Exercise, lesson_of, shows_part
     from sightline.reason.curriculum.plan import STEPS, Stage
     from sightline.score.choices.right import right_option
     from sightline.train.records import Record
     from sightline.types import Choice
 
-    benchmark = read(path)
-    stage = Stage("asked", "", STEPS)
-    found = []
-    for task in benchmark.tasks.values():
-        truth = benchmark.truth.get(task.id)
-        if task.kind != "choose" or not isinstance(truth, Choice) or right_option(task, truth) is None:
-            continue
-        exercise = Exercise(lesson_of(task, truth, regions=False), stage)
-        files = tuple(picture_path(benchmark.corpus.pictures[name].uri, path) for name in exercise.lesson.images)
-        missing = [name for name, file in zip(exercise.lesson.images, files, strict=True) if file is None]
-        if missing:
-            raise UserError(f"{path}: the picture {missing[0]} is not on this machine.", "fetch the pictures first")
-        messages = ({"role": "user", "content": exercise.prompt}, {"role": "assistant", "content": ""})
-        shown = tuple(file for file in files if file is not None)
-        stated = {option.key: option.text for option in task.options}
-        found.append(Record(task.id, messages, shown, exercise.lesson.answer, stated=stated, follows=True))
-    if not found:
-        raise UserError(f"{path}: there are no choose tasks with a known option.", "give a benchmark that has some")
-    return found
+    truth = benchmark.truth.get(task.id)
+    if task.kind != "choose" or not isinstance(truth, Choice) or right_option(task, truth) is None:
+        return "no choice with a known option"
+    if shows_part(task):
+        return "shows a part of a picture"
+    exercise = Exercise(lesson_of(task, truth, regions=False), Stage("asked", "", STEPS))
+    files = tuple(picture_path(benchmark.corpus.pictures[name].uri, path) for name in exercise.lesson.images)
+    missing = [name for name, file in zip(exercise.lesson.images, files, strict=True) if file is None]
+    if missing:
+        raise UserError(f"{path}: the picture {missing[0]} is not on this machine.", "fetch the pictures first")
+    messages = ({"role": "user", "content": exercise.prompt}, {"role": "assistant", "content": ""})
+    shown = tuple(file for file in files if file is not None)
+    stated = {option.key: option.text for option in task.options}
+    return Record(task.id, messages, shown, exercise.lesson.answer, stated=stated, follows=True)
 
 
 def to_json(done: Trained) -> Mapping[str, Any]:

@@ -13,13 +13,13 @@ from hypothesis import strategies as st
 
 from pictures import random_picture
 from sightline import bench
-from sightline.bench import ProblemsError
+from sightline.bench import ProblemsError, picture_path
 from sightline.bench.formats import Options, find_format
 from sightline.bench.formats.imagenet_think import PROMPT
 from sightline.bench.formats.parquet import IMAGE, write_file
 from sightline.errors import UserError
 from sightline.exchange import import_files
-from sightline.types import Benchmark, PictureRef, Task, Trace, Traces
+from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace, Traces
 
 FORMAT = find_format("imagenet-think")
 LLAVA = find_format("llava")
@@ -261,3 +261,20 @@ def test_what_llava_can_not_have_is_refused(tmp_path: Path) -> None:
         with pytest.raises(UserError, match=message):
             conversations(tmp_path / "chat.json", found, **extra)
     assert not (tmp_path / "chat.json").exists()
+
+
+def test_pictures_of_a_benchmark_lie_where_it_has_them(tmp_path: Path) -> None:
+    (tmp_path / "b/pics").mkdir(parents=True)
+    file = tmp_path / "b/pics/bild 1 ü.jpg"
+    random_picture(1).save(file)
+    pictures = {
+        "q/1": Picture("q/1", "pics/bild 1 ü.jpg"),
+        "q/2": Picture("q/2", "https://example.org/2.jpg"),
+    }
+    bench.write(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path / "b", force=True)
+    rows = save(tmp_path, *(row(id=name, image=name) for name in ("q/1", "q/2", "q/3")))
+    found = import_files("imagenet-think", rows, tmp_path / "out", Options(pictures=tmp_path / "b"))
+    assert found.missing_pictures == 1
+    addresses = {name: one.uri for name, one in bench.read(tmp_path / "out").corpus.pictures.items()}
+    assert picture_path(addresses["q/1"], tmp_path / "out") == file
+    assert addresses["q/2"] == "https://example.org/2.jpg"

@@ -4,15 +4,17 @@ from __future__ import annotations
 
 import hashlib
 import re
-from collections.abc import Mapping
+from collections.abc import Iterator, Mapping
 from pathlib import Path, PurePosixPath
 from typing import Any
 from urllib.parse import quote
 
+from sightline.bench.check import picture_path
+from sightline.bench.files import HEADER, PICTURES
 from sightline.bench.formats.base import Options
 from sightline.bench.formats.retrieval import local_file, picture_uri
 from sightline.errors import UserError
-from sightline.io import write_whole
+from sightline.io import read_jsonl, write_whole
 from sightline.types import Picture
 from sightline.types.words import counted
 
@@ -31,12 +33,16 @@ _PICTURE = re.compile(r"\.(?:jpe?g|png|gif|bmp|webp|tiff?|avif|heic|heif)$", re.
 
 
 class EmbeddedPictures:
-    """Finds or makes a place for each picture of a table; with option `extract=DIR` their bytes are written there."""
+    """Finds or makes a place for each picture of a table; with option `extract=DIR` their bytes are written there.
+
+    Where the pictures are said to be in a benchmark's folder, they lie where that one has them.
+    """
 
     def __init__(self, options: Options, folder: Path, where: str = "the table") -> None:
         target = options.extra.get("extract")
         self._target = None if target is None else Path(target).expanduser()
         self._root = options.pictures or folder
+        self._lie = dict(_places(self._root)) if (self._root / HEADER).is_file() else {}
         self._where = where
         self._inside = 0
         self._names: dict[str, str] = {}
@@ -45,7 +51,7 @@ class EmbeddedPictures:
         """The picture of that id; `cell` is what the table's picture column holds."""
         content, path = _content(cell)
         if content is None:
-            return Picture(name, picture_uri(path or name, self._root), **known)
+            return Picture(name, self._lie.get(name) or picture_uri(path or name, self._root), **known)
         known["sha256"] = hashlib.sha256(content).hexdigest()
         if self._target is None:
             self._inside += 1
@@ -70,6 +76,13 @@ class EmbeddedPictures:
             return ()
         said = counted(self._inside, "picture is", "pictures are")
         return (f"{said} inside {self._where}; add --option extract=DIR to have them as files",)
+
+
+def _places(bench: Path) -> Iterator[tuple[str, str]]:
+    """Each picture of a benchmark with where it lies."""
+    for _, row in read_jsonl(bench / PICTURES.name):
+        place = picture_path(str(row["uri"]), bench)
+        yield str(row["id"]), str(row["uri"]) if place is None else picture_uri(str(place), bench)
 
 
 def file_name(name: str, path: str | None, content: bytes) -> str:

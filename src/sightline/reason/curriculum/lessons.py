@@ -80,6 +80,12 @@ class Exercise:
         return self.lesson.written(self.stage.target)
 
 
+def shows_part(task: Task) -> bool:
+    """Does it show a part of a picture? A lesson has whole ones only."""
+    parts = (*task.prompt, *(part for option in task.options for part in option.content))
+    return any(isinstance(part, PictureRef) and part.region is not None for part in parts)
+
+
 def lesson_of(task: Task, truth: Choice, *, regions: bool) -> Lesson:
     """A choose task and its truth as a lesson; several steps of a kind (one caption for each picture) stay apart.
 

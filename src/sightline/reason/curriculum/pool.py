@@ -23,10 +23,10 @@ from sightline.bench.problems import stop
 from sightline.bench.table import Source
 from sightline.bench.truth import TaskTruth
 from sightline.errors import UserError
-from sightline.reason.curriculum.lessons import Lesson, lesson_of
+from sightline.reason.curriculum.lessons import Lesson, lesson_of, shows_part
 from sightline.reason.curriculum.lots import Lots, lots_of
 from sightline.reason.curriculum.plan import STEPS, Plan
-from sightline.types import Choice, PictureRef, Task, Truth
+from sightline.types import Choice, Task, Truth
 
 _SCHEMA = """
 CREATE TABLE lessons (
@@ -147,10 +147,9 @@ def _fill(database: sqlite3.Connection, source: Source, plan: Plan, limit: int |
 
 
 def _is_taught(task: Task, plan: Plan, left_out: Counter[str]) -> bool:
-    parts = [*task.prompt, *(part for option in task.options for part in option.content)]
     if task.kind != "choose":
         left_out[f"{task.kind} task"] += 1
-    elif any(isinstance(part, PictureRef) and part.region is not None for part in parts):
+    elif shows_part(task):
         left_out["shows a part of a picture"] += 1
     elif (odd := odd_options(task)) is not None:
         left_out[odd] += 1

@@ -38,9 +38,15 @@ class Source:
     subjects: Callable[[], Iterator[Subject]]
     skipped: Mapping[str, int] = field(default_factory=dict)
     "Files of the scanned folder's workspace that gave no picture, by reason."
+    bench: Path | None = None
+    "The benchmark that they are of."
 
     def folder(self) -> Path | None:
-        """Under which the pictures' ids are paths, as far as the first one tells; None for addresses on the web."""
+        """The benchmark, which says where its pictures lie; else under which folder their ids are paths, as far as the
+        first one tells; None for addresses on the web.
+        """
+        if self.bench is not None:
+            return self.bench
         first = next(self.subjects(), None)
         if first is None or first.uri.startswith(("http://", "https://", "data:")):
             return None
@@ -119,7 +125,7 @@ def _of_benchmark(benchmark: Benchmark, folder: Path, names: Names) -> Source:
             beside = {"caption": said.get(picture.id), **labels.get(picture.id, {})}
             yield _subject(picture, _address(picture.uri, folder), names, beside)
 
-    return Source(benchmark.name, len(pictures), subjects)
+    return Source(benchmark.name, len(pictures), subjects, bench=folder)
 
 
 def _address(uri: str, folder: Path) -> str:
