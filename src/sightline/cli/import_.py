@@ -42,7 +42,7 @@ def import_(
     benchmark:
         For predictions: the benchmark that they answer.
     pictures:
-        Where the pictures are, if not beside the files: a folder, or a benchmark that has them.
+        Where the pictures are, if not beside the files: a folder; for traces also the benchmark that they were made of.
     name:
         What to call it.
     split:
