@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import json
 import re
 import sys
 from collections import Counter
@@ -22,6 +23,7 @@ from drawing import STEPS, Drawing, _question, _scene
 from experiment import Journal
 from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
+from levels import HALVES, answered_by, learnt_by, measured
 from network import Reader
 
 from sightline.reason.curriculum.plan import load_plan
@@ -271,6 +273,28 @@ def test_only_whole_runs_are_taken_over(tmp_path: Path) -> None:
     assert taken.has("mir", 0, SETTING)
     assert not taken.has("mir", 1, SETTING)
     assert len(taken.rows) == 1
+
+
+def test_halves_share_no_question_and_have_all_subtasks(drawing: Drawing) -> None:
+    first, second = (answered_by(arm, drawing.items) for arm in HALVES)
+    assert learnt_by("half-0", drawing.items) == second
+    assert learnt_by("half-1", drawing.items) == first
+    assert sorted(item.id for item in (*first, *second)) == sorted(item.id for item in drawing.items)
+    assert abs(len(first) - len(second)) <= 1
+    assert len({item.subtask for item in first}) > 6
+
+
+def test_a_question_is_as_hard_as_answers_to_it_are_wrong(drawing: Drawing, tmp_path: Path) -> None:
+    rows = []
+    for arm in HALVES:
+        asked = answered_by(arm, drawing.items)
+        wholly = "".join(item.answer for item in asked)
+        rows += [{"arm": arm, "letters": wholly}] * 3 + [{"arm": arm, "letters": f"-{wholly[1:]}"}]
+    (tmp_path / "levels.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
+    found = measured(drawing.items, tmp_path / "levels.jsonl")
+    unsure = {answered_by(arm, drawing.items)[0].id for arm in HALVES}
+    assert [item.level for item in found] == [0.25 if item.id in unsure else 0.0 for item in drawing.items]
+    assert [item.id for item in found] == [item.id for item in drawing.items]
 
 
 def test_variants_are_other_settings_of_known_arms() -> None:

@@ -9,7 +9,7 @@ from itertools import accumulate
 from math import ceil
 from pathlib import Path
 from random import Random
-from typing import Any
+from typing import Any, Literal
 
 from drawing import STEPS, Drawing, Drawn
 
@@ -28,7 +28,8 @@ TITLES |= {kind: TITLES[kind].replace("-To-", "-to-") for kind in STEPS}
 class Setting:
     """What may be varied: how many questions there are, which of them are easy, how many a stage takes of the hard.
 
-    `passes` is how many times an arm trains on as many tokens as MIR's plan has.
+    `passes` is how many times an arm trains on as many tokens as MIR's plan has by the usual line and fraction. `by` is
+    what tells how hard a question is: the world's dial, or models (levels.py).
     """
 
     questions: int = 20_000
@@ -36,10 +37,11 @@ class Setting:
     fraction: float = 0.4
     rate: float = 5e-4
     passes: float = 1.5
+    by: Literal["dial", "model"] = "dial"
 
     def __str__(self) -> str:
         return (
-            f"{self.questions:,} questions, {self.passes:g} passes, easy below {self.easy_below:.2f}, "
+            f"{self.questions:,} questions, {self.passes:g} passes, easy below {self.easy_below:.2f} by {self.by}, "
             f"fraction {self.fraction:g}, rate {self.rate:g}"
         )
 

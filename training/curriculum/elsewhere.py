@@ -9,6 +9,8 @@ from typing import Any
 from scores import Results, Row, Score, differences, rows_of, scored, settings_of, tokens_of, told
 
 VARIED = ("plain", "full-chain", "mir", "faded", "faded-mixed")
+BY = {"dial": "", "model": " by models"}
+"""What tells how hard a question is."""
 DIFFER = {
     ("full-chain", "mir"): "mir − full-chain",
     ("plain", "faded"): "faded − plain",
@@ -43,7 +45,8 @@ def varied_table(runs: Sequence[Row], questions: list[Row], main: Mapping[str, A
         rows = rows_of(runs, setting, main)
         results = Results(questions, rows)
         found = differences(results)
-        values = [f"{setting['questions']:,}", f"{setting['easy_below']:.2f}", str(setting["fraction"])]
+        line = f"{setting['easy_below']:.2f}{BY[setting['by']]}"
+        values = [f"{setting['questions']:,}", line, str(setting["fraction"])]
         values += [f"{tokens_of([row for row in rows if row['setting'] == setting]) / 1e6:.1f}"]
         values += ["–" if (table := results.table(arm)) is None else f"{table.mean():.1%}" for arm in VARIED]
         values += [found[pair].in_points() if pair in found else "–" for pair in DIFFER]
@@ -67,7 +70,7 @@ def along(
     }
     by_questions, by_tokens = found.values()
     for setting in settings_of(runs):
-        if any(setting[name] != main[name] for name in ("easy_below", "fraction", "rate")):
+        if any(setting[name] != main[name] for name in ("easy_below", "fraction", "rate", "by")):
             continue
         rows = [row for row in runs if row["setting"] == setting]
         tokens = tokens_of(rows)

@@ -28,6 +28,7 @@ from arms import ARMS, LATER, Setting, stages_of, text_of, variants
 from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
+from levels import HALVES, answered_by, learnt_by, measured
 from scores import mode_of
 from torch import nn
 
@@ -111,31 +112,53 @@ class Experiment:
     curve: int
     first: int
     """The seed with which all arms of several stages are asked after each; for the others only MIR's is."""
-    budgets: dict[Setting, int] = field(default_factory=dict)
+    levels: Path
+    """Rows of arms that answered the questions to learn from (levels.py)."""
+    naturals: dict[int, int] = field(default_factory=dict)
+    """The tokens that MIR's plan takes by itself, of so many questions."""
 
     def run(self, arm: str, seed: int, setting: Setting) -> list[dict[str, Any]]:
         """Train one arm from the base and ask it: after each stage in short, at the end in full."""
         model, _ = load(self.base, DEVICE)
+        if arm in HALVES:
+            return [self._answered(model, arm, seed, setting)]
         rows: list[dict[str, Any]] = []
         totals: dict[str, Any] = {"tokens": 0, "seconds": 0.0, "losses": []}
         if arm != "base":
-            totals = self._train(model, arm, seed, setting, rows)
+            totals = self._train(model, arm, self._pool(setting), seed, setting, rows)
         model.eval()
         count = len(self.asker.drawing.items)
         rows.append({"stage": "end", **self.asker.ask(model, "direct", count)})
         rows.append({"stage": "end", **self.asker.ask(model, "chain", count), **totals, "last": True})
         return [{"arm": arm, "seed": seed, "setting": asdict(setting), **row} for row in rows]
 
+    def _answered(self, model: nn.Module, arm: str, seed: int, setting: Setting) -> dict[str, Any]:
+        """What a model answers to half of the questions that learnt from the others; the row of such an arm."""
+        whole = self.pool_of(setting.questions)
+        learnt, asked = (Drawing(half(arm, whole.items), whole.pixels) for half in (learnt_by, answered_by))
+        totals = self._train(model, "plain", learnt, seed, setting, [])
+        asker = replace(self.asker, drawing=asked)
+        found = asker.ask(model.eval(), "direct", len(asked.items))
+        told = {"stage": "end", "mode": found["mode"], "letters": found["letters"], "last": True}
+        return {"arm": arm, "seed": seed, "setting": asdict(setting), **totals, "losses": [], **told}
+
+    def _pool(self, setting: Setting) -> Drawing:
+        whole = self.pool_of(setting.questions)
+        return replace(whole, items=measured(whole.items, self.levels)) if setting.by == "model" else whole
+
+    def _budget(self, pool: Drawing, setting: Setting) -> int:
+        """All arms get what MIR's plan takes by itself of so many questions, so many times."""
+        count = setting.questions
+        if count not in self.naturals:
+            plan = stages_of("mir", self.pool_of(count), Setting(count), 0, self.asker.tokenizer, None)
+            self.naturals[count] = sum(stage.budget for stage in plan)
+        return round(setting.passes * self.naturals[count] * len(pool.items) / count)
+
     def _train(
-        self, model: nn.Module, arm: str, seed: int, setting: Setting, rows: list[dict[str, Any]]
+        self, model: nn.Module, arm: str, pool: Drawing, seed: int, setting: Setting, rows: list[dict[str, Any]]
     ) -> dict[str, Any]:
         """Train through an arm's stages; a row for each stage where there are several, and what it took."""
-        pool, tokenizer = self.pool_of(setting.questions), self.asker.tokenizer
-        # All arms get what MIR's plan takes by itself, so many times.
-        if setting not in self.budgets:
-            plan = stages_of("mir", pool, setting, 0, tokenizer, None)
-            self.budgets[setting] = round(setting.passes * sum(stage.budget for stage in plan))
-        stages = stages_of(arm, pool, setting, seed, tokenizer, self.budgets[setting])
+        stages = stages_of(arm, pool, setting, seed, self.asker.tokenizer, self._budget(pool, setting))
         settings = Settings(
             rate=setting.rate,
             optimiser="muon",
@@ -184,7 +207,7 @@ def _begin(chosen: argparse.Namespace) -> None:
         return looked_at(pool_wanted(chosen, questions))
 
     asker = Asker(looked_at(held_wanted(chosen)), processor.tokenizer, chosen.most)
-    shared = (chosen.tokens, chosen.compiled, chosen.curve, chosen.seeds[0])
+    shared = (chosen.tokens, chosen.compiled, chosen.curve, chosen.seeds[0], chosen.levels)
     _here.append(Experiment(chosen.base, pool_of, asker, *shared))
 
 
@@ -237,13 +260,16 @@ def arguments() -> argparse.Namespace:
     parser.add_argument("--out", type=Path, required=True)
     parser.add_argument("--done", type=Path, help="a folder with the runs.jsonl of earlier calls")
     parser.add_argument("--cache", type=Path, default=Path("training/curriculum/cache"))
-    parser.add_argument("--arms", nargs="+", default=["base", *ARMS], choices=["base", *ARMS, *LATER])
+    parser.add_argument("--arms", nargs="+", default=["base", *ARMS], choices=["base", *ARMS, *LATER, *HALVES])
     parser.add_argument("--seeds", nargs="+", type=int, default=[0, 1, 2])
     parser.add_argument("--questions", type=int, default=Setting().questions)
     parser.add_argument("--easy-below", type=float, default=Setting().easy_below)
     parser.add_argument("--fraction", type=float, default=Setting().fraction)
     parser.add_argument(
         "--rate", nargs="+", type=float, default=[Setting().rate], help="one, or several to choose from"
+    )
+    parser.add_argument(
+        "--levels", type=Path, default=Path(__file__).parent / "results/levels.jsonl", help="rows of half-0 and half-1"
     )
     parser.add_argument("--variants", action="store_true", help="those of variants.toml, not --arms and settings")
     parser.add_argument("--trying", action="store_true", help="ask other questions than those that decide")
@@ -290,7 +316,10 @@ def main() -> None:
             continue
         for row in rows:
             journal.add(row)
-        scores = ", ".join(f"{row['mode']} {share(row['letters'], answers):.3f}" for row in rows[-2:])
+        own = answers
+        if arm in HALVES:
+            own = [item.answer for item in answered_by(arm, items_of(pool_wanted(chosen, setting.questions)))]
+        scores = ", ".join(f"{row['mode']} {share(row['letters'], own):.3f}" for row in rows[-2:])
         say(f"{arm} {seed} ({setting}): {scores}; trained {rows[-1]['seconds']} s")
     missing = [run for run in left if not journal.has(*run)]
     say(f"{len(missing)} runs wait for the next call: give this call's output as --done" if missing else "all are done")
