@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterator, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -13,7 +14,7 @@ import models_server as wire
 from pictures import random_picture
 from sightline import bench
 from sightline.reason.steps.replies import Caption, Placed, Reasoning, Region
-from sightline.types import Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
+from sightline.types import Answer, Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
 
 KEYS = "ABCD"
 
@@ -41,6 +42,14 @@ def choose_bench(folder: Path, tasks: int = 6, pictures: int = 2) -> Benchmark:
         truth[f"q{number}"] = Choice(KEYS[number % 4])
     made = Benchmark("small", Corpus("small", shown), asked, truth, metrics=("accuracy",))
     return bench.write(made, folder, force=True)
+
+
+def mixed_bench(folder: Path, tasks: int) -> Benchmark:
+    """The same after a question `free` without options, which accuracy does not score."""
+    made = choose_bench(folder, tasks)
+    free = Task("free", "answer", ("Question 99: how far from ", *made.tasks["q0"].pictures, " is it?"))
+    both = replace(made, tasks={"free": free, **made.tasks}, truth={**made.truth, "free": Answer("12 km")})
+    return bench.write(both, folder, force=True)
 
 
 def content(received: wire.Received) -> list[dict[str, Any]]:

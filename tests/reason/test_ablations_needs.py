@@ -6,7 +6,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reason_tools import KEYS, answering, choose_bench, pictures, words
+from reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 
 import models_server as wire
 from sightline import bench
@@ -109,6 +109,40 @@ def test_a_model_that_guesses_shows_nothing(tmp_path: Path) -> None:
         ).run(tmp_path / "arms")
     assert not done.above_chance and not done.is_needed("without pictures")
     assert done.to_json()["arms"]["whole"]["n"] == 8
+
+
+def test_only_tasks_that_the_metric_scores_are_asked_and_counted(tmp_path: Path) -> None:
+    mixed_bench(tmp_path / "bench", 8)
+    with answering(lambda _: "The final answer is: A.") as server:
+        ablations = Ablations(
+            tmp_path / "bench",
+            MODEL,
+            options={"base_url": server.base_url},
+            arms=("without pictures",),
+            workspace=tmp_path / "ws",
+        )
+        assert [stage.calls for stage in ablations.price().stages] == [8, 8]
+        done = ablations.run(tmp_path / "arms")
+        assert len(server.requests) == 16 and not any("how far" in words(each) for each in server.requests)
+        limited = replace(ablations, limit=4).run(tmp_path / "few")
+        assert len(server.requests) == 16, "the first four of those"
+    assert (done.metric, done.chance, done.several, done.unscored) == ("accuracy", 0.25, 8, 1)
+    assert not done.above_chance
+    told = done.to_json()
+    assert told["not_scored"] == 1 and told["arms"]["whole"]["n"] == 8 and told["arms"]["whole"]["mean"] == 0.25
+    assert told["notes"] == ["not scored by accuracy, and so not asked: 1 task"]
+    assert limited.to_json()["arms"]["whole"]["n"] == 4 and limited.several == 4
+
+
+def test_the_metric_is_the_one_that_scores_the_most_tasks(tmp_path: Path) -> None:
+    made = mixed_bench(tmp_path / "bench", 3)
+    bench.write(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
+    asked = Ablations(tmp_path / "bench", MODEL).asked()
+    assert (asked.metric, asked.metrics, [*asked.benchmark.tasks]) == ("accuracy", ("accuracy",), ["q0", "q1", "q2"])
+    for nothing in (replace(made, truth={"free": made.truth["free"]}), replace(made, tasks={}, truth={}, metrics=())):
+        bench.write(nothing, tmp_path / "bench", force=True)
+        with pytest.raises(UserError, match='no task of "small" can be asked and scored'):
+            Ablations(tmp_path / "bench", MODEL).asked()
 
 
 def test_an_ablation_that_is_none_is_refused(tmp_path: Path) -> None:

@@ -7,7 +7,7 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reason_tools import KEYS, answering, as_json, choose_bench, number_of, pictures, words
+from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, pictures, words
 
 import models_server as wire
 from sightline import bench
@@ -23,7 +23,7 @@ from sightline.reason.difficulty.sampling import Settings, counted, is_right
 from sightline.reason.difficulty.storing import Summary
 from sightline.reason.questions import Question, questions_of
 from sightline.run import write_run
-from sightline.types import Answer, Attempt, Benchmark, ChatReply, Choice, Failure, Json, Partial, Run, Task, Text
+from sightline.types import Answer, Attempt, ChatReply, Choice, Failure, Json, Partial, Run, Task, Text
 
 MODEL = "vllm/stub"
 
@@ -101,7 +101,8 @@ def test_what_a_model_can_not_finish_is_hard(tmp_path: Path) -> None:
     assert (done.easy, done.hard, done.calls, done.unread) == (0, 2, 20, 14)
     assert done.unfinished == {"length": 14} and done.failures == {}
     assert done.notes == (
-        "14 of 20 replies were cut off at the limit of 512 tokens: they are samples that did not pass",
+        "14 of 20 replies were cut off at the limit of 512 tokens: they are samples that did not pass; "
+        "give a model that thinks more room: --max-tokens",
     )
     assert (again.hard, again.unfinished, again.usd) == (2, {"length": 14}, 0.0)
     kept = bench.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
@@ -320,16 +321,8 @@ def test_a_service_that_refuses_a_question_is_no_model_that_does(tmp_path: Path)
     assert failing(tmp_path, ["refused"] * 3, {"kind": "http"}).easy == 1
 
 
-def with_free_question(folder: Path, tasks: int) -> Benchmark:
-    """The small benchmark, scored by accuracy, with a question `free` that has no options."""
-    made = choose_bench(folder, tasks)
-    free = Task("free", "answer", ("How far is it?",))
-    both = replace(made, tasks={**made.tasks, "free": free}, truth={**made.truth, "free": Answer("12 km")})
-    return bench.write(both, folder, force=True)
-
-
 def test_attempts_that_the_metric_does_not_score_were_answered(tmp_path: Path) -> None:
-    made = with_free_question(tmp_path / "bench", 1)
+    made = mixed_bench(tmp_path / "bench", 1)
     attempts = (Attempt("q0", Choice("A")), Attempt("free", Text("12 km")))
     write_run(Run("small", "it", attempts, made.checksum), tmp_path / "run")
     done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", Rule())

@@ -7,8 +7,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reason_tools import KEYS, answering, as_json, choose_bench, number_of, reasoning
+from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 
+import models_server as wire
 from sightline import bench
 from sightline.cli.app import main
 from sightline.cli.difficulty import to_text
@@ -154,6 +155,40 @@ def test_ablate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
         assert "not shown to be needed" in told and "no better than guessing" in told
         main(["ablate", "bench", *asked, "--out", "arms", "--json"])
         assert json.loads(capsys.readouterr().out)["needed"] == {"one picture": False} and len(server.requests) == 8
+
+
+def test_ablate_says_what_is_not_scored(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    mixed_bench(folder / "mixed", 4)
+    main(["ablate", "mixed", "--model", "openai/gpt-5-mini", "--without", "one picture", "--plan", "--json"])
+    said = capsys.readouterr()
+    assert said.err == "note: not scored by accuracy, and so not asked: 1 task\n"
+    assert json.loads(said.out)["calls"] == 8
+    with answering(lambda _: "The final answer is: A.") as server:
+        asked = ("--model", "vllm/stub", "--base-url", server.base_url, "--without", "one picture")
+        main(["ablate", "mixed", *asked, "--out", "arms"])
+    told = capsys.readouterr().out
+    assert (
+        "4 tasks, 4 of them with several" in told and "note: not scored by accuracy, and so not asked: 1 task" in told
+    )
+    assert "guessing     accuracy 0.25" in told and "no better than guessing" in told
+
+
+def test_difficulty_says_what_was_cut_off(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    cut = wire.respond_json(wire.chat("Let me see", finish_reason="length"))
+    with answering(lambda _: cut) as server:
+        main(["difficulty", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
+    said = capsys.readouterr()
+    assert (
+        "0 easy, 4 hard of 4" in said.out and "12 replies, 28 saved by an early stop, 12 unread (length 12)" in said.out
+    )
+    assert "without a reply" not in said.out
+    assert "warning: 12 of 12 replies were cut off at the limit of 512 tokens" in said.err
+    with answering(lambda _: "Your option: A") as server:
+        line = ["difficulty", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"]
+        main([*line, "--max-tokens", "4000"])
+        assert {request.json["max_tokens"] for request in server.requests} == {4000}
+        assert {request.json["temperature"] for request in server.requests} == {0.7}
+    assert "cut off" not in capsys.readouterr().err
 
 
 def test_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:

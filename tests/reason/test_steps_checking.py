@@ -58,6 +58,27 @@ def test_a_whole_picture_is_no_box_and_an_unnamed_answer_is_added() -> None:
     assert found.steps[-1].text == "It moved that way. The answer is A."
 
 
+@pytest.mark.parametrize(
+    ("words", "answer", "taken"),
+    [
+        ("It moved that way.", "left", "It moved that way. The answer is A."),
+        ("", "A", "The answer is A."),
+        ("The conclusion is that it moved.", "(a)", "The conclusion is that it moved. The answer is A."),
+        ("So the answer is clear from picture 2.", "A.", "So the answer is clear from picture 2. The answer is A."),
+        ("Nobody knows why it moved there.", "A", "Nobody knows why it moved there. The answer is A."),
+        ("It is not known why. It moved that way.", "A", "It is not known why. It moved that way. The answer is A."),
+        ("It is not B.", "A", "It is not B. The answer is A."),
+        ("None of them is seen then.", "A", "None of them is seen then. The answer is A."),
+        ("The door is open.", "A", "The door is open. The answer is A."),
+        ("It moved to the left.", "A", "It moved to the left."),
+        ("So the answer is A.", "", "So the answer is A."),
+    ],
+)
+def test_the_answer_is_put_behind_words_that_contradict_nothing(words: str, answer: str, taken: str) -> None:
+    found = check_reply(QUESTION, read(reasoning(conclusion=words, answer=answer)))
+    assert found.faults == () and found.steps[-1].text == taken
+
+
 CUT = {"text": "It.", "regions": [{"picture": 1, "left": 0.5, "top": 0.0, "right": 0.4, "bottom": 1.0}]}
 PIXELS = {"text": "It.", "regions": [{"picture": 1, "left": 10, "top": 20, "right": 300, "bottom": 200}]}
 TWICE = {"text": "It.", "regions": [{"picture": 1, "left": 0, "top": 0, "right": 1, "bottom": 1}] * 2}
@@ -99,6 +120,15 @@ NOWHERE = {"text": "It.", "regions": [{"picture": 3, "left": 0, "top": 0, "right
         ({"conclusion": "So the answer is A.", "answer": "B"}, "conclusion", "given as B"),
         ({"summary": "A way <|im_end|> is to be found."}, "placeholder", "<|im_end|> is what a tokenizer"),
         ({"conclusion": "Who knows?", "answer": ""}, "conclusion", "no option can be read"),
+        ({"conclusion": "Who knows?"}, "conclusion", "no option can be read"),
+        ({"conclusion": "It moved. Nobody knows."}, "conclusion", "no option can be read"),
+        ({"conclusion": "It can't be told from these."}, "conclusion", "no option can be read"),
+        ({"conclusion": "None of the options fits."}, "conclusion", "no option can be read"),
+        ({"conclusion": "The answer is the moon."}, "conclusion", "no option can be read"),
+        ({"conclusion": "So the option must be neither of them."}, "conclusion", "no option can be read"),
+        ({"conclusion": "It did not move. It is not A."}, "conclusion", "no option can be read"),
+        ({"answer": "Z"}, "conclusion", 'given as "Z", which is none of the options'),
+        ({"conclusion": "It moved that way.", "answer": "the moon"}, "conclusion", 'given as "the moon"'),
     ],
 )
 def test_each_fault_has_its_name(change: dict[str, Any], kind: str, says: str) -> None:
@@ -118,8 +148,11 @@ def test_the_answer_of_a_free_question_is_held_against_all_right_forms() -> None
     task = replace(TASK, kind="answer", options=())
     question = Question(task, Answer("12 km", aliases=("twelve kilometres",)), {})
     assert check_reply(question, read(reasoning(conclusion="It went far.", answer="12 kilometres"))).faults == ()
-    faults = check_reply(question, read(reasoning(conclusion="It went far.", answer="15 km"))).faults
-    assert [fault.kind for fault in faults] == ["conclusion"]
+    for words, answer in (("It went far.", "15 km"), ("Nobody knows.", "12 km"), ("The answer is 15 km.", "12 km")):
+        faults = check_reply(question, read(reasoning(conclusion=words, answer=answer))).faults
+        assert [fault.kind for fault in faults] == ["conclusion"]
+    told = check_reply(question, read(reasoning(conclusion="The answer is 12 kilometres.", answer="12 km")))
+    assert told.faults == () and told.steps[-1].text == "The answer is 12 kilometres."
 
 
 def test_a_placeholder_in_the_question_is_a_picture_too_many() -> None:

@@ -60,6 +60,7 @@ def ablate(
         chat.asking(common),
     )
     if chat.plan:
+        common.note(ablations.asked().notes())
         show_plan(ablations.price(out), common)
         return
     if out is None:
@@ -94,5 +95,5 @@ def to_text(done: Necessity) -> str:
         lines.append("  the model does no better than guessing: this says nothing about the questions")
     n = standings[done.comparison.systems[0]].n
     lines += [f"  {n:,} tasks, {done.several:,} of them with several pictures in the question"]
-    lines += [f"  note: {note}" for note in done.comparison.notes]
+    lines += [f"  note: {note}" for note in done.notes]
     return "\n".join([*lines, f"  → {done.folder}"])

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -14,7 +15,7 @@ from sightline.errors import UserError
 from sightline.types.words import counted
 
 if TYPE_CHECKING:
-    from sightline.reason.difficulty.posterior import Rule
+    from sightline.reason.difficulty.sampling import Settings
     from sightline.reason.difficulty.storing import Summary
 
 
@@ -27,6 +28,7 @@ def difficulty(
     samples: Positive = 10,
     easy: float = 0.7,
     preset: Literal["mir", "own"] = "mir",
+    max_tokens: Positive | None = None,
     all_samples: Switch = False,
     run: Path | None = None,
     easy_turns: Annotated[float, Parameter(validator=Number(gt=0))] | None = None,
@@ -52,6 +54,8 @@ def difficulty(
     preset:
         How samples are drawn: mir (temperature 0.7, top_p 0.8, repetition penalty 1.05, 512 tokens, at most 20
         pictures), or the model's own settings.
+    max_tokens:
+        The most tokens of a reply, where the preset's are too few for a model that thinks; the rest is the preset's.
     all_samples:
         Draw all samples, also where it is clear before.
     run:
@@ -60,13 +64,16 @@ def difficulty(
         The most turns of an easy question; the median of those that were solved when not given.
     """
     from sightline.reason.difficulty.posterior import Rule
+    from sightline.reason.difficulty.presets import PRESETS
+    from sightline.reason.difficulty.sampling import Settings
 
     rule = Rule(samples, easy, early=not all_samples)
     _refuse_idle(by, run, chat.model)
     if out is None and not chat.plan:
         raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")
     if by in ("samples", "judge"):
-        _ask(benchmark, out, by == "judge", rule, preset, engine, chat, common)
+        drawn = PRESETS[preset] if max_tokens is None else replace(PRESETS[preset], max_tokens=max_tokens)
+        _ask(benchmark, out, by == "judge", Settings(chat.chosen(), rule, drawn), engine, chat, common)
     elif run is None or out is None:
         raise UserError(
             f"--by {by} goes by a run that is there, and asks nobody.", "say which: --run FOLDER --out FOLDER"
@@ -98,19 +105,15 @@ def _ask(
     benchmark: Path,
     out: Path | None,
     judge: bool,
-    rule: Rule,
-    preset: str,
+    settings: Settings,
     engine: str,
     chat: ChatOptions,
     common: Common,
 ) -> None:
     from sightline.reason.asking import Work
     from sightline.reason.difficulty import making
-    from sightline.reason.difficulty.presets import PRESETS
-    from sightline.reason.difficulty.sampling import Settings
 
     work = Work(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
-    settings = Settings(chat.chosen(), rule, PRESETS[preset])
     if chat.plan or out is None:
         show_plan(making.price_judge(work, settings.model) if judge else making.price_samples(work, settings), common)
     elif judge:

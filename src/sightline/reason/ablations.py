@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,9 @@ from sightline.score.compare import Comparison, Pair, compare
 from sightline.score.evaluate import evaluate
 from sightline.score.scores import write_scores
 from sightline.score.statistics import holm
-from sightline.types import Benchmark
+from sightline.search.index.content import absolute
+from sightline.types import Benchmark, Run, Task, TaskKind
+from sightline.types.words import counted
 
 WHOLE = "whole"
 ARMS: Mapping[str, Mapping[str, bool]] = {
@@ -32,11 +34,34 @@ ARMS: Mapping[str, Mapping[str, bool]] = {
     "shuffled pictures": {"shuffle_images": True},
 }
 """What each arm changes of the system `chat`; they are compared with the whole question."""
+_ANSWERED: frozenset[TaskKind] = frozenset(("choose", "answer", "describe"))
+"""The kinds of task that `chat` does."""
+_FEW = 100
+"""Resamples of intervals that nobody reads."""
+
+
+@dataclass(frozen=True, slots=True)
+class Asked:
+    """The benchmark with only the tasks that `metric` scores; `metrics` are all that score any of them."""
+
+    benchmark: Benchmark
+    metric: str
+    metrics: tuple[str, ...]
+    unscored: int
+
+    def notes(self) -> tuple[str, ...]:
+        """How many are left out, if any are."""
+        if not self.unscored:
+            return ()
+        return (f"not scored by {self.metric}, and so not asked: {counted(self.unscored, 'task')}",)
 
 
 @dataclass(frozen=True, slots=True)
 class Necessity:
-    """A comparison whose first system saw the whole question; `chance` is what guessing gets, None without options."""
+    """A comparison whose first system saw the whole question; all is of the tasks that were asked.
+
+    `chance` is what guessing gets, None without options.
+    """
 
     folder: Path
     comparison: Comparison
@@ -44,6 +69,9 @@ class Necessity:
     chance: float | None
     several: int
     "Tasks with two pictures or more, for which one picture and another order are something else."
+    unscored: int
+    "Tasks that the metric does not score: they were not asked."
+    notes: tuple[str, ...]
 
     def against_whole(self) -> tuple[Pair, ...]:
         """Each arm less the whole question, in the order of the arms; p is adjusted (Holm) over these alone."""
@@ -70,10 +98,11 @@ class Necessity:
             "chance": self.chance,
             "above_chance": self.above_chance,
             "several_pictures": self.several,
+            "not_scored": self.unscored,
             "arms": {standing.system: asdict(standing.estimate) for standing in self.comparison.standings[self.metric]},
             "against_whole": {pair.second: asdict(pair) for pair in self.against_whole()},
             "needed": {pair.second: self.is_needed(pair.second) for pair in self.against_whole()},
-            "notes": list(self.comparison.notes),
+            "notes": list(self.notes),
         }
 
 
@@ -96,28 +125,65 @@ class Ablations:
         """Run, score and compare; each arm is a run below `out`. Run it again to go on: nothing is done twice."""
         specs = self._specs()
         _check_place(out)
-        benchmark = bench.read(self.source)
-        if self.limit is not None:
-            benchmark = replace(benchmark, tasks=dict(islice(benchmark.tasks.items(), self.limit)))
+        asked = self.asked()
+        tasks = dict(islice(asked.benchmark.tasks.items(), self.limit))
+        benchmark = replace(asked.benchmark, tasks=tasks)
         scores = []
         for name, spec in specs.items():
             folder = _folder(out, name)
-            run(self.source, spec, folder, **self._how())
-            scored = evaluate(benchmark, read_run(folder), seed=self.seed)
-            if self.limit is None:
+            run(asked.benchmark, spec, folder, **self._how())
+            made = read_run(folder)
+            kept = tuple(attempt for attempt in made.attempts if attempt.task_id in tasks)
+            scored = evaluate(benchmark, replace(made, attempts=kept), asked.metrics, seed=self.seed)
+            if self.limit is None and not asked.unscored:
                 write_scores(scored, folder)
             scores.append(scored)
         comparison = compare(scores, allow_failures_differ=True, seed=self.seed)
-        several = sum(len(task.pictures) > 1 for task in benchmark.tasks.values())
-        return Necessity(out, comparison, comparison.metrics[0], _chance(benchmark), several)
+        return Necessity(
+            out,
+            comparison,
+            asked.metric,
+            _chance(tasks.values()),
+            several=sum(len(task.pictures) > 1 for task in tasks.values()),
+            unscored=asked.unscored,
+            notes=(*asked.notes(), *comparison.notes),
+        )
 
     def price(self, out: Path | None = None) -> Plan:
         """What `run` would take, a line for each arm; nobody is asked."""
         stages: list[StagePlan] = []
-        for name, spec in self._specs().items():
-            plan = price_run(self.source, spec, None if out is None else _folder(out, name), **self._how())
+        specs, asked = self._specs(), self.asked()
+        for name, spec in specs.items():
+            plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
         return Plan(tuple(stages))
+
+    def asked(self) -> Asked:
+        """What there is to ask: the tasks of the metric that scores the most of them."""
+        whole = bench.read(self.source)
+        nobody = evaluate(whole, Run(whole.name, "nobody", ()), resamples=_FEW)
+        scored = {
+            name: [row.task_id for row in nobody.tasks if row.values.get(name) is not None and row.kind in _ANSWERED]
+            for name in nobody.metrics
+        }
+        metric = max(scored, key=lambda name: len(scored[name]), default="")  # The first of equals.
+        names = scored.get(metric, [])
+        if not names:
+            raise UserError(
+                f'no task of "{whole.name}" can be asked and scored.',
+                "give a benchmark of choose, answer or describe tasks whose truth is known",
+            )
+        known = {name: absolute(picture, self.source) for name, picture in whole.corpus.pictures.items()}
+        return Asked(
+            replace(
+                whole,
+                corpus=replace(whole.corpus, pictures=known),
+                tasks={name: whole.tasks[name] for name in names},
+            ),
+            metric,
+            tuple(name for name, tasks in scored.items() if not {*tasks}.isdisjoint(names)),
+            len(whole.tasks) - len(names),
+        )
 
     def _how(self) -> dict[str, Any]:
         names = ("repeat", "seed", "limit", "workspace", "config", "asking")
@@ -144,7 +210,7 @@ def _check_place(out: Path) -> None:
         raise UserError(f"{out} holds other things ({other[0]}).", "choose a folder of its own for the runs: --out")
 
 
-def _chance(benchmark: Benchmark) -> float | None:
+def _chance(tasks: Collection[Task]) -> float | None:
     """What guessing gets where all tasks have options."""
-    shares = [1 / len(task.options) for task in benchmark.tasks.values() if task.options]
-    return sum(shares) / len(shares) if len(shares) == len(benchmark.tasks) else None
+    shares = [1 / len(task.options) for task in tasks if task.options]
+    return sum(shares) / len(shares) if len(shares) == len(tasks) else None

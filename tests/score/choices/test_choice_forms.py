@@ -274,5 +274,27 @@ def test_other_keys(reply: str, options: dict[str, str] | tuple[str, ...], key: 
     assert parse_choice(reply, options).option == key
 
 
+@pytest.mark.parametrize(
+    ("first", "middle", "last", "key"),
+    [
+        ("", "", "The answer is B.", "B"),
+        ("The answer is B.", "", "", "B"),
+        ("", "The answer is B.", "", None),
+        ("The answer is A.", "The answer is B.", "Wait, the answer is C.", "C"),
+        ("<think>", "The answer is A.</think>", "The answer is B.", "B"),
+    ],
+)
+def test_of_a_very_long_reply_both_ends_are_read(first: str, middle: str, last: str, key: str | None) -> None:
+    filler = " It goes on and on.\n" * 2_000
+    assert parse_choice(f"{first}{filler}{middle}{filler}{last}", LETTERS).option == key
+
+
+def test_the_ends_of_a_very_long_reply_are_not_one_statement() -> None:
+    """A statement that is cut where its answer would stand is not answered by what comes 100,000 characters later."""
+    begun = ("So it is. " * 400)[:3_987] + "The answer is"
+    told = begun + "x" * 100_000 + ("B. " + "So it is. " * 2_000)[:19_999] + "."
+    assert parse_choice(told, LETTERS).option is None
+
+
 def test_the_table_is_as_large_as_promised() -> None:
     assert len(PLAIN) + len(BY_TEXT) + len(OTHER_KEYS) >= 150

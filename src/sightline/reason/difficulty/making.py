@@ -93,7 +93,8 @@ def _about_samples(sampled: Sequence[Sampled], settings: Settings) -> Iterator[s
     if cut > _MANY_CUT * replies:
         limit = settings.preset.max_tokens
         at = "the model's own limit" if limit is None else f"the limit of {limit:,} tokens"
-        yield f"{cut:,} of {replies:,} replies were cut off at {at}: they are samples that did not pass"
+        way = "give a model that thinks more room: --max-tokens"
+        yield f"{cut:,} of {replies:,} replies were cut off at {at}: they are samples that did not pass; {way}"
 
 
 def measure_by_judge(work: Work, model: str, out: Path) -> Summary:

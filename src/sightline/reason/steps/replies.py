@@ -6,8 +6,9 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 
 from sightline.reason.questions import Question, shown_in
-from sightline.reason.steps.checking import Fault, chosen_in
-from sightline.types import Box, Choice, PictureRef, Step, StepKind
+from sightline.reason.steps.checking import Fault
+from sightline.reason.steps.conclusions import concluded
+from sightline.types import Box, PictureRef, Step, StepKind
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +75,7 @@ def read_reasoning(question: Question, said: Reasoning) -> Read:
     for kind, part in parts:
         faults += _wrong_regions(kind, part.regions, len(refs))
         placed.append(Step(kind, part.text.strip(), tuple(_refs(part.regions, refs))))
-    last = _concluded(question, said)
+    last = concluded(question, said.conclusion, said.answer)
     if isinstance(last, Fault):
         faults.append(last)
         last = said.conclusion.strip()
@@ -114,15 +115,3 @@ def _within(outer: Box, inner: Box) -> Box:
         outer.left + inner.right * wide,
         outer.top + inner.bottom * high,
     )
-
-
-def _concluded(question: Question, said: Reasoning) -> str | Fault:
-    """The last step, with the answer at its end where its words name none; a fault where they name another."""
-    text, answer = said.conclusion.strip(), said.answer.strip().rstrip(".")
-    if isinstance(question.truth, Choice):
-        named, meant = chosen_in(question.task, text), chosen_in(question.task, answer)
-        if named is not None and meant is not None and named != meant:
-            return Fault("conclusion", f"the conclusion says {named}, and the answer is given as {meant}")
-        return text if named is not None or not answer else f"{text} The answer is {answer}.".strip()
-    said_so = not answer or answer.casefold() in text.casefold()
-    return text if said_so else f"{text} The final answer is: {answer}.".strip()

@@ -75,6 +75,8 @@ _NEGATED_BEHIND = re.compile(r"不(?![仅但愧])|没有|并非|ではな|じゃ
 _VERDICTS = frozenset({"right", "correct", "true"})
 _FEWEST_WORDS = 8
 _LONGEST_CONTENT = 300
+_HEAD, _TAIL = 4_000, 20_000
+"""Characters that are read of a longer reply: an answer stands at its beginning or at its end."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -90,11 +92,12 @@ def parse_choice(text: str, options: Options) -> Choice:
 
     "parsed": by its key. "text": by the option's own text. Otherwise `option` is None: "ambiguous" (two final
     statements, or several options and no conclusion), "refused", "cut off", "empty", "unparsed".
-    The most plainly marked final statement wins; one after "Wait, …" takes back those before it.
+    The most plainly marked final statement wins; one after "Wait, …" takes back those before it. Of a reply that is
+    longer than 24,000 characters, thinking aside, only the first 4,000 and the last 20,000 are read.
     """
     known = read_options(options)
     reply = without_thinking(text)
-    shown = plain(reply.text).strip()
+    shown = plain(_ends(reply.text)).strip()
     if not shown:
         return Choice(None, "cut off" if reply.cut else "empty")
     reading = _parser(known).read(shown)
@@ -103,6 +106,11 @@ def parse_choice(text: str, options: Options) -> Choice:
     if len(reading.keys) != 1:
         return Choice(None, "ambiguous")
     return Choice(reading.keys[0], reading.status)
+
+
+def _ends(text: str) -> str:
+    """The text without the middle of a very long one; the mark keeps its two ends from being one statement."""
+    return text if len(text) <= _HEAD + _TAIL else f"{text[:_HEAD]}\n… {text[-_TAIL:]}"
 
 
 @lru_cache(maxsize=256)
