@@ -63,6 +63,17 @@ def test_a_workspace_with_captions(folder: Path, capsys: pytest.CaptureFixture[s
     assert "no prompt fits" in done.err
 
 
+def test_prompts_that_fit_no_picture_are_refused_and_others_may_follow(
+    folder: Path, capsys: pytest.CaptureFixture[str]
+) -> None:
+    with pytest.raises(SystemExit):
+        main(["think", "pics", "--teacher", "scripted/a.jsonl", "--prompt", "Is it {caption}?", "--out", "out"])
+    assert "no prompt fits what is known of any picture" in capsys.readouterr().err
+    assert not (folder / "out").exists()
+    main(["think", "pics", *ASKED, "--labels", "names.txt", "--out", "out", "--json"])
+    assert json.loads(capsys.readouterr().out)["kept"] == 6
+
+
 def test_a_plan_spends_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["think", "pics", "--teacher", "openai/gpt-5-mini", "--plan", "--json"])
     plan = json.loads(capsys.readouterr().out)

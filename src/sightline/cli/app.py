@@ -2,17 +2,20 @@
 
 from __future__ import annotations
 
+import errno
 import os
+import select
 import sys
 from collections.abc import Sequence
 from io import TextIOWrapper
+from typing import TextIO
 
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from sightline import __version__
 from sightline.cli.common import set_up_logging
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, UserError
 
 # Verb, where it lives, what it does; in the order of the flow.
 _VERBS = (
@@ -79,17 +82,47 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")  # A terminal that can't show a sign gets a "?".
     try:
         build()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        if sys.stdout is not None:  # It may be closed from the beginning.
+            sys.stdout.flush()
     except CycloptsError as error:
         _fail(str(error), 2)
     except SightlineError as error:
         _fail(str(error), error.exit_code)
-        sys.stdout.flush()
-    except BrokenPipeError:  # The reader of our output left, as `head` does.
-        os.dup2(os.open(os.devnull, os.O_WRONLY), sys.stdout.fileno())
+    except BrokenPipeError:
+        left = [stream for stream in (sys.stdout, sys.stderr) if _has_no_reader(stream)]
+        if not left:
+            raise  # A process or a connection of ours broke: no user's mistake, and no success.
+        for stream in left:  # As `head` does; Python would complain while closing them.
+            os.dup2(os.open(os.devnull, os.O_WRONLY), stream.fileno())
     except OSError as error:
-        _fail(f"{error.filename or 'the output'}: {error.strerror or error}.", 2)
+        _fail(_said_of(error), 2)
     except KeyboardInterrupt as stop:
         _fail(str(stop) or "stopped; what was done so far is kept, run it again to go on.", 130)
+
+
+def _has_no_reader(stream: TextIO | None) -> bool:
+    """Did whoever read our output leave? Looked up, and not only tried: what could not be written may be dropped."""
+    if stream is None:
+        return False
+    try:
+        stream.flush()
+        if not hasattr(select, "poll"):
+            return False
+        poll = select.poll()
+        poll.register(stream.fileno(), 0)  # Errors are told of unasked.
+        return bool(poll.poll(0))
+    except BrokenPipeError:
+        return True
+    except (OSError, ValueError):  # Closed, or no file at all.
+        return False
+
+
+def _said_of(error: OSError) -> str:
+    """What is wrong with a file, and what to do where it is that no more can be written."""
+    said = f"{error.filename or 'the output'}: {error.strerror or error}."
+    if error.errno not in (errno.ENOSPC, errno.EDQUOT):
+        return said
+    return str(UserError(said, "make room, and run the same command again: it goes on, and replies that came are kept"))
 
 
 def _fail(message: str, code: int) -> None:

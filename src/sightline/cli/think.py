@@ -88,7 +88,7 @@ def think(
     shard_rows:
         Rows of a shard.
     retry_failed:
-        Ask again for what brought nothing, where another try may help.
+        Ask those again who failed where another try may help; what others said there is kept, and not asked again.
     """
     from sightline.reason.traces.asking import MAX_TOKENS, Settings
     from sightline.reason.traces.language import known_language
@@ -172,6 +172,8 @@ def to_text(done: Summary, pictures: Path | None = None) -> str:
         if counts:
             listed = ", ".join(f"{reason} {count:,}" for reason, count in counts.items())
             lines.append(f"  {state}: {listed}")
+    if done.may_pass:
+        lines.append(f"  failures that may pass: {counted(done.may_pass, 'row')}; --retry-failed asks again")
     for name, teacher in zip(done.names, done.teachers, strict=True):
         quality = "" if teacher.quality is None else f", quality {teacher.quality:.2f}"
         lines.append(f"  {name}: {teacher.kept:,} kept, {teacher.output:,} tokens{quality}")

@@ -55,6 +55,11 @@ def describe(settings: Settings, source: str, format_: Format) -> dict[str, Any]
     }
 
 
+def shard_files(number: int, format_: str) -> tuple[str, str]:
+    """Where a shard is, and what was not kept of it."""
+    return f"{DATA}/train-{number:05d}.{format_}", f"{REJECTED}/rejected-{number:05d}.jsonl.gz"
+
+
 def choose_format(folder: Path, wanted: Format | None) -> Format:
     """What was asked for, else what the folder has, else Parquet where it can be written."""
     begun = folder / HEADER
@@ -136,11 +141,16 @@ def writing(path: Path) -> Iterator[None]:
     except (OSError, sqlite3.OperationalError) as error:
         if isinstance(error, sqlite3.OperationalError) and getattr(error, "sqlite_errorcode", 0) & _KIND not in _FULL:
             raise
-        place, why = (error.filename, error.strerror) if isinstance(error, OSError) else (None, None)
-        raise UserError(
-            f"{place or path} can't be written: {why or error}.",
-            "make room there, and run the same command again: it goes on, and what was said is not paid again",
-        ) from error
+        raise not_written(path, error) from error
+
+
+def not_written(path: Path, error: OSError | sqlite3.OperationalError) -> UserError:
+    """What to say where something can't be written, and how to go on."""
+    place, why = (error.filename, error.strerror) if isinstance(error, OSError) else (None, None)
+    return UserError(
+        f"{place or path} can't be written: {why or error}.",
+        "make room there, and run the same command again: it goes on, and what was said is not paid again",
+    )
 
 
 @contextmanager

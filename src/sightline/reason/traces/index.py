@@ -12,7 +12,8 @@ from types import TracebackType
 from typing import NamedTuple, Self
 
 from sightline.database import open_database, transaction
-from sightline.reason.traces.folder import INDEX, writing
+from sightline.errors import UserError
+from sightline.reason.traces.folder import INDEX, not_written, writing
 from sightline.reason.traces.nouns import NO_USAGE, Row, Said, Verified
 from sightline.reason.traces.prints import bands_of, likeness
 from sightline.types import Failure
@@ -59,7 +60,12 @@ class Index:
 
     def __init__(self, folder: Path) -> None:
         self.path = folder / INDEX
-        self.database = open_database(self.path, [_SCHEMA, _FILES])
+        try:
+            self.database = open_database(self.path, [_SCHEMA, _FILES])
+        except UserError as error:  # It speaks of a workspace, which this is not.
+            if isinstance(error.__context__, (OSError, sqlite3.OperationalError)):
+                raise not_written(self.path, error.__context__) from error
+            raise
 
     def __enter__(self) -> Self:
         return self
@@ -132,10 +138,11 @@ class Index:
                 near.setdefault(band, []).append(_Print(*earlier))
         return near
 
-    def kept(self, ids: Iterable[str]) -> dict[str, int]:
-        """Of questions that are done: how many traces were kept."""
-        found = ((id_, self.database.execute("SELECT kept FROM rows WHERE id = ?", (id_,)).fetchone()) for id_ in ids)
-        return {id_: row[0] for id_, row in found if row is not None}
+    def failures(self, ids: Iterable[str]) -> dict[str, int]:
+        """Of those questions that are done: how many teachers failed."""
+        query = "SELECT sum(state = 'failed') FROM outcomes WHERE row = ?"
+        found = ((id_, self.database.execute(query, (id_,)).fetchone()[0]) for id_ in ids)
+        return {id_: count for id_, count in found if count is not None}
 
     def count(self, *, but_failed: bool = False) -> int:
         """Questions that are done, perhaps but for those with a failure that another try may mend."""
@@ -177,13 +184,18 @@ def _row_values(number: int, row: Row) -> tuple[object, ...]:
         row.question.id,
         number,
         sum(trace.state == "kept" for trace in row.found.traces),
-        any(trace.failure is not None and trace.failure.retryable for trace in row.found.traces),
+        any(trace.failure is not None and trace.failure.retryable for trace in row.found.traces) or _may_pass(verified),
         row.found.agreement,
         len(row.found.conflicts),
         state,
         None if verified is None else _paid(verified),
         row.question.subject.sha256,
     )
+
+
+def _may_pass(verified: Verified | Failure | None) -> bool:
+    """A reply of the verifier that does not fit is in the journal, and comes again."""
+    return isinstance(verified, Failure) and verified.retryable and verified.kind != "wrong-schema"
 
 
 def _outcome_values(row: Row) -> Iterator[tuple[object, ...]]:

@@ -14,12 +14,22 @@ from sightline.config import Config
 from sightline.engine.budget import Budget
 from sightline.engine.plan import Plan
 from sightline.engine.spreading import run_spread
-from sightline.errors import SightlineError
+from sightline.errors import SightlineError, UserError
 from sightline.models.asking import Asking
 from sightline.models.opening import find_endpoint
 from sightline.reason.traces.asking import Settings, price, spec_of
 from sightline.reason.traces.card import write_card
-from sightline.reason.traces.folder import CARD, Format, choose_format, describe, discard, only_writer, prepare, writing
+from sightline.reason.traces.folder import (
+    CARD,
+    HEADER,
+    Format,
+    choose_format,
+    describe,
+    discard,
+    only_writer,
+    prepare,
+    writing,
+)
 from sightline.reason.traces.index import Done, Index
 from sightline.reason.traces.mending import mend
 from sightline.reason.traces.nouns import Asked, Job, Question
@@ -85,6 +95,11 @@ def make_traces(
     models = [teacher.name for teacher in settings.teachers]
     for asked in (*settings.teachers, *filter(None, (settings.verifier,))):  # Before a folder has their names.
         find_endpoint(asked.name, base_url=asked.base_url or work.asking.base_url, models=work.config.models)
+    if not (out / HEADER).is_file() and next(work.questions(), None) is None:
+        raise UserError(
+            "no prompt fits what is known of any picture.",
+            "give prompts that ask for nothing else, or what they ask for: --metadata FILE, or --labels FILE",
+        )
     existed = out.exists()
     prepare(out, header)
     with only_writer(out) as held:

@@ -10,6 +10,7 @@ from typing import TYPE_CHECKING
 
 from sightline.errors import UserError
 from sightline.reason.traces.asking import price
+from sightline.reason.traces.folder import DATA, REJECTED, shard_files
 from sightline.reason.traces.index import Index
 from sightline.reason.traces.leaving import take_out
 from sightline.reason.traces.nouns import Question
@@ -52,23 +53,7 @@ def mend(work: Work, index: Index, folder: Path, shards: Shards, *, retry_failed
     damaged = _damaged(index, folder)
     lost = _count_rows(index, damaged)
     found = _compare(work, index, damaged)
-    if damaged:
-        first = damaged[min(damaged)]
-        if found.lost and not work.asking.fresh:
-            _refuse_to_pay_twice(
-                work,
-                index,
-                found.lost,
-                f"{folder / first} is missing or cut, and the journal of {work.workspace} does not have what it was made of",
-                "put the file back, say the --workspace it was made with, or choose another --out",
-            )
-        rows = f"{found.found_lost:,} of {counted(lost, 'row')}"
-        _log.warning("missing or cut: %s (%s); made again: %s", counted(len(damaged), "shard"), first, rows)
-    if found.changed:
-        _log.warning("pictures that changed since they were asked about are asked again: %d", len(found.changed))
-    if gone := count - lost - (found.found - found.found_lost):
-        _log.warning("traces of pictures that are gone stay as they are: %s", counted(gone, "row"))
-    if retry_failed and found.failed and not work.asking.fresh:
+    if retry_failed:
         _refuse_to_pay_twice(
             work,
             index,
@@ -76,9 +61,36 @@ def mend(work: Work, index: Index, folder: Path, shards: Shards, *, retry_failed
             f"the journal of {work.workspace} does not have what other teachers said where one failed",
             "say the --workspace that the traces were made with, or go on without --retry-failed",
         )
+    if damaged:
+        first = damaged[min(damaged)]
+        _refuse_to_pay_twice(
+            work,
+            index,
+            found.lost,
+            f"{folder / first} is missing or cut, and the journal of {work.workspace} does not have what it is made of",
+            "put the file back, say the --workspace it was made with, or choose another --out",
+        )
+        rows = f"{found.found_lost:,} of {counted(lost, 'row')}"
+        _log.warning("missing or cut: %s (%s); made again: %s", counted(len(damaged), "shard"), first, rows)
+    if found.changed:
+        _log.warning("pictures that changed since they were asked about are asked again: %d", len(found.changed))
+    if gone := count - lost - (found.found - found.found_lost):
+        _log.warning("traces of pictures that are gone stay as they are: %s", counted(gone, "row"))
+    _remove_uncounted(index, folder)
     if damaged or found.changed:
         with index.change():
             take_out(index, folder, shards.write, found.changed, damaged)
+
+
+def _remove_uncounted(index: Index, folder: Path) -> None:
+    """A shard that was written when the process was killed, before it was counted: all of its rows come again."""
+    known = {path for (path,) in index.database.execute("SELECT path FROM files")}
+    # Folders of earlier versions do not tell of the second file.
+    known |= {shard_files(number, "")[1] for (number,) in index.database.execute("SELECT number FROM shards")}
+    for place, pattern in ((DATA, "train-*"), (REJECTED, "rejected-*")):
+        for file in (folder / place).glob(pattern):
+            if f"{place}/{file.name}" not in known:
+                file.unlink()
 
 
 def _damaged(index: Index, folder: Path) -> dict[int, str]:
@@ -114,7 +126,9 @@ def _compare(work: Work, index: Index, damaged: Container[int]) -> _Differences:
 
 
 def _refuse_to_pay_twice(work: Work, index: Index, lost: list[Question], why: str, fix: str) -> None:
-    """Replies are in the journal, or this is another one."""
+    """Replies are in the journal, or this is another one; who wants them afresh is not asked."""
+    if not lost or work.asking.fresh:
+        return
     settings = replace(work.settings, verifier=None)
     plan = price(lambda: lost, len(lost), settings, work.workspace, work.config, work.asking)
     missing = sum(stage.calls for stage in plan.stages)

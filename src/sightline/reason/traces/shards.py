@@ -9,7 +9,7 @@ from typing import Any
 
 from sightline.bench.formats.parquet import as_json, write_file
 from sightline.io import write_jsonl
-from sightline.reason.traces.folder import DATA, REJECTED, Format, writing
+from sightline.reason.traces.folder import Format, shard_files, writing
 from sightline.reason.traces.index import Copied, Index
 from sightline.reason.traces.leaving import take_out
 from sightline.reason.traces.nouns import CUT_OFF, Judged, Row, Verified
@@ -51,22 +51,26 @@ class Shards:
         if not self._rows:
             return
         with self._index.change():
-            rows = self._without_copies(self._take_places())
-            number = self._index.next_number()
-            kept = [row for row in rows if any(trace.state == "kept" for trace in row.found.traces)]
-            file, beside = f"{DATA}/train-{number:05d}.{self._format}", f"{REJECTED}/rejected-{number:05d}.jsonl.gz"
-            # A shard that was written when the process was killed, before it was counted, is written over.
-            sizes = {
-                file: self.write(file, [self._cells(row) for row in kept]),
-                beside: self.write(beside, [record for row in rows for record in self._rejected(row)]),
-            }
-            self._index.add_shard(number, file, rows, len(kept), {name: size for name, size in sizes.items() if size})
+            self._write_shard(self._without_copies(self._take_places()))
         self._rows, self._characters = [], 0
 
+    def _write_shard(self, rows: Sequence[Row]) -> None:
+        if not rows:
+            return
+        number = self._index.next_number()
+        kept = [row for row in rows if any(trace.state == "kept" for trace in row.found.traces)]
+        file, beside = shard_files(number, self._format)
+        # A shard that was written when the process was killed, before it was counted, is written over.
+        sizes = {
+            file: self.write(file, [self._cells(row) for row in kept]),
+            beside: self.write(beside, [record for row in rows for record in self._rejected(row)]),
+        }
+        self._index.add_shard(number, file, rows, len(kept), {name: size for name, size in sizes.items() if size})
+
     def _take_places(self) -> list[Row]:
-        """The rows to write. Those that were asked again take the place of what is there, unless that has more traces."""
-        before = self._index.kept(row.question.id for row in self._rows)
-        rows = [row for row in self._rows if len([*_kept(row)]) >= before.get(row.question.id, 0)]
+        """The rows to write; one that was asked again takes the place of the row that is there, unless more failed."""
+        before = self._index.failures(row.question.id for row in self._rows)
+        rows = [row for row in self._rows if _failures(row) <= before.get(row.question.id, len(self._models))]
         again = {row.question.id for row in rows if row.question.id in before}
         if again:
             take_out(self._index, self._folder, self.write, again)
@@ -156,6 +160,10 @@ def _name(row: Row, place: int) -> str:
 
 def _kept(row: Row) -> Iterator[tuple[int, Judged]]:
     return ((place, trace) for place, trace in enumerate(row.found.traces) if trace.state == "kept")
+
+
+def _failures(row: Row) -> int:
+    return sum(trace.state == "failed" for trace in row.found.traces)
 
 
 def _but_for(row: Row, copies: Mapping[str, Copied]) -> Row:

@@ -31,7 +31,7 @@ class TeacherCounts:
 
 @dataclass(frozen=True, slots=True)
 class Summary:
-    """Counts of a folder; `asked` of its rows are new."""
+    """Counts of a folder; `asked` of its rows are new, and `may_pass` have a failure that another try may mend."""
 
     folder: Path
     rows: int
@@ -40,6 +40,7 @@ class Summary:
     teachers: tuple[TeacherCounts, ...]
     rejected: Mapping[str, int]
     failed: Mapping[str, int]
+    may_pass: int
     agreement: float | None
     contradicting: int
     verified: int
@@ -87,8 +88,9 @@ def summarise(
 ) -> Summary:
     """Count what the index holds."""
     database = index.database
-    rows, rows_kept, agreement, contradicting = database.execute(
-        "SELECT count(*), coalesce(sum(kept > 0), 0), avg(agreement), coalesce(sum(conflicts > 0), 0) FROM rows"
+    rows, rows_kept, may_pass, agreement, contradicting = database.execute(
+        """SELECT count(*), coalesce(sum(kept > 0), 0), coalesce(sum(retryable), 0), avg(agreement),
+            coalesce(sum(conflicts > 0), 0) FROM rows"""
     ).fetchone()
     verdicts = _counts(index, "SELECT verifier, count(*) FROM rows WHERE verifier IS NOT NULL GROUP BY 1")
     verifier_usd, unpriced = database.execute(
@@ -104,6 +106,7 @@ def summarise(
         teachers=tuple(_teacher(index, place, model) for place, model in enumerate(models)),
         rejected=_counts(index, reasons.format("rejected")),
         failed=_counts(index, reasons.format("failed")),
+        may_pass=may_pass,
         agreement=None if agreement is None else round(agreement, 3),
         contradicting=contradicting,
         verified=verdicts.pop("done", 0),
