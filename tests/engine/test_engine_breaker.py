@@ -3,14 +3,17 @@
 from __future__ import annotations
 
 import asyncio
+from typing import Any
 
 import pytest
 from engine_virtual import run_virtual
 
 from sightline.engine.breaker import Breaker
+from sightline.engine.journal import Past
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
 
+BROKEN = Failure("server-error", "m at http://x/v1: HTTP 500, no reason given", retryable=True)
 AWAY = Failure("connection", "m at http://x/v1: connection refused", retryable=True)
 
 
@@ -18,12 +21,10 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def fail(
-    breaker: Breaker, failure: Failure = AWAY, *, probe: bool = False, lowered: bool = False, **more: float
-) -> None:
-    breaker.failed(
-        failure, model="openai/m", probe=probe, lowered=lowered, retry_after=more.get("retry_after"), now=now()
-    )
+def fail(breaker: Breaker, failure: Failure = AWAY, **more: Any) -> None:
+    """An attempt failed; `more` as `Breaker.failed` takes it."""
+    usual: dict[str, Any] = {"model": "openai/m", "probe": False, "lowered": False, "retry_after": None, "now": now()}
+    breaker.failed(failure, **(usual | more))
 
 
 @pytest.mark.parametrize(
@@ -240,5 +241,156 @@ def test_a_server_that_answers_with_errors_is_not_said_to_be_away() -> None:
                     await breaker.ready()
                     fail(breaker, failure, probe=True)
             assert ("is the server running" in (stopped.value.fix or "")) is (failure is AWAY)
+
+    run_virtual(main())
+
+
+# --- a server that is well but for what is left ----------------------------------------------------------------------
+
+
+async def lose_patience(breaker: Breaker, failure: Failure = BROKEN, **more: Any) -> None:
+    """Nothing but errors, until the breaker has waited long enough."""
+    for _ in range(10):
+        fail(breaker, failure, **more)
+    while await breaker.ready(b"first", "first"):
+        fail(breaker, failure, probe=True, call=b"first", **more)
+
+
+def test_thirty_questions_may_fail_before_a_server_that_replied_is_given_up() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        await lose_patience(breaker)
+        calls = [b"first", *(f"call {number}".encode() for number in range(29))]
+        for call in calls[1:]:
+            assert not await breaker.ready(call)
+        another = asyncio.create_task(breaker.ready(b"another"))
+        await asyncio.sleep(100)
+        for call in calls:
+            fail(breaker, BROKEN, call=call)
+            assert not breaker.holds(call), "it goes on until its attempts are used up"
+            assert not another.done()
+            breaker.leave(call)
+        with pytest.raises(StoppedError, match="now answers nothing but errors") as stopped:
+            await another
+        assert "run the same command again" in (stopped.value.fix or "")
+
+    run_virtual(main())
+
+
+def test_calls_of_one_question_are_one_but_not_without_end() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        await lose_patience(breaker)
+        for number in range(99):
+            assert not await breaker.ready(f"call {number}".encode(), "first")
+        waiting = asyncio.create_task(breaker.ready(b"another", "first"))
+        await asyncio.sleep(100)
+        assert not waiting.done()
+        waiting.cancel()
+
+    run_virtual(main())
+
+
+def test_a_reply_to_one_of_the_last_closes_it() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        await lose_patience(breaker)
+        breaker.replied()
+        assert not breaker.is_open and not await breaker.ready(b"another")
+        for _ in range(10):
+            fail(breaker, BROKEN)
+        assert await breaker.ready(b"first"), "it is patient again"
+
+    run_virtual(main())
+
+
+@pytest.mark.parametrize(
+    ("failure", "status"),
+    [
+        (AWAY, None),
+        (Failure("timeout", "", True), 504),
+        (Failure("overloaded", "", True), 503),
+        (Failure("server-error", "", True), 502),
+        (Failure("server-error", "", True), 522),
+    ],
+)
+def test_a_server_that_is_away_is_given_up_without_failing_at_questions(failure: Failure, status: int | None) -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        with pytest.raises(StoppedError):
+            await lose_patience(breaker, failure, status=status, lowered=True)
+        breaker = Breaker("http://x/v1")
+        breaker.replied()
+        await lose_patience(breaker)
+        fail(breaker, failure, status=status, call=b"first", lowered=True)
+        assert breaker.is_stopped, "also when it goes away at last"
+
+    run_virtual(main())
+
+
+def test_a_server_that_never_replied_is_given_up_unless_it_did_in_an_earlier_run() -> None:
+    async def main() -> None:
+        for answered in (True, False):
+            breaker = Breaker("http://x/v1")
+
+            async def past(answered: bool = answered) -> Past:
+                return Past(answered, frozenset())
+
+            for _ in range(10):
+                fail(breaker, BROKEN)
+            await breaker.look_back(past)
+            start = now()
+            while not breaker.is_stopped and await breaker.ready(b"first"):
+                fail(breaker, BROKEN, probe=True, call=b"first")
+            assert breaker.is_stopped is not answered
+            assert now() - start < 15
+
+    run_virtual(main())
+
+
+def test_a_journal_that_takes_long_to_read_is_waited_for() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+
+        async def past() -> Past:
+            await asyncio.sleep(100)
+            return Past(True, frozenset())
+
+        for _ in range(10):
+            fail(breaker, BROKEN)
+        looking = asyncio.create_task(breaker.look_back(past))
+        await asyncio.sleep(0)
+        while await breaker.ready(b"first"):
+            fail(breaker, BROKEN, probe=True, call=b"first")
+        assert looking.done() and not breaker.is_stopped
+
+    run_virtual(main())
+
+
+def test_what_was_given_up_in_an_earlier_run_is_neither_held_up_nor_counted() -> None:
+    async def main() -> None:
+        breaker = Breaker("http://x/v1")
+
+        async def past() -> Past:
+            return Past(True, frozenset({b"known"}))
+
+        for _ in range(10):
+            fail(breaker, BROKEN)
+        assert await breaker.ready(b"known"), "nobody knows yet"
+        await breaker.look_back(past)
+        fail(breaker, BROKEN, probe=True, call=b"known")
+        assert not await breaker.ready(b"known")
+        assert await breaker.ready(b"another"), "the probe was given back"
+        breaker.replied()
+        for _ in range(20):
+            fail(breaker, BROKEN, call=b"known")
+        assert not breaker.is_open
+        for _ in range(10):
+            fail(breaker, AWAY, call=b"known")
+        assert breaker.is_open, "but where nobody answers, it is as all others"
 
     run_virtual(main())

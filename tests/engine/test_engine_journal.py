@@ -225,3 +225,28 @@ def test_it_can_be_closed_twice_and_leaves_no_thread(tmp_path: Path) -> None:
     journal.close()
     journal.close()
     assert threading.active_count() == before
+
+
+def test_it_knows_who_replied_before_and_what_was_given_up(tmp_path: Path) -> None:
+    broken = Failure("server-error", "HTTP 500", retryable=True)
+
+    async def main() -> None:
+        with Journal(tmp_path) as journal:
+            nothing = await journal.past("http://x/v1", "openai/m", "annotate", 6)
+            journal.record_all(
+                [
+                    call("given up", broken, attempts=6),
+                    call("broken off", broken, attempts=5),
+                    call("too slow", Failure("timeout", "", retryable=True), attempts=6),
+                ]
+            )
+            failed = await journal.past("http://x/v1", "openai/m", "annotate", 6)
+            journal.record_all([call("reply")])
+            assert nothing == (False, frozenset())
+            assert failed == (False, {key("given up")})
+            assert await journal.past("http://x/v1", "openai/m", "annotate", 6) == (True, {key("given up")})
+            assert await journal.past("http://x/v1", "openai/m", "judge", 6) == (False, {key("given up")})
+            assert await journal.past("http://y/v1", "openai/m", "annotate", 6) == (False, {key("given up")})
+            assert await journal.past("http://x/v1", "openai/n", "annotate", 6) == (False, frozenset())
+
+    asyncio.run(main())

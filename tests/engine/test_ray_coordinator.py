@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from ray_desk import PickledDesk, link
 
 from sightline.engine import Budget, Journal, Limits
-from sightline.engine.journal import Call
+from sightline.engine.journal import Call, Past
 from sightline.engine.spread_coordinator import Coordinator, UnknownWorkerError
 from sightline.engine.spread_link import Link, SharedGate, SharedJournal, SharedPurse
 from sightline.engine.spread_wire import Leave, Settle
@@ -76,6 +76,20 @@ def test_equal_requests_of_two_workers_are_one_call(tmp_path: Path, result: Chat
             await first.record(Call(KEY, "test", "vllm/m", "http://x", 1.0, result))
             assert await waiting == result
             first.leave(KEY)  # As a caller does in any case: it must not touch what is of others.
+
+    run(main)
+
+
+def test_what_is_known_from_before_comes_over_the_wire(tmp_path: Path) -> None:
+    given_up = Call(b"g" * 32, "test", "vllm/m", "http://x", 1.0, Failure("server-error", "HTTP 500", True), attempts=6)
+
+    async def main() -> None:
+        async with two_workers(tmp_path) as (_, a, b):
+            assert await SharedJournal(b).past("http://x", "vllm/m", "test", 6) == Past(False, frozenset())
+            await SharedJournal(a).record(call("yes"))
+            await SharedJournal(a).record(given_up)
+            known = await SharedJournal(b).past("http://x", "vllm/m", "test", 6)
+            assert known == Past(True, frozenset({given_up.key}))
 
     run(main)
 

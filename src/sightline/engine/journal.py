@@ -9,9 +9,10 @@ import asyncio
 import logging
 import sqlite3
 from collections.abc import Iterable, Sequence
+from contextlib import closing
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any, Protocol, TypeAlias
+from typing import Any, NamedTuple, Protocol, TypeAlias
 
 from sightline.database import open_database
 from sightline.engine.claims import Claim, ClaimEntry, Forgotten, Left, Owner, is_alive, write_claims
@@ -44,6 +45,15 @@ Entry: TypeAlias = "tuple[Any, ...] | _Hits | ClaimEntry"
 """A row of `calls` (made by whoever hands it in, so that what can't be written concerns nobody else), or another."""
 
 
+class Past(NamedTuple):
+    """What is known from before of a stage that asks a model at an endpoint."""
+
+    answered: bool
+    "Was there ever a reply?"
+    worn_out: frozenset[bytes]
+    "Keys of the model's requests that were given up, because the server failed at all attempts."
+
+
 class CallKeeper(Protocol):
     """What a caller needs of a journal: a `Journal`, or one that is reached over a wire."""
 
@@ -61,6 +71,9 @@ class CallKeeper(Protocol):
     def record_later(self, call: Call) -> None: ...
 
     def count_hit(self, stage: str, model: str, usd: float | None) -> None: ...
+
+    async def past(self, endpoint: str, model: str, stage: str, attempts: int) -> Past:
+        """What is known from before; a request was given up when it failed after so many attempts."""
 
 
 class Journal:
@@ -171,6 +184,23 @@ class Journal:
             (stage, model, most),
         )
         return [Usage(*row) for row in rows]
+
+    async def past(self, endpoint: str, model: str, stage: str, attempts: int) -> Past:
+        """What is known from before; it reads the whole table, in a thread."""
+        return await asyncio.to_thread(self._read_past, endpoint, model, stage, attempts)
+
+    def _read_past(self, endpoint: str, model: str, stage: str, attempts: int) -> Past:
+        with closing(self._connect()) as reading:
+            (answered,) = reading.execute(
+                """SELECT EXISTS (SELECT 1 FROM calls
+                WHERE endpoint = ? AND model = ? AND stage = ? AND failure IS NULL)""",
+                (endpoint, model, stage),
+            ).fetchone()
+            worn_out = reading.execute(
+                "SELECT key FROM calls WHERE model = ? AND failure = 'server-error' AND attempts >= ?",
+                (model, attempts),
+            )
+            return Past(bool(answered), frozenset(key for (key,) in worn_out))
 
     async def _claim(self, key: bytes) -> ChatReply | Failure | None:
         """Take a request as ours to ask, before all other processes; else what came of it elsewhere."""

@@ -21,6 +21,7 @@ from sightline.engine.spread_wire import (
     GiveBack,
     Hit,
     Leave,
+    LookBack,
     Message,
     Record,
     Release,
@@ -148,6 +149,8 @@ class Coordinator:
                 task.add_done_callback(self._recording.discard)
             case Reserve(number):
                 self._begin(member, number, self._reserve(member, message))
+            case LookBack(number, endpoint, model, stage, attempts):
+                self._begin(member, number, self._journal.past(endpoint, model, stage, attempts))
             case Acquire(number):
                 self._begin(member, number, self._acquire(member, message))
             case Settle(number, spent):

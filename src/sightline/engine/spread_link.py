@@ -11,7 +11,7 @@ from dataclasses import dataclass
 from itertools import count
 from typing import Any, TypeAlias
 
-from sightline.engine.journal import Call
+from sightline.engine.journal import Call, Past
 from sightline.engine.limits import Limits, Slot
 from sightline.engine.spread_wire import (
     GO_ON,
@@ -21,6 +21,7 @@ from sightline.engine.spread_wire import (
     GiveBack,
     Hit,
     Leave,
+    LookBack,
     Message,
     News,
     Question,
@@ -161,6 +162,11 @@ class SharedJournal:
     def count_hit(self, stage: str, model: str, usd: float | None) -> None:
         """A request was answered from the journal."""
         self._link.send(Hit(stage, model, usd))
+
+    async def past(self, endpoint: str, model: str, stage: str, attempts: int) -> Past:
+        """What is known of a stage's calls from before."""
+        known: Past = await self._link.ask(LookBack(self._link.new_number(), endpoint, model, stage, attempts))
+        return known
 
 
 class SharedPurse:

@@ -52,7 +52,17 @@ class Acquire(NamedTuple):
     paid_by: int
 
 
-Question: TypeAlias = Seek | Record | Reserve | Acquire
+class LookBack(NamedTuple):
+    """What is known of a stage's calls from before? Answered by a `journal.Past`."""
+
+    number: int
+    endpoint: str
+    model: str
+    stage: str
+    attempts: int
+
+
+Question: TypeAlias = Seek | Record | Reserve | Acquire | LookBack
 
 
 class Leave(NamedTuple):

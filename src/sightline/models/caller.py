@@ -10,7 +10,7 @@ from dataclasses import replace
 from sightline.engine.breaker import Breaker
 from sightline.engine.budget import Purse
 from sightline.engine.foresight import NOTHING, Estimate, Foresight
-from sightline.engine.journal import Call, CallKeeper, Journal
+from sightline.engine.journal import Call, CallKeeper, Journal, Past
 from sightline.engine.keys import UnreadablePictureError, has_pictures_on_disk, request_key
 from sightline.engine.limits import Gate, Limiter, Limits, Slot
 from sightline.engine.plan import StagePlan, plan_stage
@@ -106,6 +106,7 @@ class Caller:
         try:
             return await self._ask(key, request)
         finally:
+            self._breaker.leave(key)
             self._journal.leave(key)
 
     async def _key(self, request: ChatRequest) -> bytes:
@@ -122,7 +123,7 @@ class Caller:
         """Ask, and write down what came of it, whatever it was: also what was broken off may have been paid for."""
         course = Course(self._foresee(request))
         try:
-            await self._attempts(request, course)
+            await self._attempts(key, request, course)
         except SightlineError:
             if course.attempts:
                 await self._journal.record(self._call(key, request, course))
@@ -166,32 +167,37 @@ class Caller:
         tariff = None if self._budget is None else self._prices.needed(request.model, self._stage)
         return self._foresight.of(request, tariff)
 
-    async def _attempts(self, request: ChatRequest, course: Course) -> None:
+    async def _attempts(self, key: bytes, request: ChatRequest, course: Course) -> None:
         while True:
-            outcome = await self._attempt(request, course)
+            outcome = await self._attempt(key, request, course)
             if isinstance(outcome.result, ChatReply):
                 return
             failure = outcome.result
+            if self._breaker.is_open and failure.kind == "server-error":
+                await self._breaker.look_back(lambda: self._past(request.model))
             if self._breaker.is_stopped or not self._retry.again(failure, course.failed, course.refused):
                 return
             if failure.kind not in OVERLOADS:  # After a refusal the limiter lets the whole endpoint rest.
                 await self._breaker.pause(self._retry.pause(course.failed, outcome.retry_after))
 
-    async def _turn(self, tokens: int) -> tuple[Slot, bool]:
+    async def _past(self, model: str) -> Past:
+        return await self._journal.past(self._transport.endpoint, model, self._stage, self._retry.attempts)
+
+    async def _turn(self, key: bytes, tokens: int) -> tuple[Slot, bool]:
         """Leave to make a call, and whether it goes out as a probe; the endpoint may go away while we wait for it."""
         while True:
-            probe = self._breaker.blocks and await self._breaker.ready()
+            probe = self._breaker.blocks and await self._breaker.ready(key, current_task())
             try:
                 slot = await self._limiter.acquire(tokens)
             except BaseException:
                 if probe:
                     self._breaker.gave_up()
                 raise
-            if probe or not self._breaker.blocks:
+            if probe or not self._breaker.holds(key):
                 return slot, probe
             self._limiter.give_back(slot)
 
-    async def _attempt(self, request: ChatRequest, course: Course) -> Outcome:
+    async def _attempt(self, key: bytes, request: ChatRequest, course: Course) -> Outcome:
         """One attempt in its turn, with money set aside for it, and settled as soon as it is over."""
         estimate = course.estimate
         about = "" if self._budget is None else f"{self._transport.endpoint} {request.model}"
@@ -199,7 +205,7 @@ class Caller:
             await self._budget.reserve(estimate.usd, about)
         usd: float | None = 0.0
         try:
-            slot, probe = await self._turn(estimate.tokens)
+            slot, probe = await self._turn(key, estimate.tokens)
             usd = None  # From here on it may be billed.
             try:
                 outcome = await self._sent(request, slot, probe)
@@ -210,7 +216,7 @@ class Caller:
             if self._budget is not None:
                 self._budget.settle(estimate.usd, usd, about)
         course.seconds = asyncio.get_running_loop().time() - slot.started
-        self._note(request, course, outcome, slot, probe)
+        self._note(key, request, course, outcome, slot, probe)
         return outcome
 
     async def _sent(self, request: ChatRequest, slot: Slot, probe: bool) -> Outcome:
@@ -222,7 +228,9 @@ class Caller:
                 self._breaker.gave_up()
             raise
 
-    def _note(self, request: ChatRequest, course: Course, outcome: Outcome, slot: Slot, probe: bool) -> None:
+    def _note(
+        self, key: bytes, request: ChatRequest, course: Course, outcome: Outcome, slot: Slot, probe: bool
+    ) -> None:
         """What an attempt says of the call, of the endpoint, and of how much may be asked there."""
         used = outcome.usage
         failure = outcome.result if isinstance(outcome.result, Failure) else None
@@ -247,4 +255,6 @@ class Caller:
             lowered=lowered,
             retry_after=outcome.retry_after,
             now=asyncio.get_running_loop().time(),
+            status=outcome.status,
+            call=key,
         )
