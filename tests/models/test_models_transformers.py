@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 import io
-import socket
 from dataclasses import replace
 from pathlib import Path
 from typing import Any
@@ -12,6 +11,7 @@ from typing import Any
 import pytest
 from PIL import Image
 
+from hub_unreachable import cut_off
 from pictures import random_picture
 from sightline.errors import UserError
 from sightline.models import Outcome, WireSettings, open_transport
@@ -236,18 +236,7 @@ def test_what_lora_added_is_asked_with_its_base(glimpse_model: Path, tmp_path: P
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Whoever is asked over the network, where none answers."""
-    from huggingface_hub import constants
-
-    found: list[str] = []
-
-    def refused(host: object, *_: object, **__: object) -> None:
-        found.append(str(host))
-        raise socket.gaierror("no way out")
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(socket, "getaddrinfo", refused)
-    return found
+    return cut_off(monkeypatch, tmp_path / "hub")
 
 
 @pytest.mark.parametrize("made", ["text_model", "seeing_model", "glimpse_model"])

@@ -212,6 +212,7 @@ def test_plans(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
             "a/b would not be asked",
         ),
         (("difficulty", "bench", "--run", "r", "--model", "a/b", "--out", "o"), "does not look at --run r"),
+        (("difficulty", "bench", "--by", "judge", "--model", "a/b", "--max-tokens", "9", "--out", "o"), "no samples"),
         (("split", "bench", "--out", "parts", "--parts", "train"), "name=share"),
         (("ablate", "bench", "--model", "vllm/stub", "--out", "arms", "--without", "sound"), 'no ablation "sound"'),
         (("ablate", "bench", "--model", "vllm/stub"), "--out FOLDER"),

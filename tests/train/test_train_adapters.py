@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import json
 import shutil
-import socket
 from dataclasses import replace
 from pathlib import Path
 
@@ -12,6 +11,7 @@ import pytest
 from huggingface_hub import constants
 from train_tools import SETTINGS, course_in, losses_of, stages_of
 
+from hub_unreachable import cut_off
 from sightline.errors import UserError
 from sightline.train.course import train_course
 from sightline.train.glimpse_processor import GlimpseProcessor
@@ -131,16 +131,7 @@ def test_an_adapter_names_the_folder_of_its_base_wherever_it_is_opened(
 @pytest.fixture
 def asked(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> list[str]:
     """Whoever is asked over the network, where none answers."""
-    found: list[str] = []
-
-    def refused(host: object, *_: object, **__: object) -> None:
-        found.append(str(host))
-        raise socket.gaierror("no way out")
-
-    monkeypatch.setattr(constants, "HF_HUB_OFFLINE", False)
-    monkeypatch.setattr(constants, "HF_HUB_CACHE", str(tmp_path / "hub"))
-    monkeypatch.setattr(socket, "getaddrinfo", refused)
-    return found
+    return cut_off(monkeypatch, tmp_path / "hub")
 
 
 def test_local_only_asks_nobody_for_a_model(tmp_path: Path, asked: list[str]) -> None:

@@ -16,8 +16,6 @@ DIFFER = {
     ("plain", "faded"): "faded − plain",
     ("faded-mixed", "faded"): "faded − faded-mixed",
 }
-
-
 Lines = dict[str, dict[float, Score]]
 """For each arm how it does at each amount of something."""
 
@@ -59,9 +57,7 @@ def varied_table(runs: Sequence[Row], questions: list[Row], main: Mapping[str, A
     return f"\n## When it differs\n\n{about}\n\n" + "\n".join(lines) + f"\n\n{plot}\n"
 
 
-def along(
-    runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]
-) -> dict[str, dict[str, dict[float, Score]]]:
+def along(runs: Sequence[Row], questions: list[Row], main: Mapping[str, Any]) -> dict[str, Lines]:
     """How arms do as one thing grows, while the rest is as in the experiment itself: questions, and tokens."""
     usual = tokens_of([row for row in runs if row["setting"] == main])
     found: dict[str, Lines] = {

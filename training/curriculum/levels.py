@@ -1,7 +1,7 @@
 """How hard each question is for a model, as MIR measures it: by how often answers to it are right.
 
-The base knows none of these questions, so it can't be asked. Models are that learnt from one half of the questions, to
-answer at once; each answers the other half. The share of them that is wrong about a question is its level.
+The base knows none of these questions, so it can't be asked. Others can, which learnt to answer one half of the
+questions at once: each is asked the other half. The share of them that is wrong about a question is its level.
 """
 
 from __future__ import annotations

@@ -68,7 +68,7 @@ def difficulty(
     from sightline.reason.difficulty.sampling import Settings
 
     rule = Rule(samples, easy, early=not all_samples)
-    _refuse_idle(by, run, chat.model)
+    _refuse_idle(by, run, chat.model, max_tokens)
     if out is None and not chat.plan:
         raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")
     if by in ("samples", "judge"):
@@ -89,11 +89,13 @@ def difficulty(
         _show(done, common)
 
 
-def _refuse_idle(by: str, run: Path | None, model: str | None) -> None:
+def _refuse_idle(by: str, run: Path | None, model: str | None, max_tokens: int | None) -> None:
     """What was named and would not be used is no wish to ignore in silence."""
     asks = by in ("samples", "judge")
     if asks and run is not None:
         raise UserError(f"--by {by} asks a model, and does not look at --run {run}.", "leave it out, or say --by run")
+    if by != "samples" and max_tokens is not None:
+        raise UserError(f"--by {by} draws no samples, which --max-tokens is for.", "leave it out, or say --by samples")
     if not asks and model is not None:
         raise UserError(
             f"--by {by} goes by a run that is there: {model} would not be asked.",

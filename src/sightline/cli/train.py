@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections import Counter
 from collections.abc import Callable, Mapping
 from importlib.util import find_spec
 from pathlib import Path
@@ -20,7 +19,6 @@ from sightline.types.words import counted
 if TYPE_CHECKING:
     from sightline.train.course import Trained
     from sightline.train.records import Record
-    from sightline.types import Benchmark, Task
 
 _NEEDED = ("torch", "transformers", "accelerate")
 Above = Annotated[float, Parameter(validator=Number(gt=0))]
@@ -141,52 +139,27 @@ def _questions(path: Path, tell: Callable[[str], None]) -> list[Record]:
 
 
 def _of_benchmark(path: Path, tell: Callable[[str], None] = lambda _: None) -> list[Record]:
-    """The choose tasks of a benchmark with nothing given, for all steps or for those that the training teaches.
-
-    `tell` hears of those that are left out.
-    """
-    from sightline.bench import read
-
-    benchmark = read(path)
-    found: list[Record] = []
-    left_out: Counter[str] = Counter()
-    for task in benchmark.tasks.values():
-        asked = _asked(task, benchmark, path)
-        if isinstance(asked, str):
-            left_out[asked] += 1
-        else:
-            found.append(asked)
-    reasons = ", ".join(f"{why} {count:,}" for why, count in left_out.items())
-    if not found:
-        raise UserError(f"{path}: there is no question to ask ({reasons}).", "give a benchmark with choose tasks")
-    if left_out:
-        tell(f"{path}: {counted(left_out.total(), 'question')} left out ({reasons})")
-    return found
-
-
-def _asked(task: Task, benchmark: Benchmark, path: Path) -> Record | str:
-    """A task as it is asked, or why it is not."""
-    from sightline.bench import picture_path
-    from sightline.reason.curriculum.lessons import Exercise, lesson_of, shows_part
-    from sightline.reason.curriculum.plan import STEPS, Stage
-    from sightline.score.choices.right import right_option
+    """The questions of a benchmark; `tell` hears of those that are left out."""
+    from sightline.reason.curriculum.asked import questions_of
     from sightline.train.records import Record
-    from sightline.types import Choice
 
-    truth = benchmark.truth.get(task.id)
-    if task.kind != "choose" or not isinstance(truth, Choice) or right_option(task, truth) is None:
-        return "no choice with a known option"
-    if shows_part(task):
-        return "shows a part of a picture"
-    exercise = Exercise(lesson_of(task, truth, regions=False), Stage("asked", "", STEPS))
-    files = tuple(picture_path(benchmark.corpus.pictures[name].uri, path) for name in exercise.lesson.images)
-    missing = [name for name, file in zip(exercise.lesson.images, files, strict=True) if file is None]
-    if missing:
-        raise UserError(f"{path}: the picture {missing[0]} is not on this machine.", "fetch the pictures first")
-    messages = ({"role": "user", "content": exercise.prompt}, {"role": "assistant", "content": ""})
-    shown = tuple(file for file in files if file is not None)
-    stated = {option.key: option.text for option in task.options}
-    return Record(task.id, messages, shown, exercise.lesson.answer, stated=stated, follows=True)
+    found = questions_of(path)
+    reasons = ", ".join(f"{why} {count:,}" for why, count in found.left_out.items())
+    if not found.asked:
+        raise UserError(f"{path}: there is no question to ask ({reasons}).", "give a benchmark with choose tasks")
+    if found.left_out:
+        tell(f"{path}: {counted(sum(found.left_out.values()), 'question')} left out ({reasons})")
+    return [
+        Record(
+            one.task,
+            ({"role": "user", "content": one.prompt}, {"role": "assistant", "content": ""}),
+            one.images,
+            one.answer,
+            stated=one.options,
+            follows=True,
+        )
+        for one in found.asked
+    ]
 
 
 def to_json(done: Trained) -> Mapping[str, Any]:

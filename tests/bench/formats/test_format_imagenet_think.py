@@ -278,3 +278,6 @@ def test_pictures_of_a_benchmark_lie_where_it_has_them(tmp_path: Path) -> None:
     addresses = {name: one.uri for name, one in bench.read(tmp_path / "out").corpus.pictures.items()}
     assert picture_path(addresses["q/1"], tmp_path / "out") == file
     assert addresses["q/2"] == "https://example.org/2.jpg"
+    (tmp_path / "b/pictures.jsonl").write_text('{"id": "q/1"}\n')
+    with pytest.raises(ProblemsError, match="uri"):
+        import_files("imagenet-think", rows, tmp_path / "again", Options(pictures=tmp_path / "b"))

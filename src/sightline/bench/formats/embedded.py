@@ -11,10 +11,12 @@ from urllib.parse import quote
 
 from sightline.bench.check import picture_path
 from sightline.bench.files import HEADER, PICTURES
+from sightline.bench.folder import open_benchmark
 from sightline.bench.formats.base import Options
 from sightline.bench.formats.retrieval import local_file, picture_uri
+from sightline.bench.problems import stop
 from sightline.errors import UserError
-from sightline.io import read_jsonl, write_whole
+from sightline.io import write_whole
 from sightline.types import Picture
 from sightline.types.words import counted
 
@@ -80,9 +82,9 @@ class EmbeddedPictures:
 
 def _places(bench: Path) -> Iterator[tuple[str, str]]:
     """Each picture of a benchmark with where it lies."""
-    for _, row in read_jsonl(bench / PICTURES.name):
-        place = picture_path(str(row["uri"]), bench)
-        yield str(row["id"]), str(row["uri"]) if place is None else picture_uri(str(place), bench)
+    for _, picture in open_benchmark(bench, stop).source.rows(PICTURES):
+        place = picture_path(picture.uri, bench)
+        yield picture.id, picture.uri if place is None else picture_uri(str(place), bench)
 
 
 def file_name(name: str, path: str | None, content: bytes) -> str:
