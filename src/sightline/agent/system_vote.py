@@ -5,6 +5,7 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Hashable, Sequence
 from dataclasses import replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Literal
 
@@ -63,6 +64,12 @@ class _Grades(BaseModel):
     grades: list[_Grade]
 
 
+@cache
+def wanted_grades() -> Wanted[_Grades]:
+    """What is asked for, called by names that stay."""
+    return Wanted.of(_Grades, {_Grades: "_Grades", _Grade: "_Grade"})
+
+
 class Vote:
     """One answer out of several attempts."""
 
@@ -111,7 +118,7 @@ class Vote:
         """What a verifier would take; nobody is asked."""
         if self._options.model is None:
             return Plan(())
-        model, wanted = await self._models.get(self._options.model), Wanted.of(_Grades)
+        model, wanted = await self._models.get(self._options.model), wanted_grades()
         differing = ((task, _different(self._taken(task, number))) for task, number in attempts)
         requests = (self._request(task, list(found.values())) for task, found in differing if len(found) > 1)
         planned = model.plan(with_schema(request, wanted) for request in requests)
@@ -127,7 +134,7 @@ class Vote:
         assert self._options.model is not None
         model = await self._models.get(self._options.model)
         request = self._request(task, list(different.values()))
-        graded = await ask_structured(model, request, _Grades)
+        graded = await ask_structured(model, request, wanted_grades())
         calls = self._models.paid(task.id)
         if isinstance(graded, Failure):
             return Outcome(graded, usd=0.0, entries=calls)

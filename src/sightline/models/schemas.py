@@ -55,6 +55,26 @@ def _plain(schema: Mapping[str, Any], root: Mapping[str, Any]) -> Mapping[str, A
     return plain
 
 
+def with_names(schema: Mapping[str, Any], names: Mapping[str, str]) -> dict[str, Any]:
+    """The same schema as it would be if its definitions were called by other names."""
+    if not names or "$defs" not in schema:
+        return dict(schema)
+    renamed: dict[str, Any] = _referring(schema, {f"#/$defs/{old}": f"#/$defs/{new}" for old, new in names.items()})
+    definitions = {names.get(old, old): part for old, part in renamed["$defs"].items()}
+    return {**renamed, "$defs": {name: definitions[name] for name in sorted(definitions)}}  # As pydantic sorts them.
+
+
+def _referring(part: Any, references: Mapping[str, str]) -> Any:
+    if isinstance(part, Mapping):
+        return {
+            key: references.get(value, value)
+            if key == "$ref" and isinstance(value, str)
+            else _referring(value, references)
+            for key, value in part.items()
+        }
+    return [_referring(each, references) for each in part] if isinstance(part, list) else part
+
+
 @lru_cache(maxsize=256)
 def is_strict_cached(schema: bytes) -> bool:
     """`is_strict` of a schema as JSON: one schema goes out with thousands of requests."""

@@ -13,7 +13,7 @@ from pydantic_core import ErrorDetails
 
 from sightline.models.failures import clip, failure
 from sightline.models.protocols import ChatModel
-from sightline.models.schemas import strict_schema
+from sightline.models.schemas import strict_schema, with_names
 from sightline.types import ChatReply, ChatRequest, Failure, Json, Message
 
 T = TypeVar("T")
@@ -40,15 +40,21 @@ class Wanted(Generic[T]):
     wrapped: bool
 
     @classmethod
-    def of(cls, kind: type[T]) -> Wanted[T]:
-        """From a pydantic model, a dataclass, or any type that pydantic knows, such as `list[str]`."""
+    def of(cls, kind: type[T], names: Mapping[type, str] | None = None) -> Wanted[T]:
+        """From a pydantic model, a dataclass, or any type that pydantic knows, such as `list[str]`.
+
+        A schema names the type and those of its parts, and journal keys hash it: `names` says what it calls them, so
+        that they can be renamed in code. Without it they are called as they are there.
+        """
         adapter: TypeAdapter[T] = TypeAdapter(kind)
-        schema = adapter.json_schema()
+        fixed = {each.__name__: name for each, name in (names or {}).items()}
+        schema = with_names(adapter.json_schema(), fixed)
         wrapped = schema.get("type") != "object"
         if wrapped:
             definitions = {"$defs": schema.pop("$defs")} if "$defs" in schema else {}
             schema = {"type": "object", "properties": {_WRAPPED: schema}, **definitions}
-        name = re.sub(r"[^A-Za-z0-9_-]+", "_", getattr(kind, "__name__", "answer"))[:64]
+        called = getattr(kind, "__name__", "answer")
+        name = re.sub(r"[^A-Za-z0-9_-]+", "_", fixed.get(called, called))[:64]
         return cls(adapter, strict_schema(schema), name or "answer", wrapped)
 
     def read(self, reply: ChatReply) -> T | Failure:
@@ -63,9 +69,9 @@ class Wanted(Generic[T]):
         return failure("wrong-schema", f"the reply is no {self.name}: {clip('; '.join(map(_worded, wrong)))}")
 
 
-async def ask_structured(model: ChatModel, request: ChatRequest, kind: type[T]) -> Structured[T] | Failure:
+async def ask_structured(model: ChatModel, request: ChatRequest, kind: type[T] | Wanted[T]) -> Structured[T] | Failure:
     """Ask for an answer of this type; a reply that does not fit is asked for again once, with what was wrong."""
-    wanted = Wanted.of(kind)
+    wanted = kind if isinstance(kind, Wanted) else Wanted.of(kind)
     request = with_schema(request, wanted)
     first = await model.reply(request)
     got = _judged(first, wanted, 1)

@@ -11,6 +11,7 @@ import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import dataclass, replace
+from functools import cache
 from pathlib import Path
 from typing import Annotated, NamedTuple
 
@@ -24,7 +25,7 @@ from sightline.models.embedders.loop_thread import LoopThread
 from sightline.models.failures import failure
 from sightline.models.pictures import MAX_PIXELS, is_web, read_source
 from sightline.models.protocols import ChatModel
-from sightline.models.structured import ask_structured
+from sightline.models.structured import Wanted, ask_structured
 from sightline.search.pixels import decode
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture
 
@@ -50,6 +51,12 @@ class _Grade(BaseModel):
 class _Grades(BaseModel):
     model_config = ConfigDict(extra="forbid")
     grades: list[_Grade]
+
+
+@cache
+def wanted_grades() -> Wanted[_Grades]:
+    """What is asked for, called by names that stay."""
+    return Wanted.of(_Grades, {_Grades: "_Grades", _Grade: "_Grade"})
 
 
 class Graded(NamedTuple):
@@ -145,7 +152,7 @@ def _can_be_seen(uri: str) -> bool:
 
 
 async def _ask(model: ChatModel, name: str, query: str, pictures: Sequence[Picture]) -> list[float] | Failure:
-    answer = await ask_structured(model, _request(name, query, pictures), _Grades)
+    answer = await ask_structured(model, _request(name, query, pictures), wanted_grades())
     if isinstance(answer, Failure):
         return answer
     given = {each.picture: each.grade for each in answer.value.grades}

@@ -7,6 +7,7 @@ import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
 from dataclasses import dataclass
+from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
 
@@ -22,7 +23,7 @@ from sightline.models.builtin.chat.opening import NAME as WORLD
 from sightline.models.chat import open_chat
 from sightline.models.photos import Photos
 from sightline.models.photos.everyday import EVERYDAY
-from sightline.models.structured import ask_structured
+from sightline.models.structured import Wanted, ask_structured
 from sightline.types import (
     SCENE_COLOURS,
     SCENE_KINDS,
@@ -66,6 +67,12 @@ class Proposal(BaseModel):
     facets: list[FacetProposal]
     flags: list[Text]
     vocabulary: list[Text]
+
+
+@cache
+def wanted_proposal() -> Wanted[Proposal]:
+    """What is asked for, called by names that stay."""
+    return Wanted.of(Proposal, {Proposal: "Proposal", FacetProposal: "FacetProposal"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -126,7 +133,7 @@ def request(sample: Iterable[Picture], model: str, config: Config) -> ChatReques
 
 async def _by_model(sample: list[Picture], model: str, config: Config, workspace: Path, asking: Asking) -> Taxonomy:
     async with open_chat(model, config, workspace=workspace, asking=asking, stage=STAGE) as caller:
-        found = await ask_structured(caller, request(sample, model, config), Proposal)
+        found = await ask_structured(caller, request(sample, model, config), wanted_proposal())
     if isinstance(found, Failure):
         raise SightlineError(
             f"{model} proposed no taxonomy: {found.message}.",

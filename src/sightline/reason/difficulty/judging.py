@@ -74,7 +74,7 @@ class _Counted:
 @cache
 def _wanted() -> Wanted[Difficulty]:
     """Made once: building a schema takes longer than reading a reply."""
-    return Wanted.of(Difficulty)
+    return Wanted.of(Difficulty, {Difficulty: "Difficulty"})
 
 
 def request_for(question: Question, model: str) -> ChatRequest | Failure:
@@ -108,7 +108,7 @@ def stage_in(shared: Shared, *, model: str, config: Config, asking: Asking) -> S
             return request
         judge = _Counted(caller)
         with purpose(question.task.id):
-            got = await ask_structured(judge, request, Difficulty)
+            got = await ask_structured(judge, request, _wanted())
         usd = None if None in judge.paid else sum(filter(None, judge.paid))
         if isinstance(got, Failure):
             return replace(got, usage=got.usage or NOT_KNOWN, usd=usd, from_journal=False)

@@ -18,7 +18,7 @@ from sightline.models.protocols import ChatModel
 from sightline.models.structured import Wanted, ask_again
 from sightline.reason.questions import Question
 from sightline.reason.steps.checking import Fault, question_faults, step_faults
-from sightline.reason.steps.replies import Reasoning, read_reasoning
+from sightline.reason.steps.replies import Caption, Placed, Reasoning, Region, read_reasoning
 from sightline.run.questions import Questions, Shown
 from sightline.score.choices.right import right_option
 from sightline.types import Answer, ChatReply, ChatRequest, Choice, Failure, ImagePart, Message, Step, TaskKind
@@ -81,7 +81,8 @@ class Annotated:
 @cache
 def wanted() -> Wanted[Reasoning]:
     """Made once: building a schema takes longer than reading a reply."""
-    return Wanted.of(Reasoning)
+    names = {Reasoning: "Reasoning", Caption: "Caption", Placed: "Placed", Region: "Region"}
+    return Wanted.of(Reasoning, names)
 
 
 def request_for(question: Question, settings: Settings) -> ChatRequest | Failure:

@@ -46,7 +46,7 @@ class Verdicts:
 @cache
 def _wanted() -> Wanted[Verdicts]:
     """Made once: building a schema takes longer than reading a reply."""
-    return Wanted.of(Verdicts)
+    return Wanted.of(Verdicts, {Verdicts: "Verdicts", ClaimVerdict: "ClaimVerdict"})
 
 
 def claims_to_verify(replies: Sequence[Said | Failure], rules: Rules) -> tuple[str, ...]:
