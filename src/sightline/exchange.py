@@ -11,6 +11,7 @@ from pathlib import Path
 from sightline import bench, run
 from sightline.bench import Problem
 from sightline.bench.formats import Content, Options, find_format, format_names
+from sightline.class_names import name_of
 from sightline.errors import UserError
 from sightline.loading import load
 from sightline.run.folder import HEADER as RUN_HEADER
@@ -128,8 +129,8 @@ def export_files(format_: str, source: _PathLike, out: _PathLike, options: Optio
     if Corpus in known.writes and Benchmark not in known.writes and isinstance(content, Benchmark):
         content = content.corpus
     if not isinstance(content, known.writes):
-        wanted = " or ".join(f"a {kind.__name__.lower()}" for kind in known.writes)
-        raise UserError(f"{source} is a {type(content).__name__.lower()}; {format_} is written from {wanted}.")
+        wanted = " or ".join(f"a {name_of(kind).lower()}" for kind in known.writes)
+        raise UserError(f"{source} is a {name_of(type(content)).lower()}; {format_} is written from {wanted}.")
     options = options or Options()
     if options.pictures is None and isinstance(
         content, Benchmark

@@ -20,6 +20,7 @@ from sightline.agent.toolset import chosen_names, known_tools, left_out, made, r
 from sightline.agent.trajectory import End, Recorder, ends_of
 from sightline.agent.web import Web
 from sightline.agent.webs import find_web
+from sightline.class_names import known_as
 from sightline.engine.plan import Plan
 from sightline.run.systems.base import ALL_KINDS, Kind, Outcome, Setting, System, attempt_number
 from sightline.run.systems.retriever import Retriever
@@ -63,6 +64,7 @@ def _attempts(count: int) -> str:
     return f"{count:,} {'attempt' if count == 1 else 'attempts'}"
 
 
+@known_as("AgentSystem")
 class AgentSystem:
     """An agent over a benchmark; what it does is in the run's trajectories."""
 

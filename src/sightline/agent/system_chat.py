@@ -14,6 +14,7 @@ from sightline.agent.system_models import Models
 from sightline.agent.system_options import ChatOptions
 from sightline.agent.trajectory import End, Recorder, Start, Turn
 from sightline.bench.formats.replies import to_exact
+from sightline.class_names import known_as
 from sightline.engine.plan import Plan
 from sightline.run.systems.base import Kind, Outcome, Setting, System, attempt_number
 from sightline.types import Benchmark, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Task, TaskKind
@@ -27,6 +28,7 @@ _FORM: dict[tuple[TaskKind, str], str] = {
 }
 
 
+@known_as("Chat")
 class Chat:
     """One question, one reply."""
 

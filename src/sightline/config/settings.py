@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from pydantic import Field
 
+from sightline.class_names import known_as
 from sightline.config.making import (
     AnnotateSettings,
     JudgeSettings,
@@ -78,6 +79,7 @@ class ScanSettings(Section):
     workers: int | None = Field(None, ge=1, description="Worker processes; one per core when not set.")
 
 
+@known_as("DuplicateSettings")
 class DuplicateSettings(Section):
     """`[duplicates]`: what counts as the same picture, and as a burst."""
 
@@ -88,6 +90,7 @@ class DuplicateSettings(Section):
     burst_seconds: float = Field(10.0, ge=0, description="Longest pause inside a burst.")
 
 
+@known_as("EventSettings")
 class EventSettings(Section):
     """`[events]`: when one event ends and the next begins."""
 

@@ -8,6 +8,7 @@ from itertools import islice
 from pathlib import Path
 
 from sightline import bench
+from sightline.class_names import name_of
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io import PathLike
@@ -83,7 +84,7 @@ def open_system(
         setting = replace(setting, truth=whole.truth)
     tested = spec.open(setting) if isinstance(spec, Spec) else as_system(spec)
     if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
-        tested = Guarded(tested, None if isinstance(spec, Spec) else type(tested).__name__)
+        tested = Guarded(tested, None if isinstance(spec, Spec) else name_of(type(tested)))
     tasks = tuple(islice(shown.tasks.values(), limit))
     return Opened(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat)
 

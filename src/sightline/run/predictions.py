@@ -8,6 +8,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sightline.class_names import name_of
 from sightline.run.systems.base import Outcome
 from sightline.types import Choice, Failure, PictureSet, Prediction, Ranking, Text, Trace
 
@@ -58,7 +59,7 @@ def _wrong(said: object) -> str | None:
         case Failure(kind, message):
             return _wrong_words(said, kind, message)
         case _:
-            return f"the system said {type(said).__name__}, which is no prediction"
+            return f"the system said {name_of(type(said))}, which is no prediction"
 
 
 def _wrong_pictures(said: Ranking | PictureSet) -> str | None:
@@ -74,7 +75,7 @@ def _wrong_pictures(said: Ranking | PictureSet) -> str | None:
 
 
 def _wrong_words(said: Prediction, *words: object) -> str | None:
-    return None if all(isinstance(word, str) for word in words) else f"the text of a {type(said).__name__} is none"
+    return None if all(isinstance(word, str) for word in words) else f"the text of a {name_of(type(said))} is none"
 
 
 def _is_number(score: object) -> bool:

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
+from sightline.class_names import name_of
 from sightline.errors import MissingExtraError
 from sightline.run.latency import Latency, latency_of
 from sightline.types import Failure, Run
@@ -71,7 +72,7 @@ class RunSummary:
             {
                 "task": attempt.task_id,
                 "attempt": attempt.number,
-                "prediction": type(attempt.prediction).__name__,
+                "prediction": name_of(type(attempt.prediction)),
                 "failure": attempt.prediction.kind if isinstance(attempt.prediction, Failure) else None,
             }
             for attempt in self.run.attempts

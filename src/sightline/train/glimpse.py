@@ -20,7 +20,7 @@ from transformers import (
 )
 from transformers.modeling_outputs import CausalLMOutputWithPast
 
-from sightline.train.eye import PLACE, TAGS, Block, Eye
+from sightline.train.eye import PLACE, TAGS, Block, Eye, Layer, Trunk
 
 # Of the trunk's maps: at a half of a picture's size, a quarter and so on, and of those that are made of them.
 _WIDTHS = (24, 40, 64, 128, 224, 96, 64, 80)
@@ -71,7 +71,7 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
     _supports_flash_attn = True
     _supports_flex_attn = True
     _supports_attention_backend = True
-    _no_split_modules = ("LlamaDecoderLayer", "Layer", "Trunk")
+    _no_split_modules = ("LlamaDecoderLayer", Layer.__name__, Trunk.__name__)
 
     def __init__(self, config: GlimpseConfig) -> None:
         super().__init__(config)

@@ -7,6 +7,7 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types.annotation import Annotation
 from sightline.types.corpus import Corpus
 from sightline.types.picture import Json
@@ -49,6 +50,7 @@ class Review:
     picture: str | None = None
 
 
+@known_as("Benchmark")
 @dataclass(frozen=True, slots=True)
 class Benchmark:
     """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.

@@ -6,11 +6,13 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types.picture import Json
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 
 
+@known_as("ImagePart")
 @dataclass(frozen=True, slots=True)
 class ImagePart:
     """A picture in a message: a file, an address, or bytes at hand; sent resized to the provider's limit."""
@@ -20,6 +22,7 @@ class ImagePart:
     detail: Literal["auto", "low", "high"] = "auto"
 
 
+@known_as("ToolCall")
 @dataclass(frozen=True, slots=True)
 class ToolCall:
     """A model's wish to use a tool; `arguments` is the JSON text as the model wrote it."""
@@ -29,6 +32,7 @@ class ToolCall:
     arguments: str
 
 
+@known_as("ToolSpec")
 @dataclass(frozen=True, slots=True)
 class ToolSpec:
     """A tool that a model may call; `parameters` is a JSON schema."""
@@ -38,6 +42,7 @@ class ToolSpec:
     parameters: Mapping[str, Json]
 
 
+@known_as("Message")
 @dataclass(frozen=True, slots=True)
 class Message:
     """One turn: text and pictures in order; a tool's answer names the call that it answers."""
@@ -48,6 +53,7 @@ class Message:
     tool_call_id: str | None = None
 
 
+@known_as("ChatRequest")
 @dataclass(frozen=True, slots=True)
 class ChatRequest:
     """One call; two equal requests are one paid call, and `sample` tells n wanted answers to the same apart."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types.picture import Picture
 
 GroupKind: TypeAlias = Literal["owner", "event", "dataset", "burst", "duplicate"]
@@ -21,6 +22,7 @@ class Group:
     hidden: bool = False
 
 
+@known_as("Corpus")
 @dataclass(frozen=True, slots=True)
 class Corpus:
     """Pictures by id (held in memory, or read from a workspace one at a time) and their groups."""

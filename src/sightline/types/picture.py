@@ -7,6 +7,8 @@ from dataclasses import dataclass, field
 from datetime import datetime
 from typing import TypeAlias
 
+from sightline.class_names import known_as
+
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
@@ -46,6 +48,7 @@ class Picture:
         return self.taken_at is not None and self.taken_at.tzinfo is None
 
 
+@known_as("Box")
 @dataclass(frozen=True, slots=True)
 class Box:
     """A region of a picture, in fractions of its width and height (0 to 1)."""
@@ -56,6 +59,7 @@ class Box:
     bottom: float
 
 
+@known_as("PictureRef")
 @dataclass(frozen=True, slots=True)
 class PictureRef:
     """A picture, or a region of it, mentioned inside a text."""

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 
+from sightline.class_names import known_as
 from sightline.types.picture import Json
 from sightline.types.truth import Prediction
 
@@ -39,6 +40,7 @@ class LedgerEntry:
     from_journal: bool = False
 
 
+@known_as("Run")
 @dataclass(frozen=True, slots=True)
 class Run:
     """Benchmark, system, predictions and ledger; `benchmark_checksum` says on exactly what it was run."""

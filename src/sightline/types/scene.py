@@ -5,6 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types.picture import Box
 
 SCENE_PLACES = (
@@ -122,6 +123,7 @@ class Sign:
     letter_px: float = 0.0
 
 
+@known_as("Relation")
 @dataclass(frozen=True, slots=True)
 class Relation:
     """`subject` and `object` are ids of things, figures or signs in the same scene."""

@@ -6,6 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types.chat import Partial, Usage
 from sightline.types.picture import PictureRef
 
@@ -14,6 +15,7 @@ StepKind: TypeAlias = Literal[
 ]
 
 
+@known_as("Step")
 @dataclass(frozen=True, slots=True)
 class Step:
     """One step of reasoning, with the pictures or regions that it speaks of."""
@@ -23,6 +25,7 @@ class Step:
     pictures: tuple[PictureRef, ...] = ()
 
 
+@known_as("Relevance")
 @dataclass(frozen=True, slots=True)
 class Relevance:
     """Truth of `rank`: the grade of each judged picture; 0 is judged and not relevant, absent is unjudged."""
@@ -30,6 +33,7 @@ class Relevance:
     grades: Mapping[str, int]
 
 
+@known_as("PictureSet")
 @dataclass(frozen=True, slots=True)
 class PictureSet:
     """Truth and prediction of `select`: exactly these pictures."""
@@ -37,6 +41,7 @@ class PictureSet:
     pictures: tuple[str, ...]
 
 
+@known_as("Answer")
 @dataclass(frozen=True, slots=True)
 class Answer:
     """Truth of `answer`: the text, other right forms of it, and how exact a number must be."""
@@ -49,6 +54,7 @@ class Answer:
     steps: tuple[Step, ...] = ()
 
 
+@known_as("Choice")
 @dataclass(frozen=True, slots=True)
 class Choice:
     """Truth and prediction of `choose`: the option's key, how it was read, and the steps that led to it."""
@@ -58,6 +64,7 @@ class Choice:
     steps: tuple[Step, ...] = ()
 
 
+@known_as("Trace")
 @dataclass(frozen=True, slots=True)
 class Trace:
     """Prediction of `describe`, or one reference: thinking kept apart from the answer."""
@@ -67,6 +74,7 @@ class Trace:
     model: str | None = None
 
 
+@known_as("Traces")
 @dataclass(frozen=True, slots=True)
 class Traces:
     """Truth of `describe`: one or more reference traces."""
@@ -74,6 +82,7 @@ class Traces:
     references: tuple[Trace, ...]
 
 
+@known_as("Ranking")
 @dataclass(frozen=True, slots=True)
 class Ranking:
     """Prediction of `rank`: pictures, best first, with scores where the system gave them."""
@@ -82,6 +91,7 @@ class Ranking:
     scores: tuple[float, ...] | None = None
 
 
+@known_as("Text")
 @dataclass(frozen=True, slots=True)
 class Text:
     """Prediction of `answer`: free text."""
@@ -89,6 +99,7 @@ class Text:
     text: str
 
 
+@known_as("Failure")
 @dataclass(frozen=True, slots=True)
 class Failure:
     """No answer, and why: always counted and shown, never mistaken for an answer.

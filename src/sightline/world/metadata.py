@@ -11,11 +11,13 @@ import orjson
 from PIL import Image
 from PIL.TiffImagePlugin import IFDRational
 
+from sightline.class_names import known_as
 from sightline.world.truth import Device
 
 _EXIF_IFD, _GPS_IFD = 0x8769, 0x8825
 
 
+@known_as("Metadata")
 @dataclass(frozen=True, slots=True)
 class Metadata:
     """What a file can say about the picture in it."""

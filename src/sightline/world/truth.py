@@ -11,6 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types import SceneGraph
 
 Setting: TypeAlias = Literal["inland", "coast", "lake", "mountain", "desert"]
@@ -79,6 +80,7 @@ class Team:
     colour: str
 
 
+@known_as("Device")
 @dataclass(frozen=True, slots=True)
 class Device:
     """What takes pictures; without an offset its times are naive, without a receiver it knows no position."""

@@ -6,9 +6,12 @@ from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 
+from sightline.class_names import known_as
+
 FILE = Path(__file__).with_name("classes.txt")
 
 
+@known_as("ClassText")
 @dataclass(frozen=True, slots=True)
 class ClassText:
     """A text that stands for a class; is it the class's best-known name?"""

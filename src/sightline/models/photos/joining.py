@@ -12,11 +12,13 @@ from dataclasses import dataclass
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.class_names import known_as
 from sightline.models.photos.classes import class_texts
 from sightline.models.photos.classifier import CLASSES
 from sightline.models.protocols import Vectors
 
 
+@known_as("Joining")
 @dataclass(frozen=True, slots=True)
 class Joining:
     """How the two views are weighed; chosen on training pictures held out of training (training/photos/README.md)."""

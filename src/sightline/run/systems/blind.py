@@ -17,6 +17,7 @@ from typing import Annotated, Literal, TypeAlias
 
 from pydantic import Field
 
+from sightline.class_names import known_as
 from sightline.run.systems.base import FINDING, Kind, Options, Outcome, Setting, System, attempt_number
 from sightline.run.systems.choosing import as_prediction, words_of_task
 from sightline.score.scope import Scopes
@@ -52,6 +53,7 @@ class BlindOptions(Options):
     language: str | None = None
 
 
+@known_as("BlindWords")
 class BlindWords:
     """The query's words against words about the pictures, by BM25; every other picture is left out."""
 
@@ -78,6 +80,7 @@ class BlindWords:
         self._words.close()
 
 
+@known_as("BlindChance")
 class BlindChance:
     """Pictures or an option by lot; another lot for each attempt."""
 
@@ -102,6 +105,7 @@ class BlindChance:
         return as_prediction(task, [(picture, 0.0) for picture in drawn], self._options.select, scored=False)
 
 
+@known_as("BlindMajority")
 class BlindMajority:
     """The answer that is right most often on all *other* tasks of the kind; of equal ones, the first in order."""
 

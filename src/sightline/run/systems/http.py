@@ -17,6 +17,7 @@ import orjson
 from pydantic import AfterValidator, Field
 
 from sightline.bench.check import picture_path
+from sightline.class_names import known_as
 from sightline.errors import SightlineError, UserError
 from sightline.models.embedders.loop_thread import LoopThread
 from sightline.models.failures import Scrubber
@@ -73,6 +74,7 @@ class _Reply:
     failure: Failure | None = None
 
 
+@known_as("HttpSystem")
 class HttpSystem:
     """A service that is asked for each task; what goes wrong is a failure of that task, with its kind."""
 

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from sightline.class_names import known_as
 from sightline.run.systems.base import ALL_KINDS, Kind, Options, Outcome, Setting, System
 from sightline.types import (
     Answer,
@@ -24,6 +25,7 @@ class OracleOptions(Options):
     """None."""
 
 
+@known_as("Oracle")
 class Oracle:
     """Says what is true; no system can do better."""
 

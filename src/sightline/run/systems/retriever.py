@@ -14,6 +14,7 @@ from collections.abc import Iterable
 from contextlib import suppress
 from dataclasses import replace
 
+from sightline.class_names import known_as
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.models.embedders.attempts import close
 from sightline.models.embedders.cache import VectorCache
@@ -40,6 +41,7 @@ _ASKED_AGAIN = (0.5, 2.0, 8.0)
 _WARM_UP = "a picture"
 
 
+@known_as("Retriever")
 class Retriever:
     """A search engine over the benchmark's pictures; an embedder that is open already may be given."""
 

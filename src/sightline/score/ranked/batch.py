@@ -14,6 +14,7 @@ from typing import TypeAlias
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.class_names import name_of
 from sightline.errors import UserError
 from sightline.types import PictureSet, Prediction, Ranking, Relevance, Truth
 
@@ -124,7 +125,7 @@ def _grades(truth: Truth, ranked: Sequence[str]) -> Mapping[str, int]:
     if isinstance(truth, PictureSet):
         return dict.fromkeys(ranked, 0) | dict.fromkeys(truth.pictures, 1)
     raise UserError(
-        f"a ranked metric can't use a truth of the form {type(truth).__name__}.",
+        f"a ranked metric can't use a truth of the form {name_of(type(truth))}.",
         "ask it of rank and select tasks only",
     )
 
@@ -139,7 +140,7 @@ def order_of(prediction: Prediction) -> Sequence[str]:
         return prediction.pictures
     if not isinstance(prediction, Ranking):
         raise UserError(
-            f"a ranked metric can't score a prediction of the form {type(prediction).__name__}.",
+            f"a ranked metric can't score a prediction of the form {name_of(type(prediction))}.",
             "count failures before scoring, and ask ranked metrics of rank and select tasks only",
         )
     if prediction.scores is None:

@@ -6,6 +6,7 @@ from collections.abc import Callable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sightline.class_names import name_of
 from sightline.errors import UserError
 from sightline.score.context import Context
 from sightline.score.ranked.batch import order_of
@@ -80,14 +81,14 @@ def _true(truth: Truth) -> set[str]:
     if isinstance(truth, Relevance):
         return {picture for picture, grade in truth.grades.items() if grade >= 1}
     raise UserError(
-        f"a set metric can't use a truth of the form {type(truth).__name__}.", "ask it of select and rank tasks only"
+        f"a set metric can't use a truth of the form {name_of(type(truth))}.", "ask it of select and rank tasks only"
     )
 
 
 def _predicted(prediction: Prediction, cutoff: int | None) -> set[str]:
     if not isinstance(prediction, PictureSet | Ranking):
         raise UserError(
-            f"a set metric can't score a prediction of the form {type(prediction).__name__}.",
+            f"a set metric can't score a prediction of the form {name_of(type(prediction))}.",
             "count failures before scoring, and ask set metrics of select and rank tasks only",
         )
     return set(list(dict.fromkeys(order_of(prediction)))[:cutoff])

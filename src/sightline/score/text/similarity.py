@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from functools import partial
 from typing import Literal, TypeAlias
 
+from sightline.class_names import name_of
 from sightline.errors import UserError
 from sightline.score.context import Context
 from sightline.score.registry import Metric, MetricSpec, metric, register
@@ -42,7 +43,7 @@ class TextMetric:
         if not isinstance(truth, Traces) or not isinstance(prediction, Trace | Text):
             raise UserError(
                 f'metric "{self.base}" compares a trace with reference traces, '
-                f"not {type(prediction).__name__} with {type(truth).__name__}.",
+                f"not {name_of(type(prediction))} with {name_of(type(truth))}.",
                 "use it for tasks of the kind describe",
             )
         given = [self._part_of(reference) for reference in truth.references]

@@ -14,6 +14,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from sightline.class_names import name_of
 from sightline.errors import UserError
 from sightline.io import dump, write_whole
 from sightline.search.checksums import checksum, chosen
@@ -33,7 +34,7 @@ def save_columns(columns: Columns, folder: Path) -> None:
     entries, arrays = [], [np.ascontiguousarray(columns.present)]
     for name, column in columns.by_name.items():
         parts = _arrays_of(column)
-        entries.append({"name": name, "kind": type(column).__name__, "arrays": len(parts)})
+        entries.append({"name": name, "kind": name_of(type(column)), "arrays": len(parts)})
         arrays.extend(np.ascontiguousarray(part) for part in parts)
     header = dump(
         {

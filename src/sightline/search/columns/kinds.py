@@ -11,6 +11,7 @@ import numpy as np
 import orjson
 from numpy.typing import NDArray
 
+from sightline.class_names import known_as
 from sightline.search.folding import fold
 
 Mask: TypeAlias = NDArray[np.bool_]
@@ -65,6 +66,7 @@ class Vocabulary(Sequence[str]):
         return self.values[at]
 
 
+@known_as("Numbers")
 @dataclass(frozen=True, slots=True, eq=False)
 class Numbers:
     """A number for each row; NaN where there is none."""
@@ -75,6 +77,7 @@ class Numbers:
         return ~np.isnan(self.values)
 
 
+@known_as("Times")
 @dataclass(frozen=True, slots=True, eq=False)
 class Times:
     """Seconds since 1970: as the clock on the wall showed, and in UTC where the offset is known; NaN elsewhere."""
@@ -86,6 +89,7 @@ class Times:
         return ~np.isnan(self.wall)
 
 
+@known_as("Flags")
 @dataclass(frozen=True, slots=True, eq=False)
 class Flags:
     """1 for yes, 0 for no, -1 where nobody said."""
@@ -96,6 +100,7 @@ class Flags:
         return self.values >= 0
 
 
+@known_as("Texts")
 @dataclass(frozen=True, slots=True, eq=False)
 class Texts:
     """A text for each row, as its place in the vocabulary; -1 where there is none."""
@@ -115,6 +120,7 @@ class Texts:
         return None if code < 0 else self.vocabulary[code]
 
 
+@known_as("Labels")
 @dataclass(frozen=True, slots=True, eq=False)
 class Labels:
     """Any number of texts for each row, as pairs of a row and a place in the vocabulary, in order of row."""

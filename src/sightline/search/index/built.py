@@ -7,11 +7,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
+from sightline.class_names import known_as
 from sightline.search.index.manifest import Manifest
 from sightline.search.index.plan import Changes
 from sightline.search.index.vectors import Embedded
 
 
+@known_as("Parts")
 @dataclass(frozen=True, slots=True)
 class Parts:
     """What an index holds beside rows and words; what it held before stays in."""

@@ -10,9 +10,12 @@ from functools import lru_cache
 import numpy as np
 from PIL import Image, ImageChops, ImageFilter
 
+from sightline.class_names import known_as
+
 Coefficients = tuple[float, float, float, float, float, float, float, float]
 
 
+@known_as("Camera")
 @dataclass(frozen=True, slots=True)
 class Camera:
     """How a picture is taken.

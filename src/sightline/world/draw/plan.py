@@ -7,6 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from sightline.class_names import known_as
 from sightline.types import Relation
 from sightline.world.draw.camera import PLAIN_CAMERA, Camera
 
@@ -18,6 +19,7 @@ SIZE_FACTORS: Mapping[str, float] = MappingProxyType({"small": 1 / 1.5, "medium"
 """How much larger or smaller than usual a thing is."""
 
 
+@known_as("Spot")
 @dataclass(frozen=True, slots=True)
 class Spot:
     """A pinned spot: shares of its zone from the left and from the top, and a number that decides pose and flip."""
@@ -27,6 +29,7 @@ class Spot:
     look: int
 
 
+@known_as("ThingWish")
 @dataclass(frozen=True, slots=True)
 class ThingWish:
     """One thing that should be there; several alike are several wishes. `name` is its lasting identity."""
@@ -38,6 +41,7 @@ class ThingWish:
     spot: Spot | None = None
 
 
+@known_as("PersonWish")
 @dataclass(frozen=True, slots=True)
 class PersonWish:
     """Someone with lasting looks, today's coat and a pose; who holds something is drawn `holding`."""
@@ -51,6 +55,7 @@ class PersonWish:
     spot: Spot | None = None
 
 
+@known_as("SignWish")
 @dataclass(frozen=True, slots=True)
 class SignWish:
     """A sign with one or two words of at most nine capital letters each; `size` is that of the letters."""
@@ -62,6 +67,7 @@ class SignWish:
     spot: Spot | None = None
 
 
+@known_as("ScenePlan")
 @dataclass(frozen=True, slots=True)
 class ScenePlan:
     """All that decides how a picture looks; equal plans give equal pixels.

@@ -6,6 +6,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from random import Random
 
+from sightline.class_names import known_as
 from sightline.world.draw import ScenePlan
 from sightline.world.lives.devices import file_stem, folder_of
 from sightline.world.lives.visits import Moment
@@ -17,6 +18,7 @@ COPIES: tuple[CopyKind, ...] = ("exact", "smaller", "crop", "received", "screens
 """What becomes of copied pictures, in turn."""
 
 
+@known_as("Frame")
 @dataclass(frozen=True, slots=True)
 class Frame:
     """A file that is to be written; a copy has the plan of its source."""
@@ -33,6 +35,7 @@ class Frame:
     copy_of: str | None = None
 
 
+@known_as("Batch")
 @dataclass(frozen=True, slots=True)
 class Batch:
     """The pictures of one event (or of the days between events) with all copies of them."""

@@ -20,11 +20,13 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
+from sightline.class_names import known_as, name_of
 from sightline.types import Figure, Json, SceneGraph, Thing
 from sightline.world.draw.places import PLACES
 from sightline.world.tasks.traits import is_noticed, is_readable
 
 
+@known_as("AskThings")
 @dataclass(frozen=True, slots=True)
 class AskThings:
     """So many things of one of the kinds, of a colour; None leaves it open, and then one is enough."""
@@ -52,6 +54,7 @@ class AskThings:
         return len(things) == self.count or any(thing.colour == self.colour for thing in things)
 
 
+@known_as("AskPerson")
 @dataclass(frozen=True, slots=True)
 class AskPerson:
     """Someone of certain looks; None leaves a look open. Headgear and its colour are one look."""
@@ -78,6 +81,7 @@ class AskPerson:
         return any(self._wrong(figure) == 0 for figure in graph.figures)
 
 
+@known_as("AskWords")
 @dataclass(frozen=True, slots=True)
 class AskWords:
     """A sign that says this."""
@@ -89,6 +93,7 @@ class AskWords:
         return 2 if not signs else 0 if any(map(is_readable, signs)) else 1
 
 
+@known_as("AskRelation")
 @dataclass(frozen=True, slots=True)
 class AskRelation:
     """One thing or person in a relation to another; a person is told by the colour of the coat."""
@@ -133,7 +138,7 @@ class Ask:
     def as_json(self) -> dict[str, Json]:
         """For a machine to grade again."""
         return {
-            "subjects": [{"ask": type(each).__name__, **_fields(each)} for each in self.subjects],
+            "subjects": [{"ask": name_of(type(each)), **_fields(each)} for each in self.subjects],
             "places": list(self.places),
             "lights": list(self.lights),
         }
