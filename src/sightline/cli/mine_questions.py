@@ -55,7 +55,7 @@ def questions(
     from sightline.mine.questions import QuestionSettings, mine_questions, plan_questions, starts
     from sightline.mine.spending import billed
 
-    desk, common = job.desk(workspace, engine), job.common
+    desk, common = job.session(workspace, engine), job.common
     place, model = desk.workspace, job.asking.chosen(desk.config.annotate.model)
     scanned = open_corpus(place).pictures
     pictures = dict(islice(((each.id, each) for each in scanned.values()), common.limit))
