@@ -270,7 +270,7 @@ def test_what_is_wrong_with_the_means_is_found_before_anything_is_asked(workspac
             mined = mining(workspace, server)
             told = replace(mined.settings, **wrong)
             with pytest.raises(UserError, match="nonsense"):
-                Mining(mined.desk, tmp_path / "mine", told).run_all(tmp_path / "bench")
+                Mining(mined.session, tmp_path / "mine", told).run_all(tmp_path / "bench")
         assert not server.requests
 
 

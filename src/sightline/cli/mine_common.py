@@ -98,13 +98,13 @@ class MiningJob(Job):
         from sightline.mine import Mining
         from sightline.mine.files import Files
 
-        desk = self.session(workspace, engine)
-        folder = self.how.project or desk.workspace / "mine"
+        session = self.session(workspace, engine)
+        folder = self.how.project or session.workspace / "mine"
         if goes_on:
-            settings = self._as_before(Files(folder).settings(), desk.config)
+            settings = self._as_before(Files(folder).settings(), session.config)
         else:
-            settings = _by(self.asking.chosen(desk.config.annotate.model), desk.config)
-        return Mining(desk, folder, self.how.given(settings, self.common.seed))
+            settings = _by(self.asking.chosen(session.config.annotate.model), session.config)
+        return Mining(session, folder, self.how.given(settings, self.common.seed))
 
     def _as_before(self, settings: Settings, config: Config) -> Settings:
         """The settings of a project, by another model where one is given."""
