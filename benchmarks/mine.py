@@ -21,11 +21,12 @@ from pathlib import Path
 import numpy as np
 
 from sightline.agent.web import OfflineWeb
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.scan import scan
 from sightline.corpus.view import open_corpus
-from sightline.mine import Desk, Mining, Settings
+from sightline.mine import Mining, Settings
 from sightline.mine.assembling import choose, type_of
 from sightline.mine.chains import Chain
 from sightline.mine.files import VERDICTS
@@ -136,7 +137,7 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
     """Questions about the pictures of a mined life: what came of the starts, and which of the kept ones are right."""
     world = read_world(folder / "life")
     web = world_web(world.seed, world.lives)
-    desk = Desk(folder / "ws", Config(), Asking())
+    desk = Session(folder / "ws", Config(), Asking())
     pictures = {picture.id: picture for picture in open_corpus(folder / "ws").pictures.values()}
     settings = QuestionSettings("builtin/world", count=1_000, seed=seed)
     found = starts(list(pictures.values()), settings.model, desk, seed)
@@ -152,7 +153,7 @@ def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[lis
     addresses = folder / "life" / "addresses.jsonl"
     scan(folder / "life" / "pictures", workspace=workspace, metadata=addresses, config=config)
     settings = Settings("builtin/world", embedder="world", queries=queries, seed=seed, confirm=False)
-    mining = Mining(Desk(workspace, config, Asking()), workspace / "mine", settings)
+    mining = Mining(Session(workspace, config, Asking()), workspace / "mine", settings)
     started = time.monotonic()
     for stage in STAGES:
         mining.run(stage)

@@ -17,12 +17,13 @@ from PIL import Image
 from make_tools import COLOURS, colour_of, picture_in, rows, words_in
 from models_server import Received, Server, chat, respond_json, serving_in_thread
 from sightline import bench
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.corpus.scan import scan
 from sightline.engine.budget import Budget
 from sightline.engine.ledger import read_ledger
 from sightline.errors import StoppedError, UserError
-from sightline.mine import STAGES, Desk, Done, Mining, OwnerRules, Settings
+from sightline.mine import STAGES, Done, Mining, OwnerRules, Settings
 from sightline.mine.confirming import NO_LOOK, OTHER_LOOK
 from sightline.models.asking import Asking
 from sightline.models.protocols import Pixels, Vectors
@@ -117,7 +118,7 @@ def workspace(tmp_path: Path) -> Path:
 def mining(workspace: Path, server: Server, config: Config | None = None, **asking: Any) -> Mining:
     bounds = {"metadata_bound": 1.1, "retrieval_bound": 1.1}
     settings = Settings("vllm/seer", writer="vllm/seer", rules=RULES, queries=2, **bounds)
-    desk = Desk(workspace, config or Config(), Asking(base_url=server.base_url, **asking))
+    desk = Session(workspace, config or Config(), Asking(base_url=server.base_url, **asking))
     return Mining(desk, workspace / "mine", settings, ByColour())
 
 
@@ -269,7 +270,7 @@ def test_what_is_wrong_with_the_means_is_found_before_anything_is_asked(workspac
             mined = mining(workspace, server)
             told = replace(mined.settings, **wrong)
             with pytest.raises(UserError, match="nonsense"):
-                Mining(mined.desk, tmp_path / "mine", told).run_all(tmp_path / "bench")
+                Mining(mined.session, tmp_path / "mine", told).run_all(tmp_path / "bench")
         assert not server.requests
 
 

@@ -18,9 +18,9 @@ from mine_tools import script
 from models_server import Received, chat, respond_json, serving_in_thread
 from sightline import bench
 from sightline.agent.web import OfflineWeb, WebHit, WebPage, WebPicture
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
-from sightline.mine import Desk
 from sightline.mine.chains import Chain, Walk
 from sightline.mine.nouns import Clue
 from sightline.mine.question_tasks import Mined, worded, write_questions
@@ -194,7 +194,7 @@ def test_what_is_known_without_the_picture_or_without_search_is_refused(
     (tmp_path / "p.png").write_bytes(png("blue"))
     pictures = {"p.png": Picture("p.png", (tmp_path / "p.png").as_uri())}
     with serving_in_thread(answering(blind, closed)) as server:
-        desk = Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
+        desk = Session(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
         settings = QuestionSettings("vllm/seer", tries=2)
         mined = mine_questions([clue()], pictures, SmallWeb(pages), settings, desk)
     (question,) = mined.questions
@@ -217,7 +217,7 @@ def test_a_filter_that_can_not_be_asked_refuses_the_question_and_is_counted(tmp_
     (tmp_path / "p.png").write_bytes(png("blue"))
     pictures = {"p.png": Picture("p.png", (tmp_path / "p.png").as_uri())}
     with serving_in_thread(silent) as server:
-        desk = Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
+        desk = Session(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
         mined = mine_questions([clue()], pictures, SmallWeb(), QuestionSettings("vllm/seer"), desk)
     assert [question.reasons for question in mined.questions] == [(UNASKED,)]
     assert mined.counts[UNASKED] == 1 and sum(mined.failures.values()) == 1
@@ -235,7 +235,7 @@ def test_a_picture_that_shows_two_names_starts_nothing(tmp_path: Path) -> None:
         (tmp_path / f"{colour}.png").write_bytes(png(colour))
     pictures = [Picture(f"{colour}.png", (tmp_path / f"{colour}.png").as_uri()) for colour in ("red", "blue")]
     with serving_in_thread(reading) as server:
-        found = starts(pictures, "vllm/seer", Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url)))
+        found = starts(pictures, "vllm/seer", Session(tmp_path / "ws", Config(), Asking(base_url=server.base_url)))
     assert [(each.name, each.picture) for each in found.clues] == [("ABY", "blue.png")]
 
 
@@ -243,7 +243,7 @@ def test_where_no_picture_is_read_the_reason_is_told(tmp_path: Path) -> None:
     (tmp_path / "p.png").write_bytes(png())
     picture = Picture("p.png", (tmp_path / "p.png").as_uri())
     with serving_in_thread(lambda _: respond_json({"error": {"message": "not today"}}, 400)) as server:
-        desk = Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
+        desk = Session(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
         with pytest.raises(UserError, match="not today"):
             starts([picture], "vllm/seer", desk)
 
@@ -255,7 +255,7 @@ def test_a_budget_that_ends_it_before_a_question_is_kept_is_told_as_that(tmp_pat
 
 def test_a_plan_asks_nobody(tmp_path: Path) -> None:
     (tmp_path / "p.png").write_bytes(png("blue"))
-    desk = Desk(tmp_path / "ws", Config(), Asking())
+    desk = Session(tmp_path / "ws", Config(), Asking())
     picture = Picture("p.png", (tmp_path / "p.png").as_uri())
     plan = plan_questions([picture], QuestionSettings("openai/gpt-5-mini", count=4, tries=2), desk)
     assert [(stage.stage, stage.calls) for stage in plan.stages] == [("mine-parse", 1), ("mine-questions", 16)]
@@ -266,7 +266,7 @@ def test_a_question_that_tells_a_name_is_refused(tmp_path: Path) -> None:
     (tmp_path / "p.png").write_bytes(png())
     pictures = {"p.png": Picture("p.png", (tmp_path / "p.png").as_uri())}
     with serving_in_thread(answering("no", "no")) as server:
-        desk = Desk(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
+        desk = Session(tmp_path / "ws", Config(), Asking(base_url=server.base_url))
         mined = mine_questions([clue()], pictures, SmallWeb(pages), QuestionSettings("vllm/seer"), desk)
     assert mined.questions[0].reasons == (LEAK,) and not mined.kept
 

@@ -14,8 +14,9 @@ from sightline.cli.asking import ChatOptions, Positive
 from sightline.cli.common import Common
 
 if TYPE_CHECKING:
+    from sightline.calls.session import Session
     from sightline.config import Config
-    from sightline.mine import Desk, Mining, Settings
+    from sightline.mine import Mining, Settings
 
 Workspace = Annotated[Path | None, Parameter(help="A scanned workspace; --workspace when not given.")]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
@@ -30,12 +31,12 @@ class Job:
     asking: ChatOptions = ChatOptions()
     common: Common = Common()
 
-    def desk(self, workspace: Path | None, engine: str) -> Desk:
+    def session(self, workspace: Path | None, engine: str) -> Session:
         """Where and how models are asked."""
-        from sightline.mine import Desk
+        from sightline.calls.session import Session
 
         common = self.common
-        return Desk(workspace or common.workspace_path, common.settings(), self.asking.asking(common), engine)
+        return Session(workspace or common.workspace_path, common.settings(), self.asking.asking(common), engine)
 
 
 @Parameter(name="*", group="Mining")
@@ -97,13 +98,13 @@ class MiningJob(Job):
         from sightline.mine import Mining
         from sightline.mine.files import Files
 
-        desk = self.desk(workspace, engine)
-        folder = self.how.project or desk.workspace / "mine"
+        session = self.session(workspace, engine)
+        folder = self.how.project or session.workspace / "mine"
         if goes_on:
-            settings = self._as_before(Files(folder).settings(), desk.config)
+            settings = self._as_before(Files(folder).settings(), session.config)
         else:
-            settings = _by(self.asking.chosen(desk.config.annotate.model), desk.config)
-        return Mining(desk, folder, self.how.given(settings, self.common.seed))
+            settings = _by(self.asking.chosen(session.config.annotate.model), session.config)
+        return Mining(session, folder, self.how.given(settings, self.common.seed))
 
     def _as_before(self, settings: Settings, config: Config) -> Settings:
         """The settings of a project, by another model where one is given."""

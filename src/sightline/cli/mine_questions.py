@@ -55,21 +55,21 @@ def questions(
     from sightline.mine.questions import QuestionSettings, mine_questions, plan_questions, starts
     from sightline.mine.spending import billed
 
-    desk, common = job.desk(workspace, engine), job.common
-    place, model = desk.workspace, job.asking.chosen(desk.config.annotate.model)
+    session, common = job.session(workspace, engine), job.common
+    place, model = session.workspace, job.asking.chosen(session.config.annotate.model)
     scanned = open_corpus(place).pictures
     pictures = dict(islice(((each.id, each) for each in scanned.values()), common.limit))
     settings = QuestionSettings(model, count, hops, tries, common.seed or 0)
     if job.asking.plan:
-        show_plan(plan_questions(list(pictures.values()), settings, desk), common)
+        show_plan(plan_questions(list(pictures.values()), settings, session), common)
         return
     if out is None:
         raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
     check_place(out, QUESTIONS, scanned)
     opened = _web(web, place, common)
     with billed(place) as bill:
-        found = starts(list(pictures.values()), model, desk, settings.seed)
-        mined = mine_questions(found.clues, pictures, opened, settings, desk)
+        found = starts(list(pictures.values()), model, session, settings.seed)
+        mined = mine_questions(found.clues, pictures, opened, settings, session)
     Files(place / "mine").write(FILE, mined.questions)
     failures = Counter(found.failures) + Counter(mined.failures)
     card = {"mined_by": model, "web": web.partition(":")[0]}

@@ -17,6 +17,7 @@ from sightline.engine.limits import Gate, Limiter, Limits
 from sightline.engine.mapping import Bridge, Mapped, Stage
 from sightline.engine.mapping import map as map_
 from sightline.engine.spread_choice import EngineChoice
+from sightline.errors import UserError
 
 Item = TypeVar("Item")
 Result = TypeVar("Result")
@@ -60,7 +61,7 @@ class SharedHere:
     """What is shared by a stage that runs in this process."""
 
     journal: Journal
-    budget: Budget | None
+    budget: Purse | None
     limiters: dict[str, Limiter] = field(default_factory=dict)
 
     def limiter(self, endpoint: str, limits: Limits | None = None) -> Limiter:
@@ -74,7 +75,7 @@ async def spread(
     workspace: Path,
     *,
     engine: str | EngineChoice = "local",
-    budget: Budget | None = None,
+    budget: Purse | None = None,
     concurrency: int = 640,
     workers: int | None = None,
     show_progress: bool = True,
@@ -91,6 +92,11 @@ async def spread(
     if choice.kind == "ray":
         from sightline.engine.ray_map import map_on_ray
 
+        if budget is not None and not isinstance(budget, Budget):
+            raise UserError(
+                f"a cluster keeps to an engine.Budget, not to a {type(budget).__name__}.",
+                "give a Budget, or leave --engine out: on this machine any budget is kept to",
+            )
         work = map_on_ray(items, spec, workspace, choice, budget, concurrency, workers, show_progress, total)
     else:
         work = _map_here(items, spec, workspace, budget, concurrency, show_progress, total)
@@ -110,7 +116,7 @@ async def _map_here(
     items: Iterable[Item],
     spec: StageSpec[Item, Result],
     workspace: Path,
-    budget: Budget | None,
+    budget: Purse | None,
     concurrency: int,
     show_progress: bool,
     total: int | None,

@@ -2,16 +2,11 @@
 
 from __future__ import annotations
 
-import asyncio
 import hashlib
-from collections.abc import Iterable
-from dataclasses import dataclass, replace
-from pathlib import Path
+from dataclasses import dataclass
 
-from sightline.config import Config
 from sightline.config.making import AskingSettings
 from sightline.engine import EngineChoice
-from sightline.engine.budget import Budget
 from sightline.engine.plan import Plan, Range, StagePlan
 from sightline.errors import StoppedError, UserError
 from sightline.make.project import Project
@@ -20,8 +15,6 @@ from sightline.models.batches.desk import Desk, Making, Requests
 from sightline.models.batches.following import EVERY, LONGEST, Tell
 from sightline.models.batches.job import MANIFEST
 from sightline.models.batches.making import MAX_REQUESTS
-from sightline.models.chat import open_chat
-from sightline.types import ChatRequest
 
 
 @dataclass(frozen=True, slots=True)
@@ -32,33 +25,6 @@ class BatchWish:
     every: float = EVERY
     deadline: float = LONGEST
     tell: Tell = lambda _: None
-
-
-def price(
-    requests: Iterable[ChatRequest],
-    model: str,
-    config: Config,
-    workspace: Path,
-    asking: Asking,
-    stage: str,
-    *,
-    calls: int | None = None,
-) -> Plan:
-    """What these calls would cost, or so many `calls` like them; nobody is asked."""
-
-    async def planned() -> Plan:
-        asked = replace(asking, plan=True)
-        async with open_chat(model, config, workspace=workspace, asking=asked, stage=stage) as caller:
-            return Plan((caller.plan(requests, calls),))
-
-    return asyncio.run(planned())
-
-
-def budget_of(asking: Asking) -> Budget | None:
-    """The budget, as the engine shares it out; any other purse would be ignored there, so it is refused."""
-    if asking.budget is None or isinstance(asking.budget, Budget):
-        return asking.budget
-    raise TypeError(f"a stage keeps to an engine.Budget, not to a {type(asking.budget).__name__}")
 
 
 def free(stage: str, who: str) -> Plan:

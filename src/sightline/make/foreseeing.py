@@ -7,15 +7,17 @@ from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import replace
 from itertools import islice
 
+from sightline.calls.ask_many import price_many
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.engine.plan import Plan, StagePlan
 from sightline.make import project as files
 from sightline.make.annotate.stage import AnnotateStage, TaxonomyStage, has_taxonomy
-from sightline.make.asking import free, price
+from sightline.make.asking import free
 from sightline.make.files import read_images, read_seeds
 from sightline.make.judge import photos
+from sightline.make.judge.groups import STAGE as JUDGE
 from sightline.make.judge.groups import group_pool
-from sightline.make.judge.live import STAGE as JUDGE
 from sightline.make.judge.pool import check_retrievers
 from sightline.make.judge.questions import Questions
 from sightline.make.judge.stage import JudgeStage
@@ -148,5 +150,5 @@ def _estimate(
     stage: str, sample: Sequence[ChatRequest], calls: int, basis: str, model: str, project: Project, asking: Asking
 ) -> Plan:
     fresh = replace(asking, fresh=True)  # These very calls will not be made: the journal can't have them.
-    (found,) = price(sample, model, project.config, project.workspace, fresh, stage, calls=calls).stages
+    found = price_many(sample, model, stage, Session(project.workspace, project.config, fresh), calls)
     return Plan((replace(found, basis=f"the settings, an estimate: {basis}"),))

@@ -1,6 +1,5 @@
 """A photo history → questions that need its context, with the graph that they come from. Docs: docs/mine.md."""
 
-from sightline.mine.asking import Desk
 from sightline.mine.done import Done
 from sightline.mine.graph import MemoryGraph, read_graph
 from sightline.mine.pipeline import STAGES, Mining
@@ -10,7 +9,6 @@ __all__ = [
     "DISBENCH",
     "GENTLE",
     "STAGES",
-    "Desk",
     "Done",
     "MemoryGraph",
     "Mining",

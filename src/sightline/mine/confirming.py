@@ -6,7 +6,8 @@ from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Ask, Gathered, strict
+from sightline.calls.ask_many import Ask
+from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Gathered, strict
 from sightline.mine.knowledge import Knowledge
 from sightline.mine.nouns import Verdict
 from sightline.types import ChatRequest, ImagePart, Message, Picture

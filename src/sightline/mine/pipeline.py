@@ -10,13 +10,15 @@ from functools import cached_property
 from pathlib import Path
 from typing import Literal, TypeAlias, get_args
 
+from sightline.calls.ask_many import check_model
+from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
 from sightline.engine.plan import Plan
 from sightline.errors import UserError
 from sightline.io import read_json, write_whole
 from sightline.mine import confirming, parsing, verifying, writing
 from sightline.mine import files as names
-from sightline.mine.asking import Desk, Gathered
+from sightline.mine.asking import Gathered, gather
 from sightline.mine.assembling import REQUESTS, check_place, choose, refusals, retained, type_of, write_benchmark
 from sightline.mine.checking import Ranker, anchor_words, check
 from sightline.mine.done import Done
@@ -33,7 +35,7 @@ from sightline.mine.settings import GENTLE, Settings
 from sightline.mine.spending import billed
 from sightline.mine.templates import drafts_by_templates
 from sightline.models.embedders.listed import embed_words
-from sightline.models.embedders.session import Session
+from sightline.models.embedders.session import Session as EmbedderSession
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark, Corpus, Picture
 from sightline.types.words import counted
@@ -46,14 +48,14 @@ _SHOWN = "pictures and what they show"
 class Mining:
     """One project: a workspace's corpus, a folder for the stages' files, and how models are asked."""
 
-    def __init__(self, desk: Desk, folder: Path, settings: Settings, embedder: Embedder | None = None) -> None:
+    def __init__(self, session: Session, folder: Path, settings: Settings, embedder: Embedder | None = None) -> None:
         """`embedder` is an open one, instead of the one that the settings name."""
-        self.desk, self.files, self.settings = desk, Files(folder), settings
+        self.session, self.files, self.settings = session, Files(folder), settings
         self._embedder = embedder
 
     @cached_property
     def corpus(self) -> Corpus:
-        return open_corpus(self.desk.workspace)
+        return open_corpus(self.session.workspace)
 
     @cached_property
     def everyone(self) -> tuple[History, ...]:
@@ -92,14 +94,14 @@ class Mining:
         }
         started = time.monotonic()
         self.files.keep_settings(self.settings)
-        with billed(self.desk.workspace) as bill:
+        with billed(self.session.workspace) as bill:
             done = stages[stage]()
         self.files.retain(stage, {**done.counts, "failed": sum(done.failures.values())})
         return replace(done, bill=bill, seconds=time.monotonic() - started)
 
     def plan(self) -> Plan:
         """What all stages would cost."""
-        return plan_mining([picture for history in self.histories for picture in history], self.settings, self.desk)
+        return plan_mining([picture for history in self.histories for picture in history], self.settings, self.session)
 
     # --- stages ------------------------------------------------------------------------------------------------
 
@@ -108,7 +110,7 @@ class Mining:
         pictures = [picture for history in self.histories for picture in history]
         model = self.settings.model
         asks = [(picture, parsing.ask_for(picture, model)) for picture in pictures]
-        came = self.desk.gather(asks, model, parsing.STAGE)
+        came = gather(asks, model, parsing.STAGE, self.session)
         readings = [parsing.reading_of(picture.id, reply, model) for picture, reply in came.replies]
         path = self.files.write(names.READINGS, readings)
         failed = [{"picture": picture.id, "kind": why.kind, "error": why.message} for picture, why in came.failed]
@@ -139,7 +141,7 @@ class Mining:
         pictures = {picture.id: picture for history in histories for picture in history}
         model = self.settings.model
         asks = [(each, verifying.ask_for(each, pictures, model)) for each in followed]
-        came = self.desk.gather(asks, model, verifying.STAGE)
+        came = gather(asks, model, verifying.STAGE, self.session)
         found = [said for each, reply in came.replies for said in verifying.associations_of(each, reply)]
         path = self.files.write(names.ASSOCIATIONS, found)
         failed = [{"clue": each.clue.id, "kind": why.kind, "error": why.message} for each, why in came.failed]
@@ -167,7 +169,7 @@ class Mining:
         if self.settings.writer is None:
             drafts = list(drafts_by_templates(self.graph(), self.settings))
             return Done("queries", (self.files.write(names.DRAFTS, drafts),), _drafted(drafts))
-        made = writing.drafts_by_model(self.graph(), self.settings, self.desk)
+        made = writing.drafts_by_model(self.graph(), self.settings, self.session)
         path = self.files.write(names.DRAFTS, made.drafts)
         made.came.raise_if_stopped(f"{len(made.drafts):,} drafts are in {path}.")
         counts = {"written": made.written, **_drafted(made.drafts)}
@@ -190,7 +192,7 @@ class Mining:
         came: Gathered[confirming.Look] = Gathered()
         if self.settings.confirm:
             asks = list(confirming.looks(verdicts, known, pictures, self.settings.model))
-            came = self.desk.gather(asks, self.settings.model, confirming.STAGE)
+            came = gather(asks, self.settings.model, confirming.STAGE, self.session)
             verdicts = confirming.confirmed(verdicts, [look for look, _ in asks], came)
         path = self.files.write(names.VERDICTS, verdicts)
         came.raise_if_stopped(f"{len(verdicts):,} drafts are checked, some without a second look, in {path}.")
@@ -254,41 +256,41 @@ class Mining:
         self.files.write(names.OWNERS, map(Owner.of, self.everyone))
         if self.histories:
             for model in dict.fromkeys((self.settings.model, self.settings.writer or self.settings.model)):
-                self.desk.check(model)
-            with self._session() as session:
-                session.tell_who_sees(_SHOWN)
+                check_model(model, self.session)
+            with self._session() as opened:
+                opened.tell_who_sees(_SHOWN)
 
-    def _session(self) -> Session:
+    def _session(self) -> EmbedderSession:
         embedder = self._embedder if self._embedder is not None else self.settings.embedder
-        asking = self.desk.asking
-        return Session(
-            embedder, self.desk.workspace, config=self.desk.config, local_only=asking.local_only, asking=asking
+        asking = self.session.asking
+        return EmbedderSession(
+            embedder, self.session.workspace, config=self.session.config, local_only=asking.local_only, asking=asking
         )
 
     def _followed(self, histories: Iterable[History], readings: Mapping[str, Reading]) -> list[Followed]:
         found: list[Followed] = []
-        with self._session() as session:
-            session.tell_who_sees(_SHOWN)
+        with self._session() as opened:
+            opened.tell_who_sees(_SHOWN)
             for history in histories:
                 event_of = {picture.id: event.id for event in history.events for picture in event.pictures}
                 own = {id_: readings[id_] for id_ in event_of}
                 clues = rarest_clues(own, event_of, self.settings.clues)
-                found += follow(history, clues, self.settings.near, session, self.desk.config)
+                found += follow(history, clues, self.settings.near, opened, self.session.config)
         return [each for each in found if each.neighbours]
 
     def _rankers(
         self, drafts: list[Draft], known: Mapping[str, Knowledge], pictures: Mapping[str, Picture]
     ) -> Iterator[tuple[str, Ranker]]:
-        with self._session() as session:
+        with self._session() as opened:
             for owner, own in known.items():
                 asked = [draft for draft in drafts if draft.owner == owner]
                 texts = list(dict.fromkeys(text for draft in asked for text in (draft.query, anchor_words(draft, own))))
                 if texts:
-                    ids, vectors = embedded_pictures([pictures[id_] for id_ in own.photos], session, self.desk.config)
-                    words = embed_words(texts, session)
+                    ids, vectors = embedded_pictures([pictures[id_] for id_ in own.photos], opened, self.session.config)
+                    words = embed_words(texts, opened)
                     if words.stopped is not None:
                         raise words.stopped
-                    rows = dict(zip(texts, words.vectors(texts, session), strict=True))
+                    rows = dict(zip(texts, words.vectors(texts, opened), strict=True))
                     yield owner, Ranker(ids, vectors, rows)
 
 

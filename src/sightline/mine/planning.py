@@ -4,9 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 
+from sightline.calls.ask_many import price_many
+from sightline.calls.session import Session
 from sightline.engine.plan import Plan
 from sightline.mine import confirming, parsing, verifying, writing
-from sightline.mine.asking import Desk
 from sightline.mine.drafting import OVERSAMPLED
 from sightline.mine.settings import Settings
 from sightline.types import Picture
@@ -15,18 +16,20 @@ _LOOKS_EACH = 2
 """Calls of a second look at a usual request."""
 
 
-def plan_mining(pictures: Sequence[Picture], settings: Settings, desk: Desk) -> Plan:
+def plan_mining(pictures: Sequence[Picture], settings: Settings, session: Session) -> Plan:
     """What all stages would cost, if every picture has as many clues as are followed and all drafts pass."""
     model, writer = settings.model, settings.writer
     parse = (parsing.ask_for(picture, model).request for picture in pictures)
     compared = [verifying.typical(pictures, settings.near, model)]
     stages = [
-        desk.price(parse, model, parsing.STAGE),
-        desk.price(compared, model, verifying.STAGE, len(pictures) * settings.clues),
+        price_many(parse, model, parsing.STAGE, session),
+        price_many(compared, model, verifying.STAGE, session, len(pictures) * settings.clues),
     ]
     if writer is not None:
-        stages.append(desk.price([writing.typical(writer)], writer, writing.STAGE, writing.calls_for(settings)))
+        stages.append(
+            price_many([writing.typical(writer)], writer, writing.STAGE, session, writing.calls_for(settings))
+        )
     if settings.confirm:
         looked, calls = [confirming.typical(pictures, model)], _LOOKS_EACH * OVERSAMPLED * settings.queries
-        stages.append(desk.price(looked, model, confirming.STAGE, calls))
+        stages.append(price_many(looked, model, confirming.STAGE, session, calls))
     return Plan(tuple(stages))

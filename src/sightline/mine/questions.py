@@ -9,10 +9,12 @@ from dataclasses import dataclass, field, replace
 from random import Random
 
 from sightline.agent.web import Web, WebPage
+from sightline.calls.ask_many import Ask, price_many
+from sightline.calls.session import Session
 from sightline.engine.plan import Plan
 from sightline.errors import StoppedError, UserError
 from sightline.mine import parsing, web_pages
-from sightline.mine.asking import Ask, Desk
+from sightline.mine.asking import gather
 from sightline.mine.chains import Chain, Walk
 from sightline.mine.nouns import Clue
 from sightline.mine.question_tasks import Mined, Question, worded
@@ -57,12 +59,13 @@ class Starts:
     failures: Mapping[str, int] = field(default_factory=dict)
 
 
-def starts(pictures: Sequence[Picture], model: str, desk: Desk, seed: int = 0, sure: float = 0.5) -> Starts:
+def starts(pictures: Sequence[Picture], model: str, session: Session, seed: int = 0, sure: float = 0.5) -> Starts:
     """Names that pictures show, each once, in random order: words on signs, and landmarks.
 
     A picture that shows several of a kind starts nothing: it would not be clear which is meant.
     """
-    came = desk.gather([(picture, parsing.ask_for(picture, model)) for picture in pictures], model, parsing.STAGE)
+    asks = [(picture, parsing.ask_for(picture, model)) for picture in pictures]
+    came = gather(asks, model, parsing.STAGE, session)
     came.raise_if_stopped(f"{len(came.replies):,} of {len(pictures):,} pictures were read.")
     if came.why_nothing:
         raise UserError(
@@ -78,26 +81,26 @@ def starts(pictures: Sequence[Picture], model: str, desk: Desk, seed: int = 0, s
     return Starts(Random(f"questions {seed}").sample(list(named.values()), len(named)), came.failures)
 
 
-def plan_questions(pictures: Sequence[Picture], settings: QuestionSettings, desk: Desk) -> Plan:
+def plan_questions(pictures: Sequence[Picture], settings: QuestionSettings, session: Session) -> Plan:
     """What reading the pictures and asking the filters would cost; how many pages' pictures are read is not known."""
     if not pictures:
         raise UserError("there are no pictures to ask about.", "scan some first: sightline scan DIR")
     model, first = settings.model, ImagePart(pictures[0].uri)
     read = (parsing.ask_for(picture, model).request for picture in pictures)
     asked = [ChatRequest(model, (Message("user", (_SHORT * 4, first)),), max_tokens=_ANSWER_TOKENS)]
-    filters = desk.price(asked, model, STAGE, 2 * settings.tries * settings.count)
-    return Plan((desk.price(read, model, parsing.STAGE), filters))
+    filters = price_many(asked, model, STAGE, session, 2 * settings.tries * settings.count)
+    return Plan((price_many(read, model, parsing.STAGE, session), filters))
 
 
 def mine_questions(
-    clues: Sequence[Clue], pictures: Mapping[str, Picture], web: Web, settings: QuestionSettings, desk: Desk
+    clues: Sequence[Clue], pictures: Mapping[str, Picture], web: Web, settings: QuestionSettings, session: Session
 ) -> Mined:
     """Follow the clues until enough questions are kept; all calls are journaled. The web is closed at the end."""
 
     async def work() -> Mined:
-        place, asking = desk.workspace, desk.asking
+        place, asking = session.workspace, session.asking
         try:
-            async with open_chat(settings.model, desk.config, workspace=place, asking=asking, stage=STAGE) as caller:
+            async with open_chat(settings.model, session.config, workspace=place, asking=asking, stage=STAGE) as caller:
                 return await _Miner(caller, web, pictures, settings).all(clues)
         finally:
             await web.close()

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping, Sequence
 from typing import Any, get_args
 
-from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Ask, strict
+from sightline.calls.ask_many import Ask
+from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, strict
 from sightline.mine.neighbours import Followed, Neighbour
 from sightline.mine.nouns import Association, Clue, Rule
 from sightline.mine.parsing import one_line

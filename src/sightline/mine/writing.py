@@ -8,7 +8,9 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, get_args
 
-from sightline.mine.asking import MAX_TOKENS, TEXT, Ask, Desk, Gathered, a_list, strict
+from sightline.calls.ask_many import Ask
+from sightline.calls.session import Session
+from sightline.mine.asking import MAX_TOKENS, TEXT, Gathered, a_list, gather, strict
 from sightline.mine.drafting import OVERSAMPLED, Distinct, Source, as_draft, knowledge_of, shares, subgraphs
 from sightline.mine.graph import MemoryGraph
 from sightline.mine.logic import decide
@@ -93,7 +95,7 @@ class Drafted:
     came: Gathered[Source]
 
 
-def drafts_by_model(graph: MemoryGraph, settings: Settings, desk: Desk) -> Drafted:
+def drafts_by_model(graph: MemoryGraph, settings: Settings, session: Session) -> Drafted:
     """Have requests written; those that speak of what is not there, and those that were asked before, are no drafts."""
     assert settings.writer is not None
     around = graph.around()
@@ -104,7 +106,7 @@ def drafts_by_model(graph: MemoryGraph, settings: Settings, desk: Desk) -> Draft
         for known, share in zip(everyone, calls, strict=False)
         for source in islice(subgraphs(known, around, settings), share)
     ]
-    came = desk.gather(asks, settings.writer, STAGE)
+    came = gather(asks, settings.writer, STAGE, session)
     distinct, drafts, numbers, rows = Distinct(), list[Draft](), Counter[str](), 0
     for source, reply in came.replies:
         rows += len(_rows(reply.parsed))

@@ -2,27 +2,22 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Collection, Iterable, Sequence
-from dataclasses import dataclass, field, replace
-from itertools import islice
+from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
 from sightline import bench
+from sightline.calls.ask_many import Job, ask_many, price_first
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.engine.budget import Budget
 from sightline.engine.plan import Plan
-from sightline.engine.spreading import StageSpec, run_spread
 from sightline.errors import SightlineError
 from sightline.models.asking import Asking
-from sightline.models.chat import open_chat
 from sightline.reason.questions import Question, questions_of, require_tasks
 from sightline.types import Benchmark, ChatRequest, Failure, TaskKind
 
 _AT_ONCE = 128
-_PLANNED = 2_000
-"""Requests that a plan looks at; of more, the first so many stand for the rest."""
 R = TypeVar("R")
 
 
@@ -51,20 +46,18 @@ class Work:
         require_tasks(questions, benchmark, kinds)
         return benchmark, questions
 
-    def ask(self, questions: Sequence[Question], spec: StageSpec[Question, R]) -> Came[R]:
-        """Each question through a stage, until all are done or a budget, or a server that is down, stops it."""
+    @property
+    def session(self) -> Session:
+        """Where and how models are asked."""
+        return Session(self.workspace, self.config, self.asking, self.engine)
+
+    def ask(self, questions: Sequence[Question], job: Job[Question, R]) -> Came[R]:
+        """Each question through a job, until all are done or a budget, or a server that is down, stops it."""
         found: dict[str, R | Failure] = {}
-        limits, budget = self.asking.limits, self.asking.budget
-        results = run_spread(
-            questions,
-            spec,
-            self.workspace,
-            engine=self.engine,
-            budget=budget if isinstance(budget, Budget) else None,
-            concurrency=_AT_ONCE if limits is None else max(8, limits.most),
-        )
+        limits = self.asking.limits
+        at_once = _AT_ONCE if limits is None else max(8, limits.most)
         try:
-            for question, result in results:
+            for question, result in ask_many(questions, job, self.session, concurrency=at_once):
                 found[question.task.id] = result
         except SightlineError as stopped:
             return Came(found, stopped)
@@ -72,11 +65,4 @@ class Work:
 
     def price(self, model: str, stage: str, requests: Iterable[ChatRequest | Failure], calls: int) -> Plan:
         """What so many requests would cost; nobody is asked."""
-        sent = (request for request in requests if not isinstance(request, Failure))
-
-        async def planned() -> Plan:
-            asked = replace(self.asking, plan=True)
-            async with open_chat(model, self.config, workspace=self.workspace, asking=asked, stage=stage) as caller:
-                return Plan((caller.plan(islice(sent, _PLANNED), None if calls <= _PLANNED else calls),))
-
-        return asyncio.run(planned())
+        return Plan((price_first(requests, model, stage, self.session, calls),))

@@ -1,27 +1,38 @@
-"""A reply → an annotation, or a failure; a reply that does not fit is asked for once more."""
+"""Annotating by a chat model: a reply → an annotation, or a failure; one that does not fit is asked for once more."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from typing import Any, cast
 
 from sightline.config import Config
 from sightline.make.annotate.questions import Questions, metadata_of
 from sightline.make.files import LOOK_ALIKE, PHASH, SCHEMA, SHA256
+from sightline.models.batches.desk import Requests
 from sightline.models.failures import failure
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import ask_again
 from sightline.types import Annotation, ChatReply, Failure, Json, Picture
 
+STAGE = "annotate"
+
 
 @dataclass(frozen=True, slots=True)
 class Answers:
-    """Turns replies about pictures into annotations."""
+    """The job of annotating: asks about pictures, and turns replies into annotations."""
 
     questions: Questions
+    stage: str = STAGE
 
-    async def ask(self, model: ChatModel, picture: Picture) -> Annotation | Failure:
+    @property
+    def model(self) -> str:
+        return self.questions.model
+
+    def about(self, picture: Picture) -> str:
+        return picture.id
+
+    async def answer(self, model: ChatModel, picture: Picture) -> Annotation | Failure:
         """Ask about one picture; once more, with what was wrong, if the reply does not fit the questions."""
         request = self.questions.request(picture)
         first = await model.reply(request)
@@ -63,3 +74,8 @@ def carried(picture: Picture, config: Config, schema: str) -> dict[str, Json]:
     kept = (names.license, names.doi, *config.annotate.metadata_columns, SHA256, PHASH, LOOK_ALIKE)
     found = {name: known[name] for name in kept if known.get(name) is not None}
     return {**found, SCHEMA: schema}
+
+
+def batch_requests(pictures: Sequence[Picture], questions: Questions) -> Requests:
+    """The calls with their ids, from the first on each time that they are asked for."""
+    return lambda: ((f"{STAGE}::{picture.id}", questions.request(picture)) for picture in pictures)

@@ -10,16 +10,20 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
 
+from sightline.calls.ask_many import ask_many, price_many
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.engine.plan import Plan
 from sightline.errors import StoppedError, UserError
 from sightline.make import project as files
-from sightline.make.annotate import live, photos
+from sightline.make.annotate import photos
+from sightline.make.annotate.answers import STAGE as ANNOTATE
+from sightline.make.annotate.answers import Answers, batch_requests
 from sightline.make.annotate.config_file import write_taxonomy
 from sightline.make.annotate.questions import Questions, metadata_of
 from sightline.make.annotate.store import AnnotationStore
 from sightline.make.annotate.taxonomy import SHOWN, STAGE, Taxonomy, propose, request
-from sightline.make.asking import BatchWish, batch_first, free, price, refuse_elsewhere
+from sightline.make.asking import BatchWish, batch_first, free, refuse_elsewhere
 from sightline.make.files import AnnotationLines, read_images
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
@@ -56,7 +60,7 @@ class TaxonomyStage:
 
     def _price(self, pictures: Sequence[Picture], model: str, project: Project, asking: Asking) -> Plan:
         requests = [request(pictures[:SHOWN], model, project.config)]
-        return price(requests, model, project.config, project.workspace, asking, self.name)
+        return Plan((price_many(requests, model, self.name, Session(project.workspace, project.config, asking)),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +70,7 @@ class AnnotateStage:
     model: str | None = None
     batch: BatchWish | None = None
     engine: str = "local"
-    name: str = live.STAGE
+    name: str = ANNOTATE
     reads: tuple[str, ...] = (files.IMAGES,)
     writes: tuple[str, ...] = (files.ANNOTATIONS,)
 
@@ -94,7 +98,7 @@ class AnnotateStage:
         if asking.plan:
             return StageResult(self.name, price=_price(todo, questions, project, asking), warnings=warnings)
         if self.batch is not None and todo:
-            asked = live.requests(todo, questions)
+            asked = batch_requests(todo, questions)
             batch_first(asked, model, self.name, questions.settings, project, asking, self.batch)
         failures, usd = self._annotate(todo, questions, store, project, asking)
         return StageResult(
@@ -134,7 +138,8 @@ class AnnotateStage:
             return iter(())
         if questions.model == photos.NAME:
             return photos.annotate_by_photos(todo, questions, local_only=asking.local_only)
-        return live.annotate_live(todo, questions, project.workspace, asking, self.engine)
+        session = Session(project.workspace, questions.config, asking, self.engine)
+        return ask_many(todo, Answers(questions), session)
 
 
 def chosen_model(given: str | None, config: Config) -> str:
@@ -177,6 +182,6 @@ def _columns(pictures: Sequence[Picture], config: Config) -> set[str]:
 
 def _price(todo: Sequence[Picture], questions: Questions, project: Project, asking: Asking) -> Plan:
     if questions.model == photos.NAME:
-        return free(live.STAGE, questions.model)
-    requests = map(questions.request, todo)
-    return price(requests, questions.model, questions.config, project.workspace, asking, live.STAGE)
+        return free(ANNOTATE, questions.model)
+    session = Session(project.workspace, questions.config, asking)
+    return Plan((price_many(map(questions.request, todo), questions.model, ANNOTATE, session),))

@@ -9,10 +9,12 @@ from random import Random
 
 from sightline.make.judge.questions import Questions, Said
 from sightline.make.judge.verdicts import Verdict
+from sightline.models.batches.desk import Requests
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import ask_again
 from sightline.types import ChatReply, Failure, Picture
 
+STAGE = "judge"
 _ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
 """What one picture of several can be the cause of: each is then asked about alone."""
 
@@ -46,6 +48,36 @@ def group_pool(query: str, text: str, judge: str, pool: Sequence[Picture], size:
     Random(f"{seed}/{query}/{judge}").shuffle(shuffled)
     for start in range(0, len(shuffled), size):
         yield Group(query, text, judge, tuple(shuffled[start : start + size]))
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeJob:
+    """The job of judging groups by a chat model."""
+
+    questions: Questions
+    stage: str = STAGE
+
+    @property
+    def model(self) -> str:
+        return self.questions.model
+
+    def about(self, group: Group) -> str:
+        return group.query
+
+    async def answer(self, model: ChatModel, group: Group) -> Judged:
+        return await judge_group(model, self.questions, group)
+
+
+def batch_requests(groups: Sequence[Group], questions: Questions) -> Requests:
+    """The calls with their ids, from the first on each time that they are asked for."""
+    numbers: dict[str, int] = {}
+    ids = []
+    for group in groups:
+        numbers[group.query] = numbers.get(group.query, 0) + 1
+        ids.append(f"{STAGE}::{group.query}::{numbers[group.query]}")
+    return lambda: (
+        (id_, questions.request(group.text, group.pictures)) for id_, group in zip(ids, groups, strict=True)
+    )
 
 
 async def judge_group(model: ChatModel, questions: Questions, group: Group) -> Judged:

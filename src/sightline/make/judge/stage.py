@@ -9,15 +9,16 @@ from collections.abc import Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 
+from sightline.calls.ask_many import ask_many, price_many
+from sightline.calls.session import Session
 from sightline.engine.plan import Plan, StagePlan
 from sightline.errors import StoppedError, UserError
 from sightline.make import project as files
-from sightline.make.asking import BatchWish, batch_first, free, price, refuse_elsewhere
+from sightline.make.asking import BatchWish, batch_first, free, refuse_elsewhere
 from sightline.make.judge import photos
 from sightline.make.judge.docket import Docket
 from sightline.make.judge.figures import Figures
-from sightline.make.judge.groups import Group, Judged
-from sightline.make.judge.live import STAGE, judge_live, requests
+from sightline.make.judge.groups import STAGE, Group, Judged, JudgeJob, batch_requests
 from sightline.make.judge.pool import check_retrievers, make_pool
 from sightline.make.judge.questions import Questions
 from sightline.make.judge.verdicts import VerdictStore
@@ -109,7 +110,7 @@ class JudgeStage:
         for questions, groups in todo:
             try:
                 batch_first(
-                    requests(groups, questions), questions.model, STAGE, questions.settings, project, asking, wish
+                    batch_requests(groups, questions), questions.model, STAGE, questions.settings, project, asking, wish
                 )
             except StoppedError as error:
                 stopped = error
@@ -121,7 +122,8 @@ class JudgeStage:
     ) -> Iterator[tuple[Group, Judged | Failure]]:
         if questions.model == photos.NAME:
             return photos.judge_by_photos(groups, questions, project, asking)
-        return judge_live(groups, questions, project.workspace, asking, self.engine)
+        session = Session(project.workspace, questions.config, asking, self.engine)
+        return ask_many(groups, JudgeJob(questions), session)
 
     def _price(self, work: Work, panel: Sequence[Questions], asking: Asking) -> Plan:
         """From the planned pools, as if everything that the searches find were new."""
@@ -136,14 +138,9 @@ class JudgeStage:
             if questions.model == photos.NAME or not groups:
                 stages += free(STAGE, questions.model).stages
                 continue
-            (stage,) = price(
-                (request for _, request in requests(groups, questions)()),
-                questions.model,
-                project.config,
-                project.workspace,
-                asking,
-                STAGE,
-            ).stages
+            requests = (request for _, request in batch_requests(groups, questions)())
+            session = Session(project.workspace, project.config, asking)
+            stage = price_many(requests, questions.model, STAGE, session)
             stages.append(_scaled(stage, 1 + math.ceil(len(pools) * more / settings.together) / len(groups)))
         return Plan(tuple(stages))
 

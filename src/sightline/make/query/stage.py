@@ -11,19 +11,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
+from sightline.calls.ask_many import Ask, AskJob, ask_many, price_many
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.engine.plan import Plan
 from sightline.errors import StoppedError, UserError
 from sightline.io import CutOffError, read_jsonl, write_jsonl
 from sightline.make import project as files
-from sightline.make.asking import BatchWish, batch_first, free, price
+from sightline.make.asking import BatchWish, batch_first, free
 from sightline.make.files import BY, COST, SCHEMA, read_annotations, read_images, read_seeds
 from sightline.make.plan.pool import SeededQuery
 from sightline.make.project import Project
 from sightline.make.query import templates
 from sightline.make.query.checks import Asked, wrong_with
 from sightline.make.query.templates import Templates
-from sightline.make.query.writing import STAGE, Attempt, Wish, again, request, write_live
+from sightline.make.query.writing import STAGE, Wish, again, request
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.models.builtin.chat.opening import NAME as WORLD
@@ -83,16 +85,17 @@ class QueryStage:
     def _price(self, todo: Sequence[Wish], model: str | None, project: Project, asking: Asking) -> Plan:
         if model is not None:
             requests = [request(wish, model, project.config) for wish in todo]
-            return price(requests, model, project.config, project.workspace, asking, self.name)
+            session = Session(project.workspace, project.config, asking)
+            return Plan((price_many(requests, model, self.name, session),))
         return free(self.name, templates.BY)
 
     def _ask(self, desk: _Desk, wishes: Sequence[Wish], model: str, asking: Asking) -> None:
         project, config = desk.project, desk.project.config
         by_id = {wish.query.id: wish for wish in desk.todo(wishes)}
-        attempts = [Attempt(id_, request(wish, model, config)) for id_, wish in by_id.items()]
+        attempts = [Ask(id_, request(wish, model, config)) for id_, wish in by_id.items()]
         if self.batch is not None and attempts:
             batch_first(
-                lambda: ((f"{STAGE}::{attempt.id}", attempt.request) for attempt in attempts),
+                lambda: ((f"{STAGE}::{attempt.about}", attempt.request) for attempt in attempts),
                 model,
                 STAGE,
                 config.query,
@@ -100,14 +103,15 @@ class QueryStage:
                 asking,
                 self.batch,
             )
+        session = Session(project.workspace, config, asking, self.engine)
         for last in (False, True):
-            rejected: list[Attempt] = []
-            for attempt, reply in write_live(attempts, model, config, project.workspace, asking, self.engine):
-                wrong = desk.take(by_id[attempt.id], reply)
+            rejected: list[Ask] = []
+            for attempt, reply in ask_many(attempts, AskJob(STAGE, model), session):
+                wrong = desk.take(by_id[attempt.about], reply)
                 if wrong is not None and not last and wrong.kind in _MENDABLE:
                     rejected.append(again(attempt, wrong.message, reply if isinstance(reply, ChatReply) else None))
                 elif wrong is not None:
-                    desk.failures[attempt.id] = wrong
+                    desk.failures[attempt.about] = wrong
             attempts = rejected
 
 

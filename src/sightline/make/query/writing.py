@@ -3,23 +3,17 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 import orjson
 
+from sightline.calls.ask_many import Ask
 from sightline.config import Config
 from sightline.config.making import Difficulty, QueryStyle
-from sightline.engine.mapping import Mapped, Stage
-from sightline.engine.purposes import purpose
-from sightline.engine.spreading import Shared, StageSpec, run_spread
-from sightline.make.asking import budget_of
 from sightline.make.plan.pool import SeededQuery
-from sightline.models.asking import Asking
-from sightline.models.chat import chat_in
 from sightline.models.structured import ask_again
-from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Picture
+from sightline.types import Annotation, ChatReply, ChatRequest, ImagePart, Json, Message, Picture
 
 STAGE = "query"
 SCHEMA_NAME = "sightline_query"
@@ -65,14 +59,6 @@ class Wish:
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
 
-@dataclass(frozen=True, slots=True)
-class Attempt:
-    """One call for a query."""
-
-    id: str
-    request: ChatRequest
-
-
 def request(wish: Wish, model: str, config: Config) -> ChatRequest:
     """The call for one query."""
     settings = config.query
@@ -100,29 +86,9 @@ def request(wish: Wish, model: str, config: Config) -> ChatRequest:
     )
 
 
-def again(attempt: Attempt, wrong: str, said: ChatReply | None) -> Attempt:
+def again(asked: Ask, wrong: str, said: ChatReply | None) -> Ask:
     """The same call once more, with what was wrong."""
-    return replace(attempt, request=ask_again(attempt.request, wrong, said))
-
-
-def write_live(
-    attempts: Sequence[Attempt], model: str, config: Config, workspace: Path, asking: Asking, engine: str = "local"
-) -> Iterator[Mapped[Attempt, ChatReply]]:
-    """Each call with its reply, in order; what the journal answers costs nothing."""
-    arguments = {"model": model, "config": config, "asking": replace(asking, budget=None)}
-    spec = StageSpec(STAGE, stage_in, arguments)
-    return run_spread(attempts, spec, workspace, engine=engine, budget=budget_of(asking))
-
-
-def stage_in(shared: Shared, *, model: str, config: Config, asking: Asking) -> Stage[Attempt, ChatReply]:
-    """The stage in the process that works on it."""
-    caller = chat_in(shared, model, config, asking=asking, stage=STAGE)
-
-    async def one(attempt: Attempt) -> ChatReply | Failure:
-        with purpose(attempt.id):
-            return await caller.reply(attempt.request)
-
-    return Stage(STAGE, one, caller.close)
+    return replace(asked, request=ask_again(asked.request, wrong, said))
 
 
 def _told(note: Annotation, config: Config) -> dict[str, object]:

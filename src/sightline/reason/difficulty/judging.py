@@ -8,12 +8,6 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sightline.config import Config
-from sightline.engine.mapping import Stage
-from sightline.engine.purposes import purpose
-from sightline.engine.spreading import Shared, StageSpec
-from sightline.models.asking import Asking
-from sightline.models.chat import chat_in
 from sightline.models.course import NOT_KNOWN, paid_now
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import Wanted, ask_structured
@@ -93,28 +87,26 @@ def request_for(question: Question, model: str) -> ChatRequest | Failure:
     )
 
 
-def spec_of(model: str, config: Config, asking: Asking) -> StageSpec[Question, Graded]:
-    """The stage, to be built where the work is done."""
-    return StageSpec(STAGE, stage_in, {"model": model, "config": config, "asking": replace(asking, budget=None)})
+@dataclass(frozen=True, slots=True)
+class GradingJob:
+    """The job of grading how hard questions are."""
 
+    model: str
+    stage: str = STAGE
 
-def stage_in(shared: Shared, *, model: str, config: Config, asking: Asking) -> Stage[Question, Graded]:
-    """The stage in the process that works on it."""
-    caller = chat_in(shared, model, config, asking=asking, stage=STAGE)
+    def about(self, question: Question) -> str:
+        return question.task.id
 
-    async def one(question: Question) -> Graded | Failure:
-        request = request_for(question, model)
+    async def answer(self, model: ChatModel, question: Question) -> Graded | Failure:
+        request = request_for(question, self.model)
         if isinstance(request, Failure):
             return request
-        judge = _Counted(caller)
-        with purpose(question.task.id):
-            got = await ask_structured(judge, request, _wanted())
+        judge = _Counted(model)
+        got = await ask_structured(judge, request, _wanted())
         usd = None if None in judge.paid else sum(filter(None, judge.paid))
         if isinstance(got, Failure):
             return replace(got, usage=got.usage or NOT_KNOWN, usd=usd, from_journal=False)
         return Graded(got.value.grade, got.value.reason, usd)
-
-    return Stage(STAGE, one, caller.close)
 
 
 def measured(found: Graded | Failure, model: str) -> Measured:

@@ -50,7 +50,7 @@ def measure_by_samples(work: Work, settings: Settings, out: Path) -> Summary:
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
     bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
-    found, stopped = work.ask(questions, sampling.spec_of(settings, work.config, work.asking))
+    found, stopped = work.ask(questions, sampling.SamplingJob(settings))
     measured = {name: _from_samples(one, settings) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "samples")
     if stopped is not None:
@@ -102,7 +102,7 @@ def measure_by_judge(work: Work, model: str, out: Path) -> Summary:
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
     bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
-    found, stopped = work.ask(questions, judging.spec_of(model, work.config, work.asking))
+    found, stopped = work.ask(questions, judging.GradingJob(model))
     measured = {name: judging.measured(one, model) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "judge")
     if stopped is not None:

@@ -5,16 +5,10 @@ from __future__ import annotations
 import asyncio
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
-from dataclasses import dataclass, field, replace
+from dataclasses import dataclass, field
 
-from sightline.config import Config
-from sightline.engine.mapping import Stage
-from sightline.engine.purposes import purpose
-from sightline.engine.spreading import Shared, StageSpec
-from sightline.models.asking import Asking
-from sightline.models.caller import Caller
-from sightline.models.chat import chat_in
 from sightline.models.course import paid_now
+from sightline.models.protocols import ChatModel
 from sightline.reason.difficulty.posterior import Rule
 from sightline.reason.difficulty.presets import PRESETS, Preset
 from sightline.reason.questions import Question, has_right_option, shown_in
@@ -96,27 +90,29 @@ def request_for(content: tuple[str | ImagePart, ...], settings: Settings, sample
     return ChatRequest(settings.model, (message,), sample=sample, **settings.preset.parameters(settings.model))
 
 
-def spec_of(settings: Settings, config: Config, asking: Asking) -> StageSpec[Question, Sampled]:
-    """The stage, to be built where the work is done."""
-    return StageSpec(STAGE, stage_in, {"settings": settings, "config": config, "asking": replace(asking, budget=None)})
+@dataclass(frozen=True, slots=True)
+class SamplingJob:
+    """The job of asking questions several times."""
 
+    settings: Settings
+    stage: str = STAGE
 
-def stage_in(shared: Shared, *, settings: Settings, config: Config, asking: Asking) -> Stage[Question, Sampled]:
-    """The stage in the process that works on it."""
-    caller = chat_in(shared, settings.model, config, asking=asking, stage=STAGE)
+    @property
+    def model(self) -> str:
+        return self.settings.model
 
-    async def one(question: Question) -> Sampled | Failure:
-        content = content_of(question, settings.preset)
+    def about(self, question: Question) -> str:
+        return question.task.id
+
+    async def answer(self, model: ChatModel, question: Question) -> Sampled | Failure:
+        content = content_of(question, self.settings.preset)
         if isinstance(content, Failure):
             return content
-        with purpose(question.task.id):
-            return await sample(caller, question, content, settings)
-
-    return Stage(STAGE, one, caller.close)
+        return await sample(model, question, content, self.settings)
 
 
 async def sample(
-    model: Caller, question: Question, content: tuple[str | ImagePart, ...], settings: Settings
+    model: ChatModel, question: Question, content: tuple[str | ImagePart, ...], settings: Settings
 ) -> Sampled:
     """Ask until the rule is satisfied; as many at once as can't be too many."""
     came: list[ChatReply | Failure] = []

@@ -7,12 +7,6 @@ from dataclasses import asdict, dataclass, field, replace
 from functools import cache
 from typing import Any
 
-from sightline.config import Config
-from sightline.engine.mapping import Stage
-from sightline.engine.purposes import purpose
-from sightline.engine.spreading import Shared, StageSpec
-from sightline.models.asking import Asking
-from sightline.models.chat import chat_in
 from sightline.models.course import paid_now
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import Wanted, ask_again
@@ -114,25 +108,27 @@ def _numbered(content: tuple[str | Shown, ...]) -> list[str | ImagePart]:
     return parts
 
 
-def spec_of(settings: Settings, config: Config, asking: Asking) -> StageSpec[Question, Annotated]:
-    """The stage, to be built where the work is done."""
-    return StageSpec(STAGE, stage_in, {"settings": settings, "config": config, "asking": replace(asking, budget=None)})
+@dataclass(frozen=True, slots=True)
+class StepsJob:
+    """The job of annotating questions with steps."""
 
+    settings: Settings
+    stage: str = STAGE
 
-def stage_in(shared: Shared, *, settings: Settings, config: Config, asking: Asking) -> Stage[Question, Annotated]:
-    """The stage in the process that works on it."""
-    caller = chat_in(shared, settings.model, config, asking=asking, stage=STAGE)
+    @property
+    def model(self) -> str:
+        return self.settings.model
 
-    async def one(question: Question) -> Annotated | Failure:
+    def about(self, question: Question) -> str:
+        return question.task.id
+
+    async def answer(self, model: ChatModel, question: Question) -> Annotated | Failure:
         if faults := question_faults(question.task, question.truth):
             return Annotated(faults=faults)
-        request = request_for(question, settings)
+        request = request_for(question, self.settings)
         if isinstance(request, Failure):
             return request
-        with purpose(question.task.id):
-            return await annotate(caller, question, request, settings)
-
-    return Stage(STAGE, one, caller.close)
+        return await annotate(model, question, request, self.settings)
 
 
 async def annotate(model: ChatModel, question: Question, request: ChatRequest, settings: Settings) -> Annotated:

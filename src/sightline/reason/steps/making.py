@@ -14,7 +14,7 @@ from sightline.engine.plan import Plan
 from sightline.errors import SightlineError, UserError
 from sightline.reason.asking import Work
 from sightline.reason.questions import Question
-from sightline.reason.steps.annotating import KINDS, STAGE, Annotated, Settings, request_for, spec_of
+from sightline.reason.steps.annotating import KINDS, STAGE, Annotated, Settings, StepsJob, request_for
 from sightline.reason.steps.checking import Fault, has_steps, question_faults, step_faults
 from sightline.reason.steps.review import REVIEW, Review, read_reviewed, rows_of, write_review
 from sightline.types import Answer, Benchmark, Choice, Json
@@ -152,7 +152,7 @@ def _asked(
 ) -> tuple[dict[str, Annotated], SightlineError | None]:
     if settings is None:
         return {one.task.id: Annotated(faults=question_faults(one.task, one.truth)) for one in todo}, None
-    found, stopped = work.ask(todo, spec_of(settings, work.config, work.asking))
+    found, stopped = work.ask(todo, StepsJob(settings))
     return {name: one if isinstance(one, Annotated) else Annotated(failure=one) for name, one in found.items()}, stopped
 
 

@@ -10,14 +10,14 @@ from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
 
+from sightline.calls.ask_many import ask_many
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.engine.budget import Budget
 from sightline.engine.plan import Plan
-from sightline.engine.spreading import run_spread
 from sightline.errors import SightlineError, UserError
 from sightline.models.asking import Asking
 from sightline.models.opening import find_endpoint
-from sightline.reason.traces.asking import Settings, price, spec_of
+from sightline.reason.traces.asking import Settings, ThinkJob, price
 from sightline.reason.traces.card import write_card
 from sightline.reason.traces.folder import (
     CARD,
@@ -71,9 +71,13 @@ class Work:
             if not asked and counts is not None:
                 counts["without prompt"] += 1
 
+    def session(self, engine: str = "local") -> Session:
+        """Where and how models are asked."""
+        return Session(self.workspace, self.config, self.asking, engine)
+
     def price(self) -> Plan:
         """What it would cost; nobody is asked."""
-        return price(self.questions, self.most, self.settings, self.workspace, self.config, self.asking)
+        return price(self.questions, self.most, self.settings, self.session())
 
 
 def make_traces(
@@ -143,14 +147,11 @@ class _Asking:
 
     def __iter__(self) -> Generator[Job, None, None]:
         work, settings = self._work, self._work.settings
-        budget = work.asking.budget if isinstance(work.asking.budget, Budget) else None
         teachers = tuple(f"{teacher.name}@{teacher.base_url}" for teacher in settings.teachers)
-        results = run_spread(
+        results = ask_many(
             self._left(),
-            spec_of(settings, work.config, work.asking),
-            work.workspace,
-            engine=self._engine,
-            budget=budget,
+            ThinkJob(settings),
+            work.session(self._engine),
             concurrency=_concurrency(work),
             total=work.most,
         )

@@ -130,7 +130,7 @@ def _refuse_to_pay_twice(work: Work, index: Index, lost: list[Question], why: st
     if not lost or work.asking.fresh:
         return
     settings = replace(work.settings, verifier=None)
-    plan = price(lambda: lost, len(lost), settings, work.workspace, work.config, work.asking)
+    plan = price(lambda: lost, len(lost), settings, work.session())
     missing = sum(stage.calls for stage in plan.stages)
     failed = sum(index.database.execute(_MAY_LACK, (question.id,)).fetchone()[0] for question in lost)
     if missing > failed:

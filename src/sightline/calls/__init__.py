@@ -1,0 +1,1 @@
+"""What is paid for: one way to ask models about many things."""
