@@ -7,10 +7,10 @@ from collections.abc import Iterator, Mapping
 from dataclasses import replace
 from typing import Any
 
+from sightline.english import article
 from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Ask, a_list, strict
 from sightline.mine.nouns import Clue, ClueKind, Reading
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
-from sightline.types.words import article
 
 STAGE = "mine-parse"
 SCHEMA = strict(

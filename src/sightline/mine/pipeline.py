@@ -12,6 +12,7 @@ from typing import Literal, TypeAlias, get_args
 
 from sightline.corpus.view import open_corpus
 from sightline.engine.plan import Plan
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, write_whole
 from sightline.mine import confirming, parsing, verifying, writing
@@ -36,7 +37,6 @@ from sightline.models.embedders.listed import embed_words
 from sightline.models.embedders.session import Session
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark, Corpus, Picture
-from sightline.types.words import counted
 
 StageName: TypeAlias = Literal["parse", "associate", "graph", "queries", "check"]
 STAGES: tuple[StageName, ...] = get_args(StageName)

@@ -8,6 +8,7 @@ from dataclasses import dataclass
 from itertools import islice
 from typing import Any, get_args
 
+from sightline.english import counted
 from sightline.mine.asking import MAX_TOKENS, TEXT, Ask, Desk, Gathered, a_list, strict
 from sightline.mine.drafting import OVERSAMPLED, Distinct, Source, as_draft, knowledge_of, shares, subgraphs
 from sightline.mine.graph import MemoryGraph
@@ -15,7 +16,6 @@ from sightline.mine.logic import decide
 from sightline.mine.nouns import Draft, Logic, Relation
 from sightline.mine.settings import Settings
 from sightline.types import ChatRequest, Message
-from sightline.types.words import counted
 
 STAGE = "mine-queries"
 EACH = 3

@@ -11,7 +11,7 @@ from datetime import date, datetime
 from pathlib import Path
 from typing import Literal, TypeAlias
 
-from sightline.types import SceneGraph
+from sightline.types.scene import SceneGraph
 
 Setting: TypeAlias = Literal["inland", "coast", "lake", "mountain", "desert"]
 CopyKind: TypeAlias = Literal["exact", "smaller", "crop", "received", "screenshot"]

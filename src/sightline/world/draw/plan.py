@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from sightline.types import Relation
+from sightline.types.scene import Relation
 from sightline.world.draw.camera import PLAIN_CAMERA, Camera
 
 Pose: TypeAlias = Literal["standing", "walking", "running", "waving", "cheering", "holding"]

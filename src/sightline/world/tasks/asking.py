@@ -20,7 +20,8 @@ from collections.abc import Sequence
 from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
-from sightline.types import Figure, Json, SceneGraph, Thing
+from sightline.types import Json
+from sightline.types.scene import Figure, SceneGraph, Thing
 from sightline.world.draw.places import PLACES
 from sightline.world.tasks.traits import is_noticed, is_readable
 
