@@ -22,21 +22,8 @@ from sightline.models.builtin.reader import Reading
 from sightline.models.protocols import Pixels
 from sightline.search.columns.build import build_columns
 from sightline.search.filters import FilterError, compile_filter, parse_filter
-from sightline.types import (
-    Box,
-    ChatReply,
-    ChatRequest,
-    Figure,
-    ImagePart,
-    Message,
-    Picture,
-    Predicate,
-    Relation,
-    SceneGraph,
-    Sign,
-    Thing,
-    ToolSpec,
-)
+from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, Picture, ToolSpec
+from sightline.types.scene import Figure, Predicate, Relation, SceneGraph, Sign, Thing
 
 
 def thing(kind: str, colour: str, at: float = 0.5, size: str = "medium", name: str = "t0", wide: float = 0.2) -> Thing:

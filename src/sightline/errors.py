@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from collections.abc import Iterable
+
 
 class SightlineError(Exception):
     """An expected end of the work; printed without a traceback."""
@@ -41,3 +43,11 @@ class MissingExtraError(UserError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional package.", f"pip install 'sightline[{extra}]'")
         self.extra = extra
+
+
+def nearest(word: str, known: Iterable[str]) -> str | None:
+    """The known word most like this one, if any is like it at all."""
+    from difflib import get_close_matches  # Here: only mistakes need it.
+
+    found = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
+    return found[0] if found else None

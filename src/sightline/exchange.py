@@ -12,12 +12,12 @@ from sightline import bench, run
 from sightline.bench import Problem
 from sightline.bench.formats import Content, Options, find_format, format_names
 from sightline.class_names import name_of
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.loading import load
 from sightline.run.folder import HEADER as RUN_HEADER
 from sightline.run.folder import key_of
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
-from sightline.types.words import counted
 
 _PathLike = str | os.PathLike[str]
 

@@ -17,7 +17,8 @@ from sightline.agent.observing import rendered
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Recorder
 from sightline.models.scripted import ScriptedModel
-from sightline.types import Box, ChatReply, ChatRequest, Sign, ToolCall, ToolSpec
+from sightline.types import Box, ChatReply, ChatRequest, ToolCall, ToolSpec
+from sightline.types.scene import Sign
 from world_chat_life import TOOLS, Shot, small_life
 from world_chat_life import Agent as WorldAgent
 

@@ -18,7 +18,8 @@ from sightline.agent.toolset import made
 from sightline.models.builtin import reader
 from sightline.models.builtin.reader import Reading
 from sightline.models.photos import words
-from sightline.types import Box, Json, SceneGraph, Sign
+from sightline.types import Box, Json
+from sightline.types.scene import SceneGraph, Sign
 
 
 @pytest.fixture

@@ -9,7 +9,8 @@ import pytest
 
 from sightline.demo.audit import audit_by_truth, by_truth
 from sightline.demo.truth import Exact, exact_truth
-from sightline.types import Benchmark, Box, Corpus, Picture, Relevance, SceneGraph, Task, Thing
+from sightline.types import Benchmark, Box, Corpus, Picture, Relevance, Task
+from sightline.types.scene import SceneGraph, Thing
 from sightline.world.lives import read_shots, write_life
 from sightline.world.tasks.asking import Ask, AskThings
 from sightline.world.truth import ShotTruth

@@ -28,3 +28,10 @@ def noisy(n):
 
 def process_id(_):
     return os.getpid()
+
+
+def does_not_exist(_):
+    """No worker finds it under its own name."""
+
+
+does_not_exist.__qualname__ = "nowhere"

@@ -7,6 +7,7 @@ import sys
 import time
 from pathlib import Path
 
+import engine_jobs
 import pytest
 
 from sightline.engine import Died, map_in_processes
@@ -18,7 +19,7 @@ def _jobs_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def run(function: str, items: list[object], **options: float) -> dict[object, object]:
-    return dict(map_in_processes(f"engine_jobs:{function}", items, workers=2, chunk=4, **options))
+    return dict(map_in_processes(getattr(engine_jobs, function), items, workers=2, chunk=4, **options))
 
 
 def test_every_item_comes_back_once() -> None:
@@ -59,7 +60,7 @@ def test_items_are_drawn_only_as_fast_as_they_are_used() -> None:
             drawn += 1
             yield drawn
 
-    results = map_in_processes("engine_jobs:double", source(), workers=2, chunk=4)
+    results = map_in_processes(engine_jobs.double, source(), workers=2, chunk=4)
     next(results)
     results.close()
     assert drawn <= 4 * 6
@@ -67,7 +68,7 @@ def test_items_are_drawn_only_as_fast_as_they_are_used() -> None:
 
 @pytest.mark.skipif(sys.platform == "win32", reason="looks at /proc")
 def test_leaving_early_ends_the_workers() -> None:
-    results = map_in_processes("engine_jobs:process_id", range(1000), workers=2, chunk=1)
+    results = map_in_processes(engine_jobs.process_id, range(1000), workers=2, chunk=1)
     _, worker = next(results)
     results.close()
     for _ in range(100):

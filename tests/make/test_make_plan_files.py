@@ -11,13 +11,14 @@ import numpy as np
 import pytest
 
 from make_tools import COLOURS, draw, flat, notes, rows, seeing, write_rows
+from sightline import plugins
 from sightline.bench.formats.base import Complaints, Options
 from sightline.bench.formats.benchmaker_columns import Columns
 from sightline.bench.formats.benchmaker_read import read_plans
 from sightline.cli.app import main
 from sightline.config.making import PlanSettings
 from sightline.config.settings import ColumnSettings
-from sightline.make.plan import PlannedQuery, Pooled, SeededQuery, Table, registry
+from sightline.make.plan import PlannedQuery, Pooled, SeededQuery, Table
 from sightline.types import Annotation
 
 PLAN = """
@@ -219,10 +220,10 @@ def test_a_planner_of_another_package_is_found_by_its_name(
         def load(self) -> type[Lonely]:
             return Lonely
 
-    def entry_points(group: str, name: str | None = None) -> list[Point]:
-        return [Point()] if group == "sightline.planners" and name in (None, "lonely") else []
+    def entry_points(group: str) -> list[Point]:
+        return [Point()] if group == "sightline.planners" else []
 
-    monkeypatch.setattr(registry, "entry_points", entry_points)
+    monkeypatch.setattr(plugins, "entry_points", entry_points)
     done = cli("make", "plan", *files(tmp_path, config='[plan]\nstrategy = "lonely"\n'))
     assert done.returncode == 0, done.stderr
     assert all(row["candidate_image_ids"] == row["seed_image_ids"] for row in rows(tmp_path / "P.jsonl"))

@@ -18,10 +18,11 @@ from sightline.config import Config, load
 from sightline.errors import SightlineError, UserError
 from sightline.make.annotate.config_file import with_taxonomy
 from sightline.make.annotate.stage import AnnotateStage, TaxonomyStage
-from sightline.make.annotate.taxonomy import FacetProposal, Proposal, Taxonomy, cleaned, clusters
+from sightline.make.annotate.taxonomy import FacetProposal, Proposal, cleaned, clusters
 from sightline.make.pictures import PicturesStage
 from sightline.make.project import ANNOTATIONS, Project
 from sightline.models.asking import Asking
+from sightline.models.built_in import Taxonomy
 
 PROPOSED = {
     "facets": [{"name": "Colour", "values": [*COLOURS, "red "]}, {"name": "lonely", "values": ["one"]}],

@@ -9,8 +9,9 @@ import pytest
 
 import sightline
 from sightline.config import Config
-from sightline.make.annotate.taxonomy import OF_THE_WORLD
-from sightline.types import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES, Relevance
+from sightline.models.builtin.declaration import world_taxonomy
+from sightline.types import Relevance
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 from sightline.world.lives import read_shots, write_life
 
 pytest.importorskip("onnxruntime")
@@ -52,7 +53,8 @@ def test_labels_agree_with_what_was_drawn(tmp_path: Path) -> None:
 
 
 def _questions() -> dict[str, object]:
+    known = world_taxonomy()
     return {
-        "taxonomy": OF_THE_WORLD.facets, "flags": OF_THE_WORLD.flags, "vocabulary": OF_THE_WORLD.vocabulary,
+        "taxonomy": known.facets, "flags": known.flags, "vocabulary": known.vocabulary,
         "min_tags": 0,
     }  # fmt: skip

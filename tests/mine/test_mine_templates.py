@@ -16,7 +16,7 @@ from sightline.mine.knowledge import Knowledge
 from sightline.mine.nouns import Clue, Draft
 from sightline.mine.settings import Settings
 from sightline.mine.templates import drafts_by_templates, make
-from sightline.types import Figure, Thing
+from sightline.types.scene import Figure, Thing
 from sightline.world.lives import read_life, read_shots, write_life
 from sightline.world.truth import Life, ShotTruth
 

@@ -8,8 +8,9 @@ from itertools import pairwise
 from random import Random
 from typing import Literal, TypeAlias
 
-from sightline.types import SCENE_COLOURS, SCENE_KINDS, SceneGraph, Thing
-from sightline.types.words import LIGHT_PHRASES, PLACE_PHRASES, noun_of, number_word
+from sightline.english import number_word
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, SceneGraph, Thing
+from sightline.types.words import LIGHT_PHRASES, PLACE_PHRASES, noun_of
 from sightline.world.draw import draw
 from sightline.world.scenes import random_plan
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from sightline.types import SCENE_COLOURS, SCENE_KINDS, SCENE_PLACES, SceneGraph, Thing
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_PLACES, SceneGraph, Thing
 from sightline.types.words import PLACE_PHRASES
 from sightline.world.draw import draw
 from sightline.world.scenes import random_plan

@@ -8,11 +8,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from sightline.english import counted, listed
 from sightline.report.charts.scale import linear, logarithmic
 from sightline.report.spending import spending
 from sightline.report.words import estimate, money, p_value, score, seconds, signed
 from sightline.types import Estimate, LedgerEntry
-from sightline.types.words import counted, listed
 
 
 @pytest.mark.parametrize(

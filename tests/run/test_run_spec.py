@@ -104,10 +104,10 @@ def test_another_package_can_bring_a_kind(monkeypatch: pytest.MonkeyPatch) -> No
         def load() -> Kind:
             return kind
 
-    def points(group: str, name: str | None = None) -> list[Point]:
-        return [Point()] if group == "sightline.systems" and name in (None, "mine") else []
+    def points(group: str) -> list[Point]:
+        return [Point()] if group == "sightline.systems" else []
 
-    monkeypatch.setattr("sightline.run.systems.registry.entry_points", points)
+    monkeypatch.setattr("sightline.plugins.entry_points", points)
     assert "mine" in kind_names() and find_kind("mine") is kind
     spec = parse_spec("mine:depth=5,api_key=abc123")
     assert spec.parameters == {"kind": "mine", "depth": 5, "api_key": "***"}

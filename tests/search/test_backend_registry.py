@@ -7,8 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sightline import plugins
 from sightline.errors import MissingExtraError, SightlineError, UserError
-from sightline.search.backends import backend_names, open_backend, public_spec, registry
+from sightline.search.backends import backend_names, open_backend, public_spec
 from sightline.search.backends.addresses import without_secrets
 from sightline.search.backends.served import collection_name
 from vector_backends import DIM, files_below, unit
@@ -76,9 +77,9 @@ def test_a_plugged_back_end(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> 
             return lambda rest, folder, dim, create: (rest, folder, dim, create)
 
     monkeypatch.setattr(
-        registry,
+        plugins,
         "entry_points",
-        lambda group, name="mine": [Point()] if (group, name) == (registry.GROUP, "mine") else [],
+        lambda group: [Point()] if group == "sightline.indexes" else [],
     )
     assert open_backend("mine:a=b", tmp_path, 3, create=True) == ("a=b", tmp_path, 3, True)  # type: ignore[comparison-overlap]
     assert "mine" in backend_names()

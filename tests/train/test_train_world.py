@@ -32,7 +32,7 @@ from sightline.train.examples import ArrayExamples, Text
 from sightline.train.eye import HUES, KINDS, TAGS
 from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
 from sightline.train.glimpse_processor import learn_tokenizer
-from sightline.types import SCENE_COLOURS, SCENE_KINDS
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS
 
 SETTING = Setting(questions=24)
 

@@ -12,7 +12,8 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
-from sightline.types import Box, SceneGraph, Thing
+from sightline.types import Box
+from sightline.types.scene import SceneGraph, Thing
 from sightline.types.words import phrase
 from sightline.world.choose import ALL, ChooseTask, TaskPicture, choose_tasks
 from sightline.world.choose.busy import Altered

@@ -12,7 +12,8 @@ import pytest
 from PIL import Image, ImageChops
 
 from sightline.errors import UserError
-from sightline.types import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES, SCENE_SIZES, Box, Relation, SceneGraph
+from sightline.types import Box
+from sightline.types.scene import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES, SCENE_SIZES, Relation, SceneGraph
 from sightline.world.draw import (
     KINDS,
     PLACES,

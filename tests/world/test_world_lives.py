@@ -10,7 +10,7 @@ from PIL import Image, ImageOps
 
 from sightline.corpus.names import path_of
 from sightline.errors import UserError
-from sightline.types import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
+from sightline.types.scene import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 from sightline.world.captions import caption
 from sightline.world.lives import corpus_of, read_life, read_shots, read_world, write_life, write_world
 from sightline.world.lives.drawing import is_shown

@@ -10,7 +10,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.types import SCENE_LIGHTS
+from sightline.types.scene import SCENE_LIGHTS
 from sightline.world.lives.people import owner_names
 from sightline.world.lives.shots import batches
 from sightline.world.lives.towns import SPOTS, Daylight, daylight, light_at, town_map, zone_of

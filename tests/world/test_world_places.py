@@ -8,7 +8,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from sightline.types import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
+from sightline.types.scene import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 from sightline.world.draw.palette import COLOURS, LIGHTS
 from sightline.world.draw.pen import Canvas
 from sightline.world.draw.places import PLACES

@@ -16,7 +16,8 @@ from sightline.bench.check import validate
 from sightline.bench.folder import read
 from sightline.errors import UserError
 from sightline.run.visible import visible
-from sightline.types import Answer, Box, PictureRef, PictureSet, SceneGraph, Thing
+from sightline.types import Answer, Box, PictureRef, PictureSet
+from sightline.types.scene import SceneGraph, Thing
 from sightline.world import captions
 from sightline.world.lives import read_shots
 from sightline.world.tasks import (

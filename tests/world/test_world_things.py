@@ -7,7 +7,7 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from sightline.types import SCENE_COLOURS, SCENE_KINDS
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS
 from sightline.types.words import noun_of
 from sightline.world.draw.curves import closed, opened, ribbon, turned
 from sightline.world.draw.kinds import KINDS

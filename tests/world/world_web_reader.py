@@ -4,7 +4,8 @@ from __future__ import annotations
 
 import re
 
-from sightline.types import Failure, SceneGraph
+from sightline.types import Failure
+from sightline.types.scene import SceneGraph
 from sightline.types.words import HEADGEAR_WORDS
 from sightline.world.draw import ScenePlan, draw
 from sightline.world.web import Chain, WorldWeb

@@ -27,7 +27,8 @@ from sightline.errors import UserError
 from sightline.train.eye import COLUMNS, HIGH, PARTS, WIDE
 from sightline.train.glimpse import GlimpseForConditionalGeneration
 from sightline.train.glimpse_processor import as_pixels
-from sightline.types import Figure, PictureRef, SceneGraph, Step, Thing
+from sightline.types import PictureRef, Step
+from sightline.types.scene import Figure, SceneGraph, Thing
 from sightline.world.captions import caption
 from sightline.world.choose import ChooseTask, choose_task
 from sightline.world.draw import draw

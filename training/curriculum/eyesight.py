@@ -10,7 +10,7 @@ from torch import Tensor
 
 from sightline.train.eye import HUES, waves
 from sightline.train.glimpse import GlimpseForConditionalGeneration
-from sightline.types import SCENE_COLOURS, SCENE_KINDS
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS
 
 EPSILON = 1e-5
 """Of torch's batch norms."""

@@ -28,7 +28,8 @@ from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.embedder import World
 from sightline.models.builtin.reader import Reading, read
 from sightline.models.protocols import Vectors
-from sightline.types import Box, SceneGraph, Sign
+from sightline.types import Box
+from sightline.types.scene import SceneGraph, Sign
 from sightline.world.captions import caption
 from sightline.world.draw import ScenePlan, draw
 from sightline.world.lives.people import owner_names

@@ -27,7 +27,8 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from sightline.errors import UserError
-from sightline.types import (
+from sightline.types import Box
+from sightline.types.scene import (
     HAIR,
     HEADGEAR,
     SCENE_COLOURS,
@@ -35,7 +36,6 @@ from sightline.types import (
     SCENE_LIGHTS,
     SCENE_PLACES,
     SCENE_SIZES,
-    Box,
     SceneGraph,
 )
 from sightline.world.captions import READABLE_PX, caption

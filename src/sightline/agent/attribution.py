@@ -57,7 +57,7 @@ _KEEPS = re.compile(
 )
 _ITEM = re.compile(r"\s*(?:[-*•–]|\d+[.)])\s")
 _LISTING = re.compile(r"\W*Noted [a-z ]+: \{")
-"""What `builtin/world` writes down of everything that it came across."""
+"""A line that lists all that was come across, such as `Noted found: {…}`: it says nothing of what is kept."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,8 +13,7 @@ from sightline.agent.observing import rendered
 from sightline.agent.state import State
 from sightline.agent.tools.base import Observation, Tool, mistake
 from sightline.agent.trajectory import Recorder, Use
-from sightline.config.suggest import nearest
-from sightline.errors import SightlineError, StoppedError
+from sightline.errors import SightlineError, StoppedError, nearest
 from sightline.types import Json, Message, ToolCall
 
 MOST_CALLS = 16

@@ -10,7 +10,7 @@ from sightline.agent.replay import Replayed, recorded_question, recorded_tools, 
 from sightline.agent.system import AgentSystem
 from sightline.agent.system_options import AgentOptions
 from sightline.agent.trajectory import Trajectory, read_trajectory
-from sightline.agent.webs import FROZEN, WORLD
+from sightline.agent.webs import FROZEN, offline_web
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io import PathLike
@@ -49,7 +49,9 @@ async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace
         raise UserError(f"the run is {what}.", "name the benchmark that an agent was run on")
     known = AgentOptions.model_fields
     options = AgentOptions.model_validate({name: value for name, value in run.parameters.items() if name in known})
-    if options.web not in (None, WORLD):  # What the run saw of the web was kept; nothing else may be seen now.
+    if (
+        options.web is not None and offline_web(options.web) is None
+    ):  # What the run saw of the web was kept; nothing else may be seen now.
         options = options.model_copy(update={"web": f"frozen:{workspace.expanduser() / FROZEN}"})
     setting = Setting(
         benchmark=visible(made_of),

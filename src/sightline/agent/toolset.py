@@ -4,28 +4,19 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Mapping, Sequence
 from functools import cache
-from importlib.metadata import entry_points
 
+from sightline import plugins
 from sightline.agent.tools.base import Materials, Tool, ToolKind
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.types import TaskKind
 
-GROUP = "sightline.tools"
-"""Entry points of this group are a `ToolKind`."""
 _NOTHING_TO_WORK_ON = "what it works on is not there"
 
 
 @cache
 def known_tools() -> Mapping[str, ToolKind]:
     """Every tool by name: ours, and those of other packages."""
-    from sightline.agent.tools.registry import KINDS
-
-    plugged = {point.name: point.load() for point in entry_points(group=GROUP)}
-    wrong = [name for name, kind in plugged.items() if not isinstance(kind, ToolKind)]
-    if wrong:
-        raise UserError(f'the tool "{wrong[0]}" is not a sightline.agent.tools.base.ToolKind.', "mend the package")
-    return {**KINDS, **plugged}
+    return plugins.load_all("tools", ToolKind)
 
 
 def chosen_names(
@@ -34,6 +25,8 @@ def chosen_names(
     """The tools to offer for these kinds of task; a name that nobody knows is refused with what was probably meant."""
     for name in (*wanted, *without):
         if name not in kinds:
+            if plugins.find("tools", name) is not None:
+                plugins.load("tools", name, ToolKind)  # Says why it is not among them.
             near = nearest(name, kinds)
             hint = f'Did you mean "{near}"? ' if near else ""
             raise UserError(f'there is no tool "{name}".', f"{hint}Tools: {', '.join(kinds)}")

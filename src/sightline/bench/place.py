@@ -12,10 +12,10 @@ from sightline.bench.files import HEADER, PICTURES, REVIEWS, TASKS
 from sightline.bench.problems import Problem
 from sightline.bench.schema import CURRENT
 from sightline.bench.table import Source
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import PathLike, parse_line, read_json, read_jsonl
 from sightline.types import Picture, Review, Task
-from sightline.types.words import counted
 
 _ELSEWHERE = "choose a new or an empty folder"
 

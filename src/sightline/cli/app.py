@@ -13,8 +13,8 @@ from typing import TextIO
 from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
-from sightline import __version__
-from sightline.cli.common import set_up_logging
+from sightline import __version__, plugins
+from sightline.cli.common import Command, set_up_logging
 from sightline.errors import SightlineError, UserError
 
 # Verb, where it lives, what it does; in the order of the flow.
@@ -30,7 +30,6 @@ _VERBS = (
     ("validate", "validate:validate", "Say everything that is wrong with a benchmark or a run."),
     ("make", "make:app", "Make a benchmark of a folder of pictures, all of it or one stage."),
     ("mine", "mine:app", "Mine photo histories for requests that need their context."),
-    ("world", "world:world", "Draw lives whose truth is known exactly, and make a benchmark over them."),
     ("run", "run:run", "Run a system over a benchmark."),
     ("score", "score:app", "Score a run on its benchmark, or TREC files."),
     ("compare", "compare:compare", "Say which of several runs is better, and whether that can be trusted."),
@@ -59,8 +58,8 @@ _VERBS = (
 )
 
 
-def build() -> App:
-    """The command line, without running it."""
+def build(tokens: Sequence[str] = ()) -> App:
+    """The command line, without running it; with the verb of `tokens` alone, where that is one of ours."""
     app = App(
         name="sightline",
         help="From a folder of pictures to a benchmark that deserves trust, and to scores that do.",
@@ -70,6 +69,13 @@ def build() -> App:
     )
     for order, (verb, place, line) in enumerate(_VERBS):
         app.command(f"sightline.cli.{place}", name=verb, help=line, sort_key=order)
+    verbs = [verb for verb, _, _ in _VERBS]
+    if tokens and tokens[0] in verbs:  # Nobody waits for what packages add.
+        return app
+    for name, command in plugins.load_all("commands").items():
+        if isinstance(command, Command) and name not in verbs:
+            before = verbs.index(command.after) if command.after in verbs else len(verbs)
+            app.command(command.function, name=name, help=command.help, sort_key=before + 0.5)
     return app
 
 
@@ -81,7 +87,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # A terminal that can't show a sign gets a "?".
     try:
-        build()(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        build(tokens)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         if sys.stdout is not None:  # It may be closed from the beginning.
             sys.stdout.flush()
     except CycloptsError as error:

@@ -10,8 +10,8 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import ChatOptions, show_plan
 from sightline.cli.common import Common, printable
+from sightline.english import counted
 from sightline.errors import SightlineError, StoppedError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from rich.console import Console

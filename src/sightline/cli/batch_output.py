@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.cli.common import Common
-from sightline.types.words import counted
+from sightline.english import counted
 
 if TYPE_CHECKING:
     from sightline.models.batches import Job, Parsed, Row, Summary

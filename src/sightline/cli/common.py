@@ -6,7 +6,7 @@ import logging
 import os
 import re
 import sys
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any
@@ -40,6 +40,16 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that a package adds, by the group `commands`: its function, its line in the overview, and its place."""
+
+    function: Callable[..., None]
+    help: str
+    after: str | None = None
+    "The verb that it follows in the overview; the last one when not given."
 
 
 @Parameter(name="*", group="Everywhere")

@@ -10,7 +10,7 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import Positive
 from sightline.cli.common import Common, Switch
-from sightline.types.words import counted
+from sightline.english import counted
 
 if TYPE_CHECKING:
     from sightline.reason.curriculum.compiling import Compiled

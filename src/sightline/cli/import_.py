@@ -9,7 +9,7 @@ from typing import Annotated
 from cyclopts import Parameter
 
 from sightline.cli.common import Common, Switch, pairs
-from sightline.types.words import counted
+from sightline.english import counted
 
 
 def import_(

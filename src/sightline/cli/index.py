@@ -9,7 +9,7 @@ from cyclopts import Parameter
 
 from sightline.cli.asking import Spending
 from sightline.cli.common import Common, Switch
-from sightline.types.words import counted
+from sightline.english import counted
 
 if TYPE_CHECKING:
     from sightline.search.index import Built

@@ -13,8 +13,8 @@ from cyclopts import Parameter
 
 from sightline.cli.asking import ChatOptions, show_plan
 from sightline.cli.common import Common, EngineOption, Switch, seconds_of
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.make.asking import BatchWish

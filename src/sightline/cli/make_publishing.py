@@ -12,8 +12,8 @@ from cyclopts.validators import Number
 
 from sightline.cli.common import Common, Switch
 from sightline.cli.make_common import Job, JudgedJob, tell
+from sightline.english import counted
 from sightline.errors import FoundError, UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.make.clean import Litter

@@ -11,8 +11,8 @@ from sightline.cli.asking import show_plan
 from sightline.cli.common import Common, EngineOption
 from sightline.cli.mine_common import MiningJob, Workspace, failed
 from sightline.cli.mine_questions import questions
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.mine import Done

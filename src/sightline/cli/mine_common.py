@@ -20,7 +20,6 @@ if TYPE_CHECKING:
 
 Workspace = Annotated[Path | None, Parameter(help="A scanned workspace; --workspace when not given.")]
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
-_WORLD = "builtin/world"
 
 
 @Parameter(name="*")
@@ -117,11 +116,14 @@ class MiningJob(Job):
 def _by(model: str, config: Config) -> Settings:
     """How a model mines when nothing else is said."""
     from sightline.mine import Settings
+    from sightline.models.built_in import find_built_in
 
-    if model != _WORLD:
+    declared = find_built_in(model)
+    if declared is None:
         return Settings(model, writer=model)
-    # It words nothing, and what sees the same twice confirms nothing.
-    return Settings(model, embedder=config.models.embedder or "world", confirm=False)
+    writer = model if declared.words_queries else None
+    embedder = config.models.embedder or declared.embedder
+    return Settings(model, embedder=embedder, writer=writer, confirm=declared.confirms)
 
 
 def failed(failures: Mapping[str, int]) -> list[str]:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
@@ -13,8 +14,8 @@ from cyclopts.validators import Number
 from sightline.cli.asking import Positive, show_plan
 from sightline.cli.common import Common, EngineOption
 from sightline.cli.mine_common import Job, Workspace, failed
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.agent.web import Web
@@ -73,7 +74,7 @@ def questions(
     Files(place / "mine").write(FILE, mined.questions)
     failures = Counter(found.failures) + Counter(mined.failures)
     card = {"mined_by": model, "web": web.partition(":")[0]}
-    benchmark = write_questions(out, mined, pictures, count, card, copied=_world_files(web))
+    benchmark = write_questions(out, mined, pictures, count, card, copied=_web_files(web))
     if common.json:
         told = {"counts": dict(mined.counts), "failures": dict(failures), **bill.to_json()}
         common.print_json({"tasks": len(benchmark.tasks), **told, "out": str(out)})
@@ -86,40 +87,21 @@ def questions(
 
 
 def _web(spec: str, workspace: Path, common: Common) -> Web:
-    """A web by its address, with what was seen kept in the workspace; or that of a drawn world."""
-    from sightline.agent.web import OfflineWeb, open_web
-    from sightline.agent.webs import FROZEN, WORLD
-
-    life = _life(spec)
-    if life is None:
-        return open_web(spec, freeze=workspace / FROZEN, local_only=common.local_only)
-    from sightline.world.lives import read_world
-    from sightline.world.web import world_web
-
-    world = read_world(life.parent)
-    return OfflineWeb(world_web(world.seed, world.lives), WORLD)
-
-
-def _life(spec: str) -> Path | None:
-    """The file that a drawn world's web is made from; None for any other web."""
-    from sightline.agent.webs import WORLD
-    from sightline.world.lives.reading import LIFE_FILE
+    """A web by its address, with what was seen kept in the workspace; or one that lies in a folder."""
+    from sightline.agent.web import open_web
+    from sightline.agent.webs import FROZEN, offline_web
 
     kind, _, folder = spec.partition(":")
-    if kind != WORLD:
-        return None
-    if not folder:
-        raise UserError("world is the web of a drawn world, which has a folder.", "say which: --web world:FOLDER")
-    places = (Path(folder) / LIFE_FILE, Path(folder) / WORLD / LIFE_FILE)
-    found = next((path for path in places if path.is_file()), None)
-    if found is None:
-        raise UserError(f"there is no drawn world in {folder}.", "give the folder that `sightline world` wrote")
-    return found
+    offline = offline_web(kind)
+    if offline is not None:
+        return offline.of_folder(folder)
+    return open_web(spec, freeze=workspace / FROZEN, local_only=common.local_only)
 
 
-def _world_files(spec: str) -> dict[str, Path]:
-    """The web of a drawn world lies with the benchmark, as with the world's own ones: agents find it by web=world."""
-    from sightline.agent.webs import WORLD
+def _web_files(spec: str) -> Mapping[str, Path]:
+    """What of a web has to lie with the benchmark, so that agents find it there by its name."""
+    from sightline.agent.webs import offline_web
 
-    life = _life(spec)
-    return {} if life is None else {f"{WORLD}/{life.name}": life}
+    kind, _, folder = spec.partition(":")
+    offline = offline_web(kind)
+    return {} if offline is None else offline.files(folder)

@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.common import Common, printable
+from sightline.english import counted
 from sightline.errors import FoundError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.agent.replay import Replayed

@@ -10,8 +10,8 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import Planned, show_plan
 from sightline.cli.common import Common, Switch
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.run.summary import RunSummary

@@ -10,8 +10,8 @@ from typing import TYPE_CHECKING, Any
 from cyclopts import App
 
 from sightline.cli.common import Common, Switch
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -9,8 +9,8 @@ from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.common import Common
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.splits import Summary

@@ -11,8 +11,8 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import ChatOptions, Sampling, show_plan
 from sightline.cli.common import Common, EngineOption, Switch
+from sightline.english import counted
 from sightline.errors import FoundError, UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.steps.making import Checked, Summary

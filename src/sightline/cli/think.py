@@ -12,8 +12,8 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import Endpoint, Positive, Sampling, show_plan
 from sightline.cli.common import Common, EngineOption, Switch
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.traces.nouns import Teacher

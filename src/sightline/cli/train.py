@@ -13,8 +13,8 @@ from cyclopts.validators import Number
 
 from sightline.cli.asking import Positive
 from sightline.cli.common import Common, Switch
+from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.train.course import Trained

@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 
 from sightline.cli.common import Common, Switch
-from sightline.types.words import counted
+from sightline.english import counted
 
 
 def validate(path: Path, /, *, pictures: Switch = False, common: Common = Common()) -> None:

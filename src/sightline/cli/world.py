@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common
+from sightline.cli.common import Command, Common
 from sightline.types import TaskKind
 
 if TYPE_CHECKING:
@@ -118,7 +118,7 @@ def _system(made: Benchmark) -> str:
 
 
 def _to_text(lives: World, made: Benchmark | None) -> str:
-    from sightline.types.words import counted
+    from sightline.english import counted
 
     parts = [counted(len(lives.lives), "owner"), counted(sum(len(life.events) for life in lives.lives), "event")]
     lines = [f"  {' · '.join(parts)}", f"  → {lives.folder}"]
@@ -128,3 +128,6 @@ def _to_text(lives: World, made: Benchmark | None) -> str:
     else:
         lines.append(f"next: sightline scan {lives.folder / 'pictures'}")
     return "\n".join(lines)
+
+
+COMMAND = Command(world, "Draw lives whose truth is known exactly, and make a benchmark over them.", after="mine")

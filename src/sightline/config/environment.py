@@ -8,7 +8,7 @@ from typing import Any
 
 from sightline.config.layer import Given, Layer
 from sightline.config.schema import PREFIX, KeyPath, Leaf, leaves
-from sightline.config.suggest import nearest
+from sightline.errors import nearest
 
 # Read elsewhere: the folder that Sightline keeps its knowledge in, the default configuration file, and tokens: of our
 # own MCP server, and for somebody else's.

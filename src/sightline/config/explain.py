@@ -12,8 +12,7 @@ from pydantic_core import ErrorDetails
 from sightline.config.layer import Given
 from sightline.config.schema import KeyPath, dotted, leaves
 from sightline.config.services import Price
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 
 _EXPECTED = {
     "bool_type": "true or false",

@@ -3,9 +3,8 @@
 from __future__ import annotations
 
 from collections.abc import Collection, Mapping
-from difflib import get_close_matches
 
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 
 
 def unknown_key(key: str, table: str, shape: Mapping[str, Collection[str]], place: str) -> UserError:
@@ -28,9 +27,3 @@ def suggest(key: str, table: str, shape: Mapping[str, Collection[str]]) -> str:
         home = next(other for other, keys in shape.items() if near in keys)
         return f'Did you mean "{near}" {f"in [{home}]" if home else "at the top of the file"}?'
     return f"Known {f'in [{table}]' if table else 'at the top of the file'}: {', '.join(shape[table])}."
-
-
-def nearest(word: str, known: Collection[str]) -> str | None:
-    """The known word most like this one, if any is like it at all."""
-    found = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
-    return found[0] if found else None

@@ -17,7 +17,7 @@ from sightline.corpus.derive import Derive
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
 from sightline.corpus.merge import read_metadata_rows
 from sightline.corpus.pixels import MissingDecoderError, has_heif
-from sightline.corpus.read import Job, Reading, Refused, Same, current_readers
+from sightline.corpus.read import Job, Reading, Refused, Same, current_readers, read_file
 from sightline.corpus.store import Gone, Root, Store
 from sightline.corpus.walk import Walk
 from sightline.engine import Died, cores, map_in_processes, progress
@@ -183,7 +183,7 @@ class _Scanner:
         workers = min(settings.workers or cores(), -(-todo // 8))
         chunk = max(1, min(16, todo // (4 * workers)))
         jobs = self.store.jobs(self.root, settings.max_pixels)
-        results = map_in_processes("sightline.corpus.read:read_file", jobs, workers=workers, chunk=chunk)
+        results = map_in_processes(read_file, jobs, workers=workers, chunk=chunk)
         counts: Counter[str] = Counter()
         with progress("scan", todo) as advance:
             for batch in _batches(results):

@@ -10,13 +10,13 @@ from sightline import __version__
 from sightline.demo.found import Found
 from sightline.demo.looking import Thumbnails
 from sightline.demo.seeing import Query, Seen
+from sightline.english import counted, listed
 from sightline.report.blocks import Block, Chapter, Facts, Notes, Page, Paragraph, Part, Pictures, Shown
 from sightline.report.html import to_html
 from sightline.report.output import write_files
 from sightline.report.words import short
 from sightline.search.results import Hit
 from sightline.types import Group, GroupKind, Picture
-from sightline.types.words import counted, listed
 
 _NAME = 22
 _GROUPS: Mapping[GroupKind, tuple[str, int]] = {

@@ -15,7 +15,7 @@ from sightline.models.builtin.chat.checking import check, items_of
 from sightline.models.builtin.chat.claims import Claim, Exists, Meant
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.reader import Reading
-from sightline.types import SceneGraph
+from sightline.types.scene import SceneGraph
 from sightline.world.draw.places import PLACES
 from sightline.world.tasks.traits import is_noticed, is_readable
 from sightline.world.truth import ShotTruth

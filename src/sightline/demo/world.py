@@ -17,13 +17,13 @@ from sightline.demo.systems import CHAT, EMBEDDER, compare_on, run_systems
 from sightline.demo.truth import exact_truth
 from sightline.demo.world_found import WorldFound
 from sightline.demo.world_page import write_world_page
+from sightline.english import counted, listed
 from sightline.io import PathLike
-from sightline.make.annotate.taxonomy import OF_THE_WORLD
 from sightline.make.making import make
 from sightline.make.stages import StageResult
+from sightline.models.builtin.declaration import world_taxonomy
 from sightline.models.builtin.networks import network
 from sightline.types import Benchmark
-from sightline.types.words import counted, listed
 from sightline.world.lives import read_shots, write_life
 from sightline.world.tasks.benchmark import benchmark_of
 from sightline.world.truth import Life
@@ -96,7 +96,7 @@ def _config(out: Path, amounts: Amounts) -> Config:
             "judge": {"depth": 80, "together": 10},
         }
     )
-    return OF_THE_WORLD.settings(config)
+    return world_taxonomy().settings(config)
 
 
 def _life(out: Path, config: Config, seed: int, amounts: Amounts, say: Tell) -> tuple[Life, ScanSummary]:

@@ -10,6 +10,7 @@ from sightline.demo.looking import Thumbnails
 from sightline.demo.systems import SYSTEMS, standing
 from sightline.demo.world_found import RANKED, SET, WorldFound
 from sightline.demo.world_shown import Examples
+from sightline.english import counted
 from sightline.report.blocks import Block, Cell, Chapter, Facts, Paragraph, Part, Pictures, Row, Table, numeric
 from sightline.report.document import document
 from sightline.report.files import file_names, tables_of
@@ -20,7 +21,6 @@ from sightline.report.words import DASH, interval, score, seconds, share
 from sightline.report.write import ROWS
 from sightline.score.compare import Standing
 from sightline.types import Estimate
-from sightline.types.words import counted
 from sightline.world.lives import read_shots
 from sightline.world.truth import ShotTruth
 

@@ -10,11 +10,11 @@ from sightline import bench
 from sightline.demo.looking import Thumbnails
 from sightline.demo.systems import SYSTEMS
 from sightline.demo.world_found import RANKED, WorldFound
+from sightline.english import counted
 from sightline.report.blocks import Block, Paragraph, Part, Pictures, Shown
 from sightline.run import read_run
 from sightline.score.scores import read_scores
 from sightline.types import PictureSet, Prediction, Ranking, Relevance
-from sightline.types.words import counted
 from sightline.world.truth import ShotTruth
 
 _QUERIES, _FIRST, _WRONG, _SET = 3, 6, 6, 12

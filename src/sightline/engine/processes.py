@@ -7,16 +7,18 @@ and its result is a `Died`. Workers are started as `python -m`, so the caller's 
 from __future__ import annotations
 
 import os
+import pickle
 import queue
 import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Iterable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
 
+from sightline.engine import worker
 from sightline.engine.worker import receive, send
 
 
@@ -40,11 +42,16 @@ def cores() -> int:
 
 
 def map_in_processes(
-    function: str, items: Iterable[Any], *, workers: int, chunk: int = 16, seconds_per_item: float = 120.0
+    function: Callable[[Any], Any],
+    items: Iterable[Any],
+    *,
+    workers: int,
+    chunk: int = 16,
+    seconds_per_item: float = 120.0,
 ) -> Iterator[tuple[Any, Any]]:
     """Yield (item, result) as they finish, in no fixed order; `items` is drawn in this thread, only as fast as used.
 
-    `function` is "package.module:name". An item that kills its worker, or takes longer than `seconds_per_item`,
+    `function` stands at the top of a module. An item that kills its worker, or takes longer than `seconds_per_item`,
     yields `Died`.
     """
     todo: queue.SimpleQueue[list[Any] | None] = queue.SimpleQueue()
@@ -76,7 +83,7 @@ class _Lane(threading.Thread):
 
     def __init__(
         self,
-        function: str,
+        function: Callable[[Any], Any],
         todo: queue.SimpleQueue[list[Any] | None],
         done: queue.SimpleQueue[list[tuple[Any, Any]] | BaseException],
         seconds_per_item: float,
@@ -120,17 +127,20 @@ class _WorkerDiedError(Exception):
 class _Process:
     """One worker process."""
 
-    def __init__(self, function: str) -> None:
+    def __init__(self, function: Callable[[Any], Any]) -> None:
         self._errors = tempfile.TemporaryFile()  # noqa: SIM115 (closed by end())
         self._popen = subprocess.Popen(
-            [sys.executable, "-m", "sightline.engine.worker", function],
+            [sys.executable, "-m", worker.__name__],
             stdin=subprocess.PIPE,
             stdout=subprocess.PIPE,
             stderr=self._errors,
             env=alone_on_a_core(),
         )
         try:
-            self._exchange(None)
+            self._exchange(function)
+        except pickle.PicklingError as error:
+            self.end()
+            raise RuntimeError(f"a worker process could not start: {error}") from None
         except _WorkerDiedError as died:
             raise RuntimeError(f"a worker process could not start: {died}") from None
 
@@ -157,11 +167,10 @@ class _Process:
                 except OSError:  # Closing flushes what the dead worker never read.
                     continue
 
-    def _exchange(self, batch: list[Any] | None) -> Any:
+    def _exchange(self, value: Any) -> Any:
         assert self._popen.stdin is not None and self._popen.stdout is not None
         try:
-            if batch is not None:
-                send(self._popen.stdin, batch)  # type: ignore[arg-type]
+            send(self._popen.stdin, value)  # type: ignore[arg-type]
             return receive(self._popen.stdout)  # type: ignore[arg-type]
         except (EOFError, OSError, ValueError):
             code = self._popen.wait()

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import importlib
 import os
 import pickle
 import struct
@@ -42,18 +41,11 @@ def receive_frame(pipe: BinaryIO) -> bytes:
     return body
 
 
-def resolve(name: str) -> Callable[[Any], Any]:
-    """`package.module:function` → the function."""
-    module, _, attribute = name.partition(":")
-    function: Callable[[Any], Any] = getattr(importlib.import_module(module), attribute)
-    return function
-
-
 def main() -> None:
-    """Serve until the parent closes the pipe (or is killed)."""
+    """Serve until the parent closes the pipe (or is killed); the function comes first."""
     results = os.fdopen(os.dup(1), "wb")
     os.dup2(2, 1)  # Whatever a decoder prints must not get between our frames.
-    function = resolve(sys.argv[1])
+    function: Callable[[Any], Any] = receive(sys.stdin.buffer)
     send(results, "ready")
     while True:
         try:

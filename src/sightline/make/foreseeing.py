@@ -11,6 +11,7 @@ from sightline.calls.ask_many import price_many
 from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.engine.plan import Plan, StagePlan
+from sightline.english import counted
 from sightline.make import project as files
 from sightline.make.annotate.stage import AnnotateStage, TaxonomyStage, has_taxonomy
 from sightline.make.asking import free
@@ -30,7 +31,6 @@ from sightline.make.query.writing import request
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.types import Annotation, ChatRequest, Picture
-from sightline.types.words import counted
 
 _SAMPLE = 50
 """Calls of which the sizes are looked at; there may be many thousands."""

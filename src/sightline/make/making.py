@@ -10,9 +10,8 @@ from typing import Any
 from sightline import bench
 from sightline.bench.files import HEADER
 from sightline.config import Config
-from sightline.config.suggest import nearest
 from sightline.engine.plan import Plan
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.io import PathLike
 from sightline.make import project as files
 from sightline.make.asking import BatchWish

@@ -9,9 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sightline.bench.formats.rows import read_rows
-from sightline.config.suggest import nearest
 from sightline.corpus.merge import read_metadata_rows
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.io import LineError, read_jsonl, write_jsonl
 from sightline.make import project as files
 from sightline.make.files import Strict

@@ -6,8 +6,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.make import project as files
 from sightline.make.annotate.stage import AnnotateStage, TaxonomyStage, has_taxonomy
 from sightline.make.asking import BatchWish

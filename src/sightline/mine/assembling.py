@@ -12,6 +12,7 @@ from typing import Any
 
 from sightline import bench
 from sightline.bench.files import HEADER
+from sightline.english import listed
 from sightline.errors import UserError
 from sightline.io import read_json
 from sightline.mine.graph import MemoryGraph
@@ -29,7 +30,6 @@ from sightline.types import (
     Scope,
     Task,
 )
-from sightline.types.words import listed
 
 REQUESTS, QUESTIONS = "requests", "questions"
 """What a mined benchmark asks; its card says it."""

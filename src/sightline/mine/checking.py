@@ -7,6 +7,7 @@ from dataclasses import replace
 
 import numpy as np
 
+from sightline.english import listed
 from sightline.mine.knowledge import Knowledge
 from sightline.mine.logic import UNDECIDED, Meant, decide
 from sightline.mine.nouns import Draft, Verdict
@@ -14,7 +15,6 @@ from sightline.mine.settings import Settings
 from sightline.mine.shortcuts import best_cut, best_filter
 from sightline.mine.wording import told
 from sightline.models.protocols import Vectors
-from sightline.types.words import listed
 
 OTHER_SET, DOUBT = "the graph gives another set", "a picture is in doubt"
 NOT_SEEN = "a target does not surely show what is wanted"

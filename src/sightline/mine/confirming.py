@@ -7,11 +7,11 @@ from dataclasses import dataclass, replace
 from typing import Any
 
 from sightline.calls.ask_many import Ask
+from sightline.english import listed
 from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, Gathered, strict
 from sightline.mine.knowledge import Knowledge
 from sightline.mine.nouns import Verdict
 from sightline.types import ChatRequest, ImagePart, Message, Picture
-from sightline.types.words import listed
 
 STAGE = "mine-check"
 OTHER_LOOK, NO_LOOK = "a second look gives another set", "the second look is missing"

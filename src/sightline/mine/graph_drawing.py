@@ -8,10 +8,10 @@ from dataclasses import dataclass
 from math import sqrt
 from types import MappingProxyType
 
+from sightline.english import counted
 from sightline.mine.graph import EventNode, MemoryGraph
 from sightline.mine.nouns import Clue, Rule
 from sightline.report.words import day
-from sightline.types.words import counted
 
 ROWS = 60
 """Events that are drawn below each other at once."""

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from html import escape
 
+from sightline.english import counted
 from sightline.mine.graph import EventNode, MemoryGraph
 from sightline.mine.graph_drawing import LEGEND, ROWS, RULES, Arc, Link, arcs_of, curves, figures_of, links_of, title_of
-from sightline.types.words import counted
 
 _ROW, _WIDE = 56, 110
 _REASONS = 12

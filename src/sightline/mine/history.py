@@ -6,10 +6,10 @@ from collections.abc import Container, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from datetime import UTC, datetime
 
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.mine.settings import OwnerRules
 from sightline.types import Corpus, Group, Picture
-from sightline.types.words import counted
 
 EVERYONE = "all"
 """Stands for the owner of a corpus that names none."""

@@ -8,10 +8,10 @@ from dataclasses import replace
 from typing import Any
 
 from sightline.calls.ask_many import Ask
+from sightline.english import article
 from sightline.mine.asking import MAX_TOKENS, SURE, TEXT, a_list, strict
 from sightline.mine.nouns import Clue, ClueKind, Reading
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
-from sightline.types.words import article
 
 STAGE = "mine-parse"
 SCHEMA = strict(

@@ -14,6 +14,7 @@ from sightline.calls.ask_many import check_model
 from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
 from sightline.engine.plan import Plan
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, write_whole
 from sightline.mine import confirming, parsing, verifying, writing
@@ -38,7 +39,6 @@ from sightline.models.embedders.listed import embed_words
 from sightline.models.embedders.session import Session as EmbedderSession
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark, Corpus, Picture
-from sightline.types.words import counted
 
 StageName: TypeAlias = Literal["parse", "associate", "graph", "queries", "check"]
 STAGES: tuple[StageName, ...] = get_args(StageName)

@@ -10,7 +10,7 @@ from typing import Any
 
 from sightline.engine.journal import FILE_NAME
 from sightline.engine.ledger import Spent, dollars, read_ledger
-from sightline.types.words import counted
+from sightline.english import counted
 
 
 @dataclass(slots=True)

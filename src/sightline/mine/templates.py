@@ -7,13 +7,13 @@ from dataclasses import dataclass
 from itertools import combinations, islice, product
 from random import Random
 
+from sightline.english import article, listed
 from sightline.mine.drafting import OVERSAMPLED, Distinct, Source, as_draft, knowledge_of, shares, subgraphs, tries_for
 from sightline.mine.graph import MemoryGraph
 from sightline.mine.knowledge import Knowledge
 from sightline.mine.logic import decide
 from sightline.mine.nouns import Draft, Logic, Relation
 from sightline.mine.settings import Settings
-from sightline.types.words import article, listed
 
 NAME = "templates"
 _FORMS: Mapping[Relation, tuple[str, ...]] = {

@@ -10,6 +10,7 @@ from typing import Any, get_args
 
 from sightline.calls.ask_many import Ask
 from sightline.calls.session import Session
+from sightline.english import counted
 from sightline.mine.asking import MAX_TOKENS, TEXT, Gathered, a_list, gather, strict
 from sightline.mine.drafting import OVERSAMPLED, Distinct, Source, as_draft, knowledge_of, shares, subgraphs
 from sightline.mine.graph import MemoryGraph
@@ -17,7 +18,6 @@ from sightline.mine.logic import decide
 from sightline.mine.nouns import Draft, Logic, Relation
 from sightline.mine.settings import Settings
 from sightline.types import ChatRequest, Message
-from sightline.types.words import counted
 
 STAGE = "mine-queries"
 EACH = 3

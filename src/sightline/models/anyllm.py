@@ -14,8 +14,7 @@ import orjson
 from pydantic import ValidationError
 
 from sightline.config.section import Hidden
-from sightline.config.suggest import nearest
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import MissingExtraError, UserError, nearest
 from sightline.models.failures import Scrubber, clip, failure
 from sightline.models.http_errors import Told, retry_after, status_failure
 from sightline.models.keys import missing_key

@@ -7,14 +7,14 @@ import importlib
 import io
 import threading
 import time
-from contextlib import nullcontext
+from collections.abc import Callable
 from dataclasses import dataclass
-from typing import Any
+from typing import Any, TypeAlias
 
 import orjson
 from PIL import Image
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import MissingExtraError
 from sightline.models.failures import clip, failure
 from sightline.models.names import ModelName
 from sightline.models.openai_chat import describe_tool, schema_in_words
@@ -27,6 +27,8 @@ from sightline.types import ChatRequest, Failure, ImagePart, Message, Usage
 
 _DEFAULT_MAX_TOKENS = 1024
 _UNSUPPORTED = ("tool_choice", "reasoning_effort")
+Load: TypeAlias = Callable[[ModelName, bool], tuple[Any, Any]]
+"""Of a name and whether nothing may be fetched: a model of transformers, and what reads for it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,12 +47,13 @@ class TransformersTransport:
         self,
         name: ModelName,
         *,
+        load: Load,
         settings: WireSettings | None = None,
         local_only: bool = False,
         device: str | None = None,
     ) -> None:
         self.endpoint = f"transformers:{name.model}"
-        self._name = name
+        self._name, self._load = name, load
         self._settings = settings = settings or WireSettings()
         self.wire = settings.fingerprint(name.provider)
         self._device = device
@@ -87,13 +90,20 @@ class TransformersTransport:
         self._loaded = None
         await asyncio.to_thread(self._pictures.close)
 
+    def _opened(self) -> _Loaded:
+        torch, transformers = _import(str(self._name))
+        device = self._device or ("cuda" if torch.cuda.is_available() else "cpu")
+        model, processor = self._load(self._name, self._local_only)
+        tokenizer = getattr(processor, "tokenizer", processor)
+        return _Loaded(torch, transformers, model.to(device).eval(), processor, tokenizer)
+
     def _generate(self, request: ChatRequest, pictures: Sent, stop: threading.Event) -> Outcome:
         started = time.perf_counter()
         with self._lock:
             if stop.is_set():
                 return Outcome(failure("timeout", f"{self._name}: given up before its turn came"))
             if self._loaded is None:
-                self._loaded = _load(self._name, self._device, self._local_only)
+                self._loaded = self._opened()
             try:
                 said = _reply(self._loaded, request, pictures, stop)
             except (ValueError, RuntimeError, TypeError, KeyError, IndexError) as error:
@@ -106,34 +116,6 @@ def _import(name: str) -> tuple[Any, Any]:
         return importlib.import_module("torch"), importlib.import_module("transformers")
     except ImportError:
         raise MissingExtraError(name, "transformers") from None
-
-
-def _load(name: ModelName, device: str | None, local_only: bool) -> _Loaded:
-    torch, transformers = _import(str(name))
-    device = device or ("cuda" if torch.cuda.is_available() else "cpu")
-    # By its name, since that room lies above this one; it makes Glimpse known to transformers.
-    trained = importlib.import_module("sightline.train.models")
-    with trained.offline() if local_only else nullcontext():
-        try:
-            model, processor = _opened(transformers, trained, name.model)
-        except (OSError, ValueError) as error:
-            why = clip(trained.why_not(error))
-            raise UserError(f"{name} can't be loaded: {why}", "give a folder or a known model") from None
-    tokenizer = getattr(processor, "tokenizer", processor)
-    return _Loaded(torch, transformers, model.to(device).eval(), processor, tokenizer)
-
-
-def _opened(transformers: Any, trained: Any, name: str) -> tuple[Any, Any]:
-    """A model and what reads for it; one that `sightline train` made, or what LoRA added to one, too."""
-    if trained.is_adapter(name):
-        model, processor = trained.open_model(name, ())
-        return model, processor
-    config = transformers.AutoConfig.from_pretrained(name)
-    sees = type(config) in transformers.AutoModelForImageTextToText._model_mapping
-    kind = transformers.AutoModelForImageTextToText if sees else transformers.AutoModelForCausalLM
-    reader = transformers.AutoProcessor if sees else transformers.AutoTokenizer
-    model = kind.from_pretrained(name, dtype="auto", use_safetensors=True)
-    return model, reader.from_pretrained(name)
 
 
 def _reply(loaded: _Loaded, request: ChatRequest, pictures: Sent, stop: threading.Event) -> Said:

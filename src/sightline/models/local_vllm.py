@@ -143,3 +143,8 @@ def _said(output: Any) -> Said:
             output=len(made.token_ids),
         ),
     )
+
+
+def open_vllm(name: ModelName, *, settings: WireSettings, local_only: bool) -> VllmTransport:
+    """What `vllm-local/…` names; vLLM itself is told where to look for its models."""
+    return VllmTransport(name, settings=settings)

@@ -11,8 +11,7 @@ from typing import Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from sightline.config.services import ModelSettings
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 
 Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "builtin", "scripted"]
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
@@ -78,8 +77,6 @@ _KNOWN = (
 _SECRET = re.compile(r"key|token|secret|passw|pwd|auth|credential|^(sig|signature|code)$", re.IGNORECASE)
 """Names in the query of an address whose values are not for journals, logs and messages."""
 PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _KNOWN}
-HERE = "use a model on this machine (ollama/…, vllm/…, llamacpp/…, transformers/…, builtin/world)"
-"""What is offered to somebody who wants no call to leave this machine."""
 
 
 def parse_name(name: str) -> ModelName:
@@ -151,11 +148,20 @@ def leaves_machine(endpoint: str) -> bool:
     return not (address if mapped is None else mapped).is_loopback
 
 
-def refuse_remote(name: str, endpoint: str, instead: str = HERE) -> None:
+def models_here() -> str:
+    """What is offered to somebody who wants no call to leave this machine."""
+    from sightline.models.built_in import built_in_models  # Which reads names itself.
+
+    built_in = [model.name for model in built_in_models() if model.chat is not None]
+    names = ("ollama/…", "vllm/…", "llamacpp/…", "transformers/…", *built_in)
+    return f"use a model on this machine ({', '.join(names)})"
+
+
+def refuse_remote(name: str, endpoint: str, instead: str | None = None) -> None:
     """Under `--local-only` an endpoint elsewhere is the user's mistake."""
     if leaves_machine(endpoint):
         where = endpoint if "://" in endpoint else "its provider's own servers"
         raise UserError(
             f"{name} is asked at {where}, and --local-only allows no call that leaves this machine.",
-            f"{instead}, or leave --local-only out",
+            f"{instead or models_here()}, or leave --local-only out",
         )

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from dataclasses import dataclass
-from importlib.metadata import entry_points
 
+from sightline import plugins
 from sightline.config.section import Hidden
 from sightline.config.services import ModelSettings
 from sightline.errors import UserError
+from sightline.models.built_in import chat_of
 from sightline.models.keys import ADDRESSED, INSTEAD, WHERE_KEYS_GO, find_key
 from sightline.models.names import PROVIDERS, ModelName, check_url, find_base_url, parse_name, refuse_remote
 from sightline.models.protocols import Transport, wire_of
@@ -68,9 +69,7 @@ def find_endpoint(name: str, *, base_url: str | None = None, models: ModelSettin
 
             return base_url or provider_of(parsed)[0]
         case "builtin":
-            from sightline.models.builtin.chat.opening import endpoint_of
-
-            return endpoint_of(parsed)
+            return chat_of(parsed).endpoint()
         case _:
             return f"{parsed.provider.name}:{parsed.model}"
 
@@ -110,10 +109,11 @@ def _plugged_in(name: str, base_url: str | None, settings: WireSettings) -> Tran
     provider, _, model = name.partition("/")
     if provider in PROVIDERS or not model:
         return None
-    for point in entry_points(group="sightline.chat", name=provider):
-        opened: Transport = point.load()(model, base_url=base_url, settings=settings)
-        return opened
-    return None
+    plugin = plugins.find("chat", provider)
+    if plugin is None:
+        return None
+    opened: Transport = plugin.load()(model, base_url=base_url, settings=settings)
+    return opened
 
 
 def _open_http(
@@ -155,20 +155,5 @@ def _open_any_llm(
 
 
 def _open_here(name: ModelName, settings: WireSettings, local_only: bool) -> Transport:
-    match name.provider.kind:
-        case "transformers":
-            from sightline.models.local_transformers import TransformersTransport
-
-            return TransformersTransport(name, settings=settings, local_only=local_only)
-        case "vllm":
-            from sightline.models.local_vllm import VllmTransport
-
-            return VllmTransport(name, settings=settings)
-        case "builtin":
-            from sightline.models.builtin.chat.opening import open_builtin
-
-            return open_builtin(name)
-        case _:
-            from sightline.models.scripted import open_script
-
-            return open_script(name.model)
+    opened: Transport = plugins.load("chat", name.provider.name)(name, settings=settings, local_only=local_only)
+    return opened

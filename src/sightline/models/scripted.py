@@ -10,8 +10,10 @@ from typing import TypeAlias
 from sightline.errors import UserError
 from sightline.io import LineError, read_jsonl
 from sightline.models.failures import LASTING, RETRYABLE, failure
+from sightline.models.names import ModelName
 from sightline.models.protocols import Outcome
 from sightline.models.said import Said, judge
+from sightline.models.settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Message, Usage
 
 Line: TypeAlias = str | ChatReply | Failure | Outcome
@@ -76,6 +78,11 @@ def _counted(request: ChatRequest, text: str) -> Usage:
 class _Rule:
     match: str
     answer: str | Failure
+
+
+def open_scripted(name: ModelName, *, settings: WireSettings, local_only: bool) -> ScriptedModel:
+    """What `scripted/…` names; nothing is ever sent."""
+    return open_script(name.model)
 
 
 def open_script(model: str) -> ScriptedModel:

@@ -11,6 +11,7 @@ from typing import Any
 from sightline import bench
 from sightline.config import Config
 from sightline.engine.plan import Plan, StagePlan
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.models.asking import Asking
 from sightline.run.folder import read_run
@@ -24,7 +25,6 @@ from sightline.score.scores import write_scores
 from sightline.score.statistics import holm
 from sightline.search.index.content import absolute
 from sightline.types import Benchmark, Run, Task, TaskKind
-from sightline.types.words import counted
 
 WHOLE = "whole"
 ARMS: Mapping[str, Mapping[str, bool]] = {

@@ -97,11 +97,7 @@ def looks_of(pictures: Mapping[str, Picture], base: Path, config: Config) -> dic
     found: dict[str, Look] = {}
     with progress("look", len(jobs)) as advance:
         few = len(jobs) < _FEW
-        done = (
-            ((job, look_at(job)) for job in jobs)
-            if few
-            else map_in_processes("sightline.reason.looks:look_at", jobs, workers=cores())
-        )
+        done = ((job, look_at(job)) for job in jobs) if few else map_in_processes(look_at, jobs, workers=cores())
         for job, look in done:
             advance(1)
             if isinstance(look, Look):

@@ -16,12 +16,12 @@ import numpy as np
 from sightline import bench
 from sightline.config import Config
 from sightline.corpus.duplicates import connected
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, write_json
 from sightline.reason.looks import looks_of, same_looks
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
-from sightline.types.words import counted
 
 FILE = "split.json"
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}

@@ -5,13 +5,13 @@ from __future__ import annotations
 from dataclasses import replace
 from pathlib import Path
 
+from sightline.english import counted
 from sightline.io import PathLike, dump
 from sightline.report.blocks import Row, Table, numeric
 from sightline.report.leaderboard import Board, Leaderboard, Place
 from sightline.report.markdown import plain, table_lines
 from sightline.report.output import csv_bytes, write_files
 from sightline.report.words import DASH, estimate, seconds
-from sightline.types.words import counted
 
 
 def write_leaderboard(found: Leaderboard, out: PathLike | None = None) -> Leaderboard:

@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 
 from sightline import __version__
+from sightline.english import counted
 from sightline.report.blocks import Chapter, Page, Paragraph, Part
 from sightline.report.files import FileNames, unique_slugs
 from sightline.report.gather import Gathered, Section
@@ -22,7 +23,6 @@ from sightline.report.parts.recall import recall
 from sightline.report.parts.results import results
 from sightline.report.parts.tasks import tasks
 from sightline.report.words import moment
-from sightline.types.words import counted
 
 _HOW_TO_READ = (
     "The mean runs over all tasks: a failed attempt or a missing prediction counts as zero, and is counted under "

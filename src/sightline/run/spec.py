@@ -16,8 +16,7 @@ from typing import Any
 from pydantic import ValidationError
 
 from sightline.config.section import Hidden
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.io import PathLike
 from sightline.run.systems.base import Kind, Options, Setting, System
 from sightline.run.systems.registry import find_kind

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.english import listed, number_word
 from sightline.samples.looking import Posed, alone, middle, originals
 from sightline.samples.occasions import OCCASIONS
 from sightline.samples.scenes import Samples, Scene, Thing
 from sightline.types import Answer, PictureRef, Step, Task, Trace, Traces
-from sightline.types.words import LIGHT_PHRASES, listed, number_word, phrase
+from sightline.types.words import LIGHT_PHRASES, phrase
 from sightline.world.draw import PLACES
 
 _COLOURS_ZH = {

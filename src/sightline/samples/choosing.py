@@ -7,10 +7,11 @@ from dataclasses import dataclass
 from itertools import combinations
 from random import Random
 
+from sightline.english import listed
 from sightline.samples.looking import Posed, alone, middle, originals
 from sightline.samples.scenes import Samples, Scene, Thing
 from sightline.types import Choice, Option, Part, PictureRef, Step, StepKind, Task
-from sightline.types.words import LIGHT_PHRASES, listed
+from sightline.types.words import LIGHT_PHRASES
 
 _FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 # How far apart (in picture widths) things must be to be told left from right, and how far a thing must move.

@@ -13,7 +13,8 @@ from PIL import Image, ImageOps
 from sightline.samples.lives import Snapshot, plan_lives
 from sightline.samples.occasions import Wish
 from sightline.samples.scenes import Samples, Scene, Thing
-from sightline.types import Box, SceneGraph
+from sightline.types import Box
+from sightline.types.scene import SceneGraph
 from sightline.world import metadata as written
 from sightline.world.draw import draw
 from sightline.world.files import encode

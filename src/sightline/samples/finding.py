@@ -9,10 +9,11 @@ from itertools import islice
 from random import Random
 from typing import Any, TypeAlias, TypeVar
 
+from sightline.english import article
 from sightline.samples.looking import Posed, Test, has
 from sightline.samples.scenes import Samples, Scene
 from sightline.types import PictureSet, Relevance, Scope, Task
-from sightline.types.words import LIGHT_PHRASES, article, phrase
+from sightline.types.words import LIGHT_PHRASES, phrase
 from sightline.world.draw import KINDS, PLACES
 
 _T = TypeVar("_T", bound="tuple[Any, ...] | str")

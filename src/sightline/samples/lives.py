@@ -7,6 +7,7 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime, timedelta, timezone
 from random import Random
 
+from sightline.english import listed
 from sightline.errors import UserError
 from sightline.samples.occasions import (
     BELONGINGS,
@@ -20,8 +21,8 @@ from sightline.samples.occasions import (
     parse_thing,
 )
 from sightline.samples.scenes import Carrier
-from sightline.types import HAIR
-from sightline.types.words import LIGHT_PHRASES, PLACE_PHRASES, listed, phrase
+from sightline.types.scene import HAIR
+from sightline.types.words import LIGHT_PHRASES, PLACE_PHRASES, phrase
 from sightline.world.draw import KINDS, PLACES, PersonWish, ScenePlan, ThingWish
 from sightline.world.draw.plan import POSES
 from sightline.world.metadata import Metadata

@@ -4,23 +4,23 @@ A metric is built from its name's parts and is then a plain function of truth, p
 
     @register("rr", kinds=("rank",))
     def reciprocal_rank(spec: MetricSpec) -> Metric: ...
+
+A package adds one by an entry point of the group `sightline.metrics`: such a builder, or the plain function itself,
+which is then a metric of every kind of task, without options.
 """
 
 from __future__ import annotations
 
-import difflib
-import importlib
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
-from typing import Protocol
+from typing import Protocol, get_args
 
+from sightline import plugins
 from sightline.errors import UserError
 from sightline.score.context import Context
 from sightline.types import Prediction, TaskKind, Truth
 
-# Importing one of these registers its metrics.
-_MODULES = ("ranked", "sets", "answers", "choices", "text", "steps")
 _NAME = re.compile(r"(?P<base>[a-z][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
 
 
@@ -76,27 +76,38 @@ def parse_name(name: str) -> MetricSpec:
     cutoff = None if found["cutoff"] is None else int(found["cutoff"])
     if cutoff == 0:
         raise UserError(f'metric "{name}": the cut-off must be at least 1.')
-    known = registered()
-    if found["base"] not in known:
-        near = difflib.get_close_matches(found["base"], known, n=1)
-        hint = f'Did you mean "{near[0]}"? ' if near else ""
-        raise UserError(f'unknown metric "{name}".', f"{hint}Known: {', '.join(sorted(known))}")
-    return MetricSpec(found["base"], cutoff, options)
+    base = found["base"]
+    if base not in _REGISTRY and plugins.find("metrics", base) is None:
+        raise plugins.unknown("metrics", base, f'unknown metric "{name}".', metric_names())
+    return MetricSpec(base, cutoff, options)
 
 
-def registered() -> Mapping[str, Entry]:
-    """Every known metric."""
-    for module in _MODULES:
-        importlib.import_module(f"sightline.score.{module}")
-    return _REGISTRY
+def metric_names() -> list[str]:
+    """Every known metric; none of them is loaded."""
+    return sorted({*plugins.names("metrics"), *_REGISTRY})
 
 
 def metric(name: str) -> Metric:
     """The metric of that name, ready to be called."""
     spec = parse_name(name)
-    return _REGISTRY[spec.base].build(spec)
+    return entry_of(spec.base).build(spec)
 
 
 def kinds_of(name: str) -> tuple[TaskKind, ...]:
     """The kinds of task that the metric is defined for."""
-    return _REGISTRY[parse_name(name).base].kinds
+    return entry_of(parse_name(name).base).kinds
+
+
+def entry_of(base: str) -> Entry:
+    """What is known of a metric, whose module is imported now."""
+    if base not in _REGISTRY:
+        loaded = plugins.load("metrics", base)
+        if base not in _REGISTRY:  # Its module did not register it: it is the metric itself.
+            _REGISTRY[base] = Entry(get_args(TaskKind), lambda spec: _without_options(spec, loaded))
+    return _REGISTRY[base]
+
+
+def _without_options(spec: MetricSpec, loaded: Metric) -> Metric:
+    if spec.cutoff is not None or spec.options:
+        raise UserError(f'metric "{spec.base}" has no options and no cut-off.', f'write "{spec.base}"')
+    return loaded

@@ -12,7 +12,14 @@ import torch
 from huggingface_hub import constants
 from huggingface_hub.errors import LocalEntryNotFoundError
 from safetensors import SafetensorError
-from transformers import AutoModelForImageTextToText, AutoProcessor, ProcessorMixin
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    AutoTokenizer,
+    ProcessorMixin,
+)
 from transformers.utils.logging import disable_progress_bar
 from transformers.utils.peft_utils import find_adapter_config_file
 
@@ -55,6 +62,18 @@ def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, 
     except (OSError, ValueError) as error:
         fix = f"give a folder with a vision-language model of transformers, its name, or one of: {', '.join(NEW)}"
         raise UserError(f'the model "{name}" can\'t be opened: {why_not(error)}', fix) from None
+
+
+def open_any(name: str) -> tuple[Any, Any]:
+    """Any model of transformers and what reads for it, one without eyes, or what LoRA added to one, too."""
+    if is_adapter(name):
+        return open_model(name, ())
+    config = AutoConfig.from_pretrained(name)
+    sees = type(config) in AutoModelForImageTextToText._model_mapping
+    kind = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+    reader = AutoProcessor if sees else AutoTokenizer
+    model = kind.from_pretrained(name, dtype="auto", use_safetensors=True)
+    return model, reader.from_pretrained(name)
 
 
 def why_not(error: OSError | ValueError) -> str:

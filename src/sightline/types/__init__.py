@@ -7,21 +7,6 @@ from sightline.types.corpus import Corpus, Group, GroupKind
 from sightline.types.estimate import Estimate
 from sightline.types.picture import Box, Json, Picture, PictureRef, Rights
 from sightline.types.run import Attempt, LedgerEntry, Run
-from sightline.types.scene import (
-    HAIR,
-    HEADGEAR,
-    SCENE_COLOURS,
-    SCENE_KINDS,
-    SCENE_LIGHTS,
-    SCENE_PLACES,
-    SCENE_SIZES,
-    Figure,
-    Predicate,
-    Relation,
-    SceneGraph,
-    Sign,
-    Thing,
-)
 from sightline.types.search import Fusion, Method, SearchQuery
 from sightline.types.task import Option, Part, Scope, Task, TaskKind
 from sightline.types.truth import (
@@ -41,13 +26,6 @@ from sightline.types.truth import (
 )
 
 __all__ = [
-    "HAIR",
-    "HEADGEAR",
-    "SCENE_COLOURS",
-    "SCENE_KINDS",
-    "SCENE_LIGHTS",
-    "SCENE_PLACES",
-    "SCENE_SIZES",
     "Annotation",
     "Answer",
     "Attempt",
@@ -60,7 +38,6 @@ __all__ = [
     "Corpus",
     "Estimate",
     "Failure",
-    "Figure",
     "Fusion",
     "Group",
     "GroupKind",
@@ -76,25 +53,20 @@ __all__ = [
     "Picture",
     "PictureRef",
     "PictureSet",
-    "Predicate",
     "Prediction",
     "Ranking",
-    "Relation",
     "Relevance",
     "Review",
     "Rights",
     "Role",
     "Run",
-    "SceneGraph",
     "Scope",
     "SearchQuery",
-    "Sign",
     "Step",
     "StepKind",
     "Task",
     "TaskKind",
     "Text",
-    "Thing",
     "Tier",
     "ToolCall",
     "ToolSpec",

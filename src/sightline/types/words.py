@@ -2,9 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Mapping
+from collections.abc import Mapping
 from dataclasses import dataclass
 from types import MappingProxyType
+
+from sightline.english import article, number_word
 
 
 @dataclass(frozen=True, slots=True)
@@ -95,16 +97,6 @@ LIGHT_PHRASES: Mapping[str, tuple[str, ...]] = MappingProxyType(
     }
 )
 HEADGEAR_WORDS: Mapping[str, str] = MappingProxyType({"cap": "cap", "hat": "hat", "beanie": "woolly hat"})
-_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
-
-
-def number_word(count: int) -> str:
-    """`3` → "three"; beyond twelve, digits."""
-    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
-
-
-def article(noun: str) -> str:
-    return "an" if noun[0] in "aeiou" else "a"
 
 
 def noun_of(kind: str, count: int = 1, other: int | None = None) -> str:
@@ -124,14 +116,3 @@ def phrase(kind: str, colour: str | None = None, count: int = 1, *, size: str | 
     if size is not None and size != "medium":
         words = f"{size} {words}"
     return f"{article(words)} {words}" if count == 1 else f"{number_word(count)} {words}"
-
-
-def counted(number: int, one: str, several: str | None = None) -> str:
-    """`1 task`, `2,000 tasks`."""
-    return f"{number:,} {one if number == 1 else several or one + 's'}"
-
-
-def listed(items: Iterable[str], last: str = "and") -> str:
-    """ "a", "a and b", "a, b and c"; nothing for nothing."""
-    words = list(items)
-    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} {last} {words[-1]}"

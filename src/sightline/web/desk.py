@@ -20,10 +20,10 @@ from starlette.requests import Request
 from starlette.responses import HTMLResponse, RedirectResponse, Response
 
 from sightline import __version__
+from sightline.english import counted
 from sightline.errors import SightlineError
 from sightline.report import words
 from sightline.types import Failure
-from sightline.types.words import counted
 from sightline.web.addresses import address, at_offset, harmless, with_value, without
 from sightline.web.finding import Finder
 from sightline.web.library import Library

@@ -8,15 +8,10 @@ from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
-from sightline.types import Box, Figure, SceneGraph, Sign, Thing
-from sightline.types.words import (
-    HEADGEAR_WORDS,
-    LIGHT_PHRASES,
-    PLACE_PHRASES,
-    listed,
-    noun_of,
-    phrase,
-)
+from sightline.english import listed
+from sightline.types import Box
+from sightline.types.scene import Figure, SceneGraph, Sign, Thing
+from sightline.types.words import HEADGEAR_WORDS, LIGHT_PHRASES, PLACE_PHRASES, noun_of, phrase
 
 Level: TypeAlias = Literal["tags", "short", "sentence", "full"]
 Phrasing: TypeAlias = Literal["plain", "training", "held-out"]

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import replace
 from random import Random
 
-from sightline.types import (
+from sightline.types.scene import (
     HAIR,
     HEADGEAR,
     SCENE_COLOURS,

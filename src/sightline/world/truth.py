@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
-from sightline.types import SceneGraph
+from sightline.types.scene import SceneGraph
 
 Setting: TypeAlias = Literal["inland", "coast", "lake", "mountain", "desert"]
 CopyKind: TypeAlias = Literal["exact", "smaller", "crop", "received", "screenshot"]

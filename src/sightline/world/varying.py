@@ -9,7 +9,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sightline.errors import UserError
-from sightline.types import (
+from sightline.types.scene import (
     HEADGEAR,
     SCENE_COLOURS,
     SCENE_KINDS,

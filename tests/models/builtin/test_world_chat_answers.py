@@ -7,7 +7,8 @@ import pytest
 
 from sightline.models.builtin.chat.choices import options_in
 from sightline.models.builtin.chat.judging import query_in
-from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, Thing, ToolSpec
+from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, ToolSpec
+from sightline.types.scene import Thing
 from world_chat_life import Album, person, scene, thing
 
 STREET = scene(

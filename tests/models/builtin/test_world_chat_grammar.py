@@ -10,7 +10,7 @@ from sightline.models.builtin.chat.checking import check_all
 from sightline.models.builtin.chat.claims import Meant, say, say_all
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.reader import Reading
-from sightline.types import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 from sightline.types.words import KIND_NOUNS, LIGHT_PHRASES, PLACE_PHRASES, phrase
 from sightline.world.captions import caption
 from sightline.world.draw import draw

@@ -10,7 +10,8 @@ import pytest
 from sightline.models.builtin.chat.verifying import claims_in, verdicts, verify
 from sightline.models.builtin.reader import Reading
 from sightline.models.schemas import strict_schema
-from sightline.types import ChatReply, ChatRequest, Message, SceneGraph
+from sightline.types import ChatReply, ChatRequest, Message
+from sightline.types.scene import SceneGraph
 from world_chat_life import Album, person, scene, thing
 
 SCENE = scene(

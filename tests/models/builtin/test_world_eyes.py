@@ -12,7 +12,7 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.models.builtin import networks
-from sightline.models.builtin.chat.opening import endpoint
+from sightline.models.builtin.declaration import endpoint
 from sightline.models.builtin.embedder import World
 from sightline.models.builtin.networks import Network
 from sightline.models.embedders import find_embedder

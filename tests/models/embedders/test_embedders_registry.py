@@ -11,6 +11,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sightline import plugins
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.embedders import embedder_names, find_embedder, registry
@@ -59,7 +60,7 @@ def test_the_configured_embedder_is_the_default(tmp_path: Path, monkeypatch: pyt
     config = Config.model_validate({"models": {"embedder": f"onnx:{write_tiny_clip(tmp_path / 'm')}"}})
     assert find_embedder(config=config).name == "onnx:m"
     asked: list[str] = []
-    monkeypatch.setitem(registry._BUILDERS, "photos", lambda rest, *_: asked.append(rest))  # type: ignore[arg-type]
+    monkeypatch.setitem(registry.BUILDERS, "photos", lambda rest, *_: asked.append(rest))  # type: ignore[arg-type]
     find_embedder()
     assert asked == [""]
 
@@ -101,12 +102,12 @@ class Plugged:
 
 
 def test_plugged_in_by_entry_point(monkeypatch: pytest.MonkeyPatch) -> None:
-    point = EntryPoint("mine", f"{__name__}:Plugged", registry.GROUP)
+    point = EntryPoint("mine", f"{__name__}:Plugged", "sightline.embedders")
 
-    def points(*, group: str, name: str | None = None) -> list[EntryPoint]:
-        return [point] if group == registry.GROUP and name in (None, "mine") else []
+    def points(*, group: str) -> list[EntryPoint]:
+        return [point] if group == point.group else []
 
-    monkeypatch.setattr(registry, "entry_points", points)
+    monkeypatch.setattr(plugins, "entry_points", points)
     found = find_embedder("mine:big/model", device="cpu")
     assert isinstance(found, Plugged) and (found.rest, found.options) == ("big/model", {"device": "cpu"})
     assert "mine" in embedder_names()

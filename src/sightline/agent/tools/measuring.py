@@ -23,6 +23,7 @@ from sightline.agent.tools.given import Given, MistakeError
 from sightline.agent.tools.schema import BOX_FIELD, PHOTO_FIELD, spec, text_field
 from sightline.agent.tools.subjects import Subjects
 from sightline.agent.tools.viewing import read_point
+from sightline.models.built_in import find_text_reader
 from sightline.types import Json
 
 _MOST_POINTS = 20
@@ -112,7 +113,7 @@ def measure(materials: Materials) -> Tool | None:
 
 
 def read_text(materials: Materials) -> Tool | None:
-    """ReadText: by the extra `ocr`, else by the built-in reader, which knows only signs of the built-in world."""
+    """ReadText: by the extra `ocr`, else by the reader that an installed built-in model brings."""
     if not materials.pictures and materials.web is None:
         return None
     subjects, readers = Subjects(materials), _Readers()
@@ -154,8 +155,8 @@ class _Readers:
 
     def read(self, pixels: Any) -> tuple[list[Json], str]:
         with self._lock:
-            if find_spec("rapidocr") is None or find_spec("onnxruntime") is None:
-                return _signs(pixels), "built-in signs"
+            if not _has_ocr():
+                return _read_by_model(pixels)
             if self._ocr is None:
                 from sightline.models.photos.words import WordReader
 
@@ -165,19 +166,23 @@ class _Readers:
 
 
 def can_read_words(materials: Materials) -> bool:
-    """Is there any reader of words: the extra `ocr`, or the built-in one?"""
-    return find_spec("onnxruntime") is not None
+    """Is there any reader of words: the extra `ocr`, or that of an installed model?"""
+    return _has_ocr() or (find_spec("onnxruntime") is not None and find_text_reader() is not None)
 
 
-def _signs(pixels: Any) -> list[Json]:
-    from sightline.models.builtin import reader
+def _has_ocr() -> bool:
+    return find_spec("rapidocr") is not None and find_spec("onnxruntime") is not None
 
+
+def _read_by_model(pixels: Any) -> tuple[list[Json], str]:
+    reader = find_text_reader()
+    if reader is None:
+        raise MistakeError("nothing here reads words in pictures: pip install 'sightline[ocr]'.")
     try:
-        signs = reader.read(pixels).graph.signs
+        return reader.read(pixels), reader.name
     except FileNotFoundError as error:  # An installation without all of the built-in networks.
         missing = Path(error.filename or "").name
         raise MistakeError(f"the built-in reader of signs is not complete here: {missing} is missing.") from None
-    return [{"text": sign.words} for sign in signs if sign.words]
 
 
 def _at_points(image: Image.Image, points: Json) -> dict[str, Any]:

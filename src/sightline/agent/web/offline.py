@@ -1,21 +1,23 @@
-"""A web that is in this process and answers at once, such as the built-in world's."""
+"""A web that is in this process and answers at once."""
 
 from __future__ import annotations
 
 import asyncio
 import io
-from collections.abc import Sequence
+from collections.abc import Callable, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
 from typing import Any, Protocol
 
 from PIL import Image
 
 from sightline.agent.tools.pixels import load
-from sightline.agent.web.base import WebHit, WebPage, WebPicture
+from sightline.agent.web.base import Web, WebHit, WebPage, WebPicture
 from sightline.types import Failure
 
 
 class Pages(Protocol):
-    """Pages with a search function, as `sightline.world.web.WorldWeb` has them.
+    """Pages with a search function.
 
     Hits have `url`, `title` and `snippet`; pictures' hits `url`, `page` and `caption`; a picture has an `image`.
     """
@@ -65,3 +67,15 @@ class OfflineWeb:
         buffer = io.BytesIO()
         found.image.convert("RGB").save(buffer, "PNG")
         return buffer.getvalue()
+
+
+@dataclass(frozen=True, slots=True)
+class OfflineWebKind:
+    """A kind of web that lies in files: what a plug-in of the group `webs` is."""
+
+    of_benchmark: Callable[[Path | None], Web]
+    "The web of the benchmark in a folder, for agents that are told `web=NAME`."
+    of_folder: Callable[[str], Web]
+    "The web in a folder, for `--web NAME:FOLDER`."
+    files: Callable[[str], Mapping[str, Path]]
+    "What of that folder a benchmark has to keep, by its place there, so that agents find the web by its name alone."

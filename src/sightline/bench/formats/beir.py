@@ -36,11 +36,11 @@ from sightline.bench.formats.retrieval import (
     whole_number,
 )
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_lines, whole_folder, write_jsonl, write_lines
 from sightline.score.scope import Scopes
 from sightline.types import Benchmark, Picture, PictureRef, Scope, Task
-from sightline.types.words import counted
 
 _CORPUS, _QUERIES, _QRELS = "corpus.jsonl", "queries.jsonl", "qrels"
 _HEADER = ("query-id", "corpus-id", "score")

@@ -10,8 +10,8 @@ from sightline.bench.formats.base import Options
 from sightline.bench.formats.benchmaker_columns import JUDGE
 from sightline.bench.formats.benchmaker_read import Asked, Plan, Similarities
 from sightline.bench.formats.retrieval import some
+from sightline.english import counted
 from sightline.types import Annotation, Benchmark, Candidate, Corpus, Json, Judgment, Picture, Relevance, Task
-from sightline.types.words import counted
 
 DATASET = "original_dataset_name"
 _UNLABELLED = "unlabelled"

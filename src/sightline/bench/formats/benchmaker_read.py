@@ -13,8 +13,8 @@ from sightline.bench.formats.benchmaker_columns import Columns
 from sightline.bench.formats.retrieval import picture_uri
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.corpus.rights import RightsMap, filled
+from sightline.english import counted
 from sightline.types import Annotation, Candidate, Json, Picture, Rights, Tier
-from sightline.types.words import counted
 
 ATTRIBUTION = "attribution"
 """Whom to name: a column that benchmaker does not have."""

@@ -16,10 +16,10 @@ from sightline.bench.formats.embedded import EmbeddedPictures, image_cell
 from sightline.bench.formats.parquet import IMAGE, JSON_TEXT, as_json, column_type, write_file, write_parts
 from sightline.bench.formats.retrieval import check_options, local_file
 from sightline.bench.formats.rows import TABLES, checked, read_rows
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import whole_folder, write_json, write_jsonl
 from sightline.types import Benchmark
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

@@ -23,9 +23,9 @@ from sightline.bench.formats.benchmaker_files import (
 )
 from sightline.bench.formats.retrieval import Judged, check_options, judged
 from sightline.config.settings import ColumnSettings
+from sightline.english import counted
 from sightline.io import whole_folder, write_json, write_jsonl
 from sightline.types import Annotation, Benchmark, Candidate, Picture, Rights
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

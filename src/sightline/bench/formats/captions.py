@@ -7,8 +7,8 @@ from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 
 from sightline.bench.formats.retrieval import Judged
+from sightline.english import counted
 from sightline.types import Benchmark, Relevance, Task
-from sightline.types.words import counted
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,10 +16,10 @@ from sightline.bench.formats.captions import captions_of
 from sightline.bench.formats.picture_fields import to_fields
 from sightline.bench.formats.retrieval import check_options
 from sightline.bench.formats.seeds import number_or_text
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import write_json
 from sightline.types import Benchmark, Picture
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

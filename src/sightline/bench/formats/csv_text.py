@@ -9,8 +9,8 @@ from pathlib import Path
 
 from sightline.bench.formats.base import Complaints
 from sightline.bench.formats.rows import Row
+from sightline.english import counted
 from sightline.errors import UserError
-from sightline.types.words import counted
 
 _LONGEST_FIELD = 1 << 29  # Several pictures in base64 fit.
 

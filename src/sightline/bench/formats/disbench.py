@@ -31,8 +31,8 @@ from sightline.bench.formats.disbench_write import write
 from sightline.bench.formats.retrieval import check_options, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.bench.formats.seeds import came_from, data_file, labelled
+from sightline.english import counted
 from sightline.types import Benchmark, Corpus, Group, Json, PictureSet, Scope, Task
-from sightline.types.words import counted
 
 HUB = "RUC-NLPIR/DISBench"
 METRICS = ("em", "f1", "set_precision", "set_recall", "iou")

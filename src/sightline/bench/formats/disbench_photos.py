@@ -14,10 +14,10 @@ from sightline.bench.formats.base import Complaints, Options
 from sightline.bench.formats.disbench_ids import file_name, picture_id
 from sightline.bench.formats.retrieval import finite_number, picture_uri, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_lines
 from sightline.types import Json, Picture
-from sightline.types.words import counted
 
 _SHA256 = re.compile("[0-9a-fA-F]{64}")
 _BETWEEN = re.compile(r"[\s,;]+")

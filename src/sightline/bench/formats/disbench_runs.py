@@ -26,10 +26,10 @@ from sightline.bench.formats.disbench_ids import PhotoIds, owner_of
 from sightline.bench.formats.retrieval import check_options, some
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
 from sightline.bench.formats.seeds import chosen, data_file
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, whole_folder, write_json, write_jsonl
 from sightline.types import Attempt, Benchmark, Failure, PictureSet, Prediction, Ranking, Run
-from sightline.types.words import counted
 
 PREDICTIONS, SAMPLES, SUMMARY = "predictions.jsonl", "eval_samples.jsonl", "eval_summary.json"
 META = ("method_name", "organization", "track", "agent_framework", "backbone_model", "retriever_model")

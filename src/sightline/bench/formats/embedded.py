@@ -15,10 +15,10 @@ from sightline.bench.folder import open_benchmark
 from sightline.bench.formats.base import Options
 from sightline.bench.formats.retrieval import local_file, picture_uri
 from sightline.bench.problems import stop
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import write_whole
 from sightline.types import Picture
-from sightline.types.words import counted
 
 _SUFFIXES = {
     ".jpg": re.compile(rb"\xff\xd8\xff"),

@@ -35,10 +35,10 @@ from sightline.bench.formats.retrieval import check_options, local_file
 from sightline.bench.formats.seeds import new_folder
 from sightline.bench.problems import explain
 from sightline.bench.truth import TaskTruth
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, write_json
 from sightline.types import Benchmark, Corpus, Picture
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

@@ -42,10 +42,10 @@ from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_row
 from sightline.bench.formats.seeds import new_folder
 from sightline.corpus.export import export_corpus
 from sightline.corpus.names import picture_id
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_jsonl, write_jsonl
 from sightline.types import Benchmark, Corpus, Json, Picture
-from sightline.types.words import counted
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif", ".heic", ".heif"})
 """The endings of files that are taken for pictures."""

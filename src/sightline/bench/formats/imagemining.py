@@ -43,9 +43,9 @@ from sightline.bench.formats.seeds import (
     one_picture,
     tasks_of,
 )
+from sightline.english import counted
 from sightline.io import write_jsonl
 from sightline.types import Answer, Benchmark, Corpus, Json, Picture, PictureRef, Step, Task
-from sightline.types.words import counted
 
 HUB = "zai-org/ImageMining"
 

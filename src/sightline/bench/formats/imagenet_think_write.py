@@ -11,10 +11,10 @@ from sightline.bench.formats.embedded import image_cell
 from sightline.bench.formats.parquet import IMAGE, as_json, column_type, write_file, write_parts
 from sightline.bench.formats.retrieval import check_options
 from sightline.bench.formats.seeds import chosen, new_folder, one_picture, tasks_of
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import write_json, write_jsonl
 from sightline.types import Benchmark, Task, Trace, Traces
-from sightline.types.words import counted
 
 _FIXED = ("id", "image", "prompt")
 _PARTS = ("think", "answer", "model")

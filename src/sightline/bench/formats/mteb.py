@@ -39,11 +39,11 @@ from sightline.bench.formats.retrieval import (
     some,
 )
 from sightline.bench.formats.rows import Row, WrongFieldError, checked, read_rows
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, whole_folder
 from sightline.score.scope import Scopes
 from sightline.types import Benchmark, Part, Picture, Scope, Task
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

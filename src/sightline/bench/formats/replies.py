@@ -11,6 +11,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sightline.bench.formats.base import Complaints, Imported, Options
 from sightline.bench.formats.retrieval import some
+from sightline.english import counted
 from sightline.score import parse_choice
 from sightline.types import (
     Answer,
@@ -30,7 +31,6 @@ from sightline.types import (
     Traces,
     Truth,
 )
-from sightline.types.words import counted
 
 _FORMS: Mapping[str, type[Prediction]] = {
     "ranking": Ranking,

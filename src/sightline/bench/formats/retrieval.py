@@ -15,6 +15,7 @@ from typing import NamedTuple, TypeAlias
 from sightline.bench.check import picture_path
 from sightline.bench.formats.base import Complaints, Options
 from sightline.corpus.names import file_uri
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.types import (
     Attempt,
@@ -28,7 +29,6 @@ from sightline.types import (
     Run,
     Task,
 )
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

@@ -11,10 +11,10 @@ from pathlib import Path, PurePosixPath
 
 from sightline.bench.formats.base import Options
 from sightline.bench.formats.retrieval import local_file
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import whole_folder
 from sightline.types import Benchmark, Picture, Task, TaskKind
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

@@ -35,9 +35,9 @@ from sightline.bench.formats.retrieval import (
     some,
     whole_number,
 )
+from sightline.english import counted
 from sightline.io import read_lines, write_lines
 from sightline.types import Benchmark, Run, Task
-from sightline.types.words import counted
 
 _UNSAFE = re.compile(r"[%\s\x00-\x1f\x7f]")
 _HEADER = ["query-id", "corpus-id", "score"]

@@ -29,9 +29,9 @@ from sightline.bench.formats.rows import Row, WrongFieldError, checked
 from sightline.bench.formats.vlmevalkit_pictures import CellPictures
 from sightline.bench.formats.vlmevalkit_rows import Question, open_rows, question_of
 from sightline.bench.formats.vlmevalkit_write import write
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Prediction
-from sightline.types.words import counted
 
 _NO_REPLY = "Failed to obtain answer via API"
 

@@ -19,10 +19,10 @@ from sightline.bench.formats.beside import limited
 from sightline.bench.formats.retrieval import check_options, local_file
 from sightline.bench.formats.seeds import UNLABELLED
 from sightline.bench.formats.vlmevalkit_rows import LABELS, text_of
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import write_lines
 from sightline.types import Answer, Benchmark, Choice, PictureRef, Task, Truth
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

@@ -32,10 +32,10 @@ from sightline.bench.formats.picture_fields import from_fields, to_fields
 from sightline.bench.formats.retrieval import check_options, local_file, rank_benchmark, some
 from sightline.bench.formats.seeds import new_folder
 from sightline.bench.formats.tar_shards import Sample, ShardWriter, decode_key, encode_key, read_samples, shards_of
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import dump
 from sightline.types import Benchmark, Corpus, Json, Picture
-from sightline.types.words import counted
 
 log = logging.getLogger(__name__)
 

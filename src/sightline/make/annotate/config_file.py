@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sightline.config.files import DEFAULT
 from sightline.io import write_whole
-from sightline.make.annotate.taxonomy import Taxonomy
+from sightline.models.built_in import Taxonomy
 
 _HEADER = re.compile(r"^\s*\[\s*annotate\s*\][^\n]*\n?", re.MULTILINE)
 _NOTE = "# Proposed from a sample of the pictures: edit it, and run `sightline make annotate` again."

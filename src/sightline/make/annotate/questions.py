@@ -13,8 +13,7 @@ import orjson
 from sightline.bench.formats.benchmaker_read import ATTRIBUTION
 from sightline.config import Config
 from sightline.config.making import AnnotateSettings
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.types import ChatRequest, ImagePart, Json, Message, Picture
 
 NO_LABEL = "None (no label)"

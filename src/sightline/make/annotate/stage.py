@@ -22,13 +22,13 @@ from sightline.make.annotate.answers import Answers, batch_requests
 from sightline.make.annotate.config_file import write_taxonomy
 from sightline.make.annotate.questions import Questions, metadata_of
 from sightline.make.annotate.store import AnnotationStore
-from sightline.make.annotate.taxonomy import SHOWN, STAGE, Taxonomy, propose, request
+from sightline.make.annotate.taxonomy import SHOWN, STAGE, propose, request
 from sightline.make.asking import BatchWish, batch_first, free, refuse_elsewhere
 from sightline.make.files import AnnotationLines, read_images
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
-from sightline.models.builtin.chat.opening import NAME as WORLD
+from sightline.models.built_in import Taxonomy, find_built_in
 from sightline.types import Annotation, Failure, Picture
 
 log = logging.getLogger(__name__)
@@ -51,8 +51,8 @@ class TaxonomyStage:
         if has_taxonomy(project.config):
             raise UserError("the configuration has a taxonomy already.", "take it out to have one proposed")
         if asking.plan:
-            own = model in (photos.NAME, WORLD)
-            planned = free(self.name, model) if own else self._price(pictures, model, project, asking)
+            own = find_built_in(model)
+            planned = free(self.name, model) if own is not None else self._price(pictures, model, project, asking)
             return StageResult(self.name, price=planned)
         taxonomy, path = _proposed(project, pictures, model, asking)
         counts = {"facets": len(taxonomy.facets), "flags": len(taxonomy.flags), "words": len(taxonomy.vocabulary)}

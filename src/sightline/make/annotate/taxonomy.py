@@ -6,7 +6,6 @@ import asyncio
 import re
 from collections import Counter
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
 from functools import cache
 from pathlib import Path
 from typing import Annotated, Any
@@ -19,22 +18,12 @@ from sightline.errors import SightlineError
 from sightline.make.annotate import photos
 from sightline.make.annotate.questions import Questions
 from sightline.models.asking import Asking
-from sightline.models.builtin.chat.opening import NAME as WORLD
+from sightline.models.built_in import Taxonomy, find_built_in
 from sightline.models.chat import open_chat
 from sightline.models.photos import Photos
 from sightline.models.photos.everyday import EVERYDAY
 from sightline.models.structured import Wanted, ask_structured
-from sightline.types import (
-    SCENE_COLOURS,
-    SCENE_KINDS,
-    SCENE_LIGHTS,
-    SCENE_PLACES,
-    ChatRequest,
-    Failure,
-    ImagePart,
-    Message,
-    Picture,
-)
+from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture
 
 STAGE = "taxonomy"
 SAMPLE = 24
@@ -75,43 +64,16 @@ def wanted_proposal() -> Wanted[Proposal]:
     return Wanted.of(Proposal, {Proposal: "Proposal", FacetProposal: "FacetProposal"})
 
 
-@dataclass(frozen=True, slots=True)
-class Taxonomy:
-    """Facets with their values, flags, and words to choose tags from."""
-
-    facets: dict[str, tuple[str, ...]]
-    flags: tuple[str, ...]
-    vocabulary: tuple[str, ...]
-    min_tags: int | None = None
-    "Fewest tags of a picture; by the size of the vocabulary when not set."
-
-    def settings(self, config: Config) -> Config:
-        """The configuration with it; fewer tags are asked for where the vocabulary is small."""
-        least, few = config.annotate.min_tags, len(self.vocabulary)
-        if few and "min_tags" not in config.annotate.model_fields_set:
-            least = min(least, max(1, few // 8)) if self.min_tags is None else self.min_tags
-        update: dict[str, Any] = {"taxonomy": self.facets, "flags": self.flags, "vocabulary": self.vocabulary}
-        update |= {"min_tags": least}
-        return config.model_copy(update={"annotate": config.annotate.model_copy(update=update)})
-
-
-OF_THE_WORLD = Taxonomy(
-    {"place": SCENE_PLACES, "light": SCENE_LIGHTS},
-    ("has_people",),
-    (*SCENE_KINDS, *(f"{colour} {kind}" for kind in SCENE_KINDS for colour in SCENE_COLOURS)),
-    min_tags=0,
-)
-
-
 def propose(
     pictures: Sequence[Picture], model: str, config: Config, workspace: Path, asking: Asking, seed: int = 0
 ) -> Taxonomy:
     """A taxonomy from a sample of the pictures: by the model, or by clustering what `builtin/photos` sees.
 
-    `builtin/world` proposes nothing, but what it can tell is known: the words of its world.
+    A built-in model whose taxonomy is known beforehand is not asked for one.
     """
-    if model == WORLD:
-        return OF_THE_WORLD
+    declared = find_built_in(model)
+    if declared is not None and declared.taxonomy is not None:
+        return declared.taxonomy()
     rng = np.random.default_rng(seed % 2**32)
     rows = sorted(rng.permutation(len(pictures))[:SAMPLE].tolist())
     sample = [pictures[row] for row in rows]

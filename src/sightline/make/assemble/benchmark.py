@@ -15,6 +15,7 @@ from sightline.bench.formats.rows import checked, read_rows
 from sightline.bench.problems import stop
 from sightline.bench.schema import CURRENT
 from sightline.bench.table import Source
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json
 from sightline.make import project as files
@@ -38,7 +39,6 @@ from sightline.types import (
     Review,
     Task,
 )
-from sightline.types.words import counted
 
 OTHER_REVIEWS = "reviews_of_other_queries.jsonl"
 """Beside a benchmark: what people said about queries of the one before it."""

@@ -8,13 +8,13 @@ from pathlib import Path
 
 from sightline import bench
 from sightline.bench.files import HEADER, REVIEWS
+from sightline.english import counted
 from sightline.make import project as files
 from sightline.make.asking import free
 from sightline.make.assemble.benchmark import FOLDER, OTHER_REVIEWS, Assembled, assemble, read_reviews
 from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
-from sightline.types.words import counted
 
 _SHOWN = 5
 

@@ -6,10 +6,10 @@ from collections.abc import Iterator, Sequence
 from dataclasses import asdict
 from typing import Any
 
+from sightline.english import counted
 from sightline.make.audit.judges import JudgeQuality
 from sightline.make.audit.reviews import Checked, LabelQuality
 from sightline.types import Estimate
-from sightline.types.words import counted
 
 _SHOWN = 5
 

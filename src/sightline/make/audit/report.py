@@ -6,13 +6,13 @@ from collections.abc import Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from typing import Any
 
+from sightline.english import counted
 from sightline.make.audit.blind import SHORTCUTS, Baseline
 from sightline.make.audit.drift import Drift
 from sightline.make.audit.judges import JudgeQuality
 from sightline.make.audit.people import people_lines, people_summary, worded
 from sightline.make.audit.pools import Queries, Twins
 from sightline.make.audit.reviews import Checked
-from sightline.types.words import counted
 
 SOLVED = 0.1
 """A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""

@@ -12,8 +12,7 @@ import numpy as np
 from sightline.config import Config
 from sightline.config.making import JudgeSettings
 from sightline.config.settings import ColumnSettings
-from sightline.config.suggest import nearest
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import MissingExtraError, UserError, nearest
 from sightline.make.files import plan_row
 from sightline.make.judge.wordings import Wording
 from sightline.make.plan.pool import PlannedQuery, Pooled

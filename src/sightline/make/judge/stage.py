@@ -12,6 +12,7 @@ from dataclasses import dataclass, replace
 from sightline.calls.ask_many import ask_many, price_many
 from sightline.calls.session import Session
 from sightline.engine.plan import Plan, StagePlan
+from sightline.english import counted
 from sightline.errors import StoppedError, UserError
 from sightline.make import project as files
 from sightline.make.asking import BatchWish, batch_first, free, refuse_elsewhere
@@ -28,7 +29,6 @@ from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
 from sightline.types import Failure
-from sightline.types.words import counted
 
 _GOOD_ALPHA = 0.667
 _GOOD_COVERAGE = 0.8

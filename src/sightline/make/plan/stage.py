@@ -9,8 +9,8 @@ from dataclasses import dataclass
 from pathlib import Path
 
 from sightline.config.making import PlanSettings
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.english import counted
+from sightline.errors import UserError, nearest
 from sightline.make import project as files
 from sightline.make.asking import free
 from sightline.make.files import Notes, look_of, read_annotations, read_images, read_seeds, write_plan, write_seeds
@@ -23,7 +23,6 @@ from sightline.make.project import Project
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
 from sightline.types import Tier
-from sightline.types.words import counted
 
 _SHOWN = 3
 

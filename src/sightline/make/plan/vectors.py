@@ -14,10 +14,10 @@ from sightline.errors import UserError
 from sightline.make.files import Notes
 from sightline.make.project import Project
 from sightline.models.asking import Asking
+from sightline.models.built_in import PHOTOS, find_built_in
 from sightline.types import Annotation, Picture
 
-_PHOTOS = "photos"
-_OWN = {"builtin/photos": _PHOTOS, "builtin/world": "world"}
+_PHOTOS = PHOTOS.embedder
 
 
 def read_vectors_of(path: Path, wanted: Collection[str]) -> dict[str, NDArray[np.float32]]:
@@ -73,4 +73,5 @@ def chosen_embedder(config: Config, notes: Notes) -> str | None:
 def own_embedder(notes: Iterable[Annotation]) -> str | None:
     """The embedder that sees as the built-in model does that all of it was said by."""
     said_by = {note.by for note in notes}
-    return next((_OWN[by] for by in said_by if by in _OWN), None) if len(said_by) == 1 else None
+    declared = find_built_in(said_by.pop()) if len(said_by) == 1 else None
+    return None if declared is None else declared.embedder

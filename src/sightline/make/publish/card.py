@@ -7,12 +7,12 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sightline import __version__
+from sightline.english import counted, listed
 from sightline.make.audit.reviews import LabelQuality, label_quality
 from sightline.make.publish.citation import bibtex
 from sightline.make.publish.facts import Facts, size_category
 from sightline.make.publish.layout import Config
 from sightline.report.words import one_line
-from sightline.types.words import counted, listed
 
 _MOST_RIGHTS = 30
 _DEPTH = 3

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.make import project as files
 from sightline.make.hub import Uploaded, upload
@@ -19,7 +20,6 @@ from sightline.make.stages import StageResult
 from sightline.make.summary.source import read_source
 from sightline.make.takedown import taken_down
 from sightline.models.asking import Asking
-from sightline.types.words import counted
 
 FOLDER = "dataset"
 

@@ -7,8 +7,6 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sightline.types import SCENE_COLOURS
-
 Role: TypeAlias = Literal["thing", "act", "quality", "place", "moment", "light", "colour"]
 """A thing is shown, an act is done, a quality describes the picture; the last two are what can be measured."""
 
@@ -46,7 +44,7 @@ _PREPOSITIONS, _QUALITIES, _MASSES, _NOUNS_IN_ING, _BEINGS, _DETERMINERS, _AT, _
 _SINGULAR_ENDS = ("ss", "us", "is", "os")
 _SOUNDS_LIKE_YOU = re.compile(r"^(?:uni(?!n)|use|usu|eu|one\b|ut)", re.IGNORECASE)
 _SILENT_H = re.compile(r"^(?:hour|honest|heir)", re.IGNORECASE)
-_COLOUR = rf"(?:{'|'.join(SCENE_COLOURS)})"
+_COLOUR = r"(?:red|orange|yellow|green|blue|purple|pink|white|black|brown|grey)"
 _MOSTLY = re.compile(
     rf",?(?: and are| that is)? ?\bmostly (?P<most>{_COLOUR})\b"
     rf"(?: with some (?P<some>{_COLOUR}(?:, {_COLOUR})*(?: and {_COLOUR})?)\b)?"

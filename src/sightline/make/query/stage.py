@@ -28,8 +28,7 @@ from sightline.make.query.templates import Templates
 from sightline.make.query.writing import STAGE, Wish, again, request
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
-from sightline.models.builtin.chat.opening import NAME as WORLD
-from sightline.models.photos.annotate import BY as PHOTOS
+from sightline.models.built_in import find_built_in
 from sightline.types import Annotation, ChatReply, Failure, Picture
 
 log = logging.getLogger(__name__)
@@ -187,12 +186,10 @@ class _Desk:
 
 
 def chosen_model(given: str | None, config: Config) -> str | None:
-    """Who words queries: as given, else as configured; None for templates, also for models that can't word them.
-
-    `builtin/photos` has no words, and `builtin/world` words all queries alike, whatever style is asked for.
-    """
+    """Who words queries: as given, else as configured; None for templates, also for models that can't word them."""
     name = given or config.query.model
-    return None if name in (PHOTOS, WORLD) else name
+    declared = find_built_in(name)
+    return None if declared is not None and not declared.words_queries else name
 
 
 def make_wishes(

@@ -12,6 +12,7 @@ from typing import Any
 import numpy as np
 
 from sightline.engine.plan import Plan, Range, StagePlan
+from sightline.english import counted
 from sightline.errors import StoppedError, UserError
 from sightline.io import write_jsonl
 from sightline.make import project as files
@@ -21,11 +22,11 @@ from sightline.make.project import Project
 from sightline.make.similarity.rows import JudgedRows
 from sightline.make.stages import StageResult
 from sightline.models.asking import Asking
+from sightline.models.built_in import find_built_in
 from sightline.models.embedders.listed import Embedding, embed_listed, embed_words, todo_files
 from sightline.models.embedders.session import Session
 from sightline.models.protocols import Embedder
 from sightline.types import Failure, Picture
-from sightline.types.words import counted
 
 _NOTHING = Range(0.0, 0.0, 0.0)
 
@@ -88,9 +89,9 @@ class SimilarityStage:
         annotated = project.path(files.ANNOTATIONS)
         if chosen is None and project.config.models.embedder is None and annotated.is_file():
             chosen = own_embedder(read_annotations(annotated, project.config).annotations.values())
-        # `builtin/photos` is how a chat stage calls what embedders know as `photos`.
-        if isinstance(chosen, str):
-            chosen = chosen.removeprefix("builtin/")
+        if isinstance(chosen, str):  # `builtin/photos` is how a chat stage calls what embedders know as `photos`.
+            declared = find_built_in(chosen)
+            chosen = chosen.removeprefix("builtin/") if declared is None else declared.embedder
         options: dict[str, Any] = {}
         if isinstance(chosen, str) and chosen.startswith("transformers"):
             told = {"device": settings.device, "dtype": settings.dtype}

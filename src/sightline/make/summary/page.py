@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from typing import Any
 
 from sightline import __version__
+from sightline.english import counted
 from sightline.make.summary import svg
 from sightline.make.summary.drawing import Drawing
 from sightline.make.summary.drawings import Charts
@@ -16,7 +17,6 @@ from sightline.make.summary.tables import Rows, overview
 from sightline.report import blocks
 from sightline.report.blocks import Block, Cell, Chapter, Facts, FileLink, Fold, Notes, Page, Paragraph, Part, Pictures
 from sightline.report.words import DASH, short
-from sightline.types.words import counted
 
 _MOST_ROWS = 25
 _SHOWN = 18

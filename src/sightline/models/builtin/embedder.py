@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
+from typing import Any
 
 import numpy as np
 from pydantic import Field
@@ -12,6 +13,7 @@ from sightline.models.builtin.looking import DETECTION, KINDS, SEEN, Glance, loo
 from sightline.models.builtin.networks import network, revision_of
 from sightline.models.builtin.signs import read_signs
 from sightline.models.builtin.tokens import LONGEST, encode, split_words
+from sightline.models.embedders.options import options_in, read_options
 from sightline.models.photos.session import on_all_cores
 from sightline.models.protocols import Pixels, Vectors
 
@@ -54,6 +56,12 @@ class World:
         words, grams = encode(batch)
         (vectors,) = network("text")(words=words, grams=grams)
         return vectors
+
+
+def open_world(rest: str, **options: Any) -> World:
+    """The embedder, with the options that stand after its name (`world:threads=2`) and those that are given."""
+    chosen = read_options(WorldOptions, {**options_in(rest), **options}, World.name)
+    return World(**chosen.model_dump())
 
 
 def _vector(pixels: Pixels) -> Vectors:

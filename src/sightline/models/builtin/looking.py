@@ -10,7 +10,8 @@ from PIL import Image
 
 from sightline.models.builtin.networks import network
 from sightline.models.protocols import Pixels
-from sightline.types import HAIR, HEADGEAR, SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES, SCENE_SIZES, Box
+from sightline.types import Box
+from sightline.types.scene import HAIR, HEADGEAR, SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES, SCENE_SIZES
 
 KINDS = (*SCENE_KINDS, "person", "sign")
 ATTRIBUTES = (SCENE_COLOURS, SCENE_SIZES, HAIR, HEADGEAR, SCENE_COLOURS)

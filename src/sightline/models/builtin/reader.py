@@ -11,7 +11,7 @@ from sightline.models.builtin.looking import Glance, look
 from sightline.models.builtin.networks import network
 from sightline.models.builtin.signs import read_signs
 from sightline.models.protocols import Pixels
-from sightline.types import SCENE_LIGHTS, SCENE_PLACES, Figure, Predicate, Relation, SceneGraph, Sign, Thing
+from sightline.types.scene import SCENE_LIGHTS, SCENE_PLACES, Figure, Predicate, Relation, SceneGraph, Sign, Thing
 
 SURE = 0.4
 """What the reader is less sure of is left out of a scene."""

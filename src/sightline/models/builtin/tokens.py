@@ -11,7 +11,7 @@ from functools import lru_cache
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.types.words import number_word
+from sightline.english import number_word
 
 WORDS, GRAMS = 4096, 2048
 LONGEST = 32

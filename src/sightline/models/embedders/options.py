@@ -9,8 +9,7 @@ import orjson
 from pydantic import ValidationError
 
 from sightline.config.section import Section
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 
 Chosen = TypeVar("Chosen", bound=Section)
 

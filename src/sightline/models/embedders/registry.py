@@ -1,16 +1,15 @@
-"""Embedders by name: `photos`, `world`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:…`."""
+"""Embedders by name: `photos`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:…`."""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Mapping
 from dataclasses import replace
-from importlib.metadata import EntryPoint, entry_points
 from pathlib import Path
 from typing import Any
 
+from sightline import plugins
 from sightline.config import Config
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.io import PathLike
 from sightline.models.asking import Asking
 from sightline.models.embedders.known import KNOWN, KnownModel, find_known
@@ -21,8 +20,6 @@ from sightline.models.protocols import Embedder
 
 DEFAULT = "photos"
 """What embeds real pictures when nothing better is configured."""
-GROUP = "sightline.embedders"
-"""Entry points of this group are functions of `(rest_of_name, **options)` that return an Embedder."""
 
 
 def find_embedder(
@@ -37,7 +34,7 @@ def find_embedder(
     """The embedder of that name (the configured one, else `photos`); its options are checked, nothing is sent yet.
 
     Calls to servers are journaled in the workspace, and made as `asking` says. `local_only` refuses servers elsewhere,
-    and downloads.
+    and downloads. A plug-in of the group `embedders` is a function of `(rest_of_name, **options)` that returns one.
     """
     asking = asking or Asking()
     if local_only:
@@ -50,20 +47,22 @@ def find_embedder(
     if wanted.startswith(("http://", "https://")):
         return _address(wanted, setting, options)
     kind, rest = _split(wanted)
-    if kind in _BUILDERS:
-        return _BUILDERS[kind](rest, setting, options)
-    if kind in PROVIDERS:
+    if kind in PROVIDERS and not plugins.is_built_in("embedders", kind):
         return _provider(kind, rest, setting, options)
-    for point in entry_points(group=GROUP, name=kind):
-        return _plugged(point, rest, setting, options)
-    raise _unknown(wanted)
+    plugin = plugins.find("embedders", kind)
+    if plugin is None:
+        raise _unknown(wanted)
+    if plugin.package is not None:
+        return _plugged(plugin, rest, setting, options)
+    build: _Builder = plugin.load()
+    return build(rest, setting, options)
 
 
 def embedder_names() -> list[str]:
     """Every name, and every form of a name, that `find_embedder` understands."""
-    plugged = [point.name for point in entry_points(group=GROUP)]
+    plugged = [plugin.name for plugin in plugins.installed("embedders")]
     servers = [f"{name}/MODEL" for name, provider in PROVIDERS.items() if provider.kind == "http"]
-    return [DEFAULT, "world", *KNOWN, *plugged, "onnx:FOLDER", "transformers:NAME", *servers, "http:URL#MODEL"]
+    return [DEFAULT, *plugged, *KNOWN, "onnx:FOLDER", "transformers:NAME", *servers, "http:URL#MODEL"]
 
 
 def _split(name: str) -> tuple[str, str]:
@@ -73,7 +72,10 @@ def _split(name: str) -> tuple[str, str]:
 
 
 def _unknown(name: str) -> UserError:
+    kind, _ = _split(name)
     names = embedder_names()
+    if plugins.is_elsewhere("embedders", kind):
+        return plugins.unknown("embedders", kind, "")
     near = nearest(name.lower(), [*names, *(part.partition(":")[0] for part in names)])
     hint = f'Did you mean "{near}"? ' if near else ""
     if "/" in name and near is None:
@@ -89,13 +91,6 @@ def _photos(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder
 
     chosen = read_options(PhotosOptions, {**options_in(rest), **options}, DEFAULT)
     return Photos(**chosen.model_dump(), local_only=setting.local_only)
-
-
-def _world(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
-    from sightline.models.builtin.embedder import World, WorldOptions
-
-    chosen = read_options(WorldOptions, {**options_in(rest), **options}, "world")
-    return World(**chosen.model_dump())
 
 
 def _known(model: KnownModel, setting: Setting, options: Mapping[str, Any]) -> Embedder:
@@ -145,8 +140,8 @@ def _provider(kind: str, rest: str, setting: Setting, options: Mapping[str, Any]
     return open_server(ModelName(provider, rest), setting, options)
 
 
-def _plugged(point: EntryPoint, rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
-    made: Embedder = point.load()(rest, **options)
+def _plugged(plugin: plugins.Plugin, rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+    made: Embedder = plugin.load()(rest, **options)
     endpoint = getattr(made, "endpoint", None)
     if setting.local_only and isinstance(endpoint, str):
         refuse_remote(made.name, endpoint)
@@ -154,9 +149,8 @@ def _plugged(point: EntryPoint, rest: str, setting: Setting, options: Mapping[st
 
 
 _Builder = Callable[[str, Setting, Mapping[str, Any]], Embedder]
-_BUILDERS: Mapping[str, _Builder] = {
+BUILDERS: Mapping[str, _Builder] = {
     "photos": _photos,
-    "world": _world,
     "onnx": _onnx,
     "transformers": _transformers,
     "http": _address,

@@ -12,7 +12,7 @@ from sightline.engine import Advance, Died, cores, map_in_processes, progress
 from sightline.errors import StoppedError
 from sightline.models.embedders.attempts import Attempt, attempt_pictures, attempt_texts, batch_of, side_of
 from sightline.models.embedders.cache import VectorCache, text_key
-from sightline.models.embedders.decode import AlreadyKnown, Decoded, Job, Refused
+from sightline.models.embedders.decode import AlreadyKnown, Decoded, Job, Refused, read_picture
 from sightline.models.embedders.listing import Done, Listing
 from sightline.models.protocols import Embedder, Pixels
 from sightline.types import Failure
@@ -35,9 +35,7 @@ def embed_files(
     lanes = min(workers or cores(), -(-todo // _WORTH_A_PROCESS))
     with progress("embed", todo) as advance:
         batch = _Batch(listing, embedder, cache, advance)
-        for job, result in map_in_processes(
-            "sightline.models.embedders.decode:read_picture", jobs, workers=lanes, chunk=_CHUNK
-        ):
+        for job, result in map_in_processes(read_picture, jobs, workers=lanes, chunk=_CHUNK):
             batch.take(job, result)
         batch.flush()
     return batch.made

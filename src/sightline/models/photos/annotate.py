@@ -16,6 +16,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.config.making import AnnotateSettings
+from sightline.models.built_in import PHOTOS
 from sightline.models.photos.calibration import calibration, facet_shares
 from sightline.models.photos.classes import class_names
 from sightline.models.photos.embedder import Photos
@@ -26,7 +27,7 @@ from sightline.models.protocols import Pixels
 from sightline.types import Annotation
 from sightline.types.picture import Json
 
-BY = "builtin/photos"
+BY = PHOTOS.name
 UNKNOWN = "unknown"
 THRESHOLD = 0.5
 COLOUR_SHARE = 0.15

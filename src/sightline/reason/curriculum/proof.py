@@ -9,6 +9,7 @@ from functools import lru_cache, partial
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
+from sightline.english import counted
 from sightline.errors import FoundError
 from sightline.reason.curriculum.apart import NO_TWINS, Twins
 from sightline.reason.curriculum.lessons import IMAGE, TITLES, Exercise
@@ -20,7 +21,6 @@ from sightline.reason.curriculum.telling import is_marked, telling_sentence
 from sightline.reason.curriculum.tokens import Counter as TokenCounter
 from sightline.reason.curriculum.tokens import Tokens
 from sightline.reason.mentions import pictures_named
-from sightline.types.words import counted
 
 Check: TypeAlias = Literal["leak", "answer", "pictures", "steps", "files", "test", "tokens"]
 CHECKS: Mapping[Check, str] = {

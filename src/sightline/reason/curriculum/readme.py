@@ -2,11 +2,11 @@
 
 from __future__ import annotations
 
+from sightline.english import counted
 from sightline.reason.curriculum.apart import Twins
 from sightline.reason.curriculum.course import Course
 from sightline.reason.curriculum.formats import Format
 from sightline.reason.curriculum.proof import CHECKS, Proof
-from sightline.types.words import counted
 
 
 def readme(course: Course, format_: Format) -> str:

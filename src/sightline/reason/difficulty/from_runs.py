@@ -12,6 +12,7 @@ from statistics import median
 from typing import Any, NamedTuple
 
 from sightline import bench
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import CutOffError, read_jsonl
 from sightline.reason.difficulty.guessing import Tried, about_guessing
@@ -23,7 +24,6 @@ from sightline.run.folder import TRAJECTORIES, read_run
 from sightline.score.evaluate import evaluate
 from sightline.score.measure import WRONG_FORM
 from sightline.types import Benchmark, Run
-from sightline.types.words import counted
 
 _RIGHT = 1.0
 _FEW = 100

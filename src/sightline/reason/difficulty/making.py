@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sightline import bench
 from sightline.engine.plan import Plan
+from sightline.english import counted
 from sightline.models.course import paid_now
 from sightline.reason.asking import Work
 from sightline.reason.difficulty import judging, sampling
@@ -19,7 +20,6 @@ from sightline.reason.difficulty.sampling import KINDS, NO_RIGHT_OPTION, UNREAD,
 from sightline.reason.difficulty.storing import Measured, Summary, store
 from sightline.reason.questions import Question, has_right_option
 from sightline.types import Failure, Json
-from sightline.types.words import counted
 
 _DIGITS = 4
 _SHOWN = 5

@@ -8,11 +8,11 @@ from collections.abc import Iterator, Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
+from sightline.english import counted
 from sightline.reason.mentions import pictures_named
 from sightline.reason.questions import has_right_option, shown_in
 from sightline.score.choices.right import right_option
 from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
-from sightline.types.words import counted
 
 FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 FaultKind: TypeAlias = Literal[

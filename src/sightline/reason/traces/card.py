@@ -6,11 +6,11 @@ from collections.abc import Iterator, Mapping
 from pathlib import Path
 from typing import Any
 
+from sightline.english import counted
 from sightline.io import write_whole
 from sightline.reason.traces.filters import REASONS
 from sightline.reason.traces.folder import CARD, DATA
 from sightline.reason.traces.summary import Summary
-from sightline.types.words import counted
 
 _COLUMNS = """\
 | column | what it holds |

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.reason.traces.asking import price
 from sightline.reason.traces.folder import DATA, REJECTED, shard_files
@@ -15,7 +16,6 @@ from sightline.reason.traces.index import Index
 from sightline.reason.traces.leaving import take_out
 from sightline.reason.traces.nouns import Question
 from sightline.reason.traces.shards import Shards
-from sightline.types.words import counted
 
 if TYPE_CHECKING:
     from sightline.reason.traces.making import Work

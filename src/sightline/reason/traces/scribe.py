@@ -34,7 +34,6 @@ _GIVES_WAY = 10
 """Whoever asks goes first where cores are few: its calls are waited for."""
 _END = b""
 _KILL = 9
-_JUDGE = f"{judge_frame.__module__}:{judge_frame.__name__}"
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,7 +118,7 @@ def _judged(frames: Iterable[bytes]) -> Iterator[Row]:
     waiting: dict[int, list[Row]] = {}
     turn = 0
     workers = min(_MOST_JUDGES, max(1, cores() - 1))  # One core is for asking.
-    for (number, frame), found in map_in_processes(_JUDGE, enumerate(frames), workers=workers, chunk=1):
+    for (number, frame), found in map_in_processes(judge_frame, enumerate(frames), workers=workers, chunk=1):
         waiting[number] = _one_by_one(frame) if isinstance(found, Died) else unpack(found)
         while turn in waiting:
             yield from waiting.pop(turn)
@@ -130,7 +129,7 @@ def _one_by_one(frame: bytes) -> list[Row]:
     """Something in this frame ended a judge: only that is lost."""
     jobs: list[Job] = unpack(frame)
     alone = ((number, pack([job])) for number, job in enumerate(jobs))
-    results = [found for _, found in map_in_processes(_JUDGE, alone, workers=1, chunk=1)]
+    results = [found for _, found in map_in_processes(judge_frame, alone, workers=1, chunk=1)]
     return [
         Row(job.question, job.asked, _died(found, job)) if isinstance(found, Died) else unpack(found)[0]
         for job, found in zip(jobs, results, strict=True)

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.english import counted
 from sightline.report.blocks import Block, Cell, Charts, Fold, Notes, Part, Row, Table, numeric
 from sightline.report.charts import Point, cost_plot
 from sightline.report.gather import Section
@@ -11,7 +12,6 @@ from sightline.report.markup import Markup
 from sightline.report.runs import ScoredRun, attempts_by_task
 from sightline.report.spending import only, spending
 from sightline.report.words import DASH, seconds
-from sightline.types.words import counted
 
 _UNKNOWN = ("unknown", "not recorded")
 

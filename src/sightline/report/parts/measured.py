@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.english import counted
 from sightline.io import dump
 from sightline.report.blocks import Block, Facts, Fold, Part, Table
 from sightline.report.gather import Section
 from sightline.types import Json
-from sightline.types.words import counted
 
 _VALUES_SHOWN = 12
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.english import counted
 from sightline.report.blocks import Block, Fold, Notes, Part, Row, Table, numeric
 from sightline.report.gather import Section
 from sightline.report.runs import ScoredRun, failures_differ
 from sightline.report.words import DASH, share
-from sightline.types.words import counted
 
 
 def notes(section: Section) -> Part | None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.english import counted, listed
 from sightline.report.blocks import Block, Cell, Charts, Fold, Notes, Part, Row, Table, numeric
 from sightline.report.charts import Band, Dot, dot_plot
 from sightline.report.gather import Section
@@ -11,7 +12,6 @@ from sightline.report.markup import Markup
 from sightline.report.runs import ScoredRun
 from sightline.report.words import DASH, estimate, interval, p_value, score, short, signed
 from sightline.types import Estimate
-from sightline.types.words import counted, listed
 
 _NAME = 40
 

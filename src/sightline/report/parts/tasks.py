@@ -6,13 +6,13 @@ import math
 from collections.abc import Mapping
 from typing import TypeAlias
 
+from sightline.english import counted
 from sightline.report.blocks import Block, Cell, FileLink, Fold, Part, Row, Table, numeric
 from sightline.report.files import FileNames
 from sightline.report.gather import Section
 from sightline.report.runs import ScoredRun
 from sightline.report.words import DASH, score, short
 from sightline.score.scores import TaskScore
-from sightline.types.words import counted
 
 _PROMPT = 90
 

@@ -9,7 +9,7 @@ from typing import TypeAlias
 from sightline.errors import UserError
 from sightline.score.context import Context
 from sightline.score.ranked.batch import Floats, RankedBatch, batch_of
-from sightline.score.registry import Metric, MetricSpec, parse_name, register
+from sightline.score.registry import Metric, MetricSpec, entry_of, parse_name, register
 from sightline.types import Prediction, Truth
 
 Formula: TypeAlias = Callable[[RankedBatch], Floats]
@@ -59,6 +59,7 @@ def ranked_metric(
 def formula(name: str) -> Formula:
     """The formula of that name (`ndcg@10`), for a whole batch."""
     spec = parse_name(name)
+    entry_of(spec.base)  # Loads it, so that its builder is known.
     if spec.base not in _BUILDERS:
         known = ", ".join(sorted(_BUILDERS))
         raise UserError(f'metric "{name}" is not computed from rankings and grades alone.', f"Known: {known}")

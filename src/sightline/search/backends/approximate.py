@@ -20,7 +20,7 @@ from numpy.typing import NDArray
 from sightline.errors import MissingExtraError, UserError
 from sightline.io import read_json, write_json
 from sightline.models.protocols import Vectors
-from sightline.search.backends.base import Nearest, Queries, Rows
+from sightline.search.backends.base import BackendKind, Nearest, Queries, Rows
 from sightline.search.backends.checks import checked_queries
 from sightline.search.backends.exact import ExactIndex
 from sightline.search.backends.probing import NEIGHBOURS, OWN, SAMPLE, Asking, Trial, fewest_lists
@@ -245,3 +245,6 @@ class ApproximateIndex:
 
     def _lists(self, built: Built) -> Path:
         return self._folder / f"ivf-{built.generation}-{built.slots}.faiss"
+
+
+KIND = BackendKind(ApproximateIndex, {"nlist": int, "nprobe": int, "recall": float, "least": int})

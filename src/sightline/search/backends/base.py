@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping
+from dataclasses import dataclass
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -85,3 +86,12 @@ class Probing(Protocol):
     def recalls(self) -> Mapping[str, float]: ...
 
     def expect(self, queries: Queries) -> None: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BackendKind:
+    """How a back-end is opened; `address` is what it takes for one where none is given, None if it takes none."""
+
+    open: Callable[..., VectorIndex]
+    options: Mapping[str, type]
+    address: str | None = None

@@ -6,7 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 
 from sightline.models.protocols import Vectors
-from sightline.search.backends.base import Nearest, Rows
+from sightline.search.backends.base import BackendKind, Nearest, Rows
 from sightline.search.backends.checks import as_rows, checked_batches, checked_queries
 from sightline.search.backends.codes import Codes
 from sightline.search.backends.ranking import Ranked
@@ -91,3 +91,6 @@ class ExactIndex:
         if self._codes is not None and many and len(queries) <= _FEW_QUERIES:
             return [self._codes.nearest(query, k, within) for query in queries]
         return nearest_slots(self.slots, queries, k, within)
+
+
+KIND = BackendKind(ExactIndex, {"quantised": bool})

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.protocols import Vectors
-from sightline.search.backends.base import Rows
+from sightline.search.backends.base import BackendKind, Rows
 from sightline.search.backends.ranking import Found
 from sightline.search.backends.served import ServedIndex, collection_name
 
@@ -117,3 +117,6 @@ class LanceIndex(ServedIndex):
 
 def _among(rows: Rows) -> str:
     return f"row IN ({', '.join(map(str, rows.tolist()))})"
+
+
+KIND = BackendKind(LanceIndex, {"least": int})

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from sightline.errors import MissingExtraError, SightlineError
 from sightline.models.protocols import Vectors
 from sightline.search.backends.addresses import without_secrets
-from sightline.search.backends.base import BackendGoneError, Rows
+from sightline.search.backends.base import BackendGoneError, BackendKind, Rows
 from sightline.search.backends.ranking import Found
 from sightline.search.backends.served import ServedIndex, collection_name, found
 
@@ -140,3 +140,6 @@ def _gone_types(exceptions: Any) -> tuple[type[Exception], ...]:
         exceptions.ConnectionNotExistException,
         exceptions.MilvusUnavailableException,
     )
+
+
+KIND = BackendKind(MilvusIndex, {"hnsw": bool}, address="file")

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.protocols import Vectors
 from sightline.search.backends.addresses import without_secrets
-from sightline.search.backends.base import BackendGoneError, Rows
+from sightline.search.backends.base import BackendGoneError, BackendKind, Rows
 from sightline.search.backends.ranking import Found
 from sightline.search.backends.served import ServedIndex, collection_name, found
 
@@ -145,3 +145,6 @@ class PostgresIndex(ServedIndex):
                 f"PostgreSQL refused: {why}.",
                 "check the address after postgres:, that pgvector is installed there, and your rights",
             ) from None
+
+
+KIND = BackendKind(PostgresIndex, {"hnsw": bool}, address="")

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.models.protocols import Vectors
 from sightline.search.backends.addresses import without_secrets
-from sightline.search.backends.base import BackendGoneError, Rows
+from sightline.search.backends.base import BackendGoneError, BackendKind, Rows
 from sightline.search.backends.ranking import Found
 from sightline.search.backends.served import ServedIndex, collection_name, found
 
@@ -127,3 +127,6 @@ class QdrantIndex(ServedIndex):
             raise SightlineError(f"Qdrant refused: {why}.") from None
         except (ResponseHandlingException, ConnectionError) as error:
             raise BackendGoneError("Qdrant", without_secrets(str(error), self._address)) from None
+
+
+KIND = BackendKind(QdrantIndex, {"hnsw": bool}, address="local")

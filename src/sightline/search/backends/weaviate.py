@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.models.protocols import Vectors
 from sightline.search.backends.addresses import without_secrets
-from sightline.search.backends.base import BackendGoneError, Rows
+from sightline.search.backends.base import BackendGoneError, BackendKind, Rows
 from sightline.search.backends.ranking import Found
 from sightline.search.backends.served import ServedIndex, collection_name, found
 
@@ -161,3 +161,6 @@ def _gone_types(errors: Any) -> tuple[type[Exception], ...]:
 
 def _id(row: int) -> UUID:
     return UUID(int=_IDS | row)
+
+
+KIND = BackendKind(WeaviateIndex, {"hnsw": bool, "grpc_port": int}, address="http://localhost:8080")

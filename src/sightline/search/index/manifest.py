@@ -10,8 +10,7 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from sightline.config.section import Section
-from sightline.config.suggest import nearest
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.io import LineError, read_json, write_json
 from sightline.search.backends import public_spec
 from sightline.search.backends.base import DamagedError

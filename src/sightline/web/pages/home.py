@@ -13,12 +13,12 @@ from starlette.responses import Response
 
 from sightline.bench.files import HEADER as BENCHMARK
 from sightline.bench.files import TASKS
+from sightline.english import counted, listed
 from sightline.mine.files import RETENTION
 from sightline.reason.traces.folder import HEADER as TRACES
 from sightline.report.words import score
 from sightline.run.folder import HEADER as RUN
 from sightline.run.folder import SCORES
-from sightline.types.words import counted, listed
 from sightline.web.choosing import Choice
 from sightline.web.desk import Desk
 from sightline.web.library import Fresh

@@ -10,7 +10,8 @@ from random import Random
 from types import MappingProxyType
 
 from sightline.errors import UserError
-from sightline.types import Choice, Option, Part, PictureRef, SceneGraph, Step, StepKind, Task
+from sightline.types import Choice, Option, Part, PictureRef, Step, StepKind, Task
+from sightline.types.scene import SceneGraph
 from sightline.world.choose.blurring import scale_blur
 from sightline.world.choose.charts import chart_analysis
 from sightline.world.choose.cooking import cooking_process

@@ -7,8 +7,10 @@ from dataclasses import replace
 
 from PIL import Image, ImageFilter
 
-from sightline.types import Box, SceneGraph, Thing
-from sightline.types.words import listed, phrase
+from sightline.english import listed
+from sightline.types import Box
+from sightline.types.scene import SceneGraph, Thing
+from sightline.types.words import phrase
 from sightline.world.captions import caption
 from sightline.world.choose.busy import Altered, busy_plan
 from sightline.world.choose.orders import order_options, said_order

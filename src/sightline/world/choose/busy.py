@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass
 
-from sightline.types import SCENE_KINDS
+from sightline.types.scene import SCENE_KINDS
 from sightline.world.choose.question import Wanted
 from sightline.world.choose.setting import Prop, Setting, ground_kinds, props, setting
 from sightline.world.draw.items import habitat_in

@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import permutations
 
+from sightline.english import listed
 from sightline.types import Box
-from sightline.types.words import listed
 from sightline.world.choose.chart_drawing import Chart, Form, plot
 from sightline.world.choose.question import Question, Region, Said, Shot, Wanted, numbered, require
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from sightline.types import SCENE_COLOURS, SCENE_LIGHTS, Box
+from sightline.types import Box
+from sightline.types.scene import SCENE_COLOURS, SCENE_LIGHTS
 from sightline.world.choose.dishes import DISHES, Cooking, paint_stage
 from sightline.world.choose.orders import order_options, said_order
 from sightline.world.choose.question import Question, Said, Shot, Wanted, numbered

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sightline.types import SCENE_SIZES
+from sightline.types.scene import SCENE_SIZES
 from sightline.world.choose.orders import order_options, said_order
 from sightline.world.choose.question import Question, Said, Shot, Wanted, numbered, picture_options, upper
 from sightline.world.choose.setting import DEEP_PLACES, Prop, Setting, passers_by, props, setting, shoot

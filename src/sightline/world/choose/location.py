@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import permutations
 from random import Random
 
-from sightline.types.words import listed
+from sightline.english import listed
 from sightline.world.choose.question import Question, Said, Shot, Wanted, numbered, picture_options
 from sightline.world.choose.setting import Prop, Setting, ground_kinds, props, setting, shoot
 

@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sightline.types import HAIR, SCENE_COLOURS, Box
+from sightline.types import Box
+from sightline.types.scene import HAIR, SCENE_COLOURS
 from sightline.world.choose.question import Question, Said, Shot, Wanted, numbered, picture_options, require
 from sightline.world.choose.setting import Prop, Setting, ground_kinds, props, setting, shoot
 from sightline.world.draw.plan import SIZE_FACTORS, PersonWish, Spot

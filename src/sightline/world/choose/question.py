@@ -9,7 +9,8 @@ from typing import TypeAlias
 
 from PIL import Image
 
-from sightline.types import Box, Figure, SceneGraph, Thing
+from sightline.types import Box
+from sightline.types.scene import Figure, SceneGraph, Thing
 
 Size: TypeAlias = tuple[int, int]
 

@@ -8,8 +8,9 @@ from random import Random
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sightline.types import HAIR, HEADGEAR, SCENE_COLOURS, Relation
-from sightline.types.words import noun_of, number_word
+from sightline.english import number_word
+from sightline.types.scene import HAIR, HEADGEAR, SCENE_COLOURS, Relation
+from sightline.types.words import noun_of
 from sightline.world.choose.question import Question, Region, Said, Shot, Wanted, require, shown_in
 from sightline.world.choose.setting import Prop, Setting, ground_kinds, setting, shoot
 from sightline.world.draw.carrying import HOLDS

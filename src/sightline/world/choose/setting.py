@@ -6,7 +6,7 @@ from collections.abc import Collection, Iterable, Sequence
 from dataclasses import dataclass, replace
 from random import Random
 
-from sightline.types import SCENE_KINDS, SCENE_LIGHTS
+from sightline.types.scene import SCENE_KINDS, SCENE_LIGHTS
 from sightline.types.words import phrase
 from sightline.world.captions import caption
 from sightline.world.choose.question import Shot, Size, Wanted, require, shown_in

@@ -8,7 +8,7 @@ from itertools import combinations
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sightline.types.words import listed
+from sightline.english import listed
 from sightline.world.choose.question import Question, Said, Shot, Wanted, require
 from sightline.world.choose.setting import DEEP_PLACES, Prop, Setting, props, setting, shoot
 

@@ -7,8 +7,9 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from itertools import pairwise
 
-from sightline.types import SCENE_COLOURS, SCENE_LIGHTS, Box
-from sightline.types.words import listed
+from sightline.english import listed
+from sightline.types import Box
+from sightline.types.scene import SCENE_COLOURS, SCENE_LIGHTS
 from sightline.world.choose.easel import STEEL, WOOD, Easel
 from sightline.world.choose.question import Question, Said, Shot, Wanted, numbered, upper
 from sightline.world.choose.setting import Prop

@@ -9,7 +9,8 @@ from random import Random
 import numpy as np
 from PIL import Image, ImageDraw
 
-from sightline.types import Box, Figure, Relation, SceneGraph, Sign, Thing
+from sightline.types import Box
+from sightline.types.scene import Figure, Relation, SceneGraph, Sign, Thing
 from sightline.world.draw import sprites
 from sightline.world.draw.backdrop import backdrop, front_layer, light_in
 from sightline.world.draw.camera import Camera, View, expose, view

@@ -8,7 +8,7 @@ from random import Random
 from types import MappingProxyType
 from typing import TypeAlias
 
-from sightline.types import HAIR
+from sightline.types.scene import HAIR
 from sightline.world.draw.palette import RGB, mix, shade
 from sightline.world.draw.pen import Pen, Point
 from sightline.world.draw.plan import POSES

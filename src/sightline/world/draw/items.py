@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 
 from sightline.errors import UserError
-from sightline.types import Relation
+from sightline.types.scene import Relation
 from sightline.world.draw.kinds import KINDS
 from sightline.world.draw.places import PLACES, Habitat, Place, Zone
 from sightline.world.draw.plan import SIZE_FACTORS, ScenePlan, Spot

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from random import Random
 from types import MappingProxyType
 
-from sightline.types import SCENE_COLOURS
+from sightline.types.scene import SCENE_COLOURS
 from sightline.world.draw import animals, figures, objects, table, vehicles
 from sightline.world.draw.palette import RGB
 from sightline.world.draw.pen import Pen

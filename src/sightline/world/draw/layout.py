@@ -8,7 +8,7 @@ from random import Random
 from typing import TypeAlias
 
 from sightline.errors import UserError
-from sightline.types import Relation
+from sightline.types.scene import Relation
 from sightline.world.draw.camera import view
 from sightline.world.draw.carrying import HOLDS, SUPPORTS, carried_metres
 from sightline.world.draw.figures import HAND, LOW_HAND

@@ -8,7 +8,7 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
-from sightline.types import Relation
+from sightline.types.scene import Relation
 from sightline.world.draw.camera import PLAIN_CAMERA, Camera
 
 Pose: TypeAlias = Literal["standing", "walking", "running", "waving", "cheering", "holding"]

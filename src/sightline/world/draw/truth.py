@@ -20,7 +20,8 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.types import Box, Relation
+from sightline.types import Box
+from sightline.types.scene import Relation
 from sightline.world.draw.camera import View
 from sightline.world.draw.layout import MARGIN, Placed, same_band
 

@@ -6,7 +6,7 @@ from dataclasses import dataclass
 from datetime import date, timedelta
 from random import Random
 
-from sightline.types import SCENE_SIZES
+from sightline.types.scene import SCENE_SIZES
 from sightline.world.draw import KINDS
 from sightline.world.truth import Belonging
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from random import Random
 
-from sightline.types import HAIR, HEADGEAR, SCENE_COLOURS, SCENE_SIZES, Relation
+from sightline.types.scene import HAIR, HEADGEAR, SCENE_COLOURS, SCENE_SIZES, Relation
 from sightline.world.draw import KINDS, PLACES, PersonWish, SignWish, ThingWish
 from sightline.world.draw.carrying import HOLDS, RIDERS
 from sightline.world.draw.plan import POSES, Pose

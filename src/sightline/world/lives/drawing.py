@@ -13,7 +13,8 @@ from PIL import Image, ImageOps
 
 from sightline.corpus.metadata.exif import device_name
 from sightline.io import sha256_of
-from sightline.types import Box, Figure, SceneGraph, Thing
+from sightline.types import Box
+from sightline.types.scene import Figure, SceneGraph, Thing
 from sightline.world.captions import caption
 from sightline.world.draw import ScenePlan, draw, pin
 from sightline.world.files import encode

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field
 
-from sightline.types import Sign
+from sightline.types.scene import Sign
 from sightline.world.truth import Life, Link, LinkKind, ShotTruth
 
 LEGIBLE_PX, LEGIBLE_HIDDEN = 7.0, 0.1

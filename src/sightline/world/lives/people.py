@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 from random import Random
 
-from sightline.types import HAIR, SCENE_COLOURS
+from sightline.types.scene import HAIR, SCENE_COLOURS
 from sightline.world.truth import Friend
 from sightline.world.words import invented
 

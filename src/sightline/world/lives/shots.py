@@ -8,7 +8,7 @@ from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 
-from sightline.types import SCENE_COLOURS
+from sightline.types.scene import SCENE_COLOURS
 from sightline.world.draw import PLACES, Camera, ScenePlan
 from sightline.world.lives.casting import Cast
 from sightline.world.lives.frames import Batch, Frame, make_copy, make_frame

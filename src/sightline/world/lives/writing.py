@@ -150,7 +150,7 @@ def _drawn(root: Path, todo: Iterable[Batch], workers: int) -> Iterator[tuple[Sh
     items = (_Numbered(number, job) for number, job in enumerate(jobs))
     waiting: dict[int, tuple[ShotTruth, ...]] = {}
     turn = 0
-    for item, result in map_in_processes(f"{__name__}:write_numbered", items, workers=workers, chunk=1):
+    for item, result in map_in_processes(write_numbered, items, workers=workers, chunk=1):
         if isinstance(result, Died):
             raise SightlineError(f"a process that draws pictures ended: {result.why}.", "run it again to go on")
         waiting[item.number] = result

@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 
 from sightline.errors import UserError
-from sightline.types import SCENE_COLOURS
+from sightline.types.scene import SCENE_COLOURS
 from sightline.world.lives.belongings import belonging, first_belongings, owned, wants
 from sightline.world.lives.devices import Kit, kit
 from sightline.world.lives.occasions import BIRTHDAY, MARKET, MOVE, OCCASIONS, Occasion

@@ -21,7 +21,8 @@ from dataclasses import asdict, dataclass
 from typing import TypeAlias
 
 from sightline.class_names import known_as, name_of
-from sightline.types import Figure, Json, SceneGraph, Thing
+from sightline.types import Json
+from sightline.types.scene import Figure, SceneGraph, Thing
 from sightline.world.draw.places import PLACES
 from sightline.world.tasks.traits import is_noticed, is_readable
 

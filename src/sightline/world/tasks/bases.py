@@ -7,8 +7,8 @@ from dataclasses import dataclass
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from sightline.english import article
 from sightline.types import Json
-from sightline.types.words import article
 from sightline.world.tasks.made import Lot
 from sightline.world.tasks.mentions import (
     Mention,

@@ -6,8 +6,10 @@ from collections import Counter
 from collections.abc import Iterator
 from random import Random
 
-from sightline.types import SCENE_KINDS, Box, Figure, Json, PictureRef, SceneGraph, Task, Thing, Trace, Traces
-from sightline.types.words import listed, phrase
+from sightline.english import listed
+from sightline.types import Box, Json, PictureRef, Task, Trace, Traces
+from sightline.types.scene import SCENE_KINDS, Figure, SceneGraph, Thing
+from sightline.types.words import phrase
 from sightline.world.draw.places import PLACES as SCENERY
 from sightline.world.tasks.album import Album
 from sightline.world.tasks.made import Lot, MadeTask, labels

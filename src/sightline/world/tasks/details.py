@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sightline.types import SCENE_COLOURS, Figure, Json, SceneGraph, Thing
-from sightline.types.words import HEADGEAR_WORDS, article, noun_of
+from sightline.english import article
+from sightline.types import Json
+from sightline.types.scene import SCENE_COLOURS, Figure, SceneGraph, Thing
+from sightline.types.words import HEADGEAR_WORDS, noun_of
 from sightline.world.draw.carrying import HOLDS
 from sightline.world.draw.places import PLACES
 from sightline.world.tasks.made import Lot

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator, Mapping
 from types import MappingProxyType
 
-from sightline.types import SCENE_COLOURS, SCENE_PLACES, Figure, Sign, Thing
+from sightline.types.scene import SCENE_COLOURS, SCENE_PLACES, Figure, Sign, Thing
 from sightline.types.words import PLACE_PHRASES, phrase
 from sightline.world.draw.kinds import KINDS
 from sightline.world.tasks.album import Album, Occasion

@@ -12,7 +12,8 @@ from random import Random
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from sightline.types.words import HEADGEAR_WORDS, article, listed, noun_of, number_word, phrase
+from sightline.english import article, listed, number_word
+from sightline.types.words import HEADGEAR_WORDS, noun_of, phrase
 from sightline.world.tasks.traits import Trait
 
 Family: TypeAlias = Literal["training", "held-out"]

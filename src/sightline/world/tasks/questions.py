@@ -5,8 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping
 from dataclasses import dataclass
 
-from sightline.types import Box, Figure, Json, PictureRef, Sign, Step, StepKind
-from sightline.types.words import KIND_NOUNS, number_word
+from sightline.english import number_word
+from sightline.types import Box, Json, PictureRef, Step, StepKind
+from sightline.types.scene import Figure, Sign
+from sightline.types.words import KIND_NOUNS
 from sightline.world.tasks.album import Album
 from sightline.world.tasks.traits import area
 

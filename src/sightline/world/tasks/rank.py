@@ -9,8 +9,10 @@ from random import Random
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
-from sightline.types import Figure, Relevance, SceneGraph, Task, Thing
-from sightline.types.words import article, listed, noun_of, phrase
+from sightline.english import article, listed
+from sightline.types import Relevance, Task
+from sightline.types.scene import Figure, SceneGraph, Thing
+from sightline.types.words import noun_of, phrase
 from sightline.world.tasks.album import Album
 from sightline.world.tasks.asking import Ask, AskPerson, AskRelation, AskThings, AskWords, Subject, described
 from sightline.world.tasks.made import Lot, MadeTask, labels

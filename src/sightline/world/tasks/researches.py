@@ -5,7 +5,8 @@ from __future__ import annotations
 from collections.abc import Mapping
 from types import MappingProxyType
 
-from sightline.types import SCENE_COLOURS, Json, Sign, Step
+from sightline.types import Json, Step
+from sightline.types.scene import SCENE_COLOURS, Sign
 from sightline.types.words import phrase
 from sightline.world.tasks.made import Lot
 from sightline.world.tasks.phrases import Templates, pick

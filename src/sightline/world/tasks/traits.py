@@ -13,7 +13,8 @@ from dataclasses import dataclass
 from itertools import product
 from typing import Literal, TypeAlias
 
-from sightline.types import Box, Figure, Json, SceneGraph, Sign, Thing
+from sightline.types import Box, Json
+from sightline.types.scene import Figure, SceneGraph, Sign, Thing
 from sightline.world.draw.places import PLACES
 
 TraitKind: TypeAlias = Literal["place", "light", "thing", "several", "people", "nobody", "person", "words"]

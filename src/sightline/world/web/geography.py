@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import dataclass
 
-from sightline.types import SCENE_COLOURS
+from sightline.types.scene import SCENE_COLOURS
 from sightline.world.truth import Town
 from sightline.world.web.facts import Entity
 from sightline.world.web.making import Maker, number

@@ -7,7 +7,7 @@ from dataclasses import replace
 from itertools import product
 from random import Random
 
-from sightline.types import HAIR, HEADGEAR, SCENE_COLOURS
+from sightline.types.scene import HAIR, HEADGEAR, SCENE_COLOURS
 from sightline.world.draw import ScenePlan
 from sightline.world.web.facts import Colours, Entity, EntityKind, Fact, FactBase, Looks, slug
 from sightline.world.web.names import Namer

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from random import Random
 
-from sightline.types import HAIR, SCENE_COLOURS, SCENE_KINDS
+from sightline.types.scene import HAIR, SCENE_COLOURS, SCENE_KINDS
 from sightline.world.lives.people import FIRST_NAMES
 from sightline.world.words import PLAIN, invented
 

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from random import Random
 
-from sightline.types import HAIR, SCENE_COLOURS
+from sightline.types.scene import HAIR, SCENE_COLOURS
 from sightline.world.draw import PLACES, PersonWish, ScenePlan, SignWish, ThingWish
 from sightline.world.draw.kinds import KINDS
 from sightline.world.draw.plan import POSES

@@ -7,7 +7,8 @@ from collections.abc import Iterator, Sequence
 from datetime import date, timedelta
 from random import Random
 
-from sightline.types.words import HEADGEAR_WORDS, KIND_NOUNS, article
+from sightline.english import article
+from sightline.types.words import HEADGEAR_WORDS, KIND_NOUNS
 from sightline.world.web.captioning import caption_of
 from sightline.world.web.facts import Entity, Fact, FactBase
 from sightline.world.web.openings import ANY_CLOSINGS, CLOSINGS, OPENINGS, SETTINGS

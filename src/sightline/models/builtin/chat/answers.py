@@ -10,7 +10,7 @@ from sightline.models.builtin.chat.claims import Exists, Meant, Related, Wanted
 from sightline.models.builtin.chat.forms import without_form
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.seeing import Seen
-from sightline.types import Thing
+from sightline.types.scene import Thing
 from sightline.types.words import phrase
 
 CANNOT = "I can't tell: I only know the places, lights, things, people and signs of the built-in world."

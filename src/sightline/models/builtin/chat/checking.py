@@ -7,6 +7,7 @@ from dataclasses import dataclass
 from difflib import SequenceMatcher
 from typing import TypeAlias
 
+from sightline.english import article, listed, number_word
 from sightline.models.builtin.chat.claims import (
     At,
     Claim,
@@ -23,8 +24,8 @@ from sightline.models.builtin.chat.claims import (
 )
 from sightline.models.builtin.chat.lexicon import PERSON, SIGN
 from sightline.models.builtin.reader import Reading
-from sightline.types import Box, Figure, SceneGraph, Sign, Thing
-from sightline.types.words import article, listed, number_word
+from sightline.types import Box
+from sightline.types.scene import Figure, SceneGraph, Sign, Thing
 
 Item: TypeAlias = Thing | Figure | Sign
 ALIKE = 0.78

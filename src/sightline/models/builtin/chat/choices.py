@@ -6,13 +6,13 @@ import re
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 
+from sightline.english import number_word
 from sightline.models.builtin.chat.answers import Answer, the_question
 from sightline.models.builtin.chat.checking import check_all
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.lexicon import plain
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Seen
-from sightline.types.words import number_word
 
 _LINE = re.compile(r"^[ \t]*[(\[]?([A-H])[)\].:][ \t]*(.*)$", re.MULTILINE)
 _INLINE = re.compile(r"(?:(?<=\s)|^)\(?([A-H])[).:]\s+(.+?)(?=\s+\(?[A-H][).:]\s|$)", re.DOTALL)

@@ -6,17 +6,10 @@ from collections.abc import Iterable
 from dataclasses import dataclass
 from typing import TypeAlias
 
+from sightline.english import article, listed, number_word
 from sightline.models.builtin.chat.lexicon import INDOORS, PERSON
-from sightline.types import SCENE_KINDS, SCENE_PLACES
-from sightline.types.words import (
-    HEADGEAR_WORDS,
-    LIGHT_PHRASES,
-    PLACE_PHRASES,
-    article,
-    listed,
-    noun_of,
-    number_word,
-)
+from sightline.types.scene import SCENE_KINDS, SCENE_PLACES
+from sightline.types.words import HEADGEAR_WORDS, LIGHT_PHRASES, PLACE_PHRASES, noun_of
 
 MANY = 1_000_000
 """No upper limit of a count."""

@@ -6,12 +6,12 @@ import re
 from collections import Counter
 from collections.abc import Sequence
 
+from sightline.english import listed
 from sightline.models.builtin.chat.answers import CANNOT, YES_NO, Answer, named, narrowed
 from sightline.models.builtin.chat.checking import check_all, items_of
 from sightline.models.builtin.chat.describing import caption
 from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.seeing import Seen
-from sightline.types.words import listed
 
 
 def compare(words: str, question: str, seen: Sequence[Seen]) -> Answer | None:

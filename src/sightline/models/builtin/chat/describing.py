@@ -5,6 +5,7 @@ from __future__ import annotations
 from collections import Counter
 from typing import Literal, TypeAlias
 
+from sightline.english import listed, number_word
 from sightline.models.builtin.chat.checking import area, colour_of, describe, items_of, kind_of
 from sightline.models.builtin.chat.claims import (
     At,
@@ -20,8 +21,8 @@ from sightline.models.builtin.chat.claims import (
 )
 from sightline.models.builtin.chat.lexicon import ANIMALS, INDOORS, PERSON, SIGN, VEHICLES
 from sightline.models.builtin.reader import Reading
-from sightline.types import SceneGraph
-from sightline.types.words import listed, number_word, phrase
+from sightline.types.scene import SceneGraph
+from sightline.types.words import phrase
 
 Style: TypeAlias = Literal["keyword", "sentence", "question", "vague"]
 STYLES: tuple[Style, ...] = ("keyword", "sentence", "question", "vague")

@@ -31,7 +31,7 @@ from sightline.models.builtin.chat.schema_parts import (
 )
 from sightline.models.builtin.chat.topics import topic_of
 from sightline.models.schema_check import complaints
-from sightline.types import Figure
+from sightline.types.scene import Figure
 
 UNKNOWN = "unknown"
 _FROM_NOUGHT = re.compile(

@@ -12,7 +12,8 @@ from sightline.models.builtin.chat.lexicon import PERSON, SIGN
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.models.builtin.reader import Reading
 from sightline.models.json_text import json_values
-from sightline.types import Box, Figure, Predicate, Relation, SceneGraph, Sign, Thing
+from sightline.types import Box
+from sightline.types.scene import Figure, Predicate, Relation, SceneGraph, Sign, Thing
 
 _IDS = ("image_id", "photo_id", "picture_id", "id", "name", "file")
 _SURE = 0.5

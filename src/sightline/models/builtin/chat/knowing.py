@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from dataclasses import dataclass, field, replace
 
+from sightline.english import listed
 from sightline.models.builtin.chat.answers import the_question
 from sightline.models.builtin.chat.checking import (
     Item,
@@ -23,8 +24,7 @@ from sightline.models.builtin.chat.lexicon import INDOORS, SIGN
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.models.builtin.chat.topics import Topic, topic_of, words_of
-from sightline.types import Figure, Sign, Thing
-from sightline.types.words import listed
+from sightline.types.scene import Figure, Sign, Thing
 
 _FRAME = "has is are have contains contain shows show with num number count total of n there any"
 _ASKING = frozenset(_FRAME.split())

@@ -9,17 +9,9 @@ from dataclasses import dataclass
 from functools import cache
 from typing import Literal, Protocol, TypeAlias
 
-from sightline.types import HAIR, SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
-from sightline.types.words import (
-    HEADGEAR_WORDS,
-    KIND_NOUNS,
-    LIGHT_PHRASES,
-    PERSON_NOUN,
-    PLACE_PHRASES,
-    SIGN_NOUN,
-    Noun,
-    number_word,
-)
+from sightline.english import number_word
+from sightline.types.scene import HAIR, SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
+from sightline.types.words import HEADGEAR_WORDS, KIND_NOUNS, LIGHT_PHRASES, PERSON_NOUN, PLACE_PHRASES, SIGN_NOUN, Noun
 
 Sort: TypeAlias = Literal[
     "kind", "colour", "size", "place", "light", "number", "bound", "hair", "hair noun", "headgear", "coat", "part",

@@ -19,7 +19,6 @@ from sightline.models.builtin.chat.grammar import understand
 from sightline.models.builtin.chat.imagining import told_of
 from sightline.models.builtin.chat.judging import grade, query_in
 from sightline.models.builtin.chat.knowing import Situation
-from sightline.models.builtin.chat.opening import NAME, endpoint
 from sightline.models.builtin.chat.planning.albums import as_request, count, counts_pictures
 from sightline.models.builtin.chat.planning.finding import Move
 from sightline.models.builtin.chat.planning.history import read_history
@@ -29,6 +28,7 @@ from sightline.models.builtin.chat.planning.toolbox import Toolbox
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Eyes, Reader, Seen, shown_in
 from sightline.models.builtin.chat.verifying import verdicts
+from sightline.models.builtin.declaration import NAME, endpoint
 from sightline.models.builtin.reader import read
 from sightline.models.failures import failure
 from sightline.models.protocols import Outcome

@@ -23,7 +23,8 @@ from sightline.models.builtin.chat.knowing import (
 from sightline.models.builtin.chat.lexicon import INDOORS
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.models.builtin.chat.topics import topic_of, words_of
-from sightline.types import SCENE_COLOURS, SCENE_KINDS, Figure, Json
+from sightline.types import Json
+from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, Figure
 
 _NEUTRAL = (
     "unknown",

@@ -7,6 +7,7 @@ from collections import Counter
 from collections.abc import Callable, Sequence
 from dataclasses import dataclass
 
+from sightline.english import article, listed
 from sightline.models.builtin.chat.answers import CANNOT, YES_NO, Answer, named, narrowed
 from sightline.models.builtin.chat.checking import (
     Item,
@@ -25,8 +26,7 @@ from sightline.models.builtin.chat.grammar import read_terms, understand
 from sightline.models.builtin.chat.lexicon import ANIMALS, PERSON, Term
 from sightline.models.builtin.chat.scanning import scan
 from sightline.models.builtin.chat.seeing import Seen
-from sightline.types import SCENE_KINDS, Figure, Sign, Thing
-from sightline.types.words import article, listed
+from sightline.types.scene import SCENE_KINDS, Figure, Sign, Thing
 
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
 _THE_PICTURE = re.compile(

@@ -11,7 +11,7 @@ from sightline.models.builtin.chat.lexicon import PERSON, lexicon, tokens
 from sightline.models.builtin.chat.planning.occasions import EVENTS, TOWNS, Occasion, Side, read_occasion
 from sightline.models.builtin.chat.planning.other_times import When
 from sightline.models.builtin.chat.planning.splitting import split
-from sightline.types import SCENE_KINDS
+from sightline.types.scene import SCENE_KINDS
 
 _ASIDE = re.compile(
     rf"\b(?:(?:on|during|from|in|at|of)\s+)?(?:(?:that|the|this)\s+(?:very\s+)?same|that|this)\s+(?:{EVENTS}|{TOWNS})\b",

@@ -19,7 +19,8 @@ from sightline.models.builtin.chat.planning.walking import relations_in, walk
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Seen
 from sightline.models.json_text import json_values
-from sightline.types import Sign, ToolCall
+from sightline.types import ToolCall
+from sightline.types.scene import Sign
 
 _PICTURES = re.compile(r"\b(?:photos?|pictures?|photographs?|images?|shots?|snaps?)\b", re.IGNORECASE)
 _ASKS = re.compile(

@@ -26,7 +26,7 @@ from sightline.models.builtin.chat.planning.scopes import (
 )
 from sightline.models.builtin.chat.planning.toolbox import Toolbox
 from sightline.models.builtin.chat.seeing import Seen
-from sightline.types import Figure, Thing
+from sightline.types.scene import Figure, Thing
 
 _MOST_CALLS = 80
 _THING = "thing"

@@ -19,7 +19,7 @@ from sightline.models.builtin.chat.planning.scopes import whole
 from sightline.models.builtin.chat.planning.toolbox import Toolbox
 from sightline.models.builtin.chat.questions import answer
 from sightline.models.builtin.chat.seeing import Seen
-from sightline.types import Figure, Sign, Thing
+from sightline.types.scene import Figure, Sign, Thing
 
 _FIRST = re.compile(r"\b(?:first|earliest|oldest|initially|debut)\b", re.IGNORECASE)
 _YEAR = re.compile(r"\b(?:year|when)\b", re.IGNORECASE)

@@ -1,0 +1,28 @@
+"""English counts and lists, as messages and reports word them."""
+
+from __future__ import annotations
+
+from collections.abc import Iterable
+
+_NUMBERS = ("no", "one", "two", "three", "four", "five", "six", "seven", "eight", "nine", "ten", "eleven", "twelve")
+
+
+def number_word(count: int) -> str:
+    """`3` → "three"; beyond twelve, digits."""
+    return _NUMBERS[count] if count < len(_NUMBERS) else str(count)
+
+
+def article(noun: str) -> str:
+    """`an` before a vowel, else `a`."""
+    return "an" if noun[0] in "aeiou" else "a"
+
+
+def counted(number: int, one: str, several: str | None = None) -> str:
+    """`1 task`, `2,000 tasks`."""
+    return f"{number:,} {one if number == 1 else several or one + 's'}"
+
+
+def listed(items: Iterable[str], last: str = "and") -> str:
+    """ "a", "a and b", "a, b and c"; nothing for nothing."""
+    words = list(items)
+    return "".join(words) if len(words) < 2 else f"{', '.join(words[:-1])} {last} {words[-1]}"
