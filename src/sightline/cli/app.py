@@ -6,7 +6,7 @@ import errno
 import os
 import select
 import sys
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
 from io import TextIOWrapper
 from typing import TextIO
 
@@ -67,16 +67,24 @@ def build(tokens: Sequence[str] = ()) -> App:
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # It would end without a word.
     )
-    for order, (verb, place, line) in enumerate(_VERBS):
-        app.command(f"sightline.cli.{place}", name=verb, help=line, sort_key=order)
+    for order, (verb, command, line) in enumerate(_commands(tokens)):
+        app.command(command, name=verb, help=line, sort_key=order)
+    return app
+
+
+def _commands(tokens: Sequence[str]) -> list[tuple[str, str | Callable[..., None], str]]:
+    """Verb, where it lives, and what it does; those that packages add each have their place among ours."""
+    found: list[tuple[str, str | Callable[..., None], str]]
+    found = [(verb, f"sightline.cli.{place}", line) for verb, place, line in _VERBS]
     verbs = [verb for verb, _, _ in _VERBS]
     if tokens and tokens[0] in verbs:  # Nobody waits for what packages add.
-        return app
+        return found
     for name, command in plugins.load_all("commands").items():
         if isinstance(command, Command) and name not in verbs:
-            before = verbs.index(command.after) if command.after in verbs else len(verbs)
-            app.command(command.function, name=name, help=command.help, sort_key=before + 0.5)
-    return app
+            place = verbs.index(command.after) + 1 if command.after in verbs else len(verbs)
+            verbs.insert(place, name)
+            found.insert(place, (name, command.function, command.help))
+    return found
 
 
 def main(arguments: Sequence[str] | None = None) -> None:

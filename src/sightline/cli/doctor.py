@@ -14,6 +14,7 @@ if TYPE_CHECKING:
 
 def doctor(*, common: Common = Common()) -> None:
     """Say what is installed, what is missing, and the command that adds it."""
+    from sightline import plugins
     from sightline.doctor import diagnose
     from sightline.errors import FoundError
 
@@ -38,6 +39,7 @@ def doctor(*, common: Common = Common()) -> None:
         common.console.print(table)
         for line in _advice(found.extras):
             common.console.print(line, markup=False, soft_wrap=True)
+    common.warn(plugins.problems())
     if not found.healthy:
         raise FoundError(
             f"missing packages of the core: {', '.join(found.missing_core)}.", "pip install --force-reinstall sightline"

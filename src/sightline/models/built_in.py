@@ -73,6 +73,8 @@ class BuiltInModel:
     "Does it word queries and requests in the style that is asked for? Templates do where it does not."
     confirms: bool = False
     "Can it find its own mistakes when it is asked again? What sees the same twice confirms nothing."
+    pictures_at_once: int = 1
+    "How many pictures it looks at in one call, at most."
     text_reader: TextReader | None = None
 
 

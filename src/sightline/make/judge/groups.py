@@ -10,6 +10,7 @@ from random import Random
 from sightline.make.judge.questions import Questions, Said
 from sightline.make.judge.verdicts import Verdict
 from sightline.models.batches.desk import Requests
+from sightline.models.built_in import find_built_in
 from sightline.models.protocols import ChatModel
 from sightline.models.structured import ask_again
 from sightline.types import ChatReply, Failure, Picture
@@ -17,9 +18,6 @@ from sightline.types import ChatReply, Failure, Picture
 STAGE = "judge"
 _ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
 """What one picture of several can be the cause of: each is then asked about alone."""
-
-_BUILT_IN = "builtin/"
-"""These look at one picture at a time."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -43,7 +41,8 @@ class Judged:
 
 def group_pool(query: str, text: str, judge: str, pool: Sequence[Picture], size: int, seed: int) -> Iterator[Group]:
     """The pool in an order of its own for each judge, so that no picture always comes first."""
-    size = 1 if judge.startswith(_BUILT_IN) else size
+    declared = find_built_in(judge)
+    size = size if declared is None else min(size, declared.pictures_at_once)
     shuffled = sorted(pool, key=lambda picture: picture.id)
     Random(f"{seed}/{query}/{judge}").shuffle(shuffled)
     for start in range(0, len(shuffled), size):
