@@ -21,18 +21,18 @@ from typing import Any
 
 import numpy as np
 
-from sightline import bench
-from sightline.models.builtin.chat.claims import say_all
-from sightline.models.builtin.chat.planning.episodes import read_errand
-from sightline.models.builtin.chat.planning.scopes import said_filter
-from sightline.run.systems.base import Setting
-from sightline.run.systems.retriever import Retriever
-from sightline.run.systems.retriever_options import HybridOptions, RetrieverOptions
-from sightline.score.compare import compare
-from sightline.score.scores import Scores
+from sightline import benchmark as bench
+from sightline.metrics.comparison import compare
+from sightline.metrics.scores import Scores
+from sightline.runs.runner import run
+from sightline.runs.systems.base import SystemSetting
+from sightline.runs.systems.retriever import HybridOptions, Retriever, RetrieverOptions
+from sightline.scoring import score
 from sightline.types import Attempt, Benchmark, PictureSet, Ranking, Run, SearchQuery, Task
-from sightline.verbs import run, score
-from sightline.world.tasks.benchmark import WORLD, world_benchmark
+from sightline_world.models.chat.claims import say_all
+from sightline_world.models.chat.planning.episodes import read_errand
+from sightline_world.models.chat.planning.scopes import said_filter
+from sightline_world.tasks.benchmark import WORLD, world_benchmark
 
 AGENT = "agent:model=builtin/world,embedder=world"
 ABLATIONS = {
@@ -117,7 +117,7 @@ def _cut(
     select: Benchmark,
 ) -> Scores:
     """Rankings, cut where the tuning tasks are answered best."""
-    retriever = Retriever(options, Setting(tuning, base=folder / "tuning", workspace=folder / "ws"))
+    retriever = Retriever(options, SystemSetting(tuning, base=folder / "tuning", workspace=folder / "ws"))
     tuple(retriever.prepare())
     searcher = retriever.searcher
     assert searcher is not None

@@ -64,13 +64,15 @@ async def run_aiohttp(url: str, calls: int, in_flight: int, _: Path) -> None:
 
 async def run_sightline(url: str, calls: int, in_flight: int, workspace: Path) -> None:
     from sightline import engine
-    from sightline.models.caller import Caller
-    from sightline.models.opening import open_transport
+    from sightline.calls.caller import Caller
+    from sightline.models.transport_factory import open_transport
     from sightline.types import ChatReply, ChatRequest, Failure, Message
 
     model = f"vllm/{MODEL}"
     with engine.Journal(workspace) as journal:
-        caller = Caller(open_transport(model, base_url=url), journal, engine.Limits.at_once(in_flight), stage="bench")
+        caller = Caller(
+            open_transport(model, base_url=url), journal, engine.RateLimits.at_once(in_flight), stage="bench"
+        )
 
         async def ask(number: int) -> ChatReply | Failure:
             return await caller.reply(ChatRequest(model, (Message("user", (prompt(number),)),)))

@@ -15,10 +15,10 @@ import time
 from collections import Counter
 from collections.abc import Sequence
 
-from sightline.config.making import PlanSettings
-from sightline.make.plan.pool import SeededQuery
-from sightline.make.plan.table import Table
-from sightline.make.plan.tiers import TierPlanner
+from sightline.authoring.plan_table import PictureTable
+from sightline.authoring.plan_tiers import TierPlanner
+from sightline.authoring.project_files import SeededQuery
+from sightline.config.settings import PlanSettings
 from sightline.types import Annotation
 
 FACETS = {"place": 8, "weather": 6, "light": 5, "subject": 10, "view": 4}
@@ -87,7 +87,7 @@ def ours(notes: Sequence[Annotation], queries: Sequence[SeededQuery], core: tupl
         core_facets=core, diversity_facets=("view",), hard=HARD, near=NEAR, easy=EASY, positives=0, neutrals=0, random=0
     )
     started = time.process_time()
-    table = Table(notes)
+    table = PictureTable(notes)
     planner = TierPlanner(table, settings)
     planner.plan(queries[0])
     built = time.process_time()

@@ -21,30 +21,27 @@ from pathlib import Path
 import numpy as np
 
 from sightline.agent.web import OfflineWeb
-from sightline.calls.session import Session
+from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.scan import scan
 from sightline.corpus.view import open_corpus
-from sightline.mine import Mining, Settings
-from sightline.mine.assembling import choose, type_of
-from sightline.mine.chains import Chain
-from sightline.mine.files import VERDICTS
-from sightline.mine.graph import EventNode, MemoryGraph, Photo, structure
-from sightline.mine.knowledge import Knowledge
-from sightline.mine.logic import decide
-from sightline.mine.nouns import Clue, ClueKind, Verdict
-from sightline.mine.pipeline import STAGES
-from sightline.mine.questions import QuestionSettings, mine_questions, starts
-from sightline.mine.web_pages import same_name
-from sightline.models.asking import Asking
-from sightline.score.statistics import estimate
-from sightline.world.lives import read_life, read_shots, read_world, write_life
-from sightline.world.tasks.album import Album
-from sightline.world.tasks.traits import ANY, Trait
-from sightline.world.truth import Life, ShotTruth
-from sightline.world.web import FactBase, world_web
-from sightline.world.web.properties import PROPERTIES
+from sightline.metrics.statistics import estimate
+from sightline.mining import Mining, MiningSettings
+from sightline.mining.benchmark import choose, type_of
+from sightline.mining.fact_chains import FactChain, same_name
+from sightline.mining.graph import EventNode, MemoryGraph, Photo, structure
+from sightline.mining.knowledge import Knowledge, decide
+from sightline.mining.pipeline import STAGES
+from sightline.mining.project import VERDICTS
+from sightline.mining.questions import QuestionSettings, mine_questions, starts
+from sightline.mining.records import Clue, ClueKind, DraftVerdict
+from sightline_world.histories import read_life, read_shots, read_world, write_life
+from sightline_world.tasks.album import Album
+from sightline_world.tasks.traits import ANY, Trait
+from sightline_world.truth import Life, ShotTruth
+from sightline_world.web import FactBase, world_web
+from sightline_world.web.properties import PROPERTIES
 
 SURE, PERHAPS = 1.0, 0.0
 
@@ -53,7 +50,7 @@ SURE, PERHAPS = 1.0, 0.0
 class Judged:
     """A kept request beside the truth; `problem` says why the truth can't decide it, where it can't."""
 
-    verdict: Verdict
+    verdict: DraftVerdict
     right: bool
     precision: float
     recall: float
@@ -80,7 +77,7 @@ def truth_graph(life: Life, shots: Sequence[ShotTruth], taken: Iterable[str]) ->
     return MemoryGraph(photos, nodes, clues, {}, tuple(structure(nodes, clues, {})))
 
 
-def judge(verdict: Verdict, truth: Knowledge) -> Judged:
+def judge(verdict: DraftVerdict, truth: Knowledge) -> Judged:
     """One request against the truth; where the truth can't decide it, nothing of it is right."""
     meant = decide(verdict.draft.logic, truth)
     if meant.problem:
@@ -121,7 +118,7 @@ def _named(trait: Trait) -> tuple[ClueKind, str, str] | None:
             return None
 
 
-def is_true(chain: Chain, facts: FactBase) -> bool:
+def is_true(chain: FactChain, facts: FactBase) -> bool:
     """Whether every hop is as the fact base has it now."""
     by_url = {entity.url: entity for entity in facts.entities.values()}
     labels = {(each.kind, each.label): each.name for each in PROPERTIES.values()}
@@ -137,7 +134,7 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
     """Questions about the pictures of a mined life: what came of the starts, and which of the kept ones are right."""
     world = read_world(folder / "life")
     web = world_web(world.seed, world.lives)
-    desk = Session(folder / "ws", Config(), Asking())
+    desk = Session(folder / "ws", Config(), CallOptions())
     pictures = {picture.id: picture for picture in open_corpus(folder / "ws").pictures.values()}
     settings = QuestionSettings("builtin/world", count=1_000, seed=seed)
     found = starts(list(pictures.values()), settings.model, desk, seed)
@@ -145,20 +142,20 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
     return Counter(mined.counts), [is_true(question.chain, web.facts) for question in mined.kept]
 
 
-def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[list[Verdict], list[Judged], float]:
+def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[list[DraftVerdict], list[Judged], float]:
     """Mine a life of its own; all verdicts, and those that a benchmark would take beside the truth."""
     write_life(folder / "life", seed=seed, pictures=pictures)
     workspace = folder / "ws"
     config = Config(scan=ScanSettings(owner_pattern="{owner}/*"))
     addresses = folder / "life" / "addresses.jsonl"
     scan(folder / "life" / "pictures", workspace=workspace, metadata=addresses, config=config)
-    settings = Settings("builtin/world", embedder="world", queries=queries, seed=seed, confirm=False)
-    mining = Mining(Session(workspace, config, Asking()), workspace / "mine", settings)
+    settings = MiningSettings("builtin/world", embedder="world", queries=queries, seed=seed, confirm=False)
+    mining = Mining(Session(workspace, config, CallOptions()), workspace / "mine", settings)
     started = time.monotonic()
     for stage in STAGES:
         mining.run(stage)
     seconds = time.monotonic() - started
-    verdicts = list(mining.files.read(VERDICTS, Verdict))
+    verdicts = list(mining.files.read(VERDICTS, DraftVerdict))
     life, shots = read_life(folder / "life"), list(read_shots(folder / "life"))
     taken = [picture.id for history in mining.histories for picture in history]
     truth = Knowledge(truth_graph(life, shots, taken), life.owner, SURE, misread=False)
@@ -187,7 +184,7 @@ def main() -> None:
     options.add_argument("--questions", action="store_true")
     options.add_argument("--work", type=Path, default=None)
     given = options.parse_args()
-    verdicts: list[Verdict] = []
+    verdicts: list[DraftVerdict] = []
     judged: list[Judged] = []
     outcomes: Counter[str] = Counter()
     true: list[bool] = []

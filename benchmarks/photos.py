@@ -21,7 +21,7 @@ from PIL import Image
 from scan import make_pictures
 from sightline.engine import cores
 from sightline.models.photos import Photos
-from sightline.models.photos.packages import CLASSIFIER, ENCODER
+from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 PICTURES, TEXTS, ROUNDS = 12, 200, 3
 PIXELS = (4000, 3000)

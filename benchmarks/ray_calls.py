@@ -17,19 +17,21 @@ from pathlib import Path
 
 from calls import prompt, server
 from sightline import engine
-from sightline.engine import Limits, Shared, Stage, StageSpec
-from sightline.engine.journal import FILE_NAME
-from sightline.models.caller import Caller
-from sightline.models.opening import open_transport
+from sightline.calls.caller import Caller
+from sightline.calls.journal_tables import JOURNAL_FILE
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.stages import SharedServices, StageSpec
+from sightline.engine import Stage
+from sightline.models.transport_factory import open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 MODEL = "vllm/test-model"
 
 
-def asking(shared: Shared, url: str, in_flight: int) -> Stage[int, ChatReply]:
+def asking(shared: SharedServices, url: str, in_flight: int) -> Stage[int, ChatReply]:
     """Ask the local server."""
     transport = open_transport(MODEL, base_url=url)
-    limiter = shared.limiter(transport.endpoint, Limits.at_once(in_flight))
+    limiter = shared.limiter(transport.endpoint, RateLimits.at_once(in_flight))
     caller = Caller(transport, shared.journal, limiter, shared.budget, stage="bench")
 
     async def ask(number: int) -> ChatReply | Failure:
@@ -56,7 +58,7 @@ async def measure(where: str, options: argparse.Namespace, url: str) -> tuple[fl
             if not isinstance(reply, ChatReply):
                 raise SystemExit(f"failed: {reply}")
         in_all = time.perf_counter() - started
-        with closing(sqlite3.connect(Path(workspace) / FILE_NAME)) as journal:
+        with closing(sqlite3.connect(Path(workspace) / JOURNAL_FILE)) as journal:
             ((calls, seconds),) = journal.execute("SELECT count(*), max(at) - min(at - seconds) FROM calls")
     if calls != options.calls:
         raise SystemExit(f"{calls:,} calls in the journal, and not {options.calls:,}")

@@ -21,7 +21,7 @@ from pathlib import Path
 import numpy as np
 from PIL import Image
 
-from sightline.corpus.phash import perceptual_hash
+from sightline.corpus.near_duplicates import perceptual_hash
 from sightline.corpus.scan import scan
 
 SIZES = {"12 MP": ((4000, 3000), 40), "0.5 MP": ((816, 612), 2000)}

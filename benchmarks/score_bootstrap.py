@@ -21,7 +21,7 @@ from collections.abc import Callable  # noqa: E402
 import numpy as np  # noqa: E402
 from numpy.typing import NDArray  # noqa: E402
 
-from sightline.score.statistics import Difference, paired_difference, paired_differences  # noqa: E402
+from sightline.metrics.statistics import PairedDifference, paired_difference, paired_differences  # noqa: E402
 
 Floats = NDArray[np.float64]
 Ends = tuple[float, float]
@@ -70,7 +70,7 @@ def by_scipy(first: Floats, second: Floats, resamples: int) -> Ends:
     return float(found.low), float(found.high)
 
 
-def ends(found: Difference) -> Ends:
+def ends(found: PairedDifference) -> Ends:
     return found.low, found.high
 
 

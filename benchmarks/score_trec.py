@@ -66,8 +66,8 @@ def make_files(folder: Path, options: argparse.Namespace) -> tuple[Path, Path]:
 
 
 def sightline(threads: int | None) -> Contender:
-    from sightline.score.ranked import formula
-    from sightline.score.trec import read_qrels, read_run, score_trec
+    from sightline.metrics.ranked_formula import formula
+    from sightline.metrics.trec import read_qrels, read_run, score_trec
 
     formula("map")  # loads every metric, which is part of importing
 

@@ -17,8 +17,8 @@ from pathlib import Path
 
 import numpy as np
 
-from sightline.search.backends import VectorIndex, open_backend
-from sightline.search.backends.approximate import ApproximateIndex
+from sightline.retrieval.vector_stores import VectorIndex, open_vector_store
+from sightline.retrieval.vector_stores.faiss import ApproximateIndex
 
 DIM, K, ROUNDS, PAGE = 512, 10, 31, 16_384
 OWNER, SHARE = 2000, 0.05
@@ -95,7 +95,7 @@ def recall(index: VectorIndex, exact: VectorIndex, queries: np.ndarray) -> float
 
 def built(spec: str, folder: Path, pages: Iterator[tuple[np.ndarray, np.ndarray]]) -> VectorIndex:
     started = time.perf_counter()
-    index = open_backend(spec, folder, DIM, create=True)
+    index = open_vector_store(spec, folder, DIM, create=True)
     index.put(pages)
     index.flush()
     print(f"  {spec:<20} built in {time.perf_counter() - started:.1f} s")
@@ -179,7 +179,7 @@ def hardest(folder: Path, count: int) -> None:
     matrix = random_unit(count, 3)
     print("\nrandom vectors, the worst case")
     quantised = built("exact:quantised", folder / "random", pages_of(matrix))
-    exact = open_backend("exact", folder / "random", DIM, create=False)
+    exact = open_vector_store("exact", folder / "random", DIM, create=False)
     queries = random_unit(ROUNDS, 4)
     medians = race(
         {
@@ -204,11 +204,11 @@ def large(count: int, folder: Path) -> None:
     index.expect(lambda: {"texts": world.texts(512, seed=10**9 + 2)})
     index.flush()
     print(f"  {'faiss':<20} built in {time.perf_counter() - started:.1f} s")
-    exact = open_backend("exact:quantised", folder / "large", DIM, create=False)
+    exact = open_vector_store("exact:quantised", folder / "large", DIM, create=False)
     started = time.perf_counter()
     exact.flush()
     print(f"  {'exact:quantised':<20} built beside it in {time.perf_counter() - started:.1f} s")
-    plain = open_backend("exact", folder / "large", DIM, create=False)
+    plain = open_vector_store("exact", folder / "large", DIM, create=False)
     queries = world.some(ROUNDS, seed=10**9, noise=0.8)
     owner = np.sort(np.random.default_rng(7).choice(count, OWNER, replace=False))
     medians = race(

@@ -20,9 +20,9 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.models.embedders.cache import VectorCache
-from sightline.search.index import Content, build_index
-from sightline.search.searcher import Searcher
+from sightline.models.embedders.vector_cache import VectorCache
+from sightline.retrieval.index import Content, build_index
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Annotation, Method, Picture, Scope, SearchQuery
 
 DIM, OWNERS, PAGE = 512, 54, 8192

@@ -112,7 +112,7 @@ def address(number: int) -> str:
 async def ask_bare(url: str, traces: int) -> None:
     import aiohttp
 
-    from sightline.bench.formats.imagenet_think import PROMPT
+    from sightline.benchmark.formats.imagenet_think import PROMPT
 
     async with aiohttp.ClientSession(
         connector=aiohttp.TCPConnector(limit=0), headers={"Content-Type": "application/json"}
@@ -135,20 +135,20 @@ async def ask_bare(url: str, traces: int) -> None:
 
 
 def make(url: str, traces: int, folder: Path) -> None:
-    from sightline.engine.limits import Limits
-    from sightline.models.asking import Asking
-    from sightline.reason.traces.asking import Settings
-    from sightline.reason.traces.making import Work, make_traces
-    from sightline.reason.traces.nouns import Subject, Teacher
-    from sightline.reason.traces.sources import Source
+    from sightline.calls.rate_limit import RateLimits
+    from sightline.calls.session import CallOptions
+    from sightline.reason.traces.pipeline import TraceWork, make_traces
+    from sightline.reason.traces.questions import PictureSource
+    from sightline.reason.traces.records import Teacher, TracePicture
+    from sightline.reason.traces.teachers import TraceSettings
 
     pictures = traces // len(TEACHERS)
-    source = Source(
-        "web", pictures, lambda: (Subject(f"{number:07d}.jpg", address(number)) for number in range(pictures))
+    source = PictureSource(
+        "web", pictures, lambda: (TracePicture(f"{number:07d}.jpg", address(number)) for number in range(pictures))
     )
-    asking = Asking(base_url=url, limits=Limits.at_once(IN_FLIGHT))
-    settings = Settings(tuple(Teacher(name) for name in TEACHERS))
-    done = make_traces(Work(source, settings, folder / "ws", asking=asking), folder / "traces")
+    asking = CallOptions(base_url=url, limits=RateLimits.at_once(IN_FLIGHT))
+    settings = TraceSettings(tuple(Teacher(name) for name in TEACHERS))
+    done = make_traces(TraceWork(source, settings, folder / "ws", asking=asking), folder / "traces")
     if done.kept < 0.99 * traces:
         raise SystemExit(f"only {done.kept:,} of {traces:,} traces were kept: {done.rejected} {done.failed}")
 

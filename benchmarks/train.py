@@ -1,4 +1,4 @@
-"""How fast `sightline.train` trains Glimpse, beside a plain `transformers.Trainer` with the same model and data.
+"""How fast `sightline.reason.train` trains Glimpse, beside a plain `transformers.Trainer` with the same model and data.
 
 Run: PYTHONPATH=src python benchmarks/train.py [--tiny]   (needs torch, transformers, accelerate, and a GPU or --tiny)
 All get the same questions with all five steps, the same tokens a batch, bf16, AdamW (fused) and scaled-dot-product
@@ -35,12 +35,10 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "training/curriculum"))
 from arms import text_of
 from drawing import STEPS, Wanted, drawn
 
-from sightline.train.batching import steps_of
-from sightline.train.examples import ROUND, ArrayExamples, Batch
-from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
-from sightline.train.glimpse_processor import learn_tokenizer
-from sightline.train.loop import Settings, Stage, train
-from sightline.train.peak import peak_of_gpu
+from sightline.reason.train.examples import ROUND, ArrayExamples, TrainBatch
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
+from sightline.reason.train.loop import TrainSettings, TrainStage, steps_of, train
+from sightline.reason.train.trainer import peak_of_gpu
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SPELL = 10 if DEVICE == "cuda" else 1
@@ -76,7 +74,7 @@ class Unsorted:
     def lengths(self) -> Any:
         return self.examples.lengths * 0 + self.examples.lengths.max()
 
-    def batch(self, rows: Sequence[int]) -> Batch:
+    def batch(self, rows: Sequence[int]) -> TrainBatch:
         return self.examples.batch(rows)
 
 
@@ -93,9 +91,9 @@ def ours(
         if entry["step"] >= last:
             raise _EnoughError
 
-    settings = Settings(tokens=tokens, compiled=compiled, log_every=SPELL, half=DEVICE == "cuda")
+    settings = TrainSettings(tokens=tokens, compiled=compiled, log_every=SPELL, half=DEVICE == "cuda")
     with suppress(_EnoughError):
-        train(model, [Stage("all", examples, tokens=10**12)], settings, log)
+        train(model, [TrainStage("all", examples, tokens=10**12)], settings, log)
     return watch.speed([after - before for before, after in pairwise(seen)])
 
 
@@ -189,7 +187,7 @@ def theirs(
     return watch.speed([SPELL * size * mean] * (len(watch.times) - 1))
 
 
-@patch.dict("sightline.train.eye._EVEN", clear=True)
+@patch.dict("sightline.reason.train.glimpse_vision._EVEN", clear=True)
 def work(model: GlimpseForConditionalGeneration, examples: ArrayExamples) -> float:
     """Operations for a token: counted in a forward pass without padding, three times that for what is trained."""
     trunk = f"{type(model).__name__}.eye.trunk"
@@ -240,9 +238,9 @@ def main() -> None:
     runners = {
         PEER: lambda: theirs(fresh(), rows, size, last, True, chosen.cache),
         f"{PEER}, no mask": lambda: theirs(fresh(), rows, size, last, False, chosen.cache),
-        "sightline.train, not sorted": lambda: ours(fresh(), Unsorted(examples), widest, last),
-        "sightline.train": lambda: ours(fresh(), examples, chosen.tokens, last),
-        "sightline.train, compiled": lambda: ours(fresh(), examples, chosen.tokens, last, DEVICE == "cuda"),
+        "sightline.reason.train, not sorted": lambda: ours(fresh(), Unsorted(examples), widest, last),
+        "sightline.reason.train": lambda: ours(fresh(), examples, chosen.tokens, last),
+        "sightline.reason.train, compiled": lambda: ours(fresh(), examples, chosen.tokens, last, DEVICE == "cuda"),
     }
     report(in_rounds(runners, chosen.rounds), each)
 

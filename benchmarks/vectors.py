@@ -14,7 +14,7 @@ from types import SimpleNamespace
 
 import numpy as np
 
-from sightline.models.embedders.cache import VectorCache
+from sightline.models.embedders.vector_cache import VectorCache
 
 COUNT = int(sys.argv[1]) if len(sys.argv) > 1 else 100_000
 DIM, STEP = 512, 1000

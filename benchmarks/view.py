@@ -29,14 +29,14 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from sightline import bench
+from sightline import benchmark
 from sightline.io import sha256_of
-from sightline.search.index import build_index
+from sightline.retrieval.index import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
 from sightline.web.app import build
-from sightline.web.choosing import Choice
-from sightline.web.desk import Desk
-from sightline.web.serving import open_desk
+from sightline.web.app_state import AppState
+from sightline.web.corpus_view import PictureChoice
+from sightline.web.server import open_app
 
 sys.path.insert(0, str(Path(__file__).parent.parent / "tests"))
 from search_tools import Colours
@@ -55,7 +55,7 @@ def make_everything(folder: Path, count: int) -> Path:
     for number in range(_FILES, count):
         os.link(pictures / f"{number % _FILES:07}.jpg", pictures / f"{number:07}.jpg")
     build_index(workspace, embedder=Colours())
-    bench.write(_benchmark(pictures, count), folder / "labels")
+    benchmark.write(_benchmark(pictures, count), folder / "labels")
     return folder
 
 
@@ -81,12 +81,12 @@ def _benchmark(pictures: Path, count: int) -> Benchmark:
     )
 
 
-def pages_of(desk: Desk) -> dict[str, str]:
+def pages_of(desk: AppState) -> dict[str, str]:
     """Every kind of page that this folder has something for."""
     corpus = desk.library.corpus
     assert corpus is not None
-    count = corpus.count(Choice())
-    tile = corpus.window(Choice(), count // 2, 1)[0]
+    count = corpus.count(PictureChoice())
+    tile = corpus.window(PictureChoice(), count // 2, 1)[0]
     pages = {
         "overview": "/",
         "grid": "/corpus",
@@ -164,7 +164,7 @@ def decisions(root: Path) -> None:
     desk = _desk(root)
     desk.warm()
     app = build(desk)
-    shelf = bench.read(root / "labels")
+    shelf = benchmark.read(root / "labels")
     pairs = [(task, picture) for task, truth in shelf.truth.items() for picture in truth.grades][:: _POOL // 2]
     for people in (1, PEOPLE):
         took: list[float] = []
@@ -190,11 +190,11 @@ def _person(app: ASGIApp, name: str, pairs: list[tuple[str, str]], took: list[fl
         took.append((time.perf_counter() - started) * 1000)
 
 
-def _desk(root: Path) -> Desk:
-    return open_desk(None, (root,), port=1, embedder=Colours())
+def _desk(root: Path) -> AppState:
+    return open_app(None, (root,), port=1, embedder=Colours())
 
 
-def _client(desk: Desk) -> TestClient:
+def _client(desk: AppState) -> TestClient:
     return TestClient(build(desk), base_url="http://127.0.0.1:1")
 
 

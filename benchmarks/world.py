@@ -12,11 +12,11 @@ import time
 
 from PIL import Image
 
-from sightline.world.draw import ScenePlan, draw, jpeg
-from sightline.world.draw.backdrop import backdrop
-from sightline.world.draw.camera import expose, view
-from sightline.world.draw.compose import paint, stage, truth
-from sightline.world.scenes import random_plan
+from sightline_world.draw import ScenePlan, draw, jpeg
+from sightline_world.draw.backdrop import backdrop
+from sightline_world.draw.camera import expose, view
+from sightline_world.draw.compose import paint, stage, truth
+from sightline_world.scenes import random_plan
 
 QUALITY = 85
 STEPS = ("background", "layout and sprites", "painting", "frame", "lens and sensor", "truth", "JPEG")

@@ -10,7 +10,7 @@ from pathlib import Path
 from PIL import Image, ImageDraw, ImageFont
 
 from sightline.types import PictureRef
-from sightline.world.choose import ChooseTask, choose_tasks
+from sightline_world.choose import ChooseTask, choose_tasks
 
 DOCS = Path(__file__).parent
 SEED, LEVEL = 21, 0.4

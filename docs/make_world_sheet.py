@@ -11,8 +11,8 @@ from random import Random
 
 from PIL import Image, ImageOps
 
-from sightline.world.lives import read_shots, write_world
-from sightline.world.truth import ShotTruth
+from sightline_world.histories import read_shots, write_world
+from sightline_world.truth import ShotTruth
 
 DOCS = Path(__file__).parent
 SEED, OWNERS, PICTURES = 12, 3, 160

@@ -13,11 +13,11 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-from sightline import bench
+from sightline import benchmark
 from sightline.reason.questions import shown_in
 from sightline.types import Benchmark, Box, Choice
-from sightline.world.choose import choose_task
-from sightline.world.choose.benchmark import write_choose_benchmark
+from sightline_world.choose import choose_task
+from sightline_world.choose.benchmark import write_choose_benchmark
 
 EDGES = ("left", "top", "right", "bottom")
 STUBBORN = 10
@@ -26,7 +26,7 @@ STUBBORN = 10
 def made() -> Benchmark:
     exact = write_choose_benchmark((choose_task(number, seed=7) for number in range(12)), "exact")
     truth = {name: Choice(one.option) for name, one in exact.truth.items() if isinstance(one, Choice)}
-    bench.write_elsewhere(replace(exact, truth=truth), Path("exact"), Path("bare"))
+    benchmark.write_elsewhere(replace(exact, truth=truth), Path("exact"), Path("bare"))
     return exact
 
 

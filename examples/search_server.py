@@ -104,7 +104,7 @@ class IndexFinder:
 
     def __init__(self, workspace: Path) -> None:
         from sightline import __version__
-        from sightline.search.searcher import Searcher
+        from sightline.retrieval.searcher import Searcher
 
         self.version = __version__
         self._searcher = Searcher.open(workspace)

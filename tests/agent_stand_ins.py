@@ -13,16 +13,16 @@ import orjson
 from PIL import Image
 
 import models_server as wire
-from sightline.agent.asked import AgentSettings, Question
-from sightline.agent.finish import Names
+from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
-from sightline.agent.state import State, View
+from sightline.agent.settings import AgentQuestion, AgentSettings
+from sightline.agent.state import AgentState, PictureView
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Recorder
-from sightline.engine.journal import Journal
-from sightline.engine.retry import Retry
-from sightline.models.caller import Caller
-from sightline.models.opening import open_transport
+from sightline.calls.caller import Caller
+from sightline.calls.journal import Journal
+from sightline.calls.retry import RetryPolicy
+from sightline.models.transport_factory import open_transport
 from sightline.types import ImagePart, Json, Option, Task, TaskKind, ToolSpec
 
 MODEL = "vllm/agent"
@@ -35,8 +35,8 @@ def png(number: int) -> bytes:
     return buffer.getvalue()
 
 
-def view(number: int) -> View:
-    return View(IDS[number], ImagePart("", png(number)), IDS[number])
+def view(number: int) -> PictureView:
+    return PictureView(IDS[number], ImagePart("", png(number)), IDS[number])
 
 
 @dataclass
@@ -44,14 +44,14 @@ class StubTool:
     """Answers by a function of its arguments, and remembers them."""
 
     name: str
-    answer: Callable[[Mapping[str, Json], State], Observation]
+    answer: Callable[[Mapping[str, Json], AgentState], Observation]
     calls: list[Mapping[str, Json]] = field(default_factory=list)
 
     @property
     def spec(self) -> ToolSpec:
         return ToolSpec(self.name, f"Does {self.name}.", {"type": "object", "properties": {"q": {"type": "string"}}})
 
-    async def call(self, arguments: Mapping[str, Json], state: State) -> Observation:
+    async def call(self, arguments: Mapping[str, Json], state: AgentState) -> Observation:
         self.calls.append(arguments)
         return self.answer(arguments, state)
 
@@ -59,7 +59,7 @@ class StubTool:
 def finder(found: Sequence[str] = IDS[:3]) -> StubTool:
     """Finds the same pictures whatever is asked, and saves them where a name is given."""
 
-    def answer(arguments: Mapping[str, Json], state: State) -> Observation:
+    def answer(arguments: Mapping[str, Json], state: AgentState) -> Observation:
         if isinstance(name := arguments.get("save_as"), str):
             state.save(name, found)
         return Observation(orjson.dumps({"results": list(found)}).decode(), found=tuple(found))
@@ -68,7 +68,7 @@ def finder(found: Sequence[str] = IDS[:3]) -> StubTool:
 
 
 def viewer() -> StubTool:
-    def answer(arguments: Mapping[str, Json], state: State) -> Observation:
+    def answer(arguments: Mapping[str, Json], state: AgentState) -> Observation:
         wanted = [IDS.index(str(each)) for each in arguments.get("photos", [])]  # type: ignore[union-attr]
         return Observation(f"{len(wanted)} photos", tuple(map(view, wanted)), found=tuple(IDS[n] for n in wanted))
 
@@ -100,26 +100,28 @@ async def model_at(script: wire.Script, workspace: Path) -> AsyncIterator[tuple[
     async with wire.serving(script) as server:
         transport = open_transport(MODEL, base_url=server.base_url)
         with Journal(workspace) as journal:
-            caller = Caller(transport, journal, name=MODEL, stage="agent", retry=Retry(attempts=1), journal_as="stub")
+            caller = Caller(
+                transport, journal, name=MODEL, stage="agent", retry=RetryPolicy(attempts=1), journal_as="stub"
+            )
             try:
                 yield caller, server
             finally:
                 await caller.close()
 
 
-def question(kind: TaskKind = "select", text: str = "the photos of the boat", **given: Any) -> Question:
+def question(kind: TaskKind = "select", text: str = "the photos of the boat", **given: Any) -> AgentQuestion:
     options = tuple(Option(key, (word,)) for key, word in (("A", "a dog"), ("B", "a cat"))) if kind == "choose" else ()
     task = Task("t1", kind, (text,), options)
     attempt = given.pop("attempt", 0)
     content = given.pop("content", (text,))
-    return Question(task, content, State(**given), Names(IDS), attempt)
+    return AgentQuestion(task, content, AgentState(**given), AnswerNames(IDS), attempt)
 
 
 async def attempted(
     script: wire.Script,
     tmp_path: Path,
     tools: Sequence[StubTool] = (),
-    asked: Question | None = None,
+    asked: AgentQuestion | None = None,
     settings: AgentSettings | None = None,
     recorder: Recorder | None = None,
     **more: Any,

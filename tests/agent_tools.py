@@ -11,13 +11,13 @@ from typing import Any
 from PIL import Image
 
 from search_tools import Colours, painted
-from sightline.agent.state import State
+from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials, Observation, Tool
-from sightline.agent.tools.catalogue import IndexPictures
+from sightline.agent.tools.catalog import IndexPictures
 from sightline.agent.tools.registry import KINDS
 from sightline.agent.web import WebHit, WebPage, WebPicture
-from sightline.search import Searcher
-from sightline.search.index import Content, build_index
+from sightline.retrieval import Searcher
+from sightline.retrieval.index import Content, build_index
 from sightline.types import Failure, Picture, Scope
 
 COLOURS = ("red", "lime", "blue", "yellow", "magenta", "cyan")
@@ -37,9 +37,9 @@ def tool(name: str, materials: Materials) -> Tool:
     return made
 
 
-def call(used: Tool, state: State | None = None, /, **arguments: Any) -> Observation:
+def call(used: Tool, state: AgentState | None = None, /, **arguments: Any) -> Observation:
     """One call, as the loop does it."""
-    state = State() if state is None else state
+    state = AgentState() if state is None else state
     observation = asyncio.run(used.call(arguments, state))
     state.note_found(observation.found)
     state.note_views(observation.pictures)
@@ -62,9 +62,9 @@ def materials_of(searcher: Searcher) -> Materials:
     return Materials(IndexPictures(searcher), searcher)
 
 
-def ana() -> State:
+def ana() -> AgentState:
     """What a task about ana may see."""
-    return State(Scope(owner="ana"), frozenset(("red.png", "blue.png", "magenta.png")))
+    return AgentState(Scope(owner="ana"), frozenset(("red.png", "blue.png", "magenta.png")))
 
 
 def gallery(folder: Path, **images: Image.Image) -> Materials:

@@ -12,27 +12,28 @@ from typing import Any, TypeVar
 import orjson
 
 from batch_server import BatchWorld, Row
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Journal, Prices
-from sightline.engine.retry import Retry
-from sightline.models.batches import (
-    BatchServer,
-    Job,
-    Store,
+from sightline.calls.batches import (
+    BatchClient,
+    BatchJob,
+    BatchStore,
     download,
-    make,
+    make_job,
     parse,
     submit,
     wait,
     write_results,
 )
-from sightline.models.batches.job import open_http
+from sightline.calls.batches.job import open_http
+from sightline.calls.journal import Journal
+from sightline.calls.prices import Prices
+from sightline.calls.retry import RetryPolicy
+from sightline.config.settings import Price, PriceSettings
 from sightline.models.http import HttpTransport
 from sightline.types import ChatRequest, Message
 
 T = TypeVar("T")
 MODEL = "vllm/m"
-QUICK = Retry(attempts=3, overload_attempts=3, first_seconds=0.01, longest_seconds=0.02)
+QUICK = RetryPolicy(attempts=3, overload_attempts=3, first_seconds=0.01, longest_seconds=0.02)
 PRICES = Prices(PriceSettings(models={MODEL: Price(input=10.0, output=100.0)}))
 FULL_PRICE = (100 * 10.0 + 10 * 100.0) / 1e6
 
@@ -55,15 +56,15 @@ class Desk:
 
     world: BatchWorld
     folder: Path
-    store: Store
+    store: BatchStore
     journal: Journal
     transport: HttpTransport
-    server: BatchServer
+    server: BatchClient
 
-    async def make(self, items: Iterable[tuple[str, ChatRequest]], **options: Any) -> Job:
-        return await make(items, self.transport, self.folder, journal=self.journal, stage="probe", **options)
+    async def make(self, items: Iterable[tuple[str, ChatRequest]], **options: Any) -> BatchJob:
+        return await make_job(items, self.transport, self.folder, journal=self.journal, stage="probe", **options)
 
-    async def run(self, job: Job) -> dict[str, Row]:
+    async def run(self, job: BatchJob) -> dict[str, Row]:
         """Submit, wait, download and parse; the results by id."""
         await submit(job, self.store, self.server)
         await wait(job, self.store, self.server, every=0.01)
@@ -71,10 +72,10 @@ class Desk:
         self.parse(job)
         return self.results(job)
 
-    def parse(self, job: Job, **options: Any) -> Any:
+    def parse(self, job: BatchJob, **options: Any) -> Any:
         return parse(job, self.store, self.journal, self.transport, PRICES, **options)
 
-    def results(self, job: Job) -> dict[str, Row]:
+    def results(self, job: BatchJob) -> dict[str, Row]:
         write_results(job, self.store, self.journal)
         lines = (job.folder / "results.jsonl").read_bytes().splitlines()
         return {row["id"]: row for row in map(orjson.loads, lines)}
@@ -85,8 +86,8 @@ async def desk(world: BatchWorld, tmp_path: Path, name: str = "ws") -> AsyncIter
     transport = open_http(MODEL, base_url=world.base_url)
     workspace = tmp_path / name
     try:
-        with Store(workspace) as store, Journal(workspace) as journal:
-            async with BatchServer.open(MODEL, world.base_url, retry=QUICK) as server:
+        with BatchStore(workspace) as store, Journal(workspace) as journal:
+            async with BatchClient.open(MODEL, world.base_url, retry=QUICK) as server:
                 yield Desk(world, tmp_path / "job", store, journal, transport, server)
     finally:
         await transport.close()

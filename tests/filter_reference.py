@@ -7,7 +7,7 @@ import math
 import unicodedata
 from datetime import datetime, timedelta
 
-from sightline.search.filters.tree import And, Bare, Box, Compare, Known, Near, Node, Not, Or
+from sightline.retrieval.filters.tree import And, Bare, Compare, GeoBox, HasValue, Near, Node, Not, Or
 from sightline.types import Annotation, Group, Picture
 
 Record = tuple[Picture, Annotation, list[Group]]
@@ -26,7 +26,7 @@ def selects(node: Node, record: Record) -> bool:
             return any(selects(part, record) for part in parts)
         case Not(part):
             return not selects(part, record)
-        case Known(field):
+        case HasValue(field):
             return bool(values_of(field.name, record))
         case Bare(field):
             found = values_of(field.name, record)
@@ -34,7 +34,7 @@ def selects(node: Node, record: Record) -> bool:
         case Near(lat, lon, km):
             picture = record[0]
             return picture.lat is not None and picture.lon is not None and _km(picture.lat, picture.lon, lat, lon) <= km
-        case Box(south, west, north, east):
+        case GeoBox(south, west, north, east):
             lat, lon = record[0].lat, record[0].lon
             if lat is None or lon is None or not south <= lat <= north:
                 return False

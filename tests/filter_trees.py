@@ -6,13 +6,13 @@ from datetime import UTC, datetime, timedelta, timezone
 
 from hypothesis import strategies as st
 
-from sightline.search.filters.tree import (
+from sightline.retrieval.filters.tree import (
     And,
     Bare,
-    Box,
     Compare,
-    Field,
-    Known,
+    FieldName,
+    GeoBox,
+    HasValue,
     Near,
     NearPlace,
     Node,
@@ -42,13 +42,13 @@ CLOCK_FIELDS = ["year", "month", "day", "weekday", "hour", "minute"]
 
 def _compare(fields: list[str], operators: list[str], values: st.SearchStrategy[str]) -> st.SearchStrategy[Node]:
     one = st.builds(
-        lambda field, operator, value: Compare(Field(field), operator, (Value(value),)),
+        lambda field, operator, value: Compare(FieldName(field), operator, (Value(value),)),
         st.sampled_from(fields),
         st.sampled_from(operators),
         values,
     )
     several = st.builds(
-        lambda field, many: Compare(Field(field), "in", tuple(map(Value, many))),
+        lambda field, many: Compare(FieldName(field), "in", tuple(map(Value, many))),
         st.sampled_from(fields),
         st.lists(values, max_size=3),
     )
@@ -65,7 +65,7 @@ def _rank(text: str) -> tuple[float, str]:
 
 def _between(fields: list[str], values: st.SearchStrategy[str]) -> st.SearchStrategy[Node]:
     pair = st.tuples(values, values).map(lambda two: tuple(map(Value, sorted(two, key=_rank))))
-    return st.builds(lambda field, two: Compare(Field(field), "between", two), st.sampled_from(fields), pair)
+    return st.builds(lambda field, two: Compare(FieldName(field), "between", two), st.sampled_from(fields), pair)
 
 
 _ORDER = ["=", "<", "<=", ">", ">="]
@@ -82,10 +82,12 @@ leaves: st.SearchStrategy[Node] = st.one_of(
     _compare(TEXT_FIELDS, ["=", "~"], st.sampled_from(WORDS + ADDRESSES)),
     _compare(["tag", "event", "group"], ["=", "~"], st.sampled_from([*WORDS, "e1", "event/e1"])),
     _compare(["blurry"], ["="], st.sampled_from(["true", "no", "1"])),
-    st.sampled_from(["blurry", "address", "time", "tag"]).map(lambda name: Bare(Field(name))),
-    st.sampled_from(["time", "lat", "address", "tag", "blurry", "iso", "place"]).map(lambda name: Known(Field(name))),
+    st.sampled_from(["blurry", "address", "time", "tag"]).map(lambda name: Bare(FieldName(name))),
+    st.sampled_from(["time", "lat", "address", "tag", "blurry", "iso", "place"]).map(
+        lambda name: HasValue(FieldName(name))
+    ),
     st.builds(Near, _lat, _lon, st.floats(0, 20_000)),
-    st.builds(lambda a, b, west, east: Box(min(a, b), west, max(a, b), east), _lat, _lat, _lon, _lon),
+    st.builds(lambda a, b, west, east: GeoBox(min(a, b), west, max(a, b), east), _lat, _lat, _lon, _lon),
 )
 trees: st.SearchStrategy[Node] = st.recursive(
     leaves,
@@ -101,15 +103,15 @@ trees: st.SearchStrategy[Node] = st.recursive(
 _any_text = st.text(max_size=12)
 odd_trees: st.SearchStrategy[Node] = st.recursive(
     st.builds(
-        lambda field, operator, value: Compare(Field(field), operator, (Value(value),)),
+        lambda field, operator, value: Compare(FieldName(field), operator, (Value(value),)),
         _any_text.filter(
             lambda name: name.strip().lower() not in ("time", "lat", "lon", *CLOCK_FIELDS, *NUMBER_FIELDS)
         ),
         st.sampled_from(["=", "~"]),
         _any_text,
     )
-    | _any_text.map(lambda name: Known(Field(name)))
-    | _any_text.map(lambda name: Bare(Field(name)))
+    | _any_text.map(lambda name: HasValue(FieldName(name)))
+    | _any_text.map(lambda name: Bare(FieldName(name)))
     | st.builds(NearPlace, _any_text.map(Value), st.floats(0, 20_000)),
     lambda inner: inner.map(Not) | st.lists(inner, min_size=2, max_size=3).map(lambda parts: Or(tuple(parts))),
     max_leaves=5,

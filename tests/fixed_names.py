@@ -16,26 +16,33 @@ from sightline.agent import system_vote
 from sightline.agent.finish import finish_spec
 from sightline.agent.memory import COMPRESS_TOOL
 from sightline.agent.tools.base import Materials
-from sightline.agent.toolset import known_tools
+from sightline.agent.tools.registry import known_tools
 from sightline.agent.web import WebPage
+from sightline.authoring import annotate_requests as annotate
+from sightline.authoring import judge_requests as judge
+from sightline.authoring import query, taxonomy
+from sightline.authoring.project_files import SeededQuery
+from sightline.calls.request_key import request_key
 from sightline.config import Config
-from sightline.engine.keys import request_key
-from sightline.make.annotate import questions as annotate
-from sightline.make.annotate import taxonomy
-from sightline.make.judge import questions as judge
-from sightline.make.plan.pool import SeededQuery
-from sightline.make.query import writing as query
-from sightline.mine import confirming, parsing, verifying, web_pages
-from sightline.mine import writing as mine_writing
-from sightline.models.photos.build import revision_of
-from sightline.reason.difficulty import judging
-from sightline.reason.questions import Question
-from sightline.reason.steps import annotating
-from sightline.reason.traces import grounding, nouns
-from sightline.search import rerank
-from sightline.search.columns.files import FILE_NAME, save_columns
-from sightline.search.columns.kinds import Columns, Flags, Labels, Numbers, Texts, Times, Vocabulary
-from sightline.search.index.built import Parts
+from sightline.mining import associations, checks, clue_extraction, fact_chains
+from sightline.mining import model_drafts as mine_writing
+from sightline.models.photos.networks import revision_of
+from sightline.reason.difficulty import judge as judging
+from sightline.reason.questions import TaskQuestion
+from sightline.reason.steps import annotation
+from sightline.reason.traces import grounding, records
+from sightline.retrieval import rerank
+from sightline.retrieval.columns.files import FILE_NAME, save_columns
+from sightline.retrieval.columns.kinds import (
+    FlagColumn,
+    LabelColumn,
+    NumberColumn,
+    PictureColumns,
+    TextColumn,
+    TimeColumn,
+    Vocabulary,
+)
+from sightline.retrieval.index.build import Parts
 from sightline.types import (
     Answer,
     Box,
@@ -60,7 +67,7 @@ Sent: TypeAlias = dict[str, dict[str, Any]]
 MODEL = "openai/gpt"
 PICTURES = [Picture(name, f"/pictures/{name}") for name in ("a.jpg", "b.jpg", "c.jpg")]
 CHOOSE = Task("t1", "choose", ("Which?", PictureRef("a.jpg")), (Option("A", ("red",)), Option("B", ("blue",))))
-ASKED = Question(CHOOSE, Choice("A"), {picture.id: picture for picture in PICTURES})
+ASKED = TaskQuestion(CHOOSE, Choice("A"), {picture.id: picture for picture in PICTURES})
 STEP = Step("caption", "a boat", (PictureRef("a.jpg", Box(0.0, 0.25, 0.5, 1.0)),))
 REQUEST = ChatRequest(
     MODEL,
@@ -86,18 +93,20 @@ def sent_schemas() -> Sent:
     }
     requests = {
         "think: verify claims": grounding.request_for(
-            MODEL, nouns.Question("q", nouns.Subject("a.jpg", "/pictures/a.jpg"), "Describe."), ["It is red."]
+            MODEL,
+            records.TraceQuestion("q", records.TracePicture("a.jpg", "/pictures/a.jpg"), "Describe."),
+            ["It is red."],
         ),
-        "steps": annotating.request_for(ASKED, annotating.Settings(MODEL)),
+        "steps": annotation.request_for(ASKED, annotation.StepSettings(MODEL)),
         "difficulty: judge": judging.request_for(ASKED, MODEL),
-        "annotate": annotate.Questions(MODEL, config).request(PICTURES[0]),
-        "query": query.request(query.Wish(SeededQuery("q", ("a.jpg",)), "keyword", "easy", ()), MODEL, config),
-        "judge": judge.Questions(MODEL, config).request("a boat", PICTURES),
-        "mine: clues of a picture": parsing.ask_for(PICTURES[0], MODEL).request,
-        "mine: the same things": verifying.typical(PICTURES, 1, MODEL),
+        "annotate": annotate.AnnotationQuestions(MODEL, config).request(PICTURES[0]),
+        "query": query.request(query.QuerySpec(SeededQuery("q", ("a.jpg",)), "keyword", "easy", ()), MODEL, config),
+        "judge": judge.JudgeQuestions(MODEL, config).request("a boat", PICTURES),
+        "mine: clues of a picture": clue_extraction.ask_for(PICTURES[0], MODEL).request,
+        "mine: the same things": associations.typical(PICTURES, 1, MODEL),
         "mine: requests": mine_writing.typical(MODEL),
-        "mine: second look": confirming.typical(PICTURES, MODEL),
-        "mine: facts of a page": web_pages.facts_request(WebPage("https://a.test/", "A", "A page."), MODEL),
+        "mine: second look": checks.typical(PICTURES, MODEL),
+        "mine: facts of a page": fact_chains.facts_request(WebPage("https://a.test/", "A", "A page."), MODEL),
     }
     found = {purpose: {"name": one.name, "schema": one.schema} for purpose, one in typed.items()}
     for purpose, request in requests.items():
@@ -146,13 +155,13 @@ def hashed(folder: Path) -> dict[str, str]:
 def _column_kinds(folder: Path) -> Iterator[str]:
     numbers, places, words = np.zeros(1), np.zeros(1, np.int32), Vocabulary(["a"])
     columns = {
-        "numbers": Numbers(numbers),
-        "times": Times(numbers, numbers),
-        "flags": Flags(np.zeros(1, np.int8)),
-        "texts": Texts(places, words),
-        "labels": Labels(1, places, places, words),
+        "numbers": NumberColumn(numbers),
+        "times": TimeColumn(numbers, numbers),
+        "flags": FlagColumn(np.zeros(1, np.int8)),
+        "texts": TextColumn(places, words),
+        "labels": LabelColumn(1, places, places, words),
     }
-    save_columns(Columns(np.ones(1, np.bool_), columns), folder)
+    save_columns(PictureColumns(np.ones(1, np.bool_), columns), folder)
     content = (folder / FILE_NAME).read_bytes()
     length = int.from_bytes(content[8:16], "little")
     header: Mapping[str, Any] = orjson.loads(content[24 : 24 + length])

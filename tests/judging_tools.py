@@ -10,11 +10,11 @@ from typing import Any
 
 from make_tools import COLOURS, colour_of, draw, flat, project_in, seeing, words_in, write_rows
 from models_server import Received, Server
+from sightline.authoring import project as files
+from sightline.authoring.pictures import PicturesStage
+from sightline.authoring.project import Project
+from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.make import project as files
-from sightline.make.pictures import PicturesStage
-from sightline.make.project import Project
-from sightline.models.asking import Asking
 from sightline.types import Annotation
 
 COLOUR_NAMES = tuple(COLOURS)
@@ -30,7 +30,7 @@ def ready(tmp_path: Path, config: Config | None = None, each: int = 4, notes: bo
     config = config or judging_config()
     project = project_in(tmp_path, config)
     colours = [colour for colour in COLOUR_NAMES for _ in range(each)]
-    PicturesStage(draw(tmp_path / "pictures", *colours)).run(project, Asking())
+    PicturesStage(draw(tmp_path / "pictures", *colours)).run(project, CallOptions())
     ids = [f"{number:02}_{colour}.png" for number, colour in enumerate(colours)]
     of = {colour: [id_ for id_ in ids if colour in id_] for colour in COLOUR_NAMES}
     names, plans, queries = config.columns, [], []

@@ -11,16 +11,16 @@ from typing import Any
 from PIL import Image
 
 from pictures import random_picture
-from sightline.bench.formats.parquet import read_table
+from sightline.authoring.dataset.folder import PublishOptions, build_folder
+from sightline.authoring.dataset.ids import FILE, read_names
+from sightline.authoring.dataset.manifest import DatasetManifest, PublishTerms
+from sightline.authoring.project import Project
+from sightline.authoring.project_benchmark import read_project_benchmark
+from sightline.benchmark.formats.parquet import read_table
 from sightline.config import load
 from sightline.io import write_json, write_jsonl
-from sightline.make.project import Project
-from sightline.make.publish.folder import Wish, build
-from sightline.make.publish.manifest import Manifest, Terms
-from sightline.make.publish.naming import FILE, read_names
-from sightline.make.summary.source import read_source
 
-WISH = Wish(date(2026, 11, 15), "ada/harbour", agreed=True)
+WISH = PublishOptions(date(2026, 11, 15), "ada/harbour", agreed=True)
 LIGHTS, SUBJECTS = ("day", "night", "dusk"), ("harbour", "forest", "street")
 TAGS = ("boat", "tree", "car", "lamp", "snow", "water", "house", "road")
 CONFIG = """
@@ -55,11 +55,13 @@ def published_id(project: Project, number: int) -> str:
     return read_names(project.folder / FILE).pictures[picture_id(number)]
 
 
-def publish(project: Project, terms: Terms | None = None, wish: Wish = WISH) -> tuple[Path, Manifest]:
+def publish(
+    project: Project, terms: PublishTerms | None = None, wish: PublishOptions = WISH
+) -> tuple[Path, DatasetManifest]:
     """The folder that others get."""
     folder = project.folder / "dataset"
     wish = replace(wish, names=project.folder / FILE)
-    return folder, build(read_source(project), folder, terms or Terms(), project.config, wish)
+    return folder, build_folder(read_project_benchmark(project), folder, terms or PublishTerms(), project.config, wish)
 
 
 def rows(folder: Path, config: str) -> list[dict[str, Any]]:

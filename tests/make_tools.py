@@ -14,9 +14,9 @@ import orjson
 from PIL import Image
 
 from models_server import Received, Server, chat, respond_json, serving_in_thread
+from sightline.authoring.project import Project
 from sightline.config import Config
-from sightline.config.making import PlanSettings
-from sightline.make.project import Project
+from sightline.config.settings import PlanSettings
 from sightline.types import Annotation
 
 PLACES, WEATHERS, SUBJECTS = ("beach", "city", "forest"), ("fog", "rain", "sun"), ("bird", "car", "dog", "person")
@@ -151,16 +151,16 @@ def project_in(folder: Path, config: Config, **given: Path) -> Project:
 
 def begun_and_asked(folder: Path) -> Iterator[str]:
     """Annotate by a server, and try to by the built-in model; what came of both."""
+    from sightline.authoring.annotate import AnnotateStage
+    from sightline.authoring.pictures import PicturesStage
+    from sightline.calls.session import CallOptions
     from sightline.errors import MissingExtraError
-    from sightline.make.annotate.stage import AnnotateStage
-    from sightline.make.pictures import PicturesStage
-    from sightline.models.asking import Asking
 
     project = project_in(folder, colour_config())
-    PicturesStage(draw(folder / "pictures", *COLOURS)).run(project, Asking())
+    PicturesStage(draw(folder / "pictures", *COLOURS)).run(project, CallOptions())
     with seeing() as server:
-        yield f"annotated {AnnotateStage().run(project, Asking(base_url=server.base_url)).counts['annotated']}"
+        yield f"annotated {AnnotateStage().run(project, CallOptions(base_url=server.base_url)).counts['annotated']}"
     try:
-        AnnotateStage("builtin/photos").run(project, Asking())
+        AnnotateStage("builtin/photos").run(project, CallOptions())
     except MissingExtraError as missing:
         yield str(missing.fix)

@@ -10,9 +10,9 @@ from functools import cache
 from pathlib import Path
 from types import ModuleType
 
-from sightline.mine.graph import Edge, EventNode, MemoryGraph, Node, Photo
-from sightline.mine.knowledge import Knowledge
-from sightline.mine.nouns import Clue, Rule
+from sightline.mining.graph import Edge, EventNode, MemoryGraph, Node, Photo
+from sightline.mining.knowledge import Knowledge
+from sightline.mining.records import Clue, Rule
 
 START = datetime(2020, 1, 1, 9)
 Shown = Mapping[str, float] | Iterable[str]

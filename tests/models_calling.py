@@ -10,19 +10,20 @@ from pathlib import Path
 from typing import Any, TypeVar
 
 from models_server import FaultServer
-from sightline.engine import Journal, Limits
-from sightline.engine.breaker import Breaker
-from sightline.engine.journal import FILE_NAME
-from sightline.engine.retry import Retry
-from sightline.models.caller import Caller
-from sightline.models.opening import open_transport
-from sightline.models.settings import WireSettings
+from sightline.calls.caller import Caller
+from sightline.calls.circuit_breaker import CircuitBreaker
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import JOURNAL_FILE
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.retry import RetryPolicy
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatRequest, Message
 
 T = TypeVar("T")
 MODEL = "vllm/m"
-QUICK = Retry(attempts=3, overload_attempts=4, first_seconds=0.01, longest_seconds=0.02)
-LIMITS = Limits(start=64, most=64, first_rest=0.02)
+QUICK = RetryPolicy(attempts=3, overload_attempts=4, first_seconds=0.01, longest_seconds=0.02)
+LIMITS = RateLimits(start=64, most=64, first_rest=0.02)
 
 
 def run(main: Coroutine[Any, Any, T]) -> T:
@@ -36,7 +37,7 @@ async def calling(
 ) -> AsyncIterator[Caller]:
     settings = WireSettings(quiet_seconds=patience, total_seconds=1.5 * patience, max_reply_bytes=20_000)
     transport = open_transport(MODEL, base_url=server.url, settings=settings)
-    breaker = Breaker(server.url, patience=1.0, first_probe=0.05)
+    breaker = CircuitBreaker(server.url, patience=1.0, first_probe=0.05)
     with Journal(workspace) as journal:
         caller = Caller(transport, journal, **({"limits": LIMITS, "retry": QUICK, "breaker": breaker} | options))
         try:
@@ -50,7 +51,7 @@ def ask(prompt: str, **fields: Any) -> ChatRequest:
 
 
 def rows(workspace: Path, query: str) -> list[tuple[Any, ...]]:
-    database = sqlite3.connect(workspace / FILE_NAME)
+    database = sqlite3.connect(workspace / JOURNAL_FILE)
     try:
         return database.execute(query).fetchall()
     finally:

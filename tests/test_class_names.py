@@ -17,7 +17,7 @@ from pydantic import BaseModel
 
 from fixed_names import Sent, hashed, sent_schemas, sent_tools
 from sightline.class_names import known_as, name_of
-from sightline.models.structured import Wanted
+from sightline.models.structured_output import ReplySchema
 from sightline.types import Benchmark, Corpus, Failure, PictureSet, Ranking, Run, Text
 
 FIXED: dict[str, Any] = orjson.loads(Path(__file__).with_name("fixed_names.json").read_bytes())
@@ -103,6 +103,6 @@ class Bare(BaseModel):
 @pytest.mark.parametrize("kind", [list[Part], Part])
 def test_a_schema_says_the_names_that_it_is_given(kind: Any) -> None:
     other = list[Zed] if kind is not Part else Zed
-    found, wanted = Wanted.of(other, {Zed: "Part", Bare: "Leaf"}), Wanted.of(kind)
+    found, wanted = ReplySchema.of(other, {Zed: "Part", Bare: "Leaf"}), ReplySchema.of(kind)
     assert orjson.dumps(found.schema) == orjson.dumps(wanted.schema)
     assert found.name == wanted.name and list(found.schema["$defs"]) == ["Leaf", "Part"]  # type: ignore[call-overload]

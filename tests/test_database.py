@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 
-from sightline.database import ReadOnlyError, open_database, transaction
 from sightline.errors import UserError
+from sightline.io.sqlite import ReadOnlyError, open_database, transaction
 
 SCRIPTS = ("CREATE TABLE things (name TEXT)",)
 
@@ -74,7 +74,7 @@ def test_other_faults_of_a_transaction_stay_what_they_are(path: Path) -> None:
 
 def test_a_disk_without_room_for_a_new_database_is_said(tmp_path: Path) -> None:
     code = (
-        "import resource, sys; from pathlib import Path; from sightline.database import open_database\n"
+        "import resource, sys; from pathlib import Path; from sightline.io.sqlite import open_database\n"
         "import signal; signal.signal(signal.SIGXFSZ, signal.SIG_IGN)\n"
         "resource.setrlimit(resource.RLIMIT_FSIZE, (12_000, 12_000))\n"
         "open_database(Path(sys.argv[1]), ['CREATE TABLE a (b); ' + 'INSERT INTO a VALUES (zeroblob(9000)); ' * 9])"

@@ -8,9 +8,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.cli.doctor import _advice
-from sightline.doctor import Extra, diagnose
-from sightline.models.photos.state import State
+from sightline.cli.doctor import Extra, _advice, diagnose
+from sightline.models.photos.networks import PhotosState
 
 
 def extra(name: str) -> Extra:
@@ -48,7 +47,9 @@ def test_the_core_with_something_missing(monkeypatch: pytest.MonkeyPatch) -> Non
 def test_packages_that_are_there_and_not_enough(name: str, monkeypatch: pytest.MonkeyPatch) -> None:
     if extra(name).missing:
         pytest.skip(f"the extra {name} is not installed")
-    monkeypatch.setattr("sightline.doctor._STATES", {name: lambda: State("the weights are others", "pip install them")})
+    monkeypatch.setattr(
+        "sightline.cli.doctor._STATES", {name: lambda: PhotosState("the weights are others", "pip install them")}
+    )
     assert list(_advice([extra(name)])) == [f"[{name}] the weights are others", "  pip install them"]
 
 

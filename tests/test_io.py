@@ -25,7 +25,7 @@ from sightline.io import (
     write_jsonl,
     write_whole,
 )
-from sightline.leftovers import remove_leftovers
+from sightline.io.temporary_files import remove_temporary_files
 from strategies import json_values
 
 
@@ -87,7 +87,7 @@ def test_what_a_killed_writer_leaves_is_recognised_and_removed(tmp_path: Path) -
     assert not (tmp_path / "file").exists()
     assert len(names(tmp_path)) == 1
     (tmp_path / ".keep.tmp").touch()
-    remove_leftovers(tmp_path)
+    remove_temporary_files(tmp_path)
     assert names(tmp_path) == {".keep.tmp"}
 
 

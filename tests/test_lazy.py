@@ -13,15 +13,15 @@ from sightline.lazy import later
 
 MODULES = (
     "sightline",
-    "sightline.bench",
+    "sightline.benchmark",
     "sightline.engine",
-    "sightline.score",
-    "sightline.score.answers",
-    "sightline.score.choices",
-    "sightline.score.steps",
-    "sightline.search",
+    "sightline.metrics",
+    "sightline.metrics.answers",
+    "sightline.metrics.choices",
+    "sightline.metrics.steps",
+    "sightline.retrieval",
 )
-PARTS = ("agent.ask", "bench.folder", "engine.mapping", "score.steps.align", "search.index")
+PARTS = ("agent.ask", "benchmark.folder", "engine.async_map", "metrics.steps.alignment", "retrieval.index")
 
 
 @pytest.mark.parametrize("name", MODULES)
@@ -34,24 +34,19 @@ def test_all_promised_names_are_there_and_listed(name: str) -> None:
     assert {"__name__", "__doc__", "__all__"} <= set(dir(module))
 
 
-@pytest.mark.parametrize("name", [*MODULES, "sightline.verbs"])
+@pytest.mark.parametrize("name", MODULES)
 def test_an_unknown_name_is_told_with_its_module(name: str) -> None:
     with pytest.raises(AttributeError) as caught:
         import_module(name).serach  # noqa: B018
     assert str(caught.value) == f"module '{name}' has no attribute 'serach'"
 
 
-def test_the_verbs_list_what_is_loaded_later() -> None:
-    verbs = import_module("sightline.verbs")
-    assert {"make", "run", "score"} <= set(dir(verbs))
-    assert verbs.run is import_module("sightline.run.runner").run
-
-
 def test_listing_names_loads_none_of_them() -> None:
     code = (
         "import sys\n"
-        "import sightline, sightline.bench, sightline.engine, sightline.search, sightline.score.steps\n"
-        "for module in (sightline, sightline.bench, sightline.engine, sightline.search, sightline.score.steps):\n"
+        "import sightline, sightline.benchmark, sightline.engine, sightline.retrieval, sightline.metrics.steps\n"
+        "parts = (sightline.benchmark, sightline.engine, sightline.retrieval, sightline.metrics.steps)\n"
+        "for module in (sightline, *parts):\n"
         "    dir(module)\n"
         f"print([part for part in {PARTS!r} if f'sightline.{{part}}' in sys.modules])\n"
     )

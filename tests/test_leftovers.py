@@ -13,10 +13,9 @@ from typing import IO
 
 import pytest
 
-from sightline import leftovers, locks
 from sightline.errors import UserError
-from sightline.io import whole_folder
-from sightline.leftovers import is_leftover, remove_abandoned, remove_leftovers
+from sightline.io import locks, temporary_files, whole_folder
+from sightline.io.temporary_files import is_temporary, remove_abandoned, remove_temporary_files
 
 needs_locks = pytest.mark.skipif(not locks.CAN_LOCK, reason="there are no locks here")
 
@@ -70,7 +69,7 @@ def first_line(process: subprocess.Popen[str]) -> str:
 
 
 def unfinished(parent: Path) -> Path:
-    (found,) = (entry for entry in parent.iterdir() if is_leftover(entry.name) and entry.is_dir())
+    (found,) = (entry for entry in parent.iterdir() if is_temporary(entry.name) and entry.is_dir())
     return found
 
 
@@ -173,9 +172,9 @@ def test_a_claim_that_was_taken_for_a_dead_writers_is_made_again(
         if len(taken) < 3:  # Somebody else removes it before it is locked, or is about to.
             Path(file.name).unlink()
             return len(taken) == 1
-        return locks.take(file, wait=wait)
+        return locks.take_lock(file, wait=wait)
 
-    monkeypatch.setattr(leftovers, "take", meanwhile)
+    monkeypatch.setattr(temporary_files, "take_lock", meanwhile)
     write(tmp_path / "out")
     assert len(set(taken)) == 3
     assert names(tmp_path) == {"out"}
@@ -191,9 +190,9 @@ def test_where_there_are_no_locks_folders_are_written_and_none_removed(
 
     (tmp_path / ".sightline-0123456789abcdef.lock").touch()
     (tmp_path / ".sightline-0123456789abcdef.tmp").mkdir()
-    monkeypatch.setattr(leftovers, "take", refuse)
+    monkeypatch.setattr(temporary_files, "take_lock", refuse)
     write(tmp_path / "one")
-    monkeypatch.setattr(leftovers, "CAN_LOCK", False)
+    monkeypatch.setattr(temporary_files, "CAN_LOCK", False)
     write(tmp_path / "two")
     assert names(tmp_path) == {"one", "two", *left}
 
@@ -212,5 +211,5 @@ def test_all_that_the_dead_left_in_a_folder_of_ones_own_goes(tmp_path: Path) -> 
         process.wait()
     (tmp_path / ".sightline-0123456789abcdef.tmp").write_text("half a file")
     (tmp_path / "kept").touch()
-    remove_leftovers(tmp_path)
+    remove_temporary_files(tmp_path)
     assert names(tmp_path) == {"kept"}

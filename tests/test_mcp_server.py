@@ -26,7 +26,7 @@ from mcp.client.streamable_http import streamable_http_client
 from agent_tools import StubWeb
 from search_tools import paint
 from sightline.errors import UserError
-from sightline.mcp import build_server, open_desk, with_token
+from sightline.mcp import build_server, open_session, with_token
 from tiny_clip import write_tiny_clip
 
 TOKEN = "a-token-of-enough-letters"
@@ -46,7 +46,7 @@ def place(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def workspace(place: Path) -> Path:
     """A workspace that knows both folders."""
     for name in ("other", "photos"):
-        with open_desk(place / name, workspace=place / "ws", embedder=f"onnx:{place / 'clip'}"):
+        with open_session(place / name, workspace=place / "ws", embedder=f"onnx:{place / 'clip'}"):
             pass
     return place / "ws"
 
@@ -83,7 +83,7 @@ async def use(client: Client) -> None:
 
 
 def test_in_process(place: Path, workspace: Path) -> None:
-    with open_desk(place / "photos", workspace=workspace) as desk:
+    with open_session(place / "photos", workspace=workspace) as desk:
 
         async def run() -> None:
             async with Client(build_server(desk)) as client:
@@ -198,14 +198,14 @@ def test_a_short_token_and_an_unknown_tool_are_refused(place: Path, workspace: P
         check=False,
     )
     assert short.returncode == 2 and "fewer than 16" in short.stderr and short.stdout == ""
-    with pytest.raises(UserError, match="ImageSerch"), open_desk(workspace=workspace, tools=["ImageSerch"]):
+    with pytest.raises(UserError, match="ImageSerch"), open_session(workspace=workspace, tools=["ImageSerch"]):
         pass
-    with pytest.raises(UserError, match="WebSearch"), open_desk(workspace=workspace, tools=["WebSearch"]):
+    with pytest.raises(UserError, match="WebSearch"), open_session(workspace=workspace, tools=["WebSearch"]):
         pass
 
 
 def test_a_folder_that_is_not_there(tmp_path: Path) -> None:
-    with pytest.raises(UserError), open_desk(tmp_path / "none", workspace=tmp_path / "ws"):
+    with pytest.raises(UserError), open_session(tmp_path / "none", workspace=tmp_path / "ws"):
         pass
 
 
@@ -215,7 +215,7 @@ def test_the_whole_workspace_and_a_choice_of_tools(workspace: Path) -> None:
         seen = await desk.call("ViewPhotos", {"photos": ["secret.png"]})
         assert not seen.error and list(desk.state.viewed) == ["secret.png"]
 
-    with open_desk(workspace=workspace, tools=["Count", "ViewPhotos"], without=["Crop"]) as desk:
+    with open_session(workspace=workspace, tools=["Count", "ViewPhotos"], without=["Crop"]) as desk:
         assert list(desk.tools) == ["Count", "ViewPhotos"]
         asyncio.run(run())
 
@@ -225,7 +225,7 @@ def test_made_pictures_are_not_kept_for_ever(workspace: Path) -> None:
         for number in range(105):
             await desk.call("Crop", {"photo": "red.png", "box": [0, 0, 0.5, 0.2 + number / 200]})
 
-    with open_desk(workspace=workspace) as desk:
+    with open_session(workspace=workspace) as desk:
         asyncio.run(run())
         assert len(desk.state.views) == 100
 
@@ -241,7 +241,7 @@ def test_made_pictures_are_not_kept_for_ever(workspace: Path) -> None:
 )
 def test_orders_on_a_page_stay_within_the_marks(workspace: Path, orders: str) -> None:
     web = StubWeb({"https://pages.test/dog": orders})
-    with open_desk(workspace=workspace, web=web) as desk:
+    with open_session(workspace=workspace, web=web) as desk:
 
         async def run() -> str:
             async with Client(build_server(desk)) as client:

@@ -10,17 +10,17 @@ import pytest
 
 from sightline import plugins
 from sightline.agent.tools.base import Materials
-from sightline.agent.toolset import chosen_names, known_tools
+from sightline.agent.tools.registry import chosen_names, known_tools
 from sightline.agent.webs import offline_web
+from sightline.authoring.plan import own_embedder
 from sightline.cli.demo import demo
 from sightline.cli.doctor import doctor
 from sightline.errors import UserError
-from sightline.make.plan.vectors import own_embedder
+from sightline.metrics.context import Context
+from sightline.metrics.registry import _REGISTRY, kinds_of, metric
 from sightline.models import open_transport
 from sightline.models.built_in import find_built_in
 from sightline.models.embedders import embedder_names, find_embedder
-from sightline.score.context import Context
-from sightline.score.registry import _REGISTRY, kinds_of, metric
 from sightline.types import Annotation, Answer, Text
 
 METRICS = """
@@ -69,8 +69,8 @@ def test_listing_names_imports_nothing() -> None:
 
 def test_a_metric_loads_no_other() -> None:
     code = (
-        "import sys; from sightline.score.registry import metric; metric('accuracy');"
-        "print([name for name in ('sightline.score.text', 'sightline.score.ranked', 'sightline.score.steps')"
+        "import sys; from sightline.metrics.registry import metric; metric('accuracy');"
+        "print([name for name in ('sightline.metrics.text', 'sightline.metrics.ranked', 'sightline.metrics.steps')"
         " if name in sys.modules])"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
@@ -79,7 +79,7 @@ def test_a_metric_loads_no_other() -> None:
 
 def test_a_metric_of_another_package(site: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     install(site, "lengths", "[sightline.metrics]\nlength = lengths_metrics:length\n", lengths_metrics=METRICS)
-    monkeypatch.setattr("sightline.score.registry._REGISTRY", dict(_REGISTRY))
+    monkeypatch.setattr("sightline.metrics.registry._REGISTRY", dict(_REGISTRY))
     assert metric("length")(Answer("x"), Text("four"), Context()) == 4.0
     assert "answer" in kinds_of("length") and "rank" in kinds_of("length")
     with pytest.raises(UserError, match="no options and no cut-off"):
@@ -106,7 +106,7 @@ def test_a_broken_plug_in_is_named_and_breaks_no_other(site: Path, caplog: pytes
 @pytest.mark.parametrize(
     ("code", "fix"),
     [
-        ("from sightline.score.gone import Metric", "sightline.score.gone is now in sightline.metrics"),
+        ("from sightline.metrics.gone import Metric", "sightline.metrics.gone is now in sightline.metrics"),
         ("from sightline.oracles import Kind", "sightline.oracles is no longer there; plug-ins of sightline.systems"),
         ("from sightline.errors import Kind", "plug-ins of sightline.systems are made with sightline.run"),
     ],
@@ -120,7 +120,7 @@ def test_a_plug_in_that_imports_what_has_moved_is_told_where_to(site: Path, code
 
 
 def test_a_target_that_is_no_longer_there(site: Path) -> None:
-    install(site, "older", "[sightline.systems]\nolder = sightline.run.systems.no_more:KIND\n")
+    install(site, "older", "[sightline.systems]\nolder = sightline.runs.systems.no_more:KIND\n")
     with pytest.raises(UserError, match="older") as error:
         plugins.load("systems", "older")
     assert "is now in sightline.runs" in (error.value.fix or "")
@@ -175,7 +175,7 @@ def test_without_the_world_its_package_is_named(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_world")
 def test_without_the_world_and_ocr_no_words_are_read(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(
-        "sightline.agent.tools.measuring.find_spec", lambda name: None if name == "rapidocr" else object()
+        "sightline.agent.tools.measure_tools.find_spec", lambda name: None if name == "rapidocr" else object()
     )
     assert "sightline[ocr]" in (known_tools()["ReadText"].lacks(Materials()) or "")
 

@@ -22,24 +22,24 @@ from starlette.testclient import TestClient
 
 from pictures import random_picture
 from search_tools import Colours
-from sightline import bench
-from sightline.agent.trajectory import Cost, End, Memory, Recorder, Sight, Start, Turn, Use
+from sightline import benchmark as bench
+from sightline.agent.trajectory import Cost, End, Memory, Recorder, Start, Turn, Use, ViewedPicture
 from sightline.config import Config
 from sightline.corpus.scan import scan
-from sightline.corpus.store import Store
+from sightline.corpus.store import CorpusStore
 from sightline.corpus.view import open_corpus
-from sightline.mine.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
-from sightline.mine.nouns import Clue
-from sightline.run import write_run
-from sightline.run.folder import blob_path
-from sightline.samples import sample_benchmark, sample_runs, write_samples
-from sightline.search.index import build_index
+from sightline.mining.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
+from sightline.mining.records import Clue
+from sightline.retrieval.index import build_index
+from sightline.runs import write_run
+from sightline.runs.folder import blob_path
+from sightline.scoring import score
 from sightline.types import Benchmark, Candidate, Judgment, Relevance, Tier
-from sightline.types.words import KIND_NOUNS, phrase
-from sightline.verbs import score
 from sightline.web.app import build
-from sightline.web.desk import Desk
-from sightline.web.serving import open_desk
+from sightline.web.app_state import AppState
+from sightline.web.server import open_app
+from sightline_world.samples import sample_benchmark, sample_runs, write_samples
+from sightline_world.vocabulary import KIND_NOUNS, phrase
 
 _OWNERS = {"scan": {"owner_pattern": "{owner}/*"}}
 TIERS: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "easy")
@@ -83,7 +83,7 @@ def write_trajectory(run: Path, pictures: Path, task: str = "rank-01") -> None:
     key = hashlib.sha256(crop.getvalue()).hexdigest()
     blob_path(run, key).parent.mkdir(parents=True, exist_ok=True)
     blob_path(run, key).write_bytes(crop.getvalue())
-    sight = Sight("crop-1", key, ids[0], (0.1, 0.2, 0.5, 0.6), "CropPhoto")
+    sight = ViewedPicture("crop-1", key, ids[0], (0.1, 0.2, 0.5, 0.6), "CropPhoto")
     found = Use("c1", "ImageSearch", '{"text":"dog"}', "9 found", found=tuple(ids), saved={"dogs": tuple(ids)})
     narrowed = Use(
         "c2",
@@ -189,7 +189,7 @@ def make_large(folder: Path, count: int) -> Path:
         random_picture(number).save(path)
         files.append(path.read_bytes())
     workspace = folder / "workspace"
-    with Store(workspace) as store:
+    with CorpusStore(workspace) as store:
         root = store.add_root(folder / "pictures")
         first = datetime(2005, 1, 1)
         with store.transaction():
@@ -234,7 +234,7 @@ def _row(number: int, hashes: list[bytes], first: datetime) -> tuple[Any, ...]:
 class Served:
     """An app that runs, and where."""
 
-    desk: Desk
+    desk: AppState
     address: str
     root: Path
 
@@ -245,7 +245,7 @@ def serving(root: Path, **more: Any) -> Iterator[Served]:
     with socket.socket() as listening:
         listening.bind(("127.0.0.1", 0))
         port = listening.getsockname()[1]
-        desk = open_desk(None, (root,), port=port, **more)
+        desk = open_app(None, (root,), port=port, **more)
         server = uvicorn.Server(uvicorn.Config(build(desk), log_level="error", timeout_graceful_shutdown=1))
         thread = threading.Thread(target=server.run, kwargs={"sockets": [listening]}, daemon=True)
         thread.start()
@@ -258,7 +258,7 @@ def serving(root: Path, **more: Any) -> Iterator[Served]:
             thread.join(timeout=20)
 
 
-def client(desk: Desk) -> TestClient:
+def client(desk: AppState) -> TestClient:
     """The app without a browser; faults are answers."""
     return TestClient(build(desk), base_url=f"http://127.0.0.1:{desk.guard.port}", raise_server_exceptions=False)
 

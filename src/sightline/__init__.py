@@ -15,25 +15,37 @@ from sightline.lazy import TYPE_CHECKING, later
 __version__ = "0.1.0"
 
 if TYPE_CHECKING:
-    from sightline import make, report, run, score, search
     from sightline.agent.ask import ask
+    from sightline.authoring.pipeline import make
+    from sightline.benchmark.exchange import export_files, import_files, load, validate
+    from sightline.calls.session import Session
     from sightline.corpus.scan import scan
-    from sightline.embedding import embed
-    from sightline.exchange import export_files, import_files, validate
     from sightline.indexing import index
-    from sightline.loading import load
-    from sightline.verbs import compare
+    from sightline.metrics.answers import match_answer
+    from sightline.metrics.choices import parse_choice
+    from sightline.metrics.statistics import estimate
+    from sightline.models.embedders.pipeline import embed
+    from sightline.reports.leaderboard import leaderboard
+    from sightline.reports.report import report
+    from sightline.retrieval.search import search
+    from sightline.runs.runner import run
+    from sightline.scoring import compare, score
 
 __all__ = [
+    "Session",
     "__version__",
     "ask",
     "compare",
     "embed",
+    "estimate",
     "export_files",
     "import_files",
     "index",
+    "leaderboard",
     "load",
     "make",
+    "match_answer",
+    "parse_choice",
     "report",
     "run",
     "scan",
@@ -43,16 +55,25 @@ __all__ = [
 ]
 
 _FUNCTIONS = {
-    "ask": ".agent.ask",
-    "compare": ".verbs",
-    "embed": ".embedding",
-    "export_files": ".exchange",
-    "import_files": ".exchange",
-    "index": ".indexing",
-    "load": ".loading",
-    "scan": ".corpus.scan",
-    "validate": ".exchange",
+    "Session": "sightline.calls.session",
+    "ask": "sightline.agent.ask",
+    "compare": "sightline.scoring",
+    "embed": "sightline.models.embedders.pipeline",
+    "estimate": "sightline.metrics.statistics",
+    "export_files": "sightline.benchmark.exchange",
+    "import_files": "sightline.benchmark.exchange",
+    "index": "sightline.indexing",
+    "leaderboard": "sightline.reports.leaderboard",
+    "load": "sightline.benchmark.exchange",
+    "make": "sightline.authoring.pipeline",
+    "match_answer": "sightline.metrics.answers",
+    "parse_choice": "sightline.metrics.choices",
+    "report": "sightline.reports.report",
+    "run": "sightline.runs.runner",
+    "scan": "sightline.corpus.scan",
+    "score": "sightline.scoring",
+    "search": "sightline.retrieval.search",
+    "validate": "sightline.benchmark.exchange",
 }
-_CALLABLE_PACKAGES = {"make", "report", "run", "score", "search"}
 
-__getattr__, __dir__ = later(__name__, _FUNCTIONS, _CALLABLE_PACKAGES)
+__getattr__, __dir__ = later(__name__, _FUNCTIONS)

@@ -7,22 +7,21 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from sightline import bench
-from sightline.bench.content import benchmark_content
-from sightline.bench.files import ANNOTATIONS, HEADER
-from sightline.bench.problems import stop
-from sightline.bench.schema import CURRENT
-from sightline.bench.table import Source
+from sightline import benchmark as bench
+from sightline.benchmark.files import ANNOTATIONS, HEADER
+from sightline.benchmark.index_content import benchmark_content
+from sightline.benchmark.problems import stop
+from sightline.benchmark.table import CURRENT, TableSource
+from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.scan import checked_places, scan
 from sightline.errors import UserError
 from sightline.io import PathLike
-from sightline.models.asking import Asking
 from sightline.models.protocols import Embedder
-from sightline.search.backends.base import DamagedError
-from sightline.search.index import DEFAULT, Built, Parts, build_index
-from sightline.search.index.content import Content
-from sightline.search.index.manifest import WORKSPACE, index_folder, read_manifest, refuse_takeover, safe_name
+from sightline.retrieval.index import DEFAULT_INDEX, BuiltIndex, Parts, build_index
+from sightline.retrieval.index.content import Content
+from sightline.retrieval.index.manifest import WORKSPACE, index_folder, read_manifest, refuse_takeover, safe_name
+from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.types import Annotation
 
 __all__ = ["index", "read_annotations"]
@@ -40,9 +39,9 @@ def index(
     config: Config | None = None,
     limit: int | None = None,
     local_only: bool = False,
-    asking: Asking | None = None,
+    asking: CallOptions | None = None,
     rebuild: bool = False,
-) -> Built:
+) -> BuiltIndex:
     """Build an index in the workspace, or bring it up to date: only what changed is embedded.
 
     `folder` is one of pictures, which is scanned first, or a benchmark, whose index is called like it; without one the
@@ -68,7 +67,7 @@ def index(
         scan(root, workspace=place, config=config, limit=limit)
     return build_index(
         workspace,
-        name or DEFAULT,
+        name or DEFAULT_INDEX,
         content=content,
         annotations=said,
         embedder=embedder,
@@ -103,7 +102,7 @@ def _free_name(workspace: Path, benchmark: str, content: Content) -> str:
         refuse_takeover(read_manifest(index_folder(workspace, name)), content.source, content.origin, "")
     except UserError:
         return f"{name[:90]}-{mark}"
-    return f"{name}-{mark}" if name == DEFAULT else name
+    return f"{name}-{mark}" if name == DEFAULT_INDEX else name
 
 
 def read_annotations(path: PathLike) -> Iterator[Annotation]:
@@ -112,4 +111,4 @@ def read_annotations(path: PathLike) -> Iterator[Annotation]:
     if not file.is_file():
         raise UserError(f"there is no file {file}.", "check the path after --annotations")
     table = replace(ANNOTATIONS, name=file.name)
-    return (said for _, said in Source(file.parent, CURRENT, stop).rows(table))
+    return (said for _, said in TableSource(file.parent, CURRENT, stop).rows(table))

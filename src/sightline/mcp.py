@@ -12,20 +12,20 @@ from importlib.util import find_spec
 from typing import TYPE_CHECKING, Any, TypeAlias
 
 from sightline import __version__
-from sightline.agent.observing import rendered
-from sightline.agent.state import State
+from sightline.agent.state import AgentState
+from sightline.agent.tool_calls import rendered
 from sightline.agent.tools.base import Materials, Observation, Tool, mistake
-from sightline.agent.tools.catalogue import IndexPictures
-from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
+from sightline.agent.tools.catalog import IndexPictures
+from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.web import Web
 from sightline.config import Config
 from sightline.corpus.pixels import RefusedError
 from sightline.errors import MissingExtraError, SightlineError
 from sightline.indexing import index
 from sightline.io import PathLike
-from sightline.models.picture_limits import PictureLimit
 from sightline.models.pictures import fit, read_source
-from sightline.search import Searcher
+from sightline.models.wire_settings import PictureLimit
+from sightline.retrieval import Searcher
 from sightline.types import Failure, ImagePart, Json, Scope, SearchQuery, TaskKind
 
 if TYPE_CHECKING:
@@ -49,11 +49,11 @@ _App: TypeAlias = Callable[[_Scope, _Receive, _Send], Awaitable[None]]
 
 
 @dataclass(frozen=True, slots=True)
-class Desk:
+class McpSession:
     """Tools over one folder or workspace, and the memory that they share: named subsets, pictures shown."""
 
     tools: Mapping[str, Tool]
-    state: State
+    state: AgentState
 
     async def call(self, name: str, arguments: Mapping[str, Json]) -> Observation:
         """Use a tool; what it found and showed is remembered."""
@@ -72,7 +72,7 @@ class Desk:
 
 
 @contextmanager
-def open_desk(
+def open_session(
     folder: PathLike | None = None,
     *,
     workspace: PathLike = ".sightline",
@@ -83,7 +83,7 @@ def open_desk(
     embedder: str | None = None,
     config: Config | None = None,
     local_only: bool = False,
-) -> Iterator[Desk]:
+) -> Iterator[McpSession]:
     """Tools over the pictures of a folder, which is scanned and indexed first, or over all that a workspace knows."""
     names = chosen_names(known_tools(), tools, without, _EVERY)
     if folder is not None:
@@ -94,7 +94,7 @@ def open_desk(
         materials = Materials(IndexPictures(searcher, allowed), searcher, web)
         desk_tools = made(known_tools(), names, materials)
         refuse_missing(tools, left_out(known_tools(), names, desk_tools, materials))
-        yield Desk(desk_tools, State(scope, allowed))
+        yield McpSession(desk_tools, AgentState(scope, allowed))
 
 
 def _allowed(searcher: Searcher, folder: PathLike | None, scope: Scope) -> frozenset[str] | None:
@@ -106,7 +106,7 @@ def _allowed(searcher: Searcher, folder: PathLike | None, scope: Scope) -> froze
     return frozenset(ids.vocabulary[code] for code in ids.codes[rows].tolist())
 
 
-def build_server(desk: Desk) -> Server[Any]:
+def build_server(desk: McpSession) -> Server[Any]:
     """A server that offers the tools of a desk; calls are done one after the other."""
     if find_spec("mcp") is None:
         raise MissingExtraError("sightline mcp", "mcp")
@@ -194,7 +194,7 @@ def _offered(tool: Tool) -> mcp.types.Tool:
     )
 
 
-def _content(name: str, observation: Observation, state: State) -> list[Any]:
+def _content(name: str, observation: Observation, state: AgentState) -> list[Any]:
     """Texts and pictures in order; a picture that can't be sent is told in words."""
     from mcp import types
 

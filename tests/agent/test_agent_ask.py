@@ -13,13 +13,13 @@ import models_server as wire
 import sightline
 from agent_stand_ins import call, calls, says
 from search_tools import Colours, paint
-from sightline.agent.ask import Asker
-from sightline.agent.replay_run import replay_task
+from sightline.agent.ask import AskSession
+from sightline.agent.replay import replay_task
 from sightline.agent.trajectory import trajectories_of
+from sightline.calls.session import CallOptions
 from sightline.cli import ask as command
 from sightline.cli.app import main
 from sightline.errors import UserError
-from sightline.models.asking import Asking
 from sightline.types import Failure
 
 
@@ -52,7 +52,7 @@ def asked(pictures: Path, server: wire.Server, question: str = "which is red?", 
         model="vllm/stub",
         embedder=Colours(),
         workspace=pictures.parent / "ws",
-        asking=Asking(base_url=server.base_url),
+        asking=CallOptions(base_url=server.base_url),
         **more,
     )
 
@@ -90,7 +90,7 @@ def seeing_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on `sightline ask` has a search that needs no model."""
     from sightline.agent import ask as library
 
-    monkeypatch.setattr(library, "Asker", lambda **how: Asker(**{**how, "embedder": Colours()}))
+    monkeypatch.setattr(library, "AskSession", lambda **how: AskSession(**{**how, "embedder": Colours()}))
 
 
 @pytest.mark.parametrize(("turns", "code"), [("30", 0), ("2", 3)])
@@ -147,12 +147,12 @@ def test_a_plan_asks_nobody_and_has_a_range(
 
 
 def test_a_question_that_was_answered_costs_nothing_again(pictures: Path, server: wire.Server) -> None:
-    asker = Asker(
+    asker = AskSession(
         model="vllm/stub",
         folder=pictures,
         embedder=Colours(),
         workspace=pictures.parent / "ws",
-        asking=Asking(base_url=server.base_url),
+        asking=CallOptions(base_url=server.base_url),
     )
     before = asker.price("which is red?")
     assert asker.ask("which is red?").answer == "One is red."

@@ -9,8 +9,8 @@ import pytest
 
 from agent_bench import ANA
 from sightline.agent.attribution import attribute, summary
-from sightline.agent.trajectory import End, Memory, Sight, Start, Trajectory, Turn, Use
-from sightline.bench.formats.replies import to_exact
+from sightline.agent.trajectory import End, Memory, Start, Trajectory, Turn, Use, ViewedPicture
+from sightline.benchmark.formats.replies import to_exact
 from sightline.types import Failure, PictureSet
 
 EVENTS = {**dict.fromkeys(ANA[:3], "one"), **dict.fromkeys(ANA[3:], "two")}
@@ -18,7 +18,7 @@ START = Start("find", 0, "select", "m", (), "system", ("the boats",))
 
 
 def use(tool: str, found: tuple[str, ...] = (), shown: tuple[str, ...] = (), **more: Any) -> Use:
-    pictures = tuple(Sight(name, None, name) for name in shown)
+    pictures = tuple(ViewedPicture(name, None, name) for name in shown)
     return Use("c", tool, "{}", "…", pictures, (*found, *shown), **more)
 
 

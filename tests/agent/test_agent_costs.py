@@ -12,9 +12,8 @@ import models_server as wire
 import sightline
 from agent_bench import ANA, small_bench
 from agent_stand_ins import attempted, call, calls, finder, says
-from sightline.agent.asked import AgentSettings
-from sightline.agent.limits import Spent, TaskLimits
-from sightline.run import read_run
+from sightline.agent.settings import AgentSettings, AgentUsage, TaskLimits
+from sightline.runs import read_run
 from sightline.types import Failure, LedgerEntry, Usage
 
 
@@ -35,7 +34,7 @@ def test_a_limit_sees_failed_calls(tmp_path: Path) -> None:
 
 
 def test_who_was_not_reached_took_nothing() -> None:
-    spent = Spent()
+    spent = AgentUsage()
     spent.add(Failure("connection", "nobody there"))
     assert (spent.tokens, spent.unpriced, spent.usd) == (0, 0, 0.0)
     spent.add(Failure("empty", "", usage=Usage(10, output=2), usd=0.5))

@@ -10,8 +10,8 @@ import pytest
 from agent_bench import ANA, small_bench
 from agent_stand_ins import call, calls, says
 from models_server import Answer, Received, serving_in_thread
-from sightline import exchange
-from sightline.verbs import run
+from sightline.benchmark import exchange
+from sightline.runs.runner import run
 
 pytestmark = pytest.mark.slow
 

@@ -13,12 +13,12 @@ from hypothesis import strategies as st
 
 from agent_stand_ins import IDS, StubTool, finder, question, view
 from sightline.agent.loop import Agent
-from sightline.agent.observing import rendered
+from sightline.agent.tool_calls import rendered
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Recorder
 from sightline.models.scripted import ScriptedModel
 from sightline.types import Box, ChatReply, ChatRequest, ToolCall, ToolSpec
-from sightline.types.scene import Sign
+from sightline_world.scene import Sign
 from world_chat_life import TOOLS, Shot, small_life
 from world_chat_life import Agent as WorldAgent
 

@@ -15,10 +15,9 @@ import pytest
 from agent_stand_ins import png
 from search_tools import Colours
 from sightline.agent.ask import ask
-from sightline.agent.asked import AgentSettings
-from sightline.agent.limits import TaskLimits
+from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.trajectory import trajectories_of
-from sightline.models.asking import Asking
+from sightline.calls.session import CallOptions
 
 pytestmark = pytest.mark.slow
 
@@ -63,7 +62,7 @@ def test_a_real_language_model_is_asked_over_http(tmp_path: Path, address: str) 
         embedder=Colours(),
         settings=AgentSettings(limits=TaskLimits(turns=2), max_tokens=64),
         workspace=tmp_path / "ws",
-        asking=Asking(base_url=address),
+        asking=CallOptions(base_url=address),
     )
     trajectory = next(trajectories_of(asked.folder))
     assert trajectory.turns and trajectory.end is not None

@@ -23,10 +23,9 @@ from agent_stand_ins import (
     view,
     viewer,
 )
-from sightline.agent.asked import AgentSettings
-from sightline.agent.limits import TaskLimits
 from sightline.agent.loop import Agent
 from sightline.agent.memory import MemorySettings
+from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Memory, Recorder
 from sightline.errors import UserError

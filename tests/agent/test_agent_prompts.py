@@ -6,10 +6,10 @@ from typing import get_args
 
 import pytest
 
-from sightline.agent.limits import Spent, TaskLimits
 from sightline.agent.memory import is_overflow
 from sightline.agent.prompts import Language, last_turn, once_more, system_prompt
-from sightline.agent.state import MOST_SUBSETS, State
+from sightline.agent.settings import AgentUsage, TaskLimits
+from sightline.agent.state import MOST_SUBSETS, AgentState
 from sightline.types import ChatReply, Failure, PictureRef, Task, TaskKind, Usage
 
 
@@ -26,7 +26,7 @@ def test_every_prompt_says_how_to_end_and_what_is_data(kind: TaskKind, language:
 
 def test_a_journalled_reply_counts_like_the_first_time() -> None:
     now = [0.0]
-    spent = Spent(clock=lambda: now[0])
+    spent = AgentUsage(clock=lambda: now[0])
     spent.add(ChatReply("x", usage=Usage(100, output=10), usd=0.5, seconds=7.0, from_journal=True))
     spent.add(ChatReply("x", usage=Usage(100, output=10), usd=None, seconds=9.0))
     now[0] = 3.0
@@ -50,7 +50,7 @@ def test_overflows_are_told_from_other_refusals(kind: str, message: str, is_one:
 
 
 def test_subsets_have_names_and_limits() -> None:
-    state = State(allowed=frozenset({"a"}), given=(PictureRef("b"),))
+    state = AgentState(allowed=frozenset({"a"}), given=(PictureRef("b"),))
     assert state.summary() == "" and state.save("two words", ["a", "a", "b"]) is None
     assert state.subsets == {"two words": ("a", "b")} and state.summary() == "Named subsets: two words (2)."
     assert state.save("", []) and state.save("x" * 65, []) and state.save("../etc", []) and state.save("a\nb", [])
@@ -58,4 +58,4 @@ def test_subsets_have_names_and_limits() -> None:
         assert state.save(f"s{number}", []) is None
     assert state.save("one more", []) is not None and state.save("s0", ["a"]) is None
     assert [state.may_see(name) for name in "abc"] == [True, True, False]
-    assert State(subsets_on=False).save("x", ["a"]) is not None
+    assert AgentState(subsets_on=False).save("x", ["a"]) is not None

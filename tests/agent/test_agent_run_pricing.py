@@ -12,10 +12,10 @@ import pytest
 import models_server as wire
 from agent_bench import small_bench
 from agent_stand_ins import says
+from sightline.calls.plan import CostPlan
 from sightline.cli import main
-from sightline.engine.plan import Plan
-from sightline.run.pricing import price_run
-from sightline.run.runner import run as run_system
+from sightline.runs.runner import price_run
+from sightline.runs.runner import run as run_system
 
 
 @pytest.fixture
@@ -35,7 +35,7 @@ def server() -> Iterator[wire.Server]:
         yield serving
 
 
-def price(folder: Path, spec: str, **more: Any) -> Plan:
+def price(folder: Path, spec: str, **more: Any) -> CostPlan:
     return price_run(folder / "bench", spec, folder / "run", workspace=folder / "ws", **more)
 
 
@@ -43,7 +43,7 @@ def run(folder: Path, spec: str, out: str = "run", **more: Any) -> None:
     run_system(folder / "bench", spec, folder / out, workspace=folder / "ws", **more)
 
 
-def calls(plan: Plan) -> int:
+def calls(plan: CostPlan) -> int:
     return sum(stage.calls for stage in plan.stages)
 
 

@@ -13,11 +13,11 @@ import models_server as wire
 import sightline
 from agent_bench import ANA, BO, small_bench
 from agent_stand_ins import call, calls, says
-from sightline.agent.replay_run import replay_task
+from sightline.agent.replay import replay_task
 from sightline.agent.trajectory import read_trajectory
 from sightline.cli import main
 from sightline.errors import UserError
-from sightline.run import read_run
+from sightline.runs import read_run
 from sightline.types import Attempt, Failure, PictureSet, Run, Text
 
 FIND = "the photos of the boat"

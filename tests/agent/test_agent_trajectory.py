@@ -12,10 +12,9 @@ import orjson
 import pytest
 
 from agent_stand_ins import IDS, StubTool, attempted, call, calls, finder, overflow, question, says, view, viewer
-from sightline.agent.asked import AgentSettings
-from sightline.agent.limits import TaskLimits
 from sightline.agent.memory import MemorySettings
 from sightline.agent.replay import recorded_question, recorded_tools, replay
+from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.tools.base import Observation
 from sightline.agent.trajectory import Recorder, Trajectory, read_trajectory, trajectories_of, trajectory_path
 from sightline.agent.trajectory_export import to_atif, to_swift

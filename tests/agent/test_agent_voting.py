@@ -5,7 +5,7 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.agent.voting import by_majority, by_scores, by_sets
+from sightline.agent.system_vote import by_majority, by_scores, by_sets
 from sightline.types import Choice, Failure, PictureSet, Prediction, Ranking, Text
 
 A, B, C = PictureSet(("a",)), PictureSet(("a", "b")), PictureSet(("b", "c"))

@@ -223,7 +223,7 @@ def test_a_passing_failure_is_asked_again(tmp_path: Path) -> None:
 
 
 def test_the_worlds_web_fits_the_protocol() -> None:
-    from sightline.world.web import world_web
+    from sightline_world.web import world_web
 
     pages = world_web(seed=0)
 

@@ -13,11 +13,9 @@ from aiohttp import web
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.agent.web.addresses import Address, PublicResolver, checked_url, is_public
 from sightline.agent.web.base import WebPage
-from sightline.agent.web.fetching import Fetcher, Limits
-from sightline.agent.web.html_text import html_text
-from sightline.agent.web.html_tokens import Tag, tokens
+from sightline.agent.web.fetch import Address, Fetcher, FetchLimits, PublicResolver, checked_url, is_public
+from sightline.agent.web.html_text import Tag, html_text, tokens
 from sightline.types import Failure
 
 PRIVATE = (
@@ -156,7 +154,7 @@ async def visit_all(paths: list[str], host: str, **limits: Any) -> list[WebPage 
     await site.start()
     port = runner.addresses[0][1]
     names = limits.pop("names", None) or Names()
-    fetcher = Fetcher(PublicResolver(names, only_the_site), Limits(**{"seconds": 5.0, **limits}))
+    fetcher = Fetcher(PublicResolver(names, only_the_site), FetchLimits(**{"seconds": 5.0, **limits}))
     try:
         return [await fetcher.page(f"http://{host}:{port}{path}") for path in paths]
     finally:

@@ -11,12 +11,12 @@ import pytest
 
 from agent_tools import ana, call, history, index_of, materials_of, tool
 from search_tools import Colours
-from sightline.agent.state import State
+from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import KINDS, STANDARD
-from sightline.models.builtin.chat.planning.results import facts_in, ids_in, is_error
-from sightline.search import Searcher
+from sightline.retrieval import Searcher
 from sightline.types import Picture
+from sightline_world.models.chat.planning.results import facts_in, ids_in, is_error
 
 HISTORY = ("ImageSearch", "GetMetadata", "FilterMetadata", "SimilarTo", "Combine", "Count", "Timeline", "Map")
 
@@ -74,7 +74,7 @@ def test_photos_are_cues_and_not_limits(materials: Materials) -> None:
 
 
 def test_a_made_picture_is_a_cue_too(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     call(tool("Rotate", materials), state, photo="lime.png", degrees=90)
     assert ids(call(tool("ImageSearch", materials), state, photos=["lime.png~rotate-90"], top_k=1)) == ["lime.png"]
     part = "lime.png~rotate-90#0,0,0.5,0.5"
@@ -87,7 +87,7 @@ def test_similar_ones_without_itself(materials: Materials) -> None:
 
 
 def test_subsets_are_kept_and_searched_within(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     japan = call(tool("FilterMetadata", materials), state, expression='address ~ "Japan"', save_as="japan")
     assert japan.data == {"count": 2, "photos": ["red.png", "blue.png"], "saved_as": "japan"}
     assert state.subsets["japan"] == ("red.png", "blue.png")
@@ -101,11 +101,11 @@ def test_subsets_are_kept_and_searched_within(materials: Materials) -> None:
 
 
 def test_an_empty_subset_is_not_everything(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     call(tool("FilterMetadata", materials), state, expression="year = 1999", save_as="none")
     assert ids(call(tool("ImageSearch", materials), state, text="red", search_within="none")) == []
     assert call(tool("Count", materials), state, within="none").data == {"count": 0}
-    nobody = State(allowed=frozenset())
+    nobody = AgentState(allowed=frozenset())
     assert ids(call(tool("ImageSearch", materials), nobody, text="red")) == []
     assert call(tool("Count", materials), nobody).data == {"count": 0}
 
@@ -171,7 +171,7 @@ def test_metadata_are_told_as_asked(materials: Materials) -> None:
 
 
 def test_sets_are_combined_in_order(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     state.subsets |= {"a": ("red.png", "lime.png", "blue.png"), "b": ("blue.png", "cyan.png")}
     used = tool("Combine", materials)
 
@@ -191,7 +191,7 @@ def test_sets_are_combined_in_order(materials: Materials) -> None:
 
 
 def test_a_subset_that_cant_be_saved_is_said(materials: Materials) -> None:
-    state = State(subsets_on=False)
+    state = AgentState(subsets_on=False)
     told = call(tool("FilterMetadata", materials), state, expression="true", save_as="all")
     assert "not_saved" in told.text and not state.subsets
 
@@ -208,7 +208,7 @@ def test_overviews_count_everything(materials: Materials) -> None:
 
 def test_long_lists_are_cut_and_kept_whole_in_the_subset(tmp_path: Path) -> None:
     many = {f"{n}.png": Picture(f"{n}.png", f"{n}.png") for n in range(1000)}
-    state = State()
+    state = AgentState()
     told = call(tool("FilterMetadata", Materials(many)), state, expression="true", save_as="all")
     assert told.data["count"] == 1000 and len(ids(told)) == 400 and len(state.subsets["all"]) == 1000  # type: ignore[index,call-overload]
 

@@ -8,8 +8,15 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.agent.tools.given import Given, MistakeError, read_box
-from sightline.agent.tools.schema import spec, text_field, texts_field, whole_field
+from sightline.agent.tools.arguments import (
+    MistakeError,
+    ToolArguments,
+    read_box,
+    spec,
+    text_field,
+    texts_field,
+    whole_field,
+)
 from sightline.types import Box
 
 SPEC = spec(
@@ -25,8 +32,8 @@ SPEC = spec(
 )
 
 
-def read(**arguments: Any) -> Given:
-    return Given(arguments, SPEC)
+def read(**arguments: Any) -> ToolArguments:
+    return ToolArguments(arguments, SPEC)
 
 
 def test_what_is_well_written_is_read() -> None:

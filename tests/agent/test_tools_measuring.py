@@ -10,16 +10,15 @@ import pytest
 from PIL import Image, ImageDraw
 
 from agent_tools import call, gallery, tool
-from sightline.agent.state import State
-from sightline.agent.tools import measuring
+from sightline.agent.state import AgentState
+from sightline.agent.tools import measure_tools
 from sightline.agent.tools.base import Materials
-from sightline.agent.tools.registry import KINDS
-from sightline.agent.toolset import made
-from sightline.models.builtin import reader
-from sightline.models.builtin.reader import Reading
-from sightline.models.photos import words
+from sightline.agent.tools.registry import KINDS, made
+from sightline.models.photos import ocr
 from sightline.types import Box, Json
-from sightline.types.scene import SceneGraph, Sign
+from sightline_world.models import reader
+from sightline_world.models.reader import Reading
+from sightline_world.scene import SceneGraph, Sign
 
 
 @pytest.fixture
@@ -55,7 +54,7 @@ def test_points_outside_and_too_many_are_refused(materials: Materials) -> None:
 @pytest.mark.slow
 def test_words_are_read_and_are_not_ours(materials: Materials) -> None:
     pytest.importorskip("rapidocr")
-    state = State()
+    state = AgentState()
     seen = call(tool("ReadText", materials), state, photo="words.png")
     assert "HARBOUR" in seen.text and seen.untrusted and seen.found == ("words.png",)
     part = call(tool("ReadText", materials), state, photo="words.png", box=[0, 0, 1, 0.2])
@@ -72,8 +71,8 @@ def test_the_reader_of_the_extra_is_opened_once(materials: Materials, monkeypatc
         def read(self, pixels: np.ndarray[Any, Any]) -> list[Json]:
             return [{"text": f"{pixels.shape[1]} wide", "confidence": 0.9}]
 
-    monkeypatch.setattr(measuring, "find_spec", lambda name: object())
-    monkeypatch.setattr(words, "WordReader", Reader)
+    monkeypatch.setattr(measure_tools, "find_spec", lambda name: object())
+    monkeypatch.setattr(ocr, "WordReader", Reader)
     used = tool("ReadText", materials)
     whole, part = call(used, photo="words.png"), call(used, photo="words.png", box=[0, 0, 0.5, 1])
     assert whole.data["lines"][0]["text"] == "640 wide" and whole.data["reader"] == "ocr"  # type: ignore[index,call-overload]
@@ -82,8 +81,8 @@ def test_the_reader_of_the_extra_is_opened_once(materials: Materials, monkeypatc
 
 @pytest.fixture
 def no_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = measuring.find_spec
-    monkeypatch.setattr(measuring, "find_spec", lambda name: None if name == "rapidocr" else there(name))
+    there = measure_tools.find_spec
+    monkeypatch.setattr(measure_tools, "find_spec", lambda name: None if name == "rapidocr" else there(name))
 
 
 @pytest.mark.usefixtures("no_ocr")
@@ -109,6 +108,6 @@ def test_a_reader_without_its_weights_says_which(materials: Materials, monkeypat
 
 
 def test_without_any_reader_the_extra_is_named(materials: Materials, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(measuring, "find_spec", lambda name: None)
+    monkeypatch.setattr(measure_tools, "find_spec", lambda name: None)
     assert "sightline[ocr]" in (KINDS["ReadText"].lacks(materials) or "")
     assert list(made(KINDS, ["ReadText", "Crop"], materials)) == ["Crop"]

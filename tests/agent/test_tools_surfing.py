@@ -9,9 +9,9 @@ import pytest
 from PIL import Image
 
 from agent_tools import StubWeb, call, gallery, opened, tool
-from sightline.agent.state import State
+from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials
-from sightline.agent.tools.surfing import PART
+from sightline.agent.tools.web_tools import PART
 
 PICTURE = "https://pages.test/dog.png"
 PAGES = {
@@ -53,7 +53,7 @@ def test_a_page_is_read_in_parts(materials: Materials) -> None:
 
 
 def test_pictures_of_a_page_get_names(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     used = tool("OpenPage", materials)
     page = call(used, state, url="https://pages.test/dog", show_pictures=2)
     assert [view.name for view in page.pictures] == ["web-1"] and opened(page).getpixel((5, 5))[0] > 240  # type: ignore[index]
@@ -63,7 +63,7 @@ def test_pictures_of_a_page_get_names(materials: Materials) -> None:
 
 
 def test_pictures_by_words_and_by_likeness(materials: Materials, web: StubWeb) -> None:
-    state = State()
+    state = AgentState()
     used = tool("WebImageSearch", materials)
     found = call(used, state, query="dog", show=4)
     assert found.untrusted and len(found.data["results"]) == 2  # type: ignore[index,call-overload,arg-type]

@@ -12,9 +12,9 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from agent_tools import call, gallery, opened, tool
-from sightline.agent.state import State
+from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials
-from sightline.agent.tools.lineage import region_name, rounded, split_name, turned_back, within
+from sightline.agent.tools.picture_refs import region_name, rounded, split_name, turned_back, within
 from sightline.types import Box, Picture
 
 RED, LIME, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
@@ -48,7 +48,7 @@ def colour(image: Image.Image, x: float = 0.5, y: float = 0.5) -> tuple[int, ...
 
 
 def test_whole_pictures_are_shown_from_their_files(materials: Materials, tmp_path: Path) -> None:
-    state = State()
+    state = AgentState()
     seen = call(tool("ViewPhotos", materials), state, photos=["a.png", "b.png", "zzz.png", "broken.png"])
     assert [view.name for view in seen.pictures] == ["a.png", "b.png"]
     assert seen.pictures[0].part.source == str(tmp_path / "a.png") and seen.pictures[0].part.data is None
@@ -82,7 +82,7 @@ def test_a_crop_is_that_region(materials: Materials, box: list[float], seen: tup
 
 
 def test_a_crop_of_a_crop_is_a_region_of_the_original(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     first = call(tool("Crop", materials), state, photo="a.png", box=[0.5, 0, 1, 1])
     assert first.pictures[0].name == "a.png#0.5,0,1,1"
     second = call(tool("Zoom", materials), state, photo="a.png#0.5,0,1,1", box=[0, 0.5, 0.5, 1])
@@ -109,7 +109,7 @@ def test_turns_are_clockwise(materials: Materials, degrees: int, top_left: tuple
 
 @pytest.mark.parametrize("degrees", [90, 180, 270])
 def test_a_region_of_a_turned_picture_is_told_in_the_original(materials: Materials, degrees: int) -> None:
-    state = State()
+    state = AgentState()
     call(tool("Rotate", materials), state, photo="a.png", degrees=degrees)
     cut = call(tool("Crop", materials), state, photo=f"a.png~rotate-{degrees}", box=[0.1, 0.1, 0.4, 0.4])
     region = cut.pictures[0].region
@@ -123,7 +123,7 @@ def test_a_region_of_a_turned_picture_is_told_in_the_original(materials: Materia
 
 
 def test_enhanced_and_marked_pictures_have_names_of_their_own(materials: Materials) -> None:
-    state = State()
+    state = AgentState()
     grey = call(tool("Enhance", materials), state, photo="a.png", colour=0, contrast=1.5)
     pixel = np.asarray(opened(grey))[10, 10].astype(int)
     assert pixel.max() - pixel.min() < 8 and grey.pictures[0].name == "a.png~contrast-1.5~colour-0"

@@ -10,7 +10,7 @@ from typing import Any
 import pytest
 
 from sightline.cli import main
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 FILES = Path(__file__).parents[1] / "config" / "files"
 BENCHMAKER = FILES / "every_field.json"

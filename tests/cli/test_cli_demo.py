@@ -9,7 +9,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.models.photos.packages import CLASSIFIER, ENCODER
+from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 
 @pytest.fixture

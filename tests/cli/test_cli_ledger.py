@@ -7,8 +7,8 @@ from pathlib import Path
 
 import pytest
 
-from sightline.engine import Journal
-from sightline.engine.journal import Call
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import Call
 from sightline.types import ChatReply, Failure, Usage
 
 

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.models.photos.packages import CLASSIFIER, ENCODER
+from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 HEIC = b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic" + b"\x00" * 64
 

@@ -6,7 +6,7 @@ import logging
 
 import pytest
 
-from sightline.cli.common import printable, set_up_logging
+from sightline.cli.options import printable, set_up_logging
 
 
 def test_what_a_terminal_would_obey_is_written_out() -> None:

@@ -6,14 +6,14 @@ import json
 from pathlib import Path
 
 import pytest
-
 from report.page_check import Page
 from report.report_samples import make_benchmark, make_run, write_all
-from sightline import bench
+
+from sightline import benchmark as bench
 from sightline.cli.leaderboard import _broken
-from sightline.run import write_run
-from sightline.score.scores import read_scores
-from sightline.verbs import score
+from sightline.metrics.scores import read_scores
+from sightline.runs import write_run
+from sightline.scoring import score
 
 
 @pytest.fixture

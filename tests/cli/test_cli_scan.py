@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 
 from sightline.corpus.names import picture_id
-from sightline.corpus.store import Store
-from sightline.samples import write_bad_files, write_samples
+from sightline.corpus.store import CorpusStore
+from sightline_world.samples import write_bad_files, write_samples
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "scan.txt"
 
@@ -56,7 +56,7 @@ def test_every_bad_file_ends_as_promised(cli, tmp_path: Path) -> None:
     promised = write_bad_files(tmp_path / "bad")
     done = cli("scan", tmp_path / "bad", "--workspace", "ws", "--json")
     assert done.returncode == 0, done.stderr
-    with Store(tmp_path / "ws") as store:
+    with CorpusStore(tmp_path / "ws") as store:
         skipped = {path: reason for path, reason, _ in store.skipped()}
         warnings = dict(store.database.execute("SELECT id, warnings FROM pictures"))
     for file_name, expected in promised.items():

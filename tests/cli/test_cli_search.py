@@ -10,9 +10,9 @@ from pathlib import Path
 import pytest
 
 from search_tools import paint
-from sightline.models.photos.packages import CLASSIFIER, ENCODER
-from sightline.search.find import search
-from sightline.search.methods import METHODS
+from sightline.models.photos.weights import CLASSIFIER, ENCODER
+from sightline.retrieval.methods import METHODS
+from sightline.retrieval.search import search
 
 
 @pytest.fixture(scope="module")

@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from sightline.config import Config, Loaded, load
-from sightline.config.benchmaker_keys import COUNTERPARTS, NO_COUNTERPART
+from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
 from sightline.config.schema import leaves
 from sightline.errors import UserError
 

@@ -12,8 +12,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.config import load
-from sightline.config.benchmaker_keys import COUNTERPARTS, NO_COUNTERPART
-from sightline.config.schema import KeyPath, Leaf, leaves, members, nested, shape
+from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
+from sightline.config.schema import KeyPath, SettingField, leaves, members, nested, shape
 from sightline.config.section import Hidden
 from sightline.errors import UserError
 
@@ -24,7 +24,7 @@ TABLES_OF_WORDS = (("models", "hosts"), ("models", "headers"), ("models", "extra
 LISTS = st.lists(WORDS, max_size=4, unique=True)
 
 
-def values(leaf: Leaf) -> st.SearchStrategy[Any]:
+def values(leaf: SettingField) -> st.SearchStrategy[Any]:
     """Values that a file may hold for this setting."""
     kind = members(leaf.field.annotation)[0]
     if get_origin(kind) is Literal:

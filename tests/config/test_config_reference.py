@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.config.benchmaker_keys import COUNTERPARTS, NO_COUNTERPART
+from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
 from sightline.config.reference import fill
 from sightline.config.schema import leaves
 

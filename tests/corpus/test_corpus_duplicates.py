@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.corpus.duplicates import connected, near_pairs
-from sightline.corpus.looks import near_members, same_colours
+from sightline.corpus.groups import near_members, same_colours
+from sightline.corpus.near_duplicates import connected, near_pairs
 
 
 def brute_force(hashes: np.ndarray, bits: int) -> set[tuple[int, int]]:

@@ -5,17 +5,17 @@ from __future__ import annotations
 import pytest
 
 from sightline.config import EventSettings
-from sightline.corpus.events import Moment, kilometres, split_events
+from sightline.corpus.groups import PictureMoment, kilometres, split_events
 
 HOUR = 3600.0
 
 
-def moment(id_: str, hours: float, place: tuple[float, float] | None = None, owner: str | None = None) -> Moment:
+def moment(id_: str, hours: float, place: tuple[float, float] | None = None, owner: str | None = None) -> PictureMoment:
     lat, lon = place or (None, None)
-    return Moment(id_, owner, "2024-05-01T10:00:00", hours * HOUR, lat, lon)
+    return PictureMoment(id_, owner, "2024-05-01T10:00:00", hours * HOUR, lat, lon)
 
 
-def split(*moments: Moment) -> list[str]:
+def split(*moments: PictureMoment) -> list[str]:
     return ["".join(m.id for m in event) for event in split_events(moments, EventSettings())]
 
 

@@ -18,7 +18,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.corpus.merge import json_safe, read_metadata_rows
+from sightline.corpus.metadata_table import json_safe, read_metadata_rows
 from sightline.errors import MissingExtraError, UserError
 from sightline.types import Json
 

@@ -8,7 +8,7 @@ import numpy as np
 from PIL import Image
 
 from pictures import random_picture
-from sightline.corpus.phash import SIDE, colour_print, perceptual_hash
+from sightline.corpus.near_duplicates import SIDE, colour_print, perceptual_hash
 from sightline.corpus.pixels import upright
 
 

@@ -14,8 +14,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from pictures import random_picture
+from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, read_file
 from sightline.corpus.pixels import identify
-from sightline.corpus.read import Job, Reading, Refused, read_file
 
 LIMIT = 180_000_000
 
@@ -26,11 +26,11 @@ def encode(image: Image.Image, format_: str, **options: object) -> bytes:
     return file.getvalue()
 
 
-def read(tmp_path: Path, data: bytes, name: str = "a.jpg") -> Reading | Refused:
+def read(tmp_path: Path, data: bytes, name: str = "a.jpg") -> PictureReading | RefusedFile:
     path = tmp_path / name
     path.write_bytes(data)
-    result = read_file(Job(1, os.fsencode(path), (), LIMIT))
-    assert isinstance(result, Reading | Refused)
+    result = read_file(ReadJob(1, os.fsencode(path), (), LIMIT))
+    assert isinstance(result, PictureReading | RefusedFile)
     return result
 
 
@@ -69,7 +69,7 @@ ANIMATION = {"save_all": True, "append_images": [random_picture(2)]}
 )
 def test_refused(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
     result = read(tmp_path, data, name)
-    assert isinstance(result, Refused), result
+    assert isinstance(result, RefusedFile), result
     assert result.reason == reason, result
     assert result.detail
 
@@ -101,7 +101,7 @@ def test_refused(tmp_path: Path, name: str, data: bytes, reason: str) -> None:
 )
 def test_taken_in(tmp_path: Path, name: str, data: bytes, note: str | None) -> None:
     result = read(tmp_path, data, name)
-    assert isinstance(result, Reading), result
+    assert isinstance(result, PictureReading), result
     assert result.warnings == (() if note is None else (note,))
 
 
@@ -109,7 +109,7 @@ def test_16_bit_rgb_png(tmp_path: Path) -> None:
     row = b"\0" + struct.pack(">HHH", 60_000, 30_000, 0) * 20
     data = png_header(20, 10, depth=16) + chunk(b"IDAT", zlib.compress(row * 10)) + chunk(b"IEND", b"")
     result = read(tmp_path, data, "a.png")
-    assert isinstance(result, Reading) and "16-bit" in result.warnings
+    assert isinstance(result, PictureReading) and "16-bit" in result.warnings
 
 
 def test_heic(tmp_path: Path) -> None:
@@ -117,25 +117,25 @@ def test_heic(tmp_path: Path) -> None:
     file = io.BytesIO()
     heif.from_pillow(random_picture(1)).save(file, quality=80)
     result = read(tmp_path, file.getvalue(), "a.heic")
-    assert isinstance(result, Reading) and (result.mime, result.width) == ("image/heic", 160)
+    assert isinstance(result, PictureReading) and (result.mime, result.width) == ("image/heic", 160)
 
 
 def test_heic_without_the_extra_says_what_to_install(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr("sightline.corpus.pixels.has_heif", lambda: False)
     result = read(tmp_path, b"\0\0\0\x18ftypheic\0\0\0\0mif1heic" + b"x" * 99, "a.heic")
-    assert isinstance(result, Refused) and "pip install 'sightline[heif]'" in result.detail
+    assert isinstance(result, RefusedFile) and "pip install 'sightline[heif]'" in result.detail
 
 
 def test_a_file_that_vanished_is_unreadable(tmp_path: Path) -> None:
-    result = read_file(Job(1, os.fsencode(tmp_path / "gone.jpg"), (), LIMIT))
-    assert isinstance(result, Refused) and result.reason == "unreadable"
+    result = read_file(ReadJob(1, os.fsencode(tmp_path / "gone.jpg"), (), LIMIT))
+    assert isinstance(result, RefusedFile) and result.reason == "unreadable"
 
 
 def test_same_picture_in_every_format_has_a_near_hash(tmp_path: Path) -> None:
     hashes = []
     for format_ in ("JPEG", "PNG", "WEBP", "BMP", "TIFF", "AVIF"):
         result = read(tmp_path, encode(random_picture(5), format_), f"a.{format_.lower()}")
-        assert isinstance(result, Reading)
+        assert isinstance(result, PictureReading)
         hashes.append(result.phash)
     assert max((a ^ b).bit_count() for a in hashes for b in hashes) <= 4
 

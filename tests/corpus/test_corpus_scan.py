@@ -17,7 +17,7 @@ import pytest
 
 from pictures import Draw, random_picture
 from sightline.config import Config
-from sightline.corpus.scan import Changes, ScanSummary, scan
+from sightline.corpus.scan import ScanChanges, ScanSummary, scan
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
 
@@ -115,17 +115,17 @@ def test_a_copy_is_found_beside_others_with_its_hash(look, draw: Draw, tmp_path:
 def test_nothing_changed_reads_nothing(draw: Draw, look) -> None:
     for seed in range(5):
         draw(f"{seed}.jpg", seed)
-    assert look().changes == Changes(new=5)
+    assert look().changes == ScanChanges(new=5)
     again = look()
-    assert (again.pictures, again.changes) == (5, Changes())
+    assert (again.pictures, again.changes) == (5, ScanChanges())
 
 
 def test_a_touched_file_is_the_same_picture(draw: Draw, look) -> None:
     path = draw("a.jpg", 1)
     look()
     os.utime(path, (1, 1))
-    assert look().changes == Changes()
-    assert look().changes == Changes()
+    assert look().changes == ScanChanges()
+    assert look().changes == ScanChanges()
 
 
 def test_a_changed_file_is_read_again(draw: Draw, look, tmp_path: Path) -> None:
@@ -133,7 +133,7 @@ def test_a_changed_file_is_read_again(draw: Draw, look, tmp_path: Path) -> None:
     look()
     before = open_corpus(tmp_path / "ws").pictures["a.jpg"].sha256
     draw("a.jpg", 2, quality=30)
-    assert look().changes == Changes(changed=1)
+    assert look().changes == ScanChanges(changed=1)
     assert open_corpus(tmp_path / "ws").pictures["a.jpg"].sha256 != before
 
 
@@ -154,11 +154,11 @@ def test_moved_and_deleted_files(draw: Draw, look, tmp_path: Path, photos: Path)
     (photos / "a.jpg").rename(photos / "new" / "a.jpg")
     (photos / "b.jpg").unlink()
     summary = look()
-    assert (summary.pictures, summary.changes) == (2, Changes(moved=1, deleted=1))
+    assert (summary.pictures, summary.changes) == (2, ScanChanges(moved=1, deleted=1))
     pictures = open_corpus(tmp_path / "ws").pictures
     assert list(pictures) == ["c.jpg", "new/a.jpg"]
     assert pictures["a.jpg"].id == "new/a.jpg"  # The old id still finds it.
-    assert look().changes == Changes()
+    assert look().changes == ScanChanges()
 
 
 def test_an_unplugged_drive_is_neither_moved_nor_deleted(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
@@ -189,7 +189,7 @@ def test_file_names_in_any_unicode_keep_a_stable_id(draw: Draw, look, tmp_path: 
     assert look().pictures == len(names) + 3
     found = ids(tmp_path)
     assert set(names) | {"raw%FF.jpg", "é.jpg", "é.jpg~2"} == set(found)
-    assert look().changes == Changes()
+    assert look().changes == ScanChanges()
     assert ids(tmp_path) == found
 
 
@@ -223,7 +223,7 @@ def test_sidecars_are_read_and_are_not_skipped_files(draw: Draw, look, photos: P
     assert picture.extra["description"] == "at the lake"
     takeout["description"] = "at the sea"
     (photos / "a.jpg.json").write_text(json.dumps(takeout))
-    assert look().changes == Changes(changed=1)
+    assert look().changes == ScanChanges(changed=1)
     assert open_corpus(tmp_path / "ws").pictures["a.jpg"].extra["description"] == "at the sea"
 
 
@@ -261,7 +261,7 @@ def test_a_larger_limit_takes_in_what_was_a_bomb(draw: Draw, look) -> None:
     draw("a.png", 1)
     config = Config.model_validate({"scan": {"max_pixels": 1000}})
     assert look(config=config).skipped == {"bomb": 1}
-    assert look(config=config).changes == Changes()
+    assert look(config=config).changes == ScanChanges()
     assert look().pictures == 1
 
 
@@ -280,7 +280,7 @@ def test_scanning_a_part_of_a_known_root(draw: Draw, look, photos: Path, tmp_pat
     draw("one/c.jpg", 3)
     (photos / "two" / "b.jpg").unlink()
     part = scan(photos / "one", workspace=tmp_path / "ws")
-    assert (part.pictures, part.changes) == (3, Changes(new=1))
+    assert (part.pictures, part.changes) == (3, ScanChanges(new=1))
     assert "one/c.jpg" in ids(tmp_path)
 
 
@@ -355,5 +355,5 @@ def test_killed_at_any_moment_the_next_scan_finishes_the_job(draw: Draw, look, p
         assert database.execute("PRAGMA integrity_check").fetchone() == ("ok",)
     fresh = scan(photos, workspace=tmp_path / "fresh")
     again = look()
-    assert again.changes == Changes()
+    assert again.changes == ScanChanges()
     assert (again.pictures, again.events, again.duplicates) == (fresh.pictures, fresh.events, fresh.duplicates)

@@ -13,11 +13,10 @@ import numpy as np
 import pytest
 from PIL import Image
 
-from sightline.demo.looking import read_pixels, thumbnail
 from sightline.demo.own import OwnDemo, run_own_demo
-from sightline.demo.seeing import Query, Seen, queries
+from sightline.demo.vision import DemoQuery, RecognizedPicture, queries, read_pixels, thumbnail
 from sightline.errors import UserError
-from sightline.models.photos.packages import CLASSIFIER, ENCODER
+from sightline.models.photos.weights import CLASSIFIER, ENCODER
 from sightline.types import Failure, Picture
 
 NAMES = ("chelsea.png", "coffee.png", "motorcycle_left.png", "page.png")
@@ -53,7 +52,7 @@ def made(photographs: Path, tmp_path_factory: pytest.TempPathFactory) -> OwnDemo
 @pytest.fixture
 def no_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """As without the extra `ocr`, whose reader takes a second for each picture."""
-    monkeypatch.setattr("sightline.demo.seeing.missing_modules", lambda: ["rapidocr"])
+    monkeypatch.setattr("sightline.demo.vision.missing_modules", lambda: ["rapidocr"])
 
 
 def test_words_are_read_where_the_reader_is_there(made: OwnDemo) -> None:
@@ -143,13 +142,13 @@ def test_places_that_are_refused(tmp_path: Path) -> None:
         run_own_demo(tmp_path / "mine", tmp_path / "pictures")
 
 
-def seen(id_: str, **tags: float) -> Seen:
-    return Seen(Picture(id_, f"file:///{id_}"), tags, {}, (), "medium", "sharp", ())
+def seen(id_: str, **tags: float) -> RecognizedPicture:
+    return RecognizedPicture(Picture(id_, f"file:///{id_}"), tags, {}, (), "medium", "sharp", ())
 
 
 def test_queries_are_the_surest_names_of_different_pictures() -> None:
     found = queries([seen("a", dog=0.6, grass=0.55), seen("b", dog=0.9), seen("c", cat=0.7), seen("d")])
-    assert found[:3] == [Query("dog", "b", 0.9), Query("cat", "c", 0.7), Query("grass", "a", 0.55)]
+    assert found[:3] == [DemoQuery("dog", "b", 0.9), DemoQuery("cat", "c", 0.7), DemoQuery("grass", "a", 0.55)]
 
 
 def test_plain_queries_where_too_little_was_named() -> None:
@@ -170,7 +169,7 @@ def test_pixels_are_upright_and_small(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_words")
 def test_pictures_that_vanish_are_counted(photographs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = Failure("bad-picture", "gone", retryable=False)
-    monkeypatch.setattr("sightline.demo.seeing.read_pixels", lambda _: gone)
+    monkeypatch.setattr("sightline.demo.vision.read_pixels", lambda _: gone)
     made = run_own_demo(tmp_path / "demo", photographs)
     assert made.found.unread == 5 and made.found.seen == () and not made.found.limited
     assert "5 pictures could be scanned, and then not be read" in made.page.read_text("utf-8")

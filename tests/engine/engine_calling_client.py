@@ -11,8 +11,8 @@ import sys
 from pathlib import Path
 
 from sightline import engine
-from sightline.models.caller import Caller
-from sightline.models.opening import open_transport
+from sightline.calls.caller import Caller
+from sightline.models.transport_factory import open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 MODEL = "vllm/m"
@@ -20,7 +20,7 @@ MODEL = "vllm/m"
 
 async def main(url: str, workspace: Path, count: int, at_once: int) -> None:
     with engine.Journal(workspace) as journal:
-        caller = Caller(open_transport(MODEL, base_url=url), journal, engine.Limits.at_once(at_once), stage="test")
+        caller = Caller(open_transport(MODEL, base_url=url), journal, engine.RateLimits.at_once(at_once), stage="test")
 
         async def ask(number: int) -> ChatReply | Failure:
             with engine.purpose(str(number)):

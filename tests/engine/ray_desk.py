@@ -9,10 +9,9 @@ from typing import Any
 
 import pytest
 
-from sightline.engine.ray_cluster import load_ray
-from sightline.engine.spread_coordinator import Coordinator
-from sightline.engine.spread_link import Link
-from sightline.engine.spread_wire import Answer, Message
+from sightline.calls.cluster_worker import CoordinatorLink
+from sightline.calls.coordinator import Coordinator, CoordinatorAnswer, WorkerMessage
+from sightline.engine.cluster import load_ray
 from sightline.errors import MissingExtraError
 
 
@@ -24,18 +23,18 @@ class PickledDesk:
         self.trips = 0
         coordinator.admit(worker)
 
-    async def tell(self, messages: Sequence[Message]) -> Sequence[Answer]:
+    async def tell(self, messages: Sequence[WorkerMessage]) -> Sequence[CoordinatorAnswer]:
         self.trips += 1
         await asyncio.sleep(0.001)
         return _across(await self._coordinator.tell(self._worker, _across(messages)))
 
-    async def hear(self) -> Sequence[Answer]:
+    async def hear(self) -> Sequence[CoordinatorAnswer]:
         return _across(await self._coordinator.hear(self._worker))
 
 
-def link(coordinator: Coordinator, worker: str) -> Link:
+def link(coordinator: Coordinator, worker: str) -> CoordinatorLink:
     """A worker's link to it."""
-    return Link(PickledDesk(coordinator, worker))
+    return CoordinatorLink(PickledDesk(coordinator, worker))
 
 
 def ray_or_skip() -> Any:

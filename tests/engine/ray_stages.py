@@ -7,11 +7,14 @@ import signal
 from pathlib import Path
 
 from sightline import engine
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Limits, Prices, Shared, Stage
+from sightline.calls.caller import Caller
+from sightline.calls.prices import Prices
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.stages import SharedServices
+from sightline.config.settings import Price, PriceSettings
+from sightline.engine import Stage
 from sightline.errors import UserError
-from sightline.models.caller import Caller
-from sightline.models.opening import open_transport
+from sightline.models.transport_factory import open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 MODEL = "vllm/m"
@@ -19,7 +22,9 @@ PRICES = Prices(PriceSettings(models={MODEL: Price(input=0.0, output=1000.0)}))
 """A reply of the counting server (5 tokens) costs half a cent."""
 
 
-def asking(shared: Shared, url: str, limits: Limits, pids: Path | None = None, max_tokens: int = 5) -> Stage[int, str]:
+def asking(
+    shared: SharedServices, url: str, limits: RateLimits, pids: Path | None = None, max_tokens: int = 5
+) -> Stage[int, str]:
     """Ask the counting server; an answer is the reply's text. `pids`: where each worker notes its process."""
     if pids is not None:
         (pids / str(os.getpid())).touch()
@@ -36,7 +41,7 @@ def asking(shared: Shared, url: str, limits: Limits, pids: Path | None = None, m
     return Stage("test", ask, caller.close)
 
 
-def failing(shared: Shared) -> Stage[int, int]:
+def failing(shared: SharedServices) -> Stage[int, int]:
     """Fails on every third item, in a way that has a name."""
 
     async def work(number: int) -> int | Failure:
@@ -45,7 +50,7 @@ def failing(shared: Shared) -> Stage[int, int]:
     return Stage("failing", work)
 
 
-def breaking(shared: Shared, at: int) -> Stage[int, int]:
+def breaking(shared: SharedServices, at: int) -> Stage[int, int]:
     """Has a fault that one item shows."""
 
     async def work(number: int) -> int:
@@ -54,17 +59,17 @@ def breaking(shared: Shared, at: int) -> Stage[int, int]:
     return Stage("breaking", work)
 
 
-def not_a_stage(shared: Shared) -> str:
+def not_a_stage(shared: SharedServices) -> str:
     """Not what a factory should return."""
     return "stage"
 
 
-def in_need(shared: Shared) -> Stage[int, int]:
+def in_need(shared: SharedServices) -> Stage[int, int]:
     """Can't be built before the user has done something."""
     raise UserError("there are no weights here.", "put them there")
 
 
-def deadly(shared: Shared, at: int) -> Stage[int, int]:
+def deadly(shared: SharedServices, at: int) -> Stage[int, int]:
     """Kills whoever works on one item."""
 
     async def work(number: int) -> int:

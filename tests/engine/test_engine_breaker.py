@@ -8,8 +8,8 @@ from typing import Any
 import pytest
 from engine_virtual import run_virtual
 
-from sightline.engine.breaker import Breaker
-from sightline.engine.journal import Past
+from sightline.calls.circuit_breaker import CircuitBreaker
+from sightline.calls.journal import EndpointHistory
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
 
@@ -21,7 +21,7 @@ def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-def fail(breaker: Breaker, failure: Failure = AWAY, **more: Any) -> None:
+def fail(breaker: CircuitBreaker, failure: Failure = AWAY, **more: Any) -> None:
     """An attempt failed; `more` as `Breaker.failed` takes it."""
     usual: dict[str, Any] = {"model": "openai/m", "probe": False, "lowered": False, "retry_after": None, "now": now()}
     breaker.failed(failure, **(usual | more))
@@ -37,7 +37,7 @@ def fail(breaker: Breaker, failure: Failure = AWAY, **more: Any) -> None:
 )
 def test_there_is_no_point_in_asking_on(failure: Failure, error: type[Exception], says: str) -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         fail(breaker, failure)
         with pytest.raises(error, match=says):
             await breaker.ready()
@@ -47,7 +47,7 @@ def test_there_is_no_point_in_asking_on(failure: Failure, error: type[Exception]
 
 def test_one_refused_key_among_replies_stops_nobody_but_three_in_a_row_do() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         for _ in range(2):
             fail(breaker, Failure("auth", "HTTP 401"))
@@ -64,7 +64,7 @@ def test_one_refused_key_among_replies_stops_nobody_but_three_in_a_row_do() -> N
 
 def test_an_address_where_nobody_is_stops_within_seconds() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         start = now()
         probes = 0
         with pytest.raises(StoppedError, match="does not answer") as stopped:
@@ -80,7 +80,7 @@ def test_an_address_where_nobody_is_stops_within_seconds() -> None:
 
 def test_a_server_that_comes_back_is_asked_on() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         back_at = now() + 20
         sent: list[bool] = []
@@ -105,7 +105,7 @@ def test_a_server_that_comes_back_is_asked_on() -> None:
 
 def test_while_it_is_open_one_probe_is_under_way_at_a_time() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1", patience=1000)
+        breaker = CircuitBreaker("http://x/v1", patience=1000)
         breaker.replied()
         for _ in range(10):
             fail(breaker)
@@ -134,7 +134,7 @@ def test_while_it_is_open_one_probe_is_under_way_at_a_time() -> None:
 
 def test_a_probe_that_was_broken_off_leaves_room_for_the_next() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         for _ in range(10):
             fail(breaker)
@@ -147,7 +147,7 @@ def test_a_probe_that_was_broken_off_leaves_room_for_the_next() -> None:
 
 def test_refusals_of_one_request_do_not_count_against_the_endpoint() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         for kind in ("content-filter", "length", "bad-picture", "empty", "wrong-schema", "endless") * 30:
             fail(breaker, Failure(kind, ""))
         for _ in range(100):
@@ -159,7 +159,7 @@ def test_refusals_of_one_request_do_not_count_against_the_endpoint() -> None:
 
 def test_what_was_never_sent_says_nothing_of_the_endpoint() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         for _ in range(10):
             fail(breaker, Failure("bad-picture", ""))
             fail(breaker)
@@ -170,7 +170,7 @@ def test_what_was_never_sent_says_nothing_of_the_endpoint() -> None:
 
 def test_parameters_that_are_never_accepted_stop_after_twenty() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         for _ in range(19):
             fail(breaker, Failure("bad-request", "temperature is not supported"))
         assert not await breaker.ready()
@@ -183,7 +183,7 @@ def test_parameters_that_are_never_accepted_stop_after_twenty() -> None:
 
 def test_a_long_retry_after_stops_with_the_time_to_come_back() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         fail(breaker, Failure("rate-limited", "", retryable=True), lowered=True, retry_after=7200.0)
         with pytest.raises(StoppedError, match=r"asks to wait 2\.0 hours"):
             await breaker.ready()
@@ -193,7 +193,7 @@ def test_a_long_retry_after_stops_with_the_time_to_come_back() -> None:
 
 def test_a_stop_wakes_those_who_pause() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         sleeper = asyncio.create_task(breaker.pause(10_000))
         await asyncio.sleep(1)
         start = now()
@@ -210,7 +210,7 @@ def test_a_stop_wakes_those_who_pause() -> None:
 )
 def test_whatever_comes_of_a_probe_ends_it(kind: str) -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         for _ in range(10):
             fail(breaker)
@@ -233,7 +233,7 @@ def test_a_server_that_answers_with_errors_is_not_said_to_be_away() -> None:
             (Failure("server-error", "HTTP 500"), "answers nothing but errors"),
             (AWAY, "does not an"),
         ):
-            breaker = Breaker("http://x/v1")
+            breaker = CircuitBreaker("http://x/v1")
             for _ in range(10):
                 fail(breaker, failure)
             with pytest.raises(StoppedError, match=says) as stopped:
@@ -248,7 +248,7 @@ def test_a_server_that_answers_with_errors_is_not_said_to_be_away() -> None:
 # --- a server that is well but for what is left ----------------------------------------------------------------------
 
 
-async def lose_patience(breaker: Breaker, failure: Failure = BROKEN, **more: Any) -> None:
+async def lose_patience(breaker: CircuitBreaker, failure: Failure = BROKEN, **more: Any) -> None:
     """Nothing but errors, until the breaker has waited long enough."""
     for _ in range(10):
         fail(breaker, failure, **more)
@@ -258,7 +258,7 @@ async def lose_patience(breaker: Breaker, failure: Failure = BROKEN, **more: Any
 
 def test_thirty_questions_may_fail_before_a_server_that_replied_is_given_up() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         await lose_patience(breaker)
         calls = [b"first", *(f"call {number}".encode() for number in range(29))]
@@ -280,7 +280,7 @@ def test_thirty_questions_may_fail_before_a_server_that_replied_is_given_up() ->
 
 def test_calls_of_one_question_are_one_but_not_without_end() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         await lose_patience(breaker)
         for number in range(99):
@@ -295,7 +295,7 @@ def test_calls_of_one_question_are_one_but_not_without_end() -> None:
 
 def test_a_reply_to_one_of_the_last_closes_it() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         await lose_patience(breaker)
         breaker.replied()
@@ -319,11 +319,11 @@ def test_a_reply_to_one_of_the_last_closes_it() -> None:
 )
 def test_a_server_that_is_away_is_given_up_without_failing_at_questions(failure: Failure, status: int | None) -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         with pytest.raises(StoppedError):
             await lose_patience(breaker, failure, status=status, lowered=True)
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
         breaker.replied()
         await lose_patience(breaker)
         fail(breaker, failure, status=status, call=b"first", lowered=True)
@@ -335,10 +335,10 @@ def test_a_server_that_is_away_is_given_up_without_failing_at_questions(failure:
 def test_a_server_that_never_replied_is_given_up_unless_it_did_in_an_earlier_run() -> None:
     async def main() -> None:
         for answered in (True, False):
-            breaker = Breaker("http://x/v1")
+            breaker = CircuitBreaker("http://x/v1")
 
-            async def past(answered: bool = answered) -> Past:
-                return Past(answered, frozenset())
+            async def past(answered: bool = answered) -> EndpointHistory:
+                return EndpointHistory(answered, frozenset())
 
             for _ in range(10):
                 fail(breaker, BROKEN)
@@ -354,11 +354,11 @@ def test_a_server_that_never_replied_is_given_up_unless_it_did_in_an_earlier_run
 
 def test_a_journal_that_takes_long_to_read_is_waited_for() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
 
-        async def past() -> Past:
+        async def past() -> EndpointHistory:
             await asyncio.sleep(100)
-            return Past(True, frozenset())
+            return EndpointHistory(True, frozenset())
 
         for _ in range(10):
             fail(breaker, BROKEN)
@@ -373,10 +373,10 @@ def test_a_journal_that_takes_long_to_read_is_waited_for() -> None:
 
 def test_what_was_given_up_in_an_earlier_run_is_neither_held_up_nor_counted() -> None:
     async def main() -> None:
-        breaker = Breaker("http://x/v1")
+        breaker = CircuitBreaker("http://x/v1")
 
-        async def past() -> Past:
-            return Past(True, frozenset({b"known"}))
+        async def past() -> EndpointHistory:
+            return EndpointHistory(True, frozenset({b"known"}))
 
         for _ in range(10):
             fail(breaker, BROKEN)

@@ -10,7 +10,7 @@ from engine_virtual import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.engine.budget import Budget
+from sightline.calls.budget import Budget
 from sightline.errors import StoppedError, UserError
 
 

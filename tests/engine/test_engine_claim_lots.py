@@ -9,10 +9,17 @@ from tempfile import TemporaryDirectory
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.database import open_database
-from sightline.engine.claims import Claim, ClaimEntry, Forgotten, Left, _write_one, write_claims
-from sightline.engine.journal import Call, write_calls
-from sightline.engine.journal_schema import MIGRATIONS
+from sightline.calls.journal import write_calls
+from sightline.calls.journal_claims import (
+    ClaimEntry,
+    ForgottenOwner,
+    ReleasedClaim,
+    RequestClaim,
+    _write_one,
+    write_claims,
+)
+from sightline.calls.journal_tables import MIGRATIONS, Call
+from sightline.io.sqlite import open_database
 from sightline.types import ChatReply
 
 OURS, THEIRS = "ours", "theirs"
@@ -20,9 +27,9 @@ KEYS = [bytes([number]) * 32 for number in range(6)]
 KEY = st.sampled_from(KEYS)
 ENTRIES = st.lists(
     st.one_of(
-        KEY.map(lambda key: Claim(key, OURS)),
-        KEY.map(lambda key: Left(key, OURS)),
-        st.just(Forgotten(THEIRS)),
+        KEY.map(lambda key: RequestClaim(key, OURS)),
+        KEY.map(lambda key: ReleasedClaim(key, OURS)),
+        st.just(ForgottenOwner(THEIRS)),
     ),
     max_size=6,
 )
@@ -41,7 +48,7 @@ def outcome(entries: list[ClaimEntry], before: set[bytes], answered: set[bytes],
                 _write_one(database, entry)
         rows = database.execute("SELECT key, owner FROM claims ORDER BY key").fetchall()
         database.close()
-    return rows, [entry.is_ours for entry in entries if isinstance(entry, Claim)]
+    return rows, [entry.is_ours for entry in entries if isinstance(entry, RequestClaim)]
 
 
 @given(ENTRIES, st.sets(KEY, max_size=3), st.sets(KEY, max_size=3))
@@ -51,6 +58,6 @@ def test_a_lot_is_as_good_as_one_by_one(entries: list[ClaimEntry], before: set[b
 
 
 def test_who_is_too_late_is_told_so() -> None:
-    rows, ours = outcome([Claim(key, OURS) for key in KEYS], {KEYS[1]}, {KEYS[2]}, True)
+    rows, ours = outcome([RequestClaim(key, OURS) for key in KEYS], {KEYS[1]}, {KEYS[2]}, True)
     assert ours == [True, False, False, True, True, True]
     assert (KEYS[1], THEIRS) in rows and len(rows) == 5

@@ -10,9 +10,9 @@ from pathlib import Path
 
 import pytest
 
-from sightline.engine import Journal
-from sightline.engine.claims import FOLDER
-from sightline.engine.journal import Call
+from sightline.calls.journal import Journal
+from sightline.calls.journal_claims import CLAIMS_FOLDER
+from sightline.calls.journal_tables import Call
 from sightline.types import ChatReply, Failure, Partial
 
 pytest.importorskip("fcntl")
@@ -59,7 +59,7 @@ def test_the_second_journal_waits_for_the_first_and_gets_its_reply(tmp_path: Pat
     asyncio.run(main())
     with Journal(tmp_path) as journal:
         assert claims(journal) == [], "what was closed claims nothing"
-    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert list((tmp_path / CLAIMS_FOLDER).iterdir()) == []
 
 
 @pytest.mark.parametrize("how", ["leave", "fail", "close"])
@@ -96,7 +96,7 @@ def test_what_a_killed_process_claimed_is_taken_over_at_once(tmp_path: Path) -> 
             assert claims(journal) == [KEY]
 
     asyncio.run(main())
-    assert list((tmp_path / FOLDER).iterdir()) == []
+    assert list((tmp_path / CLAIMS_FOLDER).iterdir()) == []
 
 
 def test_a_cancelled_wait_claims_nothing(tmp_path: Path) -> None:

@@ -14,7 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.engine.journal import FILE_NAME, Call, Journal
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import JOURNAL_FILE, Call
 from sightline.errors import UserError
 from sightline.types import ChatReply, Failure, ToolCall, Usage
 
@@ -29,7 +30,7 @@ def key(text: str) -> bytes:
 
 
 def rows(workspace: Path, query: str) -> list[tuple[object, ...]]:
-    database = sqlite3.connect(workspace / FILE_NAME)
+    database = sqlite3.connect(workspace / JOURNAL_FILE)
     try:
         return database.execute(query).fetchall()
     finally:
@@ -120,7 +121,7 @@ def test_only_failures_that_would_come_again_are_reused(tmp_path: Path) -> None:
 def test_a_row_is_on_disk_when_record_returns_and_many_share_a_commit(tmp_path: Path) -> None:
     async def main() -> None:
         journal = Journal(tmp_path)
-        other = sqlite3.connect(tmp_path / FILE_NAME)
+        other = sqlite3.connect(tmp_path / JOURNAL_FILE)
         before = other.execute("PRAGMA data_version").fetchone()[0]
         commits = 0
 
@@ -167,7 +168,7 @@ def test_several_processes_write_and_read_at_once(tmp_path: Path) -> None:
     code = textwrap.dedent("""
         import asyncio, sys
         from pathlib import Path
-        from sightline.engine.journal import Call, Journal
+        from sightline.calls.journal import Call, Journal
         from sightline.types import ChatReply
 
         async def main(name):
@@ -204,11 +205,11 @@ def test_a_full_disk_stops_with_a_message(tmp_path: Path, monkeypatch: pytest.Mo
 
 def test_another_file_and_a_newer_journal_are_refused(tmp_path: Path) -> None:
     (tmp_path / "a").mkdir()
-    (tmp_path / "a" / FILE_NAME).write_bytes(b"no database " * 1000)
+    (tmp_path / "a" / JOURNAL_FILE).write_bytes(b"no database " * 1000)
     with pytest.raises(UserError, match="is not a Sightline database"):
         Journal(tmp_path / "a")
     Journal(tmp_path / "b").close()
-    database = sqlite3.connect(tmp_path / "b" / FILE_NAME)
+    database = sqlite3.connect(tmp_path / "b" / JOURNAL_FILE)
     database.execute("PRAGMA user_version = 99")
     database.close()
     with pytest.raises(UserError, match="newer Sightline"):

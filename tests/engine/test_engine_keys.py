@@ -12,7 +12,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.engine.keys import UnreadablePictureError, canonical, has_pictures_on_disk, request_key
+from sightline.calls.request_key import UnreadablePictureError, canonical, has_pictures_on_disk, request_key
 from sightline.types import ChatRequest, ImagePart, Message, ToolCall, ToolSpec
 
 REQUEST = ChatRequest("openai/gpt-5-mini", (Message("user", ("What is this?",)),))

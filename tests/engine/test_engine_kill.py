@@ -17,7 +17,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.engine.journal import FILE_NAME
+from sightline.calls.journal_tables import JOURNAL_FILE
 
 HERE = Path(__file__).parent
 AT_ONCE = 16
@@ -51,9 +51,9 @@ def start_client(server: str, workspace: Path, count: int, acknowledged: Path) -
 
 
 def query(workspace: Path, sql: str) -> list[tuple[object, ...]]:
-    if not (workspace / FILE_NAME).exists():
+    if not (workspace / JOURNAL_FILE).exists():
         return []
-    database = sqlite3.connect(workspace / FILE_NAME)
+    database = sqlite3.connect(workspace / JOURNAL_FILE)
     try:
         return database.execute(sql).fetchall()
     except sqlite3.OperationalError:  # Killed before the table was made.

@@ -9,9 +9,9 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.engine import Journal, read_ledger
-from sightline.engine.journal import Call
-from sightline.engine.ledger import dollars
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import Call
+from sightline.calls.ledger import dollars, read_ledger
 from sightline.errors import UserError
 from sightline.types import ChatReply, Failure, Usage
 

@@ -11,14 +11,14 @@ from engine_virtual import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.engine.limits import Limiter, Limits, Slot
+from sightline.calls.rate_limit import CallSlot, RateLimiter, RateLimits
 
 
 def now() -> float:
     return asyncio.get_running_loop().time()
 
 
-async def calls(limiter: Limiter, count: int, seconds: float = 1.0, tokens: int = 0) -> list[float]:
+async def calls(limiter: RateLimiter, count: int, seconds: float = 1.0, tokens: int = 0) -> list[float]:
     """Make so many calls as fast as the limiter lets them; when each began."""
     began: list[float] = []
 
@@ -34,7 +34,7 @@ async def calls(limiter: Limiter, count: int, seconds: float = 1.0, tokens: int 
 
 def test_never_more_at_once_than_allowed_and_in_order() -> None:
     async def main() -> None:
-        limiter = Limiter(Limits.at_once(3))
+        limiter = RateLimiter(RateLimits.at_once(3))
         order: list[int] = []
         most = 0
 
@@ -53,7 +53,7 @@ def test_never_more_at_once_than_allowed_and_in_order() -> None:
 
 
 def test_requests_per_minute_are_kept() -> None:
-    began = run_virtual(calls(Limiter(Limits(start=100, most=100, requests_per_minute=120)), 300, seconds=0.01))
+    began = run_virtual(calls(RateLimiter(RateLimits(start=100, most=100, requests_per_minute=120)), 300, seconds=0.01))
     for first in began:
         assert sum(first <= time < first + 60 - 1e-6 for time in began) <= 120
     assert began[-1] - began[0] < 300 / 120 * 60 * 1.05
@@ -61,7 +61,7 @@ def test_requests_per_minute_are_kept() -> None:
 
 def test_tokens_per_minute_are_kept_and_unused_ones_come_back() -> None:
     async def main() -> float:
-        limiter = Limiter(Limits(start=100, most=100, tokens_per_minute=6100))
+        limiter = RateLimiter(RateLimits(start=100, most=100, tokens_per_minute=6100))
         start = now()
         for _ in range(20):
             slot = await limiter.acquire(1000)
@@ -74,7 +74,7 @@ def test_tokens_per_minute_are_kept_and_unused_ones_come_back() -> None:
 
 def test_a_retry_after_lets_the_whole_endpoint_rest() -> None:
     async def main() -> None:
-        limiter = Limiter(Limits.at_once(8))
+        limiter = RateLimiter(RateLimits.at_once(8))
         slots = [await limiter.acquire() for _ in range(8)]
         start = now()
         lowered = [limiter.release(slot, ok=False, refused=True, retry_after=30.0) for slot in slots]
@@ -87,7 +87,7 @@ def test_a_retry_after_lets_the_whole_endpoint_rest() -> None:
 
 def test_refusals_without_retry_after_rest_longer_and_longer() -> None:
     async def main() -> list[float]:
-        limiter = Limiter(Limits.at_once(64), rng=random.Random(1))
+        limiter = RateLimiter(RateLimits.at_once(64), rng=random.Random(1))
         rests = []
         for _ in range(12):
             slot = await limiter.acquire()
@@ -107,7 +107,7 @@ def test_what_the_server_says_of_its_limits_is_kept() -> None:
         return {f"x-ratelimit-{n}-requests": v for n, v in zip(names, ("60", str(remaining), reset), strict=True)}
 
     async def main() -> None:
-        limiter = Limiter(Limits.at_once(10))
+        limiter = RateLimiter(RateLimits.at_once(10))
         limiter.release(await limiter.acquire(), ok=True, headers=headers(1, "59s"))
         start = now()
         await limiter.acquire()
@@ -120,7 +120,7 @@ def test_what_the_server_says_of_its_limits_is_kept() -> None:
 
 def test_tokens_are_counted_only_when_somebody_limits_them() -> None:
     async def main() -> None:
-        limiter = Limiter()
+        limiter = RateLimiter()
         assert not limiter.counts_tokens
         said = {f"x-ratelimit-{name}-tokens": "1000" for name in ("limit", "remaining")} | {
             "x-ratelimit-reset-tokens": "1s"
@@ -132,7 +132,7 @@ def test_tokens_are_counted_only_when_somebody_limits_them() -> None:
 
 
 def test_a_limiter_works_in_one_event_loop_after_another() -> None:
-    limiter = Limiter(Limits(start=2, most=2, requests_per_minute=600))
+    limiter = RateLimiter(RateLimits(start=2, most=2, requests_per_minute=600))
     for _ in range(3):
         assert len(run_virtual(calls(limiter, 20))) == 20
 
@@ -148,8 +148,8 @@ def test_it_never_gets_stuck(seed: int, at_once: int, requests: float | None, to
     """Cancelled waits, broken calls, refusals with and without Retry-After: in the end everybody had a turn."""
     rng = random.Random(seed)
 
-    async def one(limiter: Limiter) -> str:
-        slot: Slot = await limiter.acquire(rng.randrange(0, 300))
+    async def one(limiter: RateLimiter) -> str:
+        slot: CallSlot = await limiter.acquire(rng.randrange(0, 300))
         try:
             await asyncio.sleep(rng.random())
         except asyncio.CancelledError:
@@ -167,7 +167,7 @@ def test_it_never_gets_stuck(seed: int, at_once: int, requests: float | None, to
         return "ok"
 
     async def main() -> None:
-        limiter = Limiter(Limits(at_once, 20, requests, tokens), rng=rng)
+        limiter = RateLimiter(RateLimits(at_once, 20, requests, tokens), rng=rng)
         tasks = [asyncio.create_task(one(limiter)) for _ in range(60)]
         for task in rng.sample(tasks, 15):
             await asyncio.sleep(rng.random() * 0.2)

@@ -8,10 +8,12 @@ from pathlib import Path
 
 import pytest
 
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Journal, Plan, Prices, plan_stage
-from sightline.engine.journal import Call
-from sightline.engine.keys import request_key
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import Call
+from sightline.calls.plan import CostPlan, plan_stage
+from sightline.calls.prices import Prices
+from sightline.calls.request_key import request_key
+from sightline.config.settings import Price, PriceSettings
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, Usage
 
 PRICES = Prices(PriceSettings(models={"vllm/own": Price(input=1.0, output=2.0)}))
@@ -74,7 +76,7 @@ def test_nothing_left_to_ask_costs_nothing(tmp_path: Path) -> None:
         journal.record_all([answered(n, Usage(100, output=10)) for n in range(30)])
         found = plan_stage("annotate", (request(n) for n in range(30)), prices=PRICES, journal=journal)
     assert found.calls == 0 and found.usd is not None and found.usd.high == 0
-    assert "0 calls, 30 answered already" in str(Plan((found,)))
+    assert "0 calls, 30 answered already" in str(CostPlan((found,)))
 
 
 def test_the_table_for_people() -> None:
@@ -82,7 +84,7 @@ def test_the_table_for_people() -> None:
         plan_stage("annotate", (request(n, "openai/gpt-5-mini", 200) for n in range(1000)), prices=PRICES),
         plan_stage("judge", (request(n, "openai/gpt-5-mini", 200) for n in range(7)), prices=PRICES, calls=6400),
     )
-    text = str(Plan(stages))
+    text = str(CostPlan(stages))
     lines = text.splitlines()
     assert "annotate   1,000 calls   104.0 k tokens in   200.0 k out   $0.43 (" in lines[0]
     assert "by batch: $0.21" in lines[0]
@@ -90,24 +92,24 @@ def test_the_table_for_people() -> None:
     assert lines[2].startswith("  together $3.15 (")
     assert lines[3].startswith("  nothing has been spent · start it with --budget ")
     amount = float(lines[3].rpartition("--budget ")[2].removesuffix("usd"))
-    usd = Plan(stages).usd
+    usd = CostPlan(stages).usd
     assert usd is not None and usd.high <= amount <= 1.1 * usd.high
 
 
 def test_an_unknown_price_is_said_to_be_unknown() -> None:
-    found = Plan((plan_stage("s", [request(1, "vllm/other")], prices=PRICES),))
+    found = CostPlan((plan_stage("s", [request(1, "vllm/other")], prices=PRICES),))
     assert found.usd is None and found.to_dict()["usd"] is None
     assert "price unknown" in str(found) and "[prices.models]" in str(found) and "$" not in str(found)
 
 
 def test_for_machines() -> None:
-    found = Plan((plan_stage("s", [request(1)], prices=PRICES),)).to_dict()
+    found = CostPlan((plan_stage("s", [request(1)], prices=PRICES),)).to_dict()
     assert found["calls"] == 1 and found["stages"][0]["stage"] == "s"
     assert set(found["usd"]) == {"likely", "low", "high"}
 
 
 def test_small_pilots_get_wider_ranges_as_students_t_says() -> None:
-    from sightline.engine.plan import _t_95
+    from sightline.calls.plan import _t_95
 
     for freedom, exact in ((4, 2.7764), (5, 2.5706), (9, 2.2622), (29, 2.0452), (999, 1.9623)):
         assert _t_95(freedom) == pytest.approx(exact, abs=0.001)
@@ -127,7 +129,7 @@ def test_calls_that_failed_and_were_paid_for_count_in_a_pilot(tmp_path: Path) ->
 
 
 def test_without_a_longest_reply_the_most_is_not_known() -> None:
-    found = Plan((plan_stage("s", [request(1)], prices=PRICES),))
+    found = CostPlan((plan_stage("s", [request(1)], prices=PRICES),))
     assert found.usd is not None and found.usd.high == math.inf and found.stages[0].most_usd is None
     assert "the most is unknown: set --max-tokens" in str(found) and "--budget" not in str(found)
     told = found.to_dict()
@@ -142,4 +144,4 @@ def test_requests_with_pictures_that_cannot_be_read_are_counted_apart(tmp_path: 
     requests = [ChatRequest("vllm/own", (Message("user", (ImagePart(source),)),), max_tokens=9) for source in sources]
     found = plan_stage("s", requests, prices=PRICES)
     assert (found.calls, found.unreadable) == (1, 2)
-    assert "2 more will fail and cost nothing: their pictures can't be read" in str(Plan((found,)))
+    assert "2 more will fail and cost nothing: their pictures can't be read" in str(CostPlan((found,)))

@@ -7,8 +7,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.config.services import Price, PriceSettings
-from sightline.engine.prices import Prices
+from sightline.calls.prices import Prices
+from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError
 from sightline.types import Usage
 

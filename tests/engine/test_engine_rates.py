@@ -8,11 +8,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.engine.buckets import Bucket
-from sightline.engine.headers import Allowance, allowances, seconds
+from sightline.calls.rate_limit import Allowance, TokenBucket, parse_seconds, read_allowances
 
 
-def take_all(bucket: Bucket, amounts: list[float], gaps: list[float]) -> list[float]:
+def take_all(bucket: TokenBucket, amounts: list[float], gaps: list[float]) -> list[float]:
     """Take each as soon as it is allowed; when each was taken."""
     now, times = 0.0, []
     for amount, gap in zip(amounts, gaps, strict=True):
@@ -27,7 +26,7 @@ def take_all(bucket: Bucket, amounts: list[float], gaps: list[float]) -> list[fl
 @settings(max_examples=60, deadline=None)
 @given(st.integers(1, 600), st.lists(st.floats(0, 3), min_size=1, max_size=400))
 def test_no_minute_has_more_than_allowed(per_minute: int, gaps: list[float]) -> None:
-    times = take_all(Bucket.per_minute(per_minute, 0.0), [1.0] * len(gaps), gaps)
+    times = take_all(TokenBucket.per_minute(per_minute, 0.0), [1.0] * len(gaps), gaps)
     for first, start in enumerate(times):
         inside = sum(1 for time in times[first:] if time < start + 60 - 1e-6)
         assert inside <= per_minute
@@ -36,18 +35,18 @@ def test_no_minute_has_more_than_allowed(per_minute: int, gaps: list[float]) -> 
 @pytest.mark.parametrize("per_minute", [1, 7, 60, 600, 3000])
 def test_nearly_all_that_is_allowed_is_used(per_minute: int) -> None:
     count = 10 * per_minute
-    last = take_all(Bucket.per_minute(per_minute, 0.0), [1.0] * count, [0.0] * count)[-1]
+    last = take_all(TokenBucket.per_minute(per_minute, 0.0), [1.0] * count, [0.0] * count)[-1]
     assert last <= 600 * 61 / 60 + 1
 
 
 def test_an_amount_larger_than_the_bucket_is_paid_off_before_the_next() -> None:
-    bucket = Bucket.per_minute(6100, 0.0)
+    bucket = TokenBucket.per_minute(6100, 0.0)
     times = take_all(bucket, [1000.0, 1.0, 1000.0], [0.0] * 3)
     assert times == pytest.approx([0.0, 9.01, 10.01], abs=0.02)
 
 
 def test_what_was_not_used_is_given_back() -> None:
-    bucket = Bucket.per_minute(6100, 0.0)
+    bucket = TokenBucket.per_minute(6100, 0.0)
     bucket.take(100, 0.0)
     assert bucket.wait(50, 0.0) > 0
     bucket.give_back(60)
@@ -59,7 +58,7 @@ def test_what_was_not_used_is_given_back() -> None:
 
 
 def test_a_server_that_says_what_is_left_is_followed() -> None:
-    bucket = Bucket(1.0, 500, 0.0, level=2)
+    bucket = TokenBucket(1.0, 500, 0.0, level=2)
     bucket.learn(limit=500, remaining=2, reset_seconds=60, now=0.0)
     bucket.take(1, 0.0)
     bucket.take(1, 0.0)
@@ -87,7 +86,7 @@ def test_a_server_that_says_what_is_left_is_followed() -> None:
     ],
 )
 def test_times_are_read_as_servers_write_them(text: str, expected: float | None) -> None:
-    found = seconds(text, datetime(2026, 11, 15, 10, tzinfo=UTC))
+    found = parse_seconds(text, datetime(2026, 11, 15, 10, tzinfo=UTC))
     assert found == (None if expected is None else pytest.approx(expected))
 
 
@@ -100,16 +99,16 @@ def test_limits_are_read_from_openai_and_anthropic_headers() -> None:
         "x-ratelimit-remaining-tokens": "150000",
         "x-ratelimit-reset-tokens": "15s",
     }
-    assert allowances(openai) == [Allowance("requests", 500, 499, 0.12), Allowance("tokens", 200000, 150000, 15)]
+    assert read_allowances(openai) == [Allowance("requests", 500, 499, 0.12), Allowance("tokens", 200000, 150000, 15)]
     anthropic = {
         "anthropic-ratelimit-requests-limit": "50",
         "anthropic-ratelimit-requests-remaining": "0",
         "anthropic-ratelimit-requests-reset": "2026-11-15T10:00:12Z",
     }
     now = datetime(2026, 11, 15, 10, tzinfo=UTC)
-    assert allowances(anthropic, now) == [Allowance("requests", 50, 0, 12)]
+    assert read_allowances(anthropic, now) == [Allowance("requests", 50, 0, 12)]
 
 
 def test_half_of_a_limit_is_no_limit() -> None:
-    assert allowances({"x-ratelimit-remaining-requests": "3"}) == []
-    assert allowances({"content-type": "application/json"}) == []
+    assert read_allowances({"x-ratelimit-remaining-requests": "3"}) == []
+    assert read_allowances({"content-type": "application/json"}) == []

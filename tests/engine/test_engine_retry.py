@@ -9,19 +9,19 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.engine.retry import Retry
+from sightline.calls.retry import RetryPolicy
 from sightline.types import Failure
 
 
 @given(st.integers(1, 2000), st.integers(0, 99), st.one_of(st.none(), st.floats(0, 100)))
 def test_pauses_have_full_jitter_and_honour_the_server(number: int, seed: int, asked: float | None) -> None:
-    retry = Retry(random=random.Random(seed))
+    retry = RetryPolicy(random=random.Random(seed))
     pause = retry.pause(number, asked) - (asked or 0.0)
     assert -1e-9 <= pause <= min(60.0, 0.5 * 2.0 ** min(number - 1, 60)) + 1e-9
 
 
 def test_pauses_grow() -> None:
-    retry = Retry(random=random.Random(0))
+    retry = RetryPolicy(random=random.Random(0))
     means = [sum(retry.pause(number) for _ in range(300)) / 300 for number in range(1, 6)]
     assert all(after > 1.5 * before for before, after in pairwise(means))
 
@@ -37,7 +37,7 @@ def test_pauses_grow() -> None:
     ],
 )
 def test_so_many_attempts_and_no_more(failure: Failure, attempts: int) -> None:
-    retry = Retry()
+    retry = RetryPolicy()
     overload = failure.kind == "rate-limited"
     made = 1
     while retry.again(failure, failed=0 if overload else made, refused=made if overload else 0):

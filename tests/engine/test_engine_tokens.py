@@ -11,7 +11,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 from PIL import Image
 
-from sightline.engine.tokens import (
+from sightline.calls.tokens import (
     USUAL_SIZE,
     _patches,
     picture_size,

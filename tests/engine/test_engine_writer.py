@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.engine.writer import ClosedError, GroupWriter
+from sightline.calls.journal_writer import GroupWriter, WriterClosedError
 
 
 def writer(path: Path) -> GroupWriter[int]:
@@ -34,9 +34,9 @@ def test_after_the_end_everything_is_refused(tmp_path: Path) -> None:
     found.put_all([1, 2])
     found.close()
     found.close()
-    with pytest.raises(ClosedError):
+    with pytest.raises(WriterClosedError):
         asyncio.run(found.put(3))
-    with pytest.raises(ClosedError):
+    with pytest.raises(WriterClosedError):
         found.put_later(4)
     assert written(tmp_path / "a") == {1, 2}
 
@@ -50,7 +50,7 @@ def test_a_row_that_races_with_the_end_is_written_or_refused_and_nobody_hangs(tm
         for number in range(start, start + 1000):
             try:
                 found.put_later(number)
-            except ClosedError:
+            except WriterClosedError:
                 return
             accepted.append(number)
 

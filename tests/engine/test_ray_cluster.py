@@ -19,8 +19,12 @@ from ray_desk import ray_or_skip
 from test_engine_kill import asked_since, counting_server, journaled, query
 
 from sightline import engine
-from sightline.engine import Budget, EngineChoice, Limits, Mapped, StageSpec, ray_map, ray_pool
-from sightline.engine.ray_cluster import connect
+from sightline.calls import ray_map, ray_pool
+from sightline.calls.budget import Budget
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.stages import StageSpec
+from sightline.engine import EngineChoice, Mapped
+from sightline.engine.cluster import connect
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
 
@@ -59,11 +63,11 @@ class Work:
     def pids(self) -> set[int]:
         return {int(file.name) for file in self._pids.iterdir()}
 
-    def spec(self, limits: Limits) -> StageSpec[int, str]:
+    def spec(self, limits: RateLimits) -> StageSpec[int, str]:
         return StageSpec("test", ray_stages.asking, {"url": self.server, "limits": limits, "pids": self._pids})
 
     async def run(
-        self, count: int, limits: Limits, do: Callable[[], object] | None = None, when: int = 300, **options: Any
+        self, count: int, limits: RateLimits, do: Callable[[], object] | None = None, when: int = 300, **options: Any
     ) -> None:
         """Ask so many questions; each time that so many more were answered, `do` something to the workers."""
         work = engine.spread(
@@ -97,7 +101,7 @@ def test_a_killed_worker_costs_at_most_what_it_had_in_flight(
 ) -> None:
     with counting_server(0.1) as server:
         work = Work(cluster, server, tmp_path)
-        asyncio.run(work.run(2400, Limits.at_once(AT_ONCE), work.kill_first, when=600))
+        asyncio.run(work.run(2400, RateLimits.at_once(AT_ONCE), work.kill_first, when=600))
         assert work.done == answers(2400)
         assert work.repeats() <= AT_ONCE, "repeats are what was in flight at the worker that was killed"
         assert len(work.killed) == 1 and len(work.pids()) == 3, "two workers, and one in the place of the dead"
@@ -105,7 +109,7 @@ def test_a_killed_worker_costs_at_most_what_it_had_in_flight(
         assert query(work.workspace, "PRAGMA integrity_check") == [("ok",)]
         # All of it again, from the journal, by new workers: nothing is asked.
         asked, work.done = len(asked_since(server, 0)), []
-        asyncio.run(work.run(2400, Limits.at_once(AT_ONCE)))
+        asyncio.run(work.run(2400, RateLimits.at_once(AT_ONCE)))
         assert work.done == answers(2400) and len(asked_since(server, 0)) == asked
     assert capfd.readouterr().out == "", "stdout is for results alone"
 
@@ -120,7 +124,7 @@ def test_a_lost_node_is_survived_by_the_other(cluster: Any, tmp_path: Path) -> N
     with counting_server(0.02) as server:
         work = Work(cluster, server, tmp_path)
         try:
-            asyncio.run(work.run(2000, Limits.at_once(AT_ONCE), lose))
+            asyncio.run(work.run(2000, RateLimits.at_once(AT_ONCE), lose))
         finally:
             cluster.add_node(**_NODE)
             cluster.wait_for_nodes()
@@ -134,7 +138,7 @@ def test_a_budget_holds_over_both_workers_and_a_death(cluster: Any, tmp_path: Pa
     with counting_server(0.02) as server:
         work = Work(cluster, server, tmp_path)
         with pytest.raises(StoppedError, match=r"budget of \$5.00 is used up") as caught:
-            asyncio.run(work.run(2400, Limits.at_once(AT_ONCE), work.kill_first, budget=budget))
+            asyncio.run(work.run(2400, RateLimits.at_once(AT_ONCE), work.kill_first, budget=budget))
         assert caught.value.exit_code == 3 and caught.value.fix is not None and "--budget" in caught.value.fix
         asked = len(asked_since(server, 0))
         assert 1000 - AT_ONCE <= asked <= 1000 and 5 - 0.005 < budget.spent <= 5 + 1e-9
@@ -145,7 +149,7 @@ def test_a_budget_holds_over_both_workers_and_a_death(cluster: Any, tmp_path: Pa
         # More money, and it goes on where it was.
         work.done = []
         more = Budget.usd(20)
-        asyncio.run(work.run(2400, Limits.at_once(AT_ONCE), budget=more))
+        asyncio.run(work.run(2400, RateLimits.at_once(AT_ONCE), budget=more))
         assert work.done == answers(2400) and len(asked_since(server, 0)) <= 2400 + AT_ONCE
         assert more.spent == pytest.approx(0.005 * (len(asked_since(server, 0)) - asked))
 
@@ -154,7 +158,7 @@ def test_requests_a_minute_are_counted_over_both_workers(cluster: Any, tmp_path:
     with counting_server(0.001) as server:
         work = Work(cluster, server, tmp_path)
         started = time.perf_counter()
-        asyncio.run(work.run(160, Limits(requests_per_minute=1220)))
+        asyncio.run(work.run(160, RateLimits(requests_per_minute=1220)))
         # 20 at once, then 20 a second: a worker with limits of its own would make it in half the time.
         assert time.perf_counter() - started >= (160 - 20) / 20
         assert work.done == answers(160) and len(work.pids()) == 2
@@ -210,7 +214,7 @@ def test_an_item_that_kills_every_worker_stops_the_work_and_is_named(cluster: An
 def test_without_its_coordinator_the_work_stops(cluster: Any, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     coordinators = []
 
-    class Watched(ray_pool.Pool):
+    class Watched(ray_pool.RayPool):
         def __init__(self, ray: Any, coordinator: Any, *rest: Any) -> None:
             super().__init__(ray, coordinator, *rest)
             coordinators.append(coordinator)
@@ -218,11 +222,11 @@ def test_without_its_coordinator_the_work_stops(cluster: Any, tmp_path: Path, mo
     def kill() -> None:
         ray_or_skip().kill(coordinators[0])
 
-    monkeypatch.setattr(ray_map, "Pool", Watched)
+    monkeypatch.setattr(ray_map, "RayPool", Watched)
     with counting_server(0.02) as server:
         work = Work(cluster, server, tmp_path)
         with pytest.raises(StoppedError, match="coordinator"):
-            asyncio.run(work.run(2400, Limits.at_once(AT_ONCE), kill))
+            asyncio.run(work.run(2400, RateLimits.at_once(AT_ONCE), kill))
         assert {f"question {item}" for item, _ in work.done} <= journaled(work.workspace)
 
 

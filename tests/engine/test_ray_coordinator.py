@@ -14,11 +14,12 @@ from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_desk import PickledDesk, link
 
-from sightline.engine import Budget, Journal, Limits
-from sightline.engine.journal import Call, Past
-from sightline.engine.spread_coordinator import Coordinator, UnknownWorkerError
-from sightline.engine.spread_link import Link, SharedGate, SharedJournal, SharedPurse
-from sightline.engine.spread_wire import Leave, Settle
+from sightline.calls.budget import Budget
+from sightline.calls.cluster_worker import CoordinatorLink, RemoteBudget, RemoteJournal, RemoteLimiter
+from sightline.calls.coordinator import Coordinator, Leave, Settle, UnknownWorkerError
+from sightline.calls.journal import EndpointHistory, Journal
+from sightline.calls.journal_tables import Call
+from sightline.calls.rate_limit import RateLimits
 from sightline.errors import StoppedError, UserError
 from sightline.types import ChatReply, Failure
 
@@ -30,7 +31,9 @@ def call(text: str, key: bytes = KEY) -> Call:
 
 
 @asynccontextmanager
-async def two_workers(workspace: Path, budget: Budget | None = None) -> AsyncIterator[tuple[Coordinator, Link, Link]]:
+async def two_workers(
+    workspace: Path, budget: Budget | None = None
+) -> AsyncIterator[tuple[Coordinator, CoordinatorLink, CoordinatorLink]]:
     coordinator = Coordinator(workspace, budget)
     try:
         yield coordinator, link(coordinator, "a"), link(coordinator, "b")
@@ -53,7 +56,7 @@ async def still_waits(task: asyncio.Task[object]) -> bool:
 def test_a_reply_is_acknowledged_when_it_is_on_disk_and_then_known_to_all(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            first, second = SharedJournal(a), SharedJournal(b)
+            first, second = RemoteJournal(a), RemoteJournal(b)
             assert await first.seek(KEY, fresh=False) is None
             await first.record(call("yes"))
             with Journal(tmp_path) as other:
@@ -69,7 +72,7 @@ def test_a_reply_is_acknowledged_when_it_is_on_disk_and_then_known_to_all(tmp_pa
 def test_equal_requests_of_two_workers_are_one_call(tmp_path: Path, result: ChatReply | Failure) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            first, second = SharedJournal(a), SharedJournal(b)
+            first, second = RemoteJournal(a), RemoteJournal(b)
             assert await first.seek(KEY, fresh=False) is None
             waiting = asyncio.create_task(second.seek(KEY, fresh=False))
             assert await still_waits(waiting)
@@ -85,11 +88,11 @@ def test_what_is_known_from_before_comes_over_the_wire(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            assert await SharedJournal(b).past("http://x", "vllm/m", "test", 6) == Past(False, frozenset())
-            await SharedJournal(a).record(call("yes"))
-            await SharedJournal(a).record(given_up)
-            known = await SharedJournal(b).past("http://x", "vllm/m", "test", 6)
-            assert known == Past(True, frozenset({given_up.key}))
+            assert await RemoteJournal(b).past("http://x", "vllm/m", "test", 6) == EndpointHistory(False, frozenset())
+            await RemoteJournal(a).record(call("yes"))
+            await RemoteJournal(a).record(given_up)
+            known = await RemoteJournal(b).past("http://x", "vllm/m", "test", 6)
+            assert known == EndpointHistory(True, frozenset({given_up.key}))
 
     run(main)
 
@@ -98,7 +101,7 @@ def test_what_is_known_from_before_comes_over_the_wire(tmp_path: Path) -> None:
 def test_when_nothing_comes_of_it_another_asks(tmp_path: Path, how: str) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (coordinator, a, b):
-            first, second = SharedJournal(a), SharedJournal(b)
+            first, second = RemoteJournal(a), RemoteJournal(b)
             assert await first.seek(KEY, fresh=False) is None
             waiting = asyncio.create_task(second.seek(KEY, fresh=False))
             assert await still_waits(waiting)
@@ -118,9 +121,9 @@ def test_when_nothing_comes_of_it_another_asks(tmp_path: Path, how: str) -> None
 def test_nobody_can_leave_what_another_asks(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            assert await SharedJournal(b).seek(KEY, fresh=False) is None
+            assert await RemoteJournal(b).seek(KEY, fresh=False) is None
             a.send(Leave(KEY))
-            waiting = asyncio.create_task(SharedJournal(a).seek(KEY, fresh=False))
+            waiting = asyncio.create_task(RemoteJournal(a).seek(KEY, fresh=False))
             assert await still_waits(waiting)
             waiting.cancel()
 
@@ -130,7 +133,7 @@ def test_nobody_can_leave_what_another_asks(tmp_path: Path) -> None:
 def test_what_a_dying_worker_handed_in_is_written_down(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (coordinator, a, _):
-            journal = SharedJournal(a)
+            journal = RemoteJournal(a)
             await journal.seek(KEY, fresh=False)
             recording = asyncio.create_task(journal.record(call("paid")))
             while not coordinator._recording:
@@ -148,7 +151,7 @@ def test_a_journal_that_cannot_be_written_stops_the_worker_with_the_reason(tmp_p
         async with two_workers(tmp_path) as (coordinator, a, _):
             coordinator._journal._writer._write = _no_room  # type: ignore[method-assign]
             with pytest.raises(UserError, match="can't be written"):
-                await SharedJournal(a).record(call("x"))
+                await RemoteJournal(a).record(call("x"))
 
     run(main)
 
@@ -162,7 +165,7 @@ def _no_room(*_: object) -> None:
 def test_hits_reach_the_ledger(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            for journal in (SharedJournal(a), SharedJournal(b)):
+            for journal in (RemoteJournal(a), RemoteJournal(b)):
                 journal.count_hit("test", "vllm/m", 0.25)
             await asyncio.gather(a.close(), b.close())
 
@@ -177,7 +180,7 @@ def test_hits_reach_the_ledger(tmp_path: Path) -> None:
 def test_a_used_up_budget_stops_everybody_with_the_same_words(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path, Budget(1.0)) as (_, a, b):
-            first, second = SharedPurse(a), SharedPurse(b)
+            first, second = RemoteBudget(a), RemoteBudget(b)
             await first.reserve(0.8)
             waiting = asyncio.create_task(second.reserve(0.4))
             assert await still_waits(waiting), "the call in flight may cost less than was set aside"
@@ -194,17 +197,17 @@ def test_a_used_up_budget_stops_everybody_with_the_same_words(tmp_path: Path) ->
 def test_what_a_dead_worker_had_begun_counts_as_spent(tmp_path: Path) -> None:
     """Three calls with money set aside, of which only two had leave to be made."""
 
-    async def begin(worker: Link) -> None:
-        await SharedPurse(worker).reserve(0.3)
-        await SharedGate(worker, "x", Limits.at_once(2)).acquire()
+    async def begin(worker: CoordinatorLink) -> None:
+        await RemoteBudget(worker).reserve(0.3)
+        await RemoteLimiter(worker, "x", RateLimits.at_once(2)).acquire()
 
     async def main() -> None:
         async with two_workers(tmp_path, Budget(1.0)) as (coordinator, a, b):
-            await SharedPurse(b).reserve(0.01)
+            await RemoteBudget(b).reserve(0.01)
             b.send(Settle(1, 0.01))  # What such calls cost is known: more than one may be in flight.
             calls = [asyncio.create_task(begin(a)) for _ in range(3)]
             await asyncio.wait(calls, timeout=0.1)
-            waiting = asyncio.create_task(SharedPurse(b).reserve(0.2))
+            waiting = asyncio.create_task(RemoteBudget(b).reserve(0.2))
             assert await still_waits(waiting)
             coordinator.bury("a")
             await waiting
@@ -223,7 +226,7 @@ def test_no_budget_is_exceeded_whoever_dies(tmp_path: Path, seed: int) -> None:
     async def work(coordinator: Coordinator, name: str) -> None:
         nonlocal paid
         way = link(coordinator, name)
-        purse, gate = SharedPurse(way), SharedGate(way, "x", None)
+        purse, gate = RemoteBudget(way), RemoteLimiter(way, "x", None)
         for _ in range(rng.randint(1, 12)):
             usd = rng.choice([0.01, 0.05, 0.2])
             await purse.reserve(usd)
@@ -253,12 +256,12 @@ def test_no_budget_is_exceeded_whoever_dies(tmp_path: Path, seed: int) -> None:
 def test_calls_at_once_are_counted_over_all_and_freed_by_a_death(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (coordinator, a, b):
-            limits = Limits.at_once(2)
-            first, second = SharedGate(a, "x", limits), SharedGate(b, "x", limits)
+            limits = RateLimits.at_once(2)
+            first, second = RemoteLimiter(a, "x", limits), RemoteLimiter(b, "x", limits)
             slot = await first.acquire()
             await first.acquire()
             waiting = [asyncio.create_task(second.acquire()) for _ in range(2)]
-            elsewhere = asyncio.create_task(SharedGate(b, "y", limits).acquire())
+            elsewhere = asyncio.create_task(RemoteLimiter(b, "y", limits).acquire())
             await elsewhere
             assert await still_waits(waiting[0])
             first.release(slot, ok=True)
@@ -273,8 +276,8 @@ def test_calls_at_once_are_counted_over_all_and_freed_by_a_death(tmp_path: Path)
 def test_a_refusal_of_one_worker_slows_all(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            limits = Limits(start=8, most=8, first_rest=0.0)
-            first, second = SharedGate(a, "x", limits), SharedGate(b, "x", limits)
+            limits = RateLimits(start=8, most=8, first_rest=0.0)
+            first, second = RemoteLimiter(a, "x", limits), RemoteLimiter(b, "x", limits)
             slots = [await first.acquire() for _ in range(8)]
             assert first.release(slots[0], ok=False, refused=True)
             assert not first.release(slots[1], ok=False, refused=True), "news of before the limit was lowered"
@@ -290,8 +293,8 @@ def test_a_refusal_of_one_worker_slows_all(tmp_path: Path) -> None:
 def test_a_slot_that_nobody_waits_for_any_more_is_given_back(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            limits = Limits.at_once(1)
-            first, second = SharedGate(a, "x", limits), SharedGate(b, "x", limits)
+            limits = RateLimits.at_once(1)
+            first, second = RemoteLimiter(a, "x", limits), RemoteLimiter(b, "x", limits)
             slot = await first.acquire()
             waiting = asyncio.create_task(second.acquire())
             assert await still_waits(waiting)
@@ -306,7 +309,7 @@ def test_a_slot_that_nobody_waits_for_any_more_is_given_back(tmp_path: Path) -> 
 def test_tokens_are_counted_when_a_server_begins_to_say_so(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            first, second = SharedGate(a, "x", None), SharedGate(b, "x", None)
+            first, second = RemoteLimiter(a, "x", None), RemoteLimiter(b, "x", None)
             slot = await first.acquire()
             assert not first.counts_tokens
             said = {"limit": "1000", "remaining": "900", "reset": "1s"}
@@ -323,7 +326,7 @@ def test_requests_a_minute_hold_over_both_workers(tmp_path: Path) -> None:
     """On a clock that jumps: ten minutes of calls, and no 60 seconds hold more than allowed."""
     granted: list[float] = []
 
-    async def ask(gate: SharedGate) -> None:
+    async def ask(gate: RemoteLimiter) -> None:
         for _ in range(150):
             slot = await gate.acquire()
             granted.append(asyncio.get_running_loop().time())
@@ -332,7 +335,7 @@ def test_requests_a_minute_hold_over_both_workers(tmp_path: Path) -> None:
     async def main() -> Coordinator:
         coordinator = Coordinator(tmp_path)
         links = [link(coordinator, name) for name in "ab"]
-        await asyncio.gather(*(ask(SharedGate(one, "x", Limits(requests_per_minute=30))) for one in links))
+        await asyncio.gather(*(ask(RemoteLimiter(one, "x", RateLimits(requests_per_minute=30))) for one in links))
         return coordinator
 
     asyncio.run(run_virtual(main()).close())
@@ -348,7 +351,7 @@ def test_many_questions_share_a_round_trip(tmp_path: Path) -> None:
     async def main() -> None:
         coordinator = Coordinator(tmp_path)
         desk = PickledDesk(coordinator, "a")
-        gate = SharedGate(Link(desk), "x", Limits.at_once(1000))
+        gate = RemoteLimiter(CoordinatorLink(desk), "x", RateLimits.at_once(1000))
         await asyncio.gather(*(gate.acquire() for _ in range(1000)))
         assert desk.trips == 1
         await coordinator.close()
@@ -359,7 +362,7 @@ def test_many_questions_share_a_round_trip(tmp_path: Path) -> None:
 def test_a_worker_that_was_given_up_can_ask_nothing_more(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path, Budget(1.0)) as (coordinator, a, _):
-            purse = SharedPurse(a)
+            purse = RemoteBudget(a)
             await purse.reserve(0.1)
             waiting = asyncio.create_task(purse.reserve(5.0))
             assert await still_waits(waiting)
@@ -378,8 +381,8 @@ def test_a_worker_that_was_given_up_can_ask_nothing_more(tmp_path: Path) -> None
 def test_a_call_that_was_broken_off_is_written_down_though_nobody_waits(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (_, a, b):
-            SharedJournal(a).record_later(Call(KEY, "test", "vllm/m", "http://x", 1.0, Failure("cancelled", "", True)))
-            assert await SharedJournal(a).seek(KEY, fresh=False) is None
+            RemoteJournal(a).record_later(Call(KEY, "test", "vllm/m", "http://x", 1.0, Failure("cancelled", "", True)))
+            assert await RemoteJournal(a).seek(KEY, fresh=False) is None
             await asyncio.gather(a.close(), b.close())
 
     run(main)
@@ -390,7 +393,7 @@ def test_a_call_that_was_broken_off_is_written_down_though_nobody_waits(tmp_path
 def test_attempts_of_unknown_cost_count_with_what_was_set_aside(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path, Budget(1.0)) as (coordinator, a, _):
-            purse = SharedPurse(a)
+            purse = RemoteBudget(a)
             await purse.reserve(0.25, "m")
             purse.settle(0.25, None, "m")
             await purse.reserve(0.25, "m")

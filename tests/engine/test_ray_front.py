@@ -19,10 +19,12 @@ from ray_desk import ray_or_skip
 from test_engine_kill import asked_since, counting_server
 
 from sightline import engine
-from sightline.cli.common import EngineOption
-from sightline.engine import Budget, EngineChoice, Limits, Mapped, Shared, Stage, StageSpec
-from sightline.engine.ray_cluster import connect
-from sightline.engine.spread_portable import check_portable
+from sightline.calls.budget import Budget
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.stages import SharedServices, StageSpec, check_portable
+from sightline.cli.options import EngineOption
+from sightline.engine import EngineChoice, Mapped, Stage
+from sightline.engine.cluster import connect
 from sightline.errors import MissingExtraError, StoppedError, UserError
 from sightline.types import Failure
 
@@ -92,7 +94,7 @@ def test_verbs_take_it_as_an_option(given: list[str], expected: str) -> None:
 
 def test_local_is_a_map_with_journal_limits_and_budget(tmp_path: Path) -> None:
     with counting_server(0.001) as server:
-        arguments = {"url": server, "limits": Limits.at_once(16)}
+        arguments = {"url": server, "limits": RateLimits.at_once(16)}
         spec = StageSpec("test", ray_stages.asking, arguments)
         budget = Budget.usd(0.5)
         done = []
@@ -158,10 +160,10 @@ def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> Non
 
 
 def test_a_stage_that_cannot_travel_is_told_before_anything_begins() -> None:
-    def inner(shared: Shared) -> Stage[int, int]:
+    def inner(shared: SharedServices) -> Stage[int, int]:
         return ray_stages.failing(shared)
 
-    check_portable(StageSpec("s", ray_stages.failing, {"limits": Limits(), "budget": 5}))
+    check_portable(StageSpec("s", ray_stages.failing, {"limits": RateLimits(), "budget": 5}))
     for factory in (inner, lambda shared: Stage("s", shared)):
         with pytest.raises(UserError, match="is not a function of a module"):
             check_portable(StageSpec("s", factory))

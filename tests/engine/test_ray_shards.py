@@ -15,11 +15,13 @@ from hypothesis import strategies as st
 from ray_desk import PickledDesk
 from test_engine_kill import asked_since, counting_server, journaled
 
-from sightline.engine import Budget, Limits, Shared, Stage, StageSpec
-from sightline.engine.ray_map import _Plan, _shards
-from sightline.engine.spread_coordinator import Coordinator
-from sightline.engine.spread_wire import ShardDone, Stop
-from sightline.engine.spread_worker import ShardRunner, _Room
+from sightline.calls.budget import Budget
+from sightline.calls.cluster_worker import ShardRunner, _Room
+from sightline.calls.coordinator import Coordinator, ShardDone, Stop
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.ray_map import _Plan, _shards
+from sightline.calls.stages import SharedServices, StageSpec
+from sightline.engine import Stage
 from sightline.errors import MissingExtraError, SightlineError, StoppedError, UserError
 from sightline.types import Failure
 
@@ -45,7 +47,7 @@ def test_results_come_with_the_place_of_their_item_and_failures_keep_their_names
     run(main)
 
 
-def limping(shared: Shared, begun: dict[int, int]) -> Stage[int, int]:
+def limping(shared: SharedServices, begun: dict[int, int]) -> Stage[int, int]:
     """Notes which items were begun, and beside how many others; a `UserError` at item 5."""
     running = 0
 
@@ -178,7 +180,7 @@ def test_two_workers_share_calls_budget_and_journal(tmp_path: Path) -> None:
 
     async def main() -> None:
         with counting_server(0.01) as server:
-            spec = StageSpec("test", ray_stages.asking, {"url": server, "limits": Limits.at_once(32)})
+            spec = StageSpec("test", ray_stages.asking, {"url": server, "limits": RateLimits.at_once(32)})
             coordinator = Coordinator(tmp_path, Budget(1.5))
             workers = [runner(coordinator, name, spec, at_once=64) for name in "ab"]
             shards = [list(range(start, start + 50)) for start in range(0, 500, 50)]

@@ -11,7 +11,7 @@ import pytest
 from models_server import Answer, Received, drop, never, respond, respond_json, serving
 from pictures import random_picture
 from sightline.config.section import Hidden
-from sightline.config.services import ModelSettings
+from sightline.config.settings import ModelSettings
 from sightline.errors import MissingExtraError, UserError
 from sightline.models import Outcome, WireSettings, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec, Usage

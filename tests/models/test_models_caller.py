@@ -11,14 +11,14 @@ import pytest
 
 from models_calling import MODEL, QUICK, ask, calling, rows, run
 from models_server import FaultServer
+from sightline.calls.budget import Budget
+from sightline.calls.chat import open_chat
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.session import CallOptions, purpose
 from sightline.config import Config
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Budget, Limits, purpose
+from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError
-from sightline.models.asking import Asking
-from sightline.models.chat import open_chat
-from sightline.models.picture_limits import PictureLimit
-from sightline.models.settings import WireSettings
+from sightline.models.wire_settings import PictureLimit, WireSettings
 from sightline.types import ChatReply
 
 
@@ -80,7 +80,7 @@ def test_when_the_one_that_asks_is_cancelled_another_asks(tmp_path: Path) -> Non
 def test_a_cancelled_call_gives_its_slot_back(tmp_path: Path) -> None:
     async def main() -> None:
         faults = {f"n{number}": ["never"] for number in range(3)}
-        limits = Limits.at_once(1)
+        limits = RateLimits.at_once(1)
         async with FaultServer(faults) as server, calling(server, tmp_path, limits=limits) as caller:
             tasks = [asyncio.create_task(caller.reply(ask(prompt))) for prompt in faults]
             await asyncio.sleep(0.05)
@@ -140,13 +140,13 @@ def test_a_model_by_its_name_with_journal_and_prices(tmp_path: Path) -> None:
 
     async def main() -> None:
         async with FaultServer() as server:
-            asking = Asking(base_url=server.url, budget=Budget.usd(9))
+            asking = CallOptions(base_url=server.url, budget=Budget.usd(9))
             async with open_chat(MODEL, config, workspace=tmp_path, asking=asking, stage="s") as model:
                 assert model.name == MODEL
                 reply = await model.reply(ask("p", max_tokens=10))
                 assert isinstance(reply, ChatReply) and reply.usd == pytest.approx(0.02)
         with pytest.raises(UserError, match="--local-only"):
-            async with open_chat("openrouter/x/y", workspace=tmp_path, asking=Asking(local_only=True)):
+            async with open_chat("openrouter/x/y", workspace=tmp_path, asking=CallOptions(local_only=True)):
                 raise AssertionError("it must not be opened")
 
     run(main())
@@ -168,7 +168,7 @@ def test_everything_that_changes_the_wire_is_another_call(tmp_path: Path) -> Non
 
             async def once(**fields: Any) -> bool:
                 wire = WireSettings(**fields)
-                asking = Asking(base_url=server.url)
+                asking = CallOptions(base_url=server.url)
                 async with open_chat(MODEL, workspace=tmp_path, asking=asking, wire=wire) as model:
                     reply = await model.reply(ask("p"))
                     assert isinstance(reply, ChatReply)

@@ -11,11 +11,11 @@ from pydantic import BaseModel
 
 from models_calling import MODEL, ask, calling, rows, run
 from models_server import FaultServer
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Prices
-from sightline.engine.breaker import Breaker
+from sightline.calls.circuit_breaker import CircuitBreaker
+from sightline.calls.prices import Prices
+from sightline.config.settings import Price, PriceSettings
 from sightline.errors import StoppedError, UserError
-from sightline.models.structured import Structured, ask_structured
+from sightline.models.structured_output import Structured, ask_structured
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
 
 
@@ -165,7 +165,7 @@ def test_a_server_that_restarts_loses_no_call(tmp_path: Path) -> None:
         server = FaultServer()
         async with server:
             pass
-        breaker = Breaker(server.url, patience=30.0, first_probe=0.05)
+        breaker = CircuitBreaker(server.url, patience=30.0, first_probe=0.05)
         breaker.replied()
         async with calling(server, tmp_path, breaker=breaker) as caller:
             tasks = [asyncio.create_task(caller.reply(ask(f"p{number}"))) for number in range(100)]

@@ -10,11 +10,14 @@ import pytest
 
 from models_calling import MODEL, QUICK, ask, calling, rows, run
 from models_server import FaultServer
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Budget, Journal, Prices, read_ledger
-from sightline.engine.retry import Retry
+from sightline.calls.budget import Budget
+from sightline.calls.caller import Caller
+from sightline.calls.journal import Journal
+from sightline.calls.ledger import read_ledger
+from sightline.calls.prices import Prices
+from sightline.calls.retry import RetryPolicy
+from sightline.config.settings import Price, PriceSettings
 from sightline.errors import StoppedError, UserError
-from sightline.models.caller import Caller
 from sightline.models.failures import failure
 from sightline.models.protocols import Outcome
 from sightline.types import ChatReply, ChatRequest, Usage
@@ -151,7 +154,7 @@ def test_a_server_that_counts_more_than_we_do_is_believed(tmp_path: Path) -> Non
 def test_a_cancelled_call_is_written_down_and_counted(when: str, tmp_path: Path) -> None:
     budget = Budget.usd(100)
     fault = "never" if when == "sent" else "half-sent"
-    slow = Retry(attempts=3, first_seconds=600.0, longest_seconds=600.0)
+    slow = RetryPolicy(attempts=3, first_seconds=600.0, longest_seconds=600.0)
 
     async def main() -> None:
         async with FaultServer({"p": [fault]}) as server:

@@ -12,10 +12,11 @@ import pytest
 
 from models_calling import LIMITS, ask, calling, rows, run
 from models_server import FaultServer
-from sightline.engine import Limits, purpose
-from sightline.engine.breaker import Breaker
+from sightline.calls.caller import Caller
+from sightline.calls.circuit_breaker import CircuitBreaker
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.session import purpose
 from sightline.errors import StoppedError
-from sightline.models.caller import Caller
 from sightline.types import ChatReply, Failure
 
 GOOD = [f"good {number}" for number in range(60)]
@@ -52,13 +53,13 @@ async def ask_all(caller: Caller, prompts: Sequence[str]) -> Came:
 
 
 @asynccontextmanager
-async def new_caller(server: FaultServer, workspace: Path, limits: Limits = LIMITS) -> AsyncIterator[Caller]:
-    breaker = Breaker(server.url, patience=0.3, first_probe=0.02)
+async def new_caller(server: FaultServer, workspace: Path, limits: RateLimits = LIMITS) -> AsyncIterator[Caller]:
+    breaker = CircuitBreaker(server.url, patience=0.3, first_probe=0.02)
     async with calling(server, workspace, limits=limits, breaker=breaker) as caller:
         yield caller
 
 
-async def one_run(server: FaultServer, workspace: Path, prompts: Sequence[str], limits: Limits = LIMITS) -> Came:
+async def one_run(server: FaultServer, workspace: Path, prompts: Sequence[str], limits: RateLimits = LIMITS) -> Came:
     async with new_caller(server, workspace, limits) as caller:
         return await ask_all(caller, prompts)
 
@@ -143,7 +144,7 @@ def test_a_server_that_fails_at_everything_from_the_beginning_stops_the_run(
         async with FaultServer(failing(prompts, fault)) as server:
             for _ in range(2):
                 calls = server.asked.total()
-                came = await one_run(server, tmp_path, prompts, Limits.at_once(8))
+                came = await one_run(server, tmp_path, prompts, RateLimits.at_once(8))
                 # At most those that had used up their attempts before it opened.
                 assert not came.answered and len(came.failed) <= 5 and came.error is not None
                 assert "answer" in came.error.message and "--base-url" in (came.error.fix or "")

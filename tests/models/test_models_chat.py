@@ -12,16 +12,19 @@ import pytest
 
 from models_server import FaultServer
 from pictures import random_picture
+from sightline.calls.budget import Budget
+from sightline.calls.chat import chat_in, open_chat
+from sightline.calls.journal import Journal
+from sightline.calls.plan import CostPlan
+from sightline.calls.privacy_notice import announce_recipient, shows_private_pictures
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.session import CallOptions
+from sightline.calls.stages import LocalServices
 from sightline.config import Config
-from sightline.config.services import Price, PriceSettings
-from sightline.engine import Budget, Journal, Limits, Plan
-from sightline.engine.spreading import SharedHere
+from sightline.config.settings import Price, PriceSettings
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.models import open_transport
-from sightline.models.asking import Asking
-from sightline.models.chat import chat_in, open_chat
-from sightline.models.notice import shows_private_pictures, tell_who_sees
-from sightline.models.opening import find_endpoint
+from sightline.models.transport_factory import find_endpoint
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message
 
 T = TypeVar("T")
@@ -50,7 +53,7 @@ def picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ImagePart:
 
 
 async def told(url: str, workspace: Path, *requests: ChatRequest) -> None:
-    async with open_chat(MODEL, workspace=workspace, asking=Asking(base_url=url, fresh=True)) as model:
+    async with open_chat(MODEL, workspace=workspace, asking=CallOptions(base_url=url, fresh=True)) as model:
         for request in requests:
             assert isinstance(await model.reply(request), ChatReply)
 
@@ -79,9 +82,9 @@ def test_embedders_and_chat_models_share_the_notice(tmp_path: Path, caplog: pyte
         ("the pictures of x", "https://api.example.org/v1"),
         ("pictures", "https://api.example.org/"),
     ):
-        tell_who_sees(tmp_path, endpoint, what)
-    tell_who_sees(tmp_path, "http://localhost:8000/v1", "pictures")
-    tell_who_sees(tmp_path, "anthropic", "pictures")
+        announce_recipient(tmp_path, endpoint, what)
+    announce_recipient(tmp_path, "http://localhost:8000/v1", "pictures")
+    announce_recipient(tmp_path, "anthropic", "pictures")
     assert [message.partition(";")[0] for message in caplog.messages] == [
         "the pictures of x are sent to api.example.org",
         "pictures are sent to anthropic",
@@ -98,7 +101,7 @@ def test_local_only_refuses_before_anything_is_sent(picture: ImagePart, tmp_path
     async def main() -> None:
         async with FaultServer() as server:
             for plan in (False, True):
-                asking = Asking(base_url=elsewhere(server.url), local_only=True, plan=plan)
+                asking = CallOptions(base_url=elsewhere(server.url), local_only=True, plan=plan)
                 with pytest.raises(UserError, match="--local-only allows no call that leaves this machine"):
                     async with open_chat(MODEL, workspace=tmp_path, asking=asking):
                         raise AssertionError("it must not be opened")
@@ -112,24 +115,24 @@ def test_a_plan_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypatch: pytest
 
     async def main() -> None:
         async with FaultServer() as server:
-            asking = Asking(base_url=server.url)
+            asking = CallOptions(base_url=server.url)
             async with open_chat(MODEL, PRICED, workspace=tmp_path, asking=asking, stage="annotate") as model:
                 await model.reply(ask("p0", max_tokens=100))
             asked = server.asked.total()
             requests = [ask(f"p{number}", max_tokens=100) for number in range(10)]
-            planned = Asking(base_url=server.url, plan=True)
+            planned = CallOptions(base_url=server.url, plan=True)
             async with open_chat(MODEL, PRICED, workspace=tmp_path, asking=planned, stage="annotate") as model:
                 found = model.plan(requests)
                 assert (found.stage, found.calls, found.journaled) == ("annotate", 9, 1)
                 assert found.usd is not None and found.usd.low < found.usd.likely < found.usd.high
                 judged = model.for_stage("judge").plan(requests, calls=1000)
                 assert (judged.stage, judged.calls, judged.journaled) == ("judge", 900, 100)
-                assert "nothing has been spent · start it with --budget" in str(Plan((found, judged)))
+                assert "nothing has been spent · start it with --budget" in str(CostPlan((found, judged)))
                 assert model.for_stage("judge", fresh=True).plan(requests).calls == 10
                 with pytest.raises(SightlineError, match="while a plan was made"):
                     await model.reply(ask("new"))
             assert server.asked.total() == asked == 1
-        async with open_chat("openai/gpt-5-mini", workspace=tmp_path, asking=Asking(plan=True)) as model:
+        async with open_chat("openai/gpt-5-mini", workspace=tmp_path, asking=CallOptions(plan=True)) as model:
             assert model.plan([ask("p")]).calls == 1
 
     run(main())
@@ -138,7 +141,7 @@ def test_a_plan_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypatch: pytest
 def test_the_budget_is_shared_by_models_and_stages(tmp_path: Path) -> None:
     async def main() -> None:
         async with FaultServer() as server:
-            asking = Asking(base_url=server.url, budget=Budget.usd(0.1))  # Five calls of two cents.
+            asking = CallOptions(base_url=server.url, budget=Budget.usd(0.1))  # Five calls of two cents.
             done = 0
             with pytest.raises(StoppedError, match="is used up"):
                 for stage in ("annotate", "judge"):
@@ -156,9 +159,9 @@ def test_inside_a_stage_journal_budget_and_limits_are_those_that_all_share(
 ) -> None:
     async def main() -> None:
         async with FaultServer() as server:
-            asking = Asking(base_url=elsewhere(server.url), limits=Limits(start=2, most=2))
+            asking = CallOptions(base_url=elsewhere(server.url), limits=RateLimits(start=2, most=2))
             with Journal(tmp_path / "ws") as journal:
-                shared = SharedHere(journal, Budget.usd(0.05))  # Two calls of two cents.
+                shared = LocalServices(journal, Budget.usd(0.05))  # Two calls of two cents.
                 callers = [chat_in(shared, MODEL, PRICED, asking=asking, stage=stage) for stage in ("a", "b")]
                 replies = [await caller.reply(ask("p", picture, max_tokens=100)) for caller in callers]
                 assert [isinstance(one, ChatReply) and one.from_journal for one in replies] == [False, True]
@@ -178,7 +181,7 @@ def test_no_more_connections_than_allowed(tmp_path: Path) -> None:
     async def main() -> None:
         async with FaultServer(seconds=0.01) as server:
             server.capacity = 3
-            asking = Asking(base_url=server.url, limits=Limits(start=3, most=3))
+            asking = CallOptions(base_url=server.url, limits=RateLimits(start=3, most=3))
             async with open_chat(MODEL, workspace=tmp_path, asking=asking) as model:
                 replies = await asyncio.gather(*(model.reply(ask(f"p{number}")) for number in range(30)))
             assert all(isinstance(reply, ChatReply) for reply in replies)
@@ -205,12 +208,15 @@ def test_where_models_of_other_kinds_would_be_asked() -> None:
 def test_a_missing_key_offers_what_the_verb_can_do_without(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
-    async def main(asking: Asking) -> None:
+    async def main(asking: CallOptions) -> None:
         async with open_chat("openai/gpt-5-mini", workspace=tmp_path, asking=asking):
             raise AssertionError("it must not be opened")
 
     built_in = "use --model builtin/photos (free, on this machine, weaker)"
-    for asking, offered in ((Asking(), "use --model ollama/llava (free"), (Asking(instead=built_in), built_in)):
+    for asking, offered in (
+        (CallOptions(), "use --model ollama/llava (free"),
+        (CallOptions(instead=built_in), built_in),
+    ):
         with pytest.raises(UserError) as caught:
             run(main(asking))
         assert caught.value.message == "OPENAI_API_KEY is not set, so openai/gpt-5-mini can't be asked."
@@ -237,7 +243,7 @@ def test_a_refusal_says_what_to_do(
     async def main() -> None:
         async with FaultServer({"p": [fault]}) as server:
             with pytest.raises(SightlineError) as caught:
-                async with open_chat("openai/m", workspace=tmp_path, asking=Asking(base_url=server.url)) as model:
+                async with open_chat("openai/m", workspace=tmp_path, asking=CallOptions(base_url=server.url)) as model:
                     await model.reply(replace(ask("p"), model="openai/m"))
             assert says.replace("URL", server.url) in str(caught.value)
             assert "sk-wrong" not in str(caught.value) and caught.value.fix

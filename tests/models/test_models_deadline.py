@@ -6,7 +6,7 @@ import asyncio
 
 import pytest
 
-from sightline.models.deadline import Deadline
+from sightline.models.http import Deadline
 
 SHORT, LONG = 0.02, 600.0
 

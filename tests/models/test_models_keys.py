@@ -8,13 +8,12 @@ import logging
 import pytest
 
 from models_server import chat, respond_json, serving
+from sightline.calls.batches import BatchClient
 from sightline.config.section import Hidden
-from sightline.config.services import ModelSettings
+from sightline.config.settings import ModelSettings
 from sightline.errors import UserError
-from sightline.models.batches import BatchServer
-from sightline.models.keys import find_key
-from sightline.models.names import parse_name
-from sightline.models.opening import open_transport
+from sightline.models.providers import find_key, parse_name
+from sightline.models.transport_factory import open_transport
 from sightline.types import ChatRequest, Message
 
 OURS, BOX = "http://gpu-box:8000/v1", "https://elsewhere.example/v1"
@@ -83,7 +82,7 @@ def test_a_jobs_folder_gets_no_key_for_an_address_of_its_own(
 
     async def go() -> list[str | None]:
         async with serving(lambda _: respond_json({"data": []})) as server:
-            async with BatchServer.open("openai/m", server.base_url) as batches:
+            async with BatchClient.open("openai/m", server.base_url) as batches:
                 assert [row async for row in batches.batches()] == []
             return [request.headers.get("authorization") for request in server.requests]
 

@@ -8,10 +8,10 @@ import pytest
 
 from models_server import Answer, Received, chat, never, respond, respond_json, responses, said, serving
 from sightline.config.section import Hidden
-from sightline.config.services import ModelSettings
+from sightline.config.settings import ModelSettings
 from sightline.errors import MissingExtraError, UserError
 from sightline.models import Outcome, WireSettings, leaves_machine, open_transport, parse_name
-from sightline.models.names import PROVIDERS
+from sightline.models.providers import PROVIDERS
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
 

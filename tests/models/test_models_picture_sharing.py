@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from PIL import Image
 
-from sightline.models import picture_box
-from sightline.models.picture_box import PictureBox
-from sightline.models.picture_limits import PictureLimit
+from sightline.models import picture_cache
+from sightline.models.picture_cache import PictureCache
+from sightline.models.wire_settings import PictureLimit
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
 LIMIT = PictureLimit(side=64)
@@ -25,8 +25,8 @@ class Slowly:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made = 0
         self.go = threading.Event()
-        self._fit = picture_box.fit
-        monkeypatch.setattr(picture_box, "fit", self)
+        self._fit = picture_cache.fit
+        monkeypatch.setattr(picture_cache, "fit", self)
 
     def __call__(self, *given: Any) -> tuple[bytes, str]:
         self.made += 1
@@ -40,8 +40,8 @@ def request_(tmp_path: Path) -> ChatRequest:
     return ChatRequest("m", (Message("user", (ImagePart(str(tmp_path / "a.png")), "What?")),))
 
 
-def boxes(count: int, **options: Any) -> list[PictureBox]:
-    return [PictureBox.shared(LIMIT, folder=None, memory_bytes=1 << 20, **options) for _ in range(count)]
+def boxes(count: int, **options: Any) -> list[PictureCache]:
+    return [PictureCache.shared(LIMIT, folder=None, memory_bytes=1 << 20, **options) for _ in range(count)]
 
 
 def test_two_models_at_once_and_a_third_later(monkeypatch: pytest.MonkeyPatch, request_: ChatRequest) -> None:
@@ -97,7 +97,7 @@ def test_other_rules_are_another_box_and_nothing_is_held_for_ever() -> None:
     one, two = boxes(2)
     (offline,) = boxes(1, allow_web=False)
     assert one is two and one is not offline
-    held = len(picture_box._SHARED)
+    held = len(picture_cache._SHARED)
     del one, two, offline
     gc.collect()
-    assert len(picture_box._SHARED) <= held - 2
+    assert len(picture_cache._SHARED) <= held - 2

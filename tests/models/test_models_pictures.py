@@ -15,9 +15,9 @@ from PIL import Image
 
 from pictures import random_picture
 from sightline.corpus.names import file_uri
-from sightline.models.picture_box import PictureBox
-from sightline.models.picture_limits import LIMITS, PictureLimit, limit_of
-from sightline.models.pictures import Prepared, fit, picture_sha256, read_source
+from sightline.models.picture_cache import PictureCache
+from sightline.models.pictures import PreparedPicture, fit, picture_sha256, read_source
+from sightline.models.wire_settings import LIMITS, PictureLimit, limit_of
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
 LIMIT = PictureLimit(side=200, low_side=50)
@@ -137,7 +137,7 @@ def test_too_many_bytes_are_squeezed() -> None:
     ],
 )
 def test_a_hostile_picture_is_a_failure(data: bytes) -> None:
-    got = PictureBox(LIMIT).prepare_one(ImagePart("evil.jpg", data))
+    got = PictureCache(LIMIT).prepare_one(ImagePart("evil.jpg", data))
     assert isinstance(got, Failure)
     assert (got.kind, got.retryable) == ("bad-picture", False)
     assert "evil.jpg" in got.message
@@ -162,7 +162,7 @@ def test_whatever_bytes_a_picture_has_it_is_sent_or_refused(data: bytes, spoilt:
     for at, bytes_ in spoilt:
         at %= len(data)
         data = data[:at] + bytes_ + data[at + len(bytes_) :]
-    got = PictureBox(LIMIT).prepare_one(ImagePart("x", data))
+    got = PictureCache(LIMIT).prepare_one(ImagePart("x", data))
     if isinstance(got, Failure):
         assert got.kind == "bad-picture"
     else:
@@ -195,27 +195,27 @@ def test_a_source_that_gives_nothing(source: str) -> None:
 
 def test_an_address_on_the_web_is_passed_on_unless_all_stays_here() -> None:
     part = ImagePart("HTTPS://example.org/a%20b.jpg?x=1")
-    got = PictureBox(LIMIT).prepare_one(part)
-    assert isinstance(got, Prepared)
+    got = PictureCache(LIMIT).prepare_one(part)
+    assert isinstance(got, PreparedPicture)
     assert got.text == part.source
     assert picture_sha256(part) == hashlib.sha256(part.source.encode()).hexdigest()
-    refused = PictureBox(LIMIT, allow_web=False).prepare_one(part)
+    refused = PictureCache(LIMIT, allow_web=False).prepare_one(part)
     assert isinstance(refused, Failure)
     assert refused.kind == "unsupported"
 
 
-def prepared(box: PictureBox, *parts: ImagePart) -> Any:
+def prepared(box: PictureCache, *parts: ImagePart) -> Any:
     return asyncio.run(box.prepare(ChatRequest("m", (Message("user", parts),))))
 
 
 def test_a_box_prepares_each_picture_once(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sightline.models import picture_box
+    from sightline.models import picture_cache
 
     calls: list[int] = []
-    monkeypatch.setattr(picture_box, "fit", lambda *given: calls.append(1) or fit(*given))
+    monkeypatch.setattr(picture_cache, "fit", lambda *given: calls.append(1) or fit(*given))
     path = tmp_path / "a.jpg"
     path.write_bytes(encoded(random_picture(1, (400, 300))))
-    box = PictureBox(LIMIT)
+    box = PictureCache(LIMIT)
     part = ImagePart(str(path))
     first = prepared(box, part, ImagePart("same", path.read_bytes()))
     again = prepared(box, part)
@@ -229,7 +229,7 @@ def test_a_box_prepares_each_picture_once(tmp_path: Path, monkeypatch: pytest.Mo
 
 
 def test_a_box_remembers_no_more_than_it_may() -> None:
-    box = PictureBox(LIMIT, memory_bytes=20_000)
+    box = PictureCache(LIMIT, memory_bytes=20_000)
     for seed in range(20):
         box.prepare_one(ImagePart("x", encoded(random_picture(seed))))
     assert sum(len(ready.url) for ready in box._ready.values()) <= 20_000
@@ -237,23 +237,23 @@ def test_a_box_remembers_no_more_than_it_may() -> None:
 
 
 def test_smaller_pictures_are_kept_on_disk(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sightline.models import picture_box
+    from sightline.models import picture_cache
 
     large, small = encoded(random_picture(1, (400, 300))), encoded(random_picture(1, (40, 30)))
-    first = PictureBox(LIMIT, folder=tmp_path / "cache").prepare_one(ImagePart("x", large))
-    PictureBox(LIMIT, folder=tmp_path / "cache").prepare_one(ImagePart("x", small))
+    first = PictureCache(LIMIT, folder=tmp_path / "cache").prepare_one(ImagePart("x", large))
+    PictureCache(LIMIT, folder=tmp_path / "cache").prepare_one(ImagePart("x", small))
     files = [path for path in (tmp_path / "cache").rglob("*") if path.is_file()]
     assert [path.name for path in files] == [f"{hashlib.sha256(large).hexdigest()}-200-{LIMIT.bytes}.jpg"]
 
     def forbidden(*_: object) -> None:
         raise AssertionError("prepared again")
 
-    monkeypatch.setattr(picture_box, "fit", forbidden)
-    assert PictureBox(LIMIT, folder=tmp_path / "cache").prepare_one(ImagePart("x", large)) == first
+    monkeypatch.setattr(picture_cache, "fit", forbidden)
+    assert PictureCache(LIMIT, folder=tmp_path / "cache").prepare_one(ImagePart("x", large)) == first
 
 
 def test_one_bad_picture_fails_the_request() -> None:
-    box = PictureBox(LIMIT)
+    box = PictureCache(LIMIT)
     got = prepared(box, ImagePart("good", encoded(random_picture(1))), ImagePart("bad.jpg", b"no"))
     box.close()
     assert isinstance(got, Failure)

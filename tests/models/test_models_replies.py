@@ -12,8 +12,7 @@ from models_server import chat, responses, said
 from sightline.models.openai_chat import read_chat
 from sightline.models.openai_responses import read_responses
 from sightline.models.protocols import Outcome
-from sightline.models.said import Said, judge
-from sightline.models.usage import read_usage
+from sightline.models.replies import ReplyText, check_reply, read_usage
 from sightline.types import ChatReply, ChatRequest, Message, ToolCall, Usage
 
 HELLO = ChatRequest("vllm/m", (Message("user", ("Hello",)),))
@@ -22,7 +21,7 @@ HELLO = ChatRequest("vllm/m", (Message("user", ("Hello",)),))
 def reply(payload: dict[str, Any], read: Any = read_chat) -> ChatReply:
     found = read(payload)
     assert found is not None
-    result = judge(found, HELLO).result
+    result = check_reply(found, HELLO).result
     assert isinstance(result, ChatReply), result
     return result
 
@@ -182,6 +181,6 @@ _PAYLOAD = st.fixed_dictionaries(
 def test_whatever_json_a_server_sends_the_readers_never_raise(payload: dict[str, Any]) -> None:
     for read in (read_chat, read_responses):
         found = read(payload)
-        assert found is None or isinstance(found, Said)
+        assert found is None or isinstance(found, ReplyText)
         if found is not None:
-            assert isinstance(judge(found, HELLO), Outcome)
+            assert isinstance(check_reply(found, HELLO), Outcome)

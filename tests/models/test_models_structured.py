@@ -11,10 +11,8 @@ from hypothesis import strategies as st
 from pydantic import BaseModel, Field, TypeAdapter, field_validator
 
 from sightline.models import ScriptedModel, Structured, ask_structured
-from sightline.models.json_text import fitting_json, json_values
-from sightline.models.schema_check import complaints
-from sightline.models.schemas import is_strict, strict_schema
-from sightline.models.structured import Wanted
+from sightline.models.json_schema import fitting_json, is_strict, json_values, schema_errors, strict_schema
+from sightline.models.structured_output import ReplySchema
 from sightline.types import ChatRequest, Failure, Message
 
 NESTED = {
@@ -174,12 +172,12 @@ def test_the_strict_form() -> None:
     assert zoo["required"] == ["pet", "best", "rest", "when"]
     assert zoo["properties"]["best"]["properties"]["kind"]
     value = {"pet": {"kind": "cat"}, "best": {"kind": "dog", "age": 1}, "rest": [], "when": "now"}
-    assert complaints(value, schema) == []
-    assert complaints({**value, "pet": {"kind": "cow"}}, schema) != []
+    assert schema_errors(value, schema) == []
+    assert schema_errors({**value, "pet": {"kind": "cow"}}, schema) != []
 
 
 def test_an_open_dictionary_can_not_be_strict() -> None:
-    wanted = Wanted.of(Open)
+    wanted = ReplySchema.of(Open)
     assert not is_strict(wanted.schema)
     got, _ = ask(Open, '{"counts": {"a": 1}}')
     assert isinstance(got, Structured)
@@ -225,10 +223,10 @@ def test_an_open_dictionary_can_not_be_strict() -> None:
     ],
 )
 def test_schema_keywords(value: Any, schema: Any, fits: bool) -> None:
-    assert (complaints(value, schema) == []) is fits
+    assert (schema_errors(value, schema) == []) is fits
 
 
-COLOURS = Wanted.of(Colours)
+COLOURS = ReplySchema.of(Colours)
 _SHADES = st.builds(Shade, strength=st.floats(0, 1))
 _COLOURS = st.builds(
     Colours,
@@ -254,9 +252,9 @@ def _changed(value: Any, path: list[int], odd: Any) -> Any:
 @given(_COLOURS, st.lists(st.integers(0, 3), max_size=3), _ODD)
 def test_our_check_and_the_type_agree(value: Colours, path: list[int], odd: Any) -> None:
     good = value.model_dump(mode="json")
-    assert complaints(good, COLOURS.schema) == []
+    assert schema_errors(good, COLOURS.schema) == []
     changed = _changed(good, path, odd)
-    if not complaints(changed, COLOURS.schema):
+    if not schema_errors(changed, COLOURS.schema):
         COLOURS.adapter.validate_python(changed)
     elif not isinstance(changed, dict) or "more" not in repr(changed):
         # What the type takes and the schema does not is only what pydantic turns into the right kind by itself.
@@ -288,4 +286,4 @@ def test_hostile_json_does_not_break_or_hang() -> None:
     assert list(json_values("[" * 100_000)) == []
     assert list(json_values('{"a": NaN}')) == []
     deep = '{"n":' * 500 + "{}" + "}" * 500
-    assert complaints(next(iter(json_values(deep))), NESTED)
+    assert schema_errors(next(iter(json_values(deep))), NESTED)

@@ -188,7 +188,7 @@ def test_no_such_model(tmp_path: Path) -> None:
 @pytest.fixture(scope="module")
 def glimpse_model(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """As `sightline train` leaves it."""
-    from sightline.train.models import open_model
+    from sightline.reason.train.models import open_model
 
     folder = tmp_path_factory.mktemp("glimpse")
     model, processor = open_model("glimpse-tiny", ["Is it red? It is blue."] * 3)
@@ -207,7 +207,7 @@ def shown(*colours: str) -> ChatRequest:
 
 
 def test_a_model_that_was_trained_here_answers(glimpse_model: Path) -> None:
-    from sightline.train.eye import TOKENS
+    from sightline.reason.train.glimpse_vision import TOKENS
 
     one, two = ask(glimpse_model, shown("red"), shown("red", "blue"))
     assert said(two).usage.input - said(one).usage.input == TOKENS
@@ -215,7 +215,7 @@ def test_a_model_that_was_trained_here_answers(glimpse_model: Path) -> None:
 
 
 def test_what_lora_added_is_asked_with_its_base(glimpse_model: Path, tmp_path: Path) -> None:
-    from sightline.train.models import open_model, with_lora
+    from sightline.reason.train.models import open_model, with_lora
 
     model, processor = open_model(str(glimpse_model), ())
     adapted = with_lora(model, 2)
@@ -249,7 +249,7 @@ def test_a_folder_is_opened_without_asking_the_hub(made: str, request: pytest.Fi
 def test_an_adapter_to_a_folder_is_opened_without_asking_the_hub(
     glimpse_model: Path, tmp_path: Path, asked: list[str], whole: bool
 ) -> None:
-    from sightline.train.models import open_model, with_lora
+    from sightline.reason.train.models import open_model, with_lora
 
     model, processor = open_model(str(glimpse_model), ())
     with_lora(model, 2).save_pretrained(tmp_path / "model")

@@ -14,7 +14,7 @@ import pytest
 from models_server import Received, after, chat, respond_json, responses, said, serving
 from pictures import random_picture
 from sightline.config.section import Hidden
-from sightline.config.services import ModelSettings
+from sightline.config.settings import ModelSettings
 from sightline.models import Outcome, WireSettings, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec
 

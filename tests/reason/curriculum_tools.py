@@ -10,13 +10,13 @@ from typing import Any
 
 from PIL import Image
 
-from sightline import bench
+from sightline import benchmark
 from sightline.io import read_jsonl
-from sightline.reason.curriculum.compiling import Compiled, Settings, compile_curriculum
-from sightline.reason.curriculum.plan import Plan
+from sightline.reason.curriculum.compiler import Compiled, CurriculumSettings, compile_curriculum
+from sightline.reason.curriculum.plan import CurriculumPlan
 from sightline.types import Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
-from sightline.world.choose import choose_task
-from sightline.world.choose.benchmark import write_choose_benchmark
+from sightline_world.choose import choose_task
+from sightline_world.choose.benchmark import write_choose_benchmark
 
 STEPS = (
     Step("summary", "Two pictures of one table are to be compared, to find what was taken away."),
@@ -64,13 +64,13 @@ def written(
                 paint(folder / "pictures" / ref.id, seed=len(pictures) + 1000)
                 pictures[ref.id] = Picture(ref.id, f"pictures/{ref.id}", width=64, height=48)
     truths = {name: (truth or {}).get(name, Choice("A", steps=tuple(steps))) for name in asked}
-    bench.write(Benchmark("b", Corpus("b", pictures), asked, truths), folder, force=True)
+    benchmark.write(Benchmark("b", Corpus("b", pictures), asked, truths), folder, force=True)
     return folder
 
 
-def compiled(folder: Path, tmp_path: Path, plan: str | Plan = "mir", **settings: Any) -> Compiled:
+def compiled(folder: Path, tmp_path: Path, plan: str | CurriculumPlan = "mir", **settings: Any) -> Compiled:
     """The curriculum of a benchmark, in `out`."""
-    return compile_curriculum(folder, plan, tmp_path / "out", Settings(**settings))
+    return compile_curriculum(folder, plan, tmp_path / "out", CurriculumSettings(**settings))
 
 
 def with_step(kind: str, text: str) -> list[Step]:

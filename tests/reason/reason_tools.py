@@ -12,8 +12,8 @@ import orjson
 
 import models_server as wire
 from pictures import random_picture
-from sightline import bench
-from sightline.reason.steps.replies import Caption, Placed, Reasoning, Region
+from sightline import benchmark
+from sightline.reason.steps.annotation import PlacedText, Reasoning, StepCaption, StepRegion
 from sightline.types import Answer, Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
 
 KEYS = "ABCD"
@@ -41,7 +41,7 @@ def choose_bench(folder: Path, tasks: int = 6, pictures: int = 2) -> Benchmark:
         )
         truth[f"q{number}"] = Choice(KEYS[number % 4])
     made = Benchmark("small", Corpus("small", shown), asked, truth, metrics=("accuracy",))
-    return bench.write(made, folder, force=True)
+    return benchmark.write(made, folder, force=True)
 
 
 def mixed_bench(folder: Path, tasks: int) -> Benchmark:
@@ -49,7 +49,7 @@ def mixed_bench(folder: Path, tasks: int) -> Benchmark:
     made = choose_bench(folder, tasks)
     free = Task("free", "answer", ("Question 99: how far from ", *made.tasks["q0"].pictures, " is it?"))
     both = replace(made, tasks={"free": free, **made.tasks}, truth={**made.truth, "free": Answer("12 km")})
-    return bench.write(both, folder, force=True)
+    return benchmark.write(both, folder, force=True)
 
 
 def content(received: wire.Received) -> list[dict[str, Any]]:
@@ -114,18 +114,18 @@ def reasoning_of(steps: Sequence[Step], refs: Sequence[PictureRef], key: str) ->
         by_kind.setdefault(step.kind, []).append(step)
     at = {ref.id: place for place, ref in enumerate(refs, 1)}
 
-    def placed(kind: str) -> Placed:
+    def placed(kind: str) -> PlacedText:
         step = by_kind[kind][0]
         regions = []
         for ref in step.pictures:
             box = ref.region
             edges = (0.0, 0.0, 1.0, 1.0) if box is None else (box.left, box.top, box.right, box.bottom)
-            regions.append(Region(at[ref.id], *edges))
-        return Placed(step.text, regions)
+            regions.append(StepRegion(at[ref.id], *edges))
+        return PlacedText(step.text, regions)
 
     return Reasoning(
         by_kind["summary"][0].text,
-        [Caption(at[step.pictures[0].id], step.text) for step in by_kind["caption"]],
+        [StepCaption(at[step.pictures[0].id], step.text) for step in by_kind["caption"]],
         placed("text-to-region"),
         placed("region-to-region"),
         by_kind["conclusion"][0].text,

@@ -9,11 +9,11 @@ import pytest
 from reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 
 import models_server as wire
-from sightline import bench
+from sightline import benchmark
 from sightline.errors import UserError
+from sightline.metrics.statistics import holm
 from sightline.reason.ablations import ARMS, Ablations
-from sightline.run.questions import Ablation, Questions, Shown
-from sightline.score.statistics import holm
+from sightline.runs.task_prompt import Ablation, ShownPicture, TaskPrompts
 from sightline.types import Benchmark, Failure, Option, PictureRef, Task
 
 MODEL = "vllm/stub"
@@ -22,9 +22,9 @@ MODEL = "vllm/stub"
 def put(made: Benchmark, task: Task, **left_out: bool) -> list[str]:
     """A question as it is put: words, and pictures by name in angle brackets."""
     strangers = tuple(ref for other in made.tasks.values() for ref in other.pictures)
-    content = Questions(made.corpus.pictures, ablation=Ablation(**left_out), strangers=strangers).content(task)
+    content = TaskPrompts(made.corpus.pictures, ablation=Ablation(**left_out), strangers=strangers).content(task)
     assert not isinstance(content, Failure)
-    return [f"<{part.ref.id}>" if isinstance(part, Shown) else part for part in content]
+    return [f"<{part.ref.id}>" if isinstance(part, ShownPicture) else part for part in content]
 
 
 def test_what_each_ablation_leaves(tmp_path: Path) -> None:
@@ -60,7 +60,7 @@ def test_pictures_in_options_count_as_pictures(tmp_path: Path) -> None:
 def test_the_needs_of_a_model_are_found(tmp_path: Path) -> None:
     """It knows the answer where it sees both pictures, in whatever order and with whatever words; else it says A."""
     choose_bench(tmp_path / "bench", 40)
-    made = bench.read(tmp_path / "bench")
+    made = benchmark.read(tmp_path / "bench")
     keys = {str(place): truth.option for place, truth in enumerate(made.truth.values())}  # type: ignore[union-attr]
     seen: dict[str, str] = {}
 
@@ -136,11 +136,11 @@ def test_only_tasks_that_the_metric_scores_are_asked_and_counted(tmp_path: Path)
 
 def test_the_metric_is_the_one_that_scores_the_most_tasks(tmp_path: Path) -> None:
     made = mixed_bench(tmp_path / "bench", 3)
-    bench.write(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
+    benchmark.write(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
     asked = Ablations(tmp_path / "bench", MODEL).asked()
     assert (asked.metric, asked.metrics, [*asked.benchmark.tasks]) == ("accuracy", ("accuracy",), ["q0", "q1", "q2"])
     for nothing in (replace(made, truth={"free": made.truth["free"]}), replace(made, tasks={}, truth={}, metrics=())):
-        bench.write(nothing, tmp_path / "bench", force=True)
+        benchmark.write(nothing, tmp_path / "bench", force=True)
         with pytest.raises(UserError, match='no task of "small" can be asked and scored'):
             Ablations(tmp_path / "bench", MODEL).asked()
 

@@ -16,10 +16,10 @@ from curriculum_tools import STEPS, drawn, lines, question, written
 from sightline.cli import main
 from sightline.cli.curriculum import curriculum
 from sightline.errors import UserError
-from sightline.reason.curriculum import compiling
-from sightline.reason.curriculum.budget import lay_out
-from sightline.reason.curriculum.compiling import Settings, compile_curriculum
+from sightline.reason.curriculum import compiler
+from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
 from sightline.reason.curriculum.formats import FORMATS
+from sightline.reason.curriculum.schedule import lay_out
 from sightline.types import Step
 
 
@@ -57,7 +57,7 @@ def test_json_is_one_object(bench: Path, tmp_path: Path, capsys: pytest.CaptureF
 
 def test_the_same_seed_gives_the_same_bytes(bench: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        compile_curriculum(bench, "mir", tmp_path / name, Settings(format="trl", seed=seed))
+        compile_curriculum(bench, "mir", tmp_path / name, CurriculumSettings(format="trl", seed=seed))
     a, b, c = (contents(tmp_path / name) for name in "abc")
     assert a == b
     assert a["train.jsonl"] != c["train.jsonl"]
@@ -66,7 +66,7 @@ def test_the_same_seed_gives_the_same_bytes(bench: Path, tmp_path: Path) -> None
 def test_arms_have_the_same_tokens_when_asked(bench: Path, tmp_path: Path) -> None:
     totals, longest = [], 0
     for plan in ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced", "faded"):
-        done = compile_curriculum(bench, plan, tmp_path / plan, Settings(tokens=40_000))
+        done = compile_curriculum(bench, plan, tmp_path / plan, CurriculumSettings(tokens=40_000))
         totals.append(done.tokens)
         longest = max(longest, done.proof["longest_record"])
     assert max(abs(total - 40_000) for total in totals) <= 6 * longest / 2
@@ -79,7 +79,7 @@ def test_a_tokenizer_counts_exactly(bench: Path, tmp_path: Path) -> None:
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    settings = Settings(tokenizer=str(tmp_path), picture_tokens=7, limit=6)
+    settings = CurriculumSettings(tokenizer=str(tmp_path), picture_tokens=7, limit=6)
     done = compile_curriculum(bench, "full-chain", tmp_path / "out", settings)
     rows = lines(tmp_path / "out/01-full-chain.jsonl")
     for row in rows:
@@ -117,9 +117,9 @@ def test_a_full_disk_is_said_with_the_place(bench: Path, tmp_path: Path, monkeyp
     def full(*_: object) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(compiling, "write_json", full)
+    monkeypatch.setattr(compiler, "write_json", full)
     with pytest.raises(UserError, match=r"out can't be written: No space left on device\.\n  make room"):
-        compile_curriculum(bench, "plain", tmp_path / "out", Settings(limit=2))
+        compile_curriculum(bench, "plain", tmp_path / "out", CurriculumSettings(limit=2))
     assert list(tmp_path.iterdir()) == []
 
 
@@ -129,7 +129,7 @@ def test_a_stop_says_that_nothing_is_there(
     def stopped(*_: object) -> None:
         raise KeyboardInterrupt
 
-    monkeypatch.setattr(compiling, "lay_out", stopped)
+    monkeypatch.setattr(compiler, "lay_out", stopped)
     with pytest.raises(SystemExit) as ended:
         main(["curriculum", str(bench), "--plan", "plain", "--out", str(tmp_path / "out")])
     assert ended.value.code == 130
@@ -186,13 +186,13 @@ def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest
         held.append(tracemalloc.get_traced_memory()[0])
         return lay_out(*given)
 
-    monkeypatch.setattr(compiling, "lay_out", measured)
+    monkeypatch.setattr(compiler, "lay_out", measured)
     long = [*STEPS[:3], Step("text-to-region", " ".join(f"word{n}" for n in range(500))), *STEPS[4:]]
     for count in (10, 40, 160):  # What is loaded once is loaded by the first.
         tasks = [question(f"q{n}", prompt=question("shown").prompt) for n in range(count)]
         folder = written(tmp_path / f"b{count}", tasks, long)
         tracemalloc.start()
-        compile_curriculum(folder, "full-chain", tmp_path / f"out{count}", Settings(pictures="leave"))
+        compile_curriculum(folder, "full-chain", tmp_path / f"out{count}", CurriculumSettings(pictures="leave"))
         tracemalloc.stop()
     assert held[2] - held[1] < 120 * 800
 
@@ -200,13 +200,13 @@ def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest
 def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path) -> None:
     """What was trained, and what a user put there, is nobody's to delete."""
     out = tmp_path / "out"
-    compile_curriculum(bench, "mir", out, Settings(limit=24))
+    compile_curriculum(bench, "mir", out, CurriculumSettings(limit=24))
     others = ("checkpoints/checkpoint.pt", "notes.txt", "pictures/mine.png", "train.yaml")
     for name in others:
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text(name)
     before = contents(out)
-    compile_curriculum(bench, "plain", out, Settings(limit=2, format="ms-swift"))
+    compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2, format="ms-swift"))
     after = contents(out)
     assert {name: before[name] for name in others} == {name: after[name] for name in others}
     assert {name.partition("/")[0] for name in after} - {"checkpoints", "notes.txt", "train.yaml"} == {
@@ -218,7 +218,7 @@ def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path)
         "stages.json",
         "train.jsonl",
     }
-    fresh = compile_curriculum(bench, "plain", tmp_path / "new", Settings(limit=2, format="ms-swift"))
+    fresh = compile_curriculum(bench, "plain", tmp_path / "new", CurriculumSettings(limit=2, format="ms-swift"))
     assert contents(fresh.out).items() <= after.items()
     assert {name for name in after if name.startswith("pictures/")} == {
         "pictures/mine.png",
@@ -228,28 +228,28 @@ def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path)
 
 def test_what_is_not_its_own_is_not_overwritten(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compile_curriculum(bench, "plain", out, Settings(limit=2))
+    compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2))
     (out / "train.yaml").write_text("mine")
     before = contents(out)
     with pytest.raises(UserError, match=r"train\.yaml is not of the curriculum"):
-        compile_curriculum(bench, "plain", out, Settings(limit=2, format="llama-factory"))
+        compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2, format="llama-factory"))
     assert contents(out) == before
 
 
 def test_a_folder_from_before_the_list_keeps_what_is_not_known(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compile_curriculum(bench, "mir", out, Settings(limit=24))
+    compile_curriculum(bench, "mir", out, CurriculumSettings(limit=24))
     (out / "files.json").unlink()
     (out / "checkpoints").mkdir()
     (out / "checkpoints/checkpoint.pt").write_text("weights")
-    compile_curriculum(bench, "plain", out, Settings(limit=2))
+    compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2))
     assert (out / "checkpoints/checkpoint.pt").read_text() == "weights"
     assert not (out / "02-stage-1.jsonl").exists() and (out / "01-plain.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", FORMATS)
 def test_the_command_trains_beside_the_curriculum(bench: Path, tmp_path: Path, name: str) -> None:
-    done = compile_curriculum(bench, "plain", tmp_path / "out", Settings(limit=2, format=name))
+    done = compile_curriculum(bench, "plain", tmp_path / "out", CurriculumSettings(limit=2, format=name))
     said = (done.out / "README.md").read_text()
     if name == "llama-factory":
         said += (done.out / "train.yaml").read_text()

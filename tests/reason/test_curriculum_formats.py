@@ -14,13 +14,13 @@ from curriculum_tools import STEPS, drawn, lines, question, written
 from PIL import Image
 
 from sightline.io import read_json
-from sightline.reason.curriculum.compiling import Settings, compile_curriculum
+from sightline.metrics.steps.split import split_steps
+from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
 from sightline.reason.curriculum.formats import FORMATS
 from sightline.reason.curriculum.lessons import lesson_of
-from sightline.score.steps.split import split_steps
-from sightline.train.records import read_records, read_stages
+from sightline.reason.train.records import read_records, read_stages
 from sightline.types import Box, Choice, PictureRef, Step
-from sightline.world.choose import choose_task
+from sightline_world.choose import choose_task
 
 
 @pytest.fixture(scope="module")
@@ -29,7 +29,7 @@ def folders(tmp_path_factory: pytest.TempPathFactory) -> Path:
     root = tmp_path_factory.mktemp("curricula")
     drawn(root / "bench", 36)
     for name in FORMATS:
-        compile_curriculum(root / "bench", "mir", root / name, Settings(format=name, seed=2))
+        compile_curriculum(root / "bench", "mir", root / name, CurriculumSettings(format=name, seed=2))
     return root
 
 
@@ -179,7 +179,7 @@ def test_no_plan_and_no_format_is_forgotten_in_the_package() -> None:
 def test_pictures_are_copied_linked_or_left(tmp_path: Path) -> None:
     bench = written(tmp_path / "b", [question("q1"), question("../q2")])
     for how in ("copy", "link", "leave"):
-        compile_curriculum(bench, "plain", tmp_path / how, Settings(pictures=how))  # type: ignore[arg-type]
+        compile_curriculum(bench, "plain", tmp_path / how, CurriculumSettings(pictures=how))  # type: ignore[arg-type]
         rows = lines(tmp_path / how / "01-plain.jsonl")
         assert all((tmp_path / how / image).is_file() for row in rows for image in row["images"])
         assert (tmp_path / how / "pictures").is_dir() == (how != "leave")
@@ -215,7 +215,7 @@ def test_pictures_come_as_models_were_shown_them(tmp_path: Path, how: Any) -> No
     halves.save(turned, "JPEG", quality=95, exif=exif)
     Image.new("RGBA", (64, 48), (0, 0, 0, 0)).save(clear)
     Image.fromarray(np.full((48, 64), 0x8000, np.uint16)).save(deep)
-    compile_curriculum(bench, "plain", tmp_path / "out", Settings(pictures=how))
+    compile_curriculum(bench, "plain", tmp_path / "out", CurriculumSettings(pictures=how))
     seen = {}
     for file, called in ((turned, "q1/1.png.jpg"), (clear, "q1/2.png"), (deep, "q2/1.png")):
         with Image.open(tmp_path / "out/pictures" / called) as image:
@@ -245,7 +245,7 @@ def test_a_copy_has_the_ending_of_what_it_is(tmp_path: Path, how: Any) -> None:
     for name, (format_, _) in names.items():
         mode = "RGBA" if name == "e.tif" else "RGB"
         Image.new(mode, (64, 48)).save(bench / "pictures" / name, format_)
-    compile_curriculum(bench, "plain", tmp_path / "out", Settings(pictures=how))
+    compile_curriculum(bench, "plain", tmp_path / "out", CurriculumSettings(pictures=how))
     (row,) = lines(tmp_path / "out/01-plain.jsonl")
     assert row["images"] == [f"pictures/{called}" for _, called in names.values()]
     for (name, (format_, called)), image in zip(names.items(), row["images"], strict=True):

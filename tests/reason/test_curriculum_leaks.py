@@ -10,7 +10,7 @@ import pytest
 from curriculum_tools import OPTIONS, STEPS, asking, compiled, drawn, lines, pools, question, with_step, written
 
 from sightline.errors import FoundError
-from sightline.reason.curriculum.plan import Plan, load_plan
+from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
 from sightline.types import Choice, Option, Step
 
 
@@ -28,7 +28,7 @@ def test_the_leak_of_mirs_own_code_is_refused(good: Path, tmp_path: Path) -> Non
         for stage in load_plan("mir").stages
     )
     with pytest.raises(FoundError) as refused:
-        compiled(good, tmp_path, Plan("leaky", stages))
+        compiled(good, tmp_path, CurriculumPlan("leaky", stages))
     assert refused.value.exit_code == 4
     assert "4 of 15 records can't be proved" in str(refused.value)
     assert "stage-2, q" in str(refused.value)

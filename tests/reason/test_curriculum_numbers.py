@@ -11,8 +11,7 @@ from curriculum_tools import OPTIONS, STEPS, compiled, drawn, lines, pools, ques
 
 from sightline.errors import FoundError
 from sightline.reason.curriculum.formats import FORMATS
-from sightline.reason.curriculum.lessons import lesson_of
-from sightline.reason.mentions import pictures_named, says_its_number
+from sightline.reason.curriculum.lessons import lesson_of, pictures_named, says_its_number
 from sightline.types import Box, Choice, Option, PictureRef, Step, Task
 
 ONE, TWO = PictureRef("q/1.png"), PictureRef("q/2.png")

@@ -9,9 +9,9 @@ import pytest
 from curriculum_tools import OPTIONS, STEPS, compiled, pools, question, with_step, written
 from PIL import Image
 
-from sightline import bench
+from sightline import benchmark
 from sightline.errors import FoundError
-from sightline.reason.curriculum.plan import Plan, load_plan
+from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
 from sightline.types import Choice, Option
 
 
@@ -46,7 +46,7 @@ def test_a_picture_that_is_cut_off_is_found(good: Path, tmp_path: Path) -> None:
 
 def test_what_is_counted_is_what_is_trained_on(good: Path, tmp_path: Path) -> None:
     stage = replace(load_plan("plain").stages[0], epochs=3)
-    more = compiled(good, tmp_path, Plan("thrice", (stage,)))
+    more = compiled(good, tmp_path, CurriculumPlan("thrice", (stage,)))
     assert (more.records, more.proof["records"], more.proof["different"], more.proof["checked"]) == (30, 30, 10, 10)
     assert more.proof_lines[0] == "proved of every record (10 different ones)"
     assert all("30 hold" in line or "not asked for" in line for line in more.proof_lines[1:])
@@ -73,9 +73,9 @@ def test_tokens_over_the_limit(good: Path, tmp_path: Path) -> None:
 def test_pictures_of_unstated_size_are_measured(good: Path, tmp_path: Path) -> None:
     """As after an import, which does not look at files."""
     known = compiled(good, tmp_path, "plain").tokens
-    found = bench.read(good)
+    found = benchmark.read(good)
     bare = {name: replace(picture, width=None, height=None) for name, picture in found.corpus.pictures.items()}
-    bench.write(replace(found, corpus=replace(found.corpus, pictures=bare)), good)
+    benchmark.write(replace(found, corpus=replace(found.corpus, pictures=bare)), good)
     assert compiled(good, tmp_path, "plain").tokens == known
     Image.new("RGB", (4000, 3000), "red").save(good / "pictures/q0/1.png")  # 15,301 tokens.
     said = r"1 of 10 records can't be proved:\n.*q0: tokens: 15,3\d\d tokens are over 15,000"

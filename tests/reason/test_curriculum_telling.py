@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
+from sightline.reason.curriculum.leakage import is_marked, leaking_sentence
 from sightline.reason.curriculum.lessons import Lesson
-from sightline.reason.curriculum.telling import is_marked, telling_sentence
 from sightline.types import Option
 
 THINGS = ("the red cup", "the blue lamp", "the green book", "the black box")
@@ -21,7 +21,7 @@ KOREAN = ("파란 공", "빨간 공")
 def told(sentence: str, texts: tuple[str, ...]) -> str | None:
     """Of a question whose second option is right."""
     options = tuple(Option(key, (text,)) for key, text in zip("ABCD", texts, strict=False))
-    return telling_sentence(f"There is a table. {sentence}", Lesson("t", "", "", (), options, "B", None, {}))
+    return leaking_sentence(f"There is a table. {sentence}", Lesson("t", "", "", (), options, "B", None, {}))
 
 
 @pytest.mark.parametrize(
@@ -194,7 +194,7 @@ def test_speaking_of_it_is_not_telling(sentence: str, texts: tuple[str, ...]) ->
 )
 def test_a_number_needs_a_noun_to_be_an_option(sentence: str, is_told: bool) -> None:
     options = tuple(Option(key, (text,)) for key, text in zip("123", THINGS, strict=False))
-    said = telling_sentence(sentence, Lesson("t", "", "", (), options, "2", None, {}))
+    said = leaking_sentence(sentence, Lesson("t", "", "", (), options, "2", None, {}))
     assert said == (sentence if is_told else None)
 
 

@@ -10,30 +10,27 @@ import pytest
 from reason_tools import KEYS, answering, as_json, choose_bench, number_of, pictures, words
 
 import models_server as wire
-from sightline import bench
+from sightline import benchmark
+from sightline.calls.session import CallOptions
 from sightline.errors import StoppedError, UserError
-from sightline.models.asking import Asking
-from sightline.reason.asking import Work
-from sightline.reason.difficulty.guessing import Tried, about_guessing
-from sightline.reason.difficulty.making import measure_by_judge, measure_by_samples, price_judge, price_samples
-from sightline.reason.difficulty.posterior import Rule
-from sightline.reason.difficulty.presets import PRESETS
-from sightline.reason.difficulty.sampling import Settings, counted, is_right
-from sightline.reason.questions import Question, questions_of
+from sightline.reason.difficulty.pass_rate import BucketRule, TriedQuestion, about_guessing
+from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples, price_judge, price_samples
+from sightline.reason.difficulty.sampling import PRESETS, SamplingSettings, counted, is_right
+from sightline.reason.questions import QuestionWork, TaskQuestion, questions_of
 from sightline.types import Answer, ChatReply, Choice, Failure, Partial, Task
 
 MODEL = "vllm/stub"
 
 
-def work(folder: Path, server: wire.Server) -> Work:
-    return Work(folder / "bench", folder / "ws", asking=Asking(base_url=server.base_url))
+def work(folder: Path, server: wire.Server) -> QuestionWork:
+    return QuestionWork(folder / "bench", folder / "ws", asking=CallOptions(base_url=server.base_url))
 
 
-def question(key: str = "A") -> Question:
+def question(key: str = "A") -> TaskQuestion:
     from sightline.types import Option
 
     options = tuple(Option(each, (f"way {each.lower()}",)) for each in KEYS)
-    return Question(Task("q", "choose", ("Which?",), options), Choice(key), {})
+    return TaskQuestion(Task("q", "choose", ("Which?",), options), Choice(key), {})
 
 
 @pytest.mark.parametrize(
@@ -56,7 +53,7 @@ def test_what_is_counted() -> None:
     assert (found.passes, found.replies) == (1, 3)
     assert found.options == {"A": 1, "B": 1, "unread": 1} and found.failures == {"timeout": 1}
     assert found.unfinished == {}
-    free = Question(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
+    free = TaskQuestion(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
     assert counted(free, [ChatReply("The final answer is: 12 kilometres.")]).passes == 1
 
 
@@ -68,7 +65,7 @@ def test_a_reply_that_came_without_an_answer_did_not_pass(kind: str) -> None:
     found = counted(question(), came)
     assert (found.passes, found.replies, found.right) == (1, 2, (False, True))
     assert found.options == {"A": 1, "unread": 1} and found.unfinished == {kind: 1} and found.failures == {"timeout": 1}
-    free = Question(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
+    free = TaskQuestion(Task("q", "answer", ("How far?",)), Answer("12 km"), {})
     assert counted(free, [cut]).options == {"unread": 1}
 
 
@@ -90,7 +87,7 @@ def test_what_a_model_can_not_finish_is_hard(tmp_path: Path) -> None:
         cut = wire.respond_json(wire.chat("Let me look at each of", finish_reason="length"))
         return whole if asked[number] <= 3 else cut
 
-    settings = Settings(MODEL, Rule(early=False))
+    settings = SamplingSettings(MODEL, BucketRule(early=False))
     with answering(say) as server:
         done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
         again = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
@@ -102,7 +99,7 @@ def test_what_a_model_can_not_finish_is_hard(tmp_path: Path) -> None:
         "give a model that thinks more room: --max-tokens",
     )
     assert (again.hard, again.unfinished, again.usd) == (2, {"length": 14}, 0.0)
-    kept = bench.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    kept = benchmark.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["pass_rate"] == 0.3
     assert kept["samples"]["samples"] == 10 and kept["samples"]["unfinished"] == {"length": 7}
     assert kept["samples"]["options"] == {"A": 3, "unread": 7}
@@ -112,7 +109,7 @@ def test_what_a_model_never_finishes_is_soon_clear(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 1)
     cut = wire.respond_json(wire.chat("Let me look at each of", finish_reason="length"))
     with answering(lambda _: cut) as server:
-        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        done = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         assert len(server.requests) == 3
     assert (done.hard, done.calls, done.saved, dict(done.unmeasured)) == (1, 3, 7, {})
 
@@ -128,14 +125,14 @@ def test_of_how_many_questions_samples_are_missing_is_said(tmp_path: Path) -> No
             return wire.respond_json({"error": {"message": "the picture is too large"}}, 400)
         return f"Your option: {KEYS[number]}"
 
-    settings = Settings(MODEL, Rule(samples=4))
+    settings = SamplingSettings(MODEL, BucketRule(samples=4))
     with answering(say) as server:
         done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
         again = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
     assert dict(done.unmeasured) == {"no reply": 1}
     assert done.notes[0].startswith("1 question has fewer than 4 samples (the fewest 2), for calls brought no reply")
     assert not any("fewer than" in note for note in again.notes)
-    kept = bench.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    kept = benchmark.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["samples"]["samples"] == 4 and "no_reply" not in kept["samples"]
 
 
@@ -151,7 +148,7 @@ def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Pat
         return f"Your option: {KEYS[number] if asked[number] <= right[number] else wrong}"
 
     with answering(say) as server:
-        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        done = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         assert asked == {0: 10, 1: 10, 2: 10, 3: 3}  # Nothing in three is clearly hard.
         body = server.requests[0].json
         assert (body["temperature"], body["top_p"], body["max_tokens"], body["repetition_penalty"]) == (
@@ -161,12 +158,12 @@ def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Pat
             1.05,
         )
         assert "Your option: X" in words(server.requests[0]) and len(pictures(server.requests[0])) == 2
-        again = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        again = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         assert len(server.requests) == 33
     assert (done.easy, done.hard, done.calls, done.saved, dict(done.unmeasured)) == (2, 2, 33, 7, {})
     assert (again.easy, again.hard, again.usd) == (2, 2, 0.0)
     assert done.by_subtask == {"kind 0": {"easy": 1, "hard": 1}, "kind 1": {"easy": 1, "hard": 1}}
-    made = bench.read(tmp_path / "out")
+    made = benchmark.read(tmp_path / "out")
     tasks = made.tasks
     assert [tasks[f"q{n}"].labels["difficulty"] for n in range(4)] == [("easy",), ("easy",), ("hard",), ("hard",)]
     assert tasks["q1"].labels["difficulty_given"] == ("medium",)
@@ -176,7 +173,7 @@ def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Pat
     assert isinstance(figures, dict) and (figures["passes"], figures["samples"], figures["by"]) == (8, 10, MODEL)
     assert figures["low"] < 0.8 < figures["high"] and figures["options"] == {"B": 8, "C": 2}
     assert tasks["q3"].extra["difficulty"]["samples"]["stopped_early"] is True
-    assert bench.validate(tmp_path / "out") == ()
+    assert benchmark.validate(tmp_path / "out") == ()
 
 
 def test_failures_are_no_samples(tmp_path: Path) -> None:
@@ -188,11 +185,11 @@ def test_failures_are_no_samples(tmp_path: Path) -> None:
         return "Your option: B"
 
     with answering(say) as server:
-        settings = Settings(MODEL, Rule(samples=4))
+        settings = SamplingSettings(MODEL, BucketRule(samples=4))
         done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
     assert (done.easy, done.hard, dict(done.unmeasured)) == (1, 0, {"no reply": 1})
     assert sum(done.failures.values()) == 4
-    assert "difficulty" not in bench.read(tmp_path / "out").tasks["q0"].labels
+    assert "difficulty" not in benchmark.read(tmp_path / "out").tasks["q0"].labels
 
 
 def test_a_stop_leaves_what_is_known_and_the_next_run_asks_only_the_rest(tmp_path: Path) -> None:
@@ -206,11 +203,11 @@ def test_a_stop_leaves_what_is_known_and_the_next_run_asks_only_the_rest(tmp_pat
 
     with answering(say) as server:
         with pytest.raises((StoppedError, UserError)):
-            measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+            measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         before = sum(number_of(each) == 0 for each in server.requests)
         assert (tmp_path / "out" / "benchmark.json").is_file()
         empty = False
-        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        done = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         after = sum(number_of(each) == 0 for each in server.requests)
     assert done.easy == 2 and before <= 10 and after == 10
 
@@ -219,23 +216,23 @@ def test_a_question_that_is_not_reached_keeps_only_what_was_measured(tmp_path: P
     choose_bench(tmp_path / "bench", 2)
     with answering(lambda _: "Your option: A") as server:
         first = replace(work(tmp_path, server), limit=1)
-        measure_by_samples(first, Settings(MODEL), tmp_path / "out")
-        labels = {name: task.labels for name, task in bench.read(tmp_path / "out").tasks.items()}
+        measure_by_samples(first, SamplingSettings(MODEL), tmp_path / "out")
+        labels = {name: task.labels for name, task in benchmark.read(tmp_path / "out").tasks.items()}
         assert labels["q0"]["difficulty"] == ("easy",) and "difficulty" not in labels["q1"]
         assert labels["q1"]["difficulty_given"] == ("medium",)
         whole = replace(work(tmp_path, server), source=tmp_path / "out")
-        measure_by_samples(whole, Settings(MODEL), tmp_path / "out")
-        measure_by_samples(replace(whole, limit=1), Settings(MODEL), tmp_path / "out")
-    labels = {name: task.labels for name, task in bench.read(tmp_path / "out").tasks.items()}
+        measure_by_samples(whole, SamplingSettings(MODEL), tmp_path / "out")
+        measure_by_samples(replace(whole, limit=1), SamplingSettings(MODEL), tmp_path / "out")
+    labels = {name: task.labels for name, task in benchmark.read(tmp_path / "out").tasks.items()}
     assert labels["q1"]["difficulty"] == ("hard",) and labels["q1"]["difficulty_given"] == ("medium",)
 
 
 def test_questions_with_too_many_pictures_are_left_out_by_mirs_preset(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 1, pictures=21)
     with answering(lambda _: "Your option: A") as server:
-        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        done = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         assert dict(done.unmeasured) == {"too-many-pictures": 1} and not server.requests
-        own = Settings(MODEL, Rule(samples=1), PRESETS["own"])
+        own = SamplingSettings(MODEL, BucketRule(samples=1), PRESETS["own"])
         assert measure_by_samples(work(tmp_path, server), own, tmp_path / "out").easy == 1
         assert "temperature" not in server.requests[0].json
 
@@ -248,8 +245,8 @@ def test_a_server_that_takes_no_repetition_penalty_is_sent_none() -> None:
 
 def test_plans_ask_nobody(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 3)
-    plain = Work(tmp_path / "bench", tmp_path / "ws")
-    assert price_samples(plain, Settings("openai/gpt-5-mini")).stages[0].calls == 30
+    plain = QuestionWork(tmp_path / "bench", tmp_path / "ws")
+    assert price_samples(plain, SamplingSettings("openai/gpt-5-mini")).stages[0].calls == 30
     assert price_judge(plain, "openai/gpt-5-mini").stages[0].calls == 3
 
 
@@ -263,7 +260,7 @@ def test_a_judge_grades_without_knowing_the_answer(tmp_path: Path) -> None:
         done = measure_by_judge(work(tmp_path, server), MODEL, tmp_path / "out")
         assert len(server.requests) == 3 and "answer is" not in words(server.requests[0])
     assert (done.easy, done.hard, done.calls) == (2, 1, 3)
-    kept = bench.read(tmp_path / "out").tasks["q2"].extra["difficulty"]
+    kept = benchmark.read(tmp_path / "out").tasks["q2"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["judge"]["grade"] == 4 and "pass_rate" not in kept
 
 
@@ -272,32 +269,37 @@ def test_pictures_are_found_wherever_the_benchmark_goes(tmp_path: Path) -> None:
     (asked,) = questions_of(made, tmp_path / "bench", ("choose",))
     assert all(picture.uri.startswith("file://") for picture in asked.pictures.values())
     with answering(lambda _: "Your option: A") as server:
-        settings = Settings(MODEL, Rule(samples=1))
+        settings = SamplingSettings(MODEL, BucketRule(samples=1))
         measure_by_samples(work(tmp_path, server), settings, tmp_path / "deep" / "down" / "out")
         moved = replace(work(tmp_path, server), source=tmp_path / "deep" / "down" / "out")
         measure_by_samples(moved, settings, tmp_path / "third")
         assert len(server.requests) == 1  # The same pictures, so the same call.
-    assert bench.validate(tmp_path / "third") == ()
+    assert benchmark.validate(tmp_path / "third") == ()
 
 
 def test_a_truth_that_is_no_option_is_not_measured_and_costs_nothing(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
-    bench.write(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
+    benchmark.write(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
     with answering(lambda _: "Your option: B") as server:
-        done = measure_by_samples(work(tmp_path, server), Settings(MODEL), tmp_path / "out")
+        done = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         assert {number_of(each) for each in server.requests} == {1}
     assert (done.easy, done.hard, dict(done.unmeasured), dict(done.failures)) == (1, 0, {"no-right-option": 1}, {})
-    assert "difficulty" not in bench.read(tmp_path / "out").tasks["q0"].labels
+    assert "difficulty" not in benchmark.read(tmp_path / "out").tasks["q0"].labels
     (note,) = done.notes
     assert '1 question was not asked: the truth of "q0"' in note
-    assert price_samples(Work(tmp_path / "bench", tmp_path / "ws"), Settings("openai/gpt-5-mini")).stages[0].calls == 10
+    assert (
+        price_samples(QuestionWork(tmp_path / "bench", tmp_path / "ws"), SamplingSettings("openai/gpt-5-mini"))
+        .stages[0]
+        .calls
+        == 10
+    )
 
 
-def tried(rates: list[float], chosen: str = "") -> list[Tried]:
+def tried(rates: list[float], chosen: str = "") -> list[TriedQuestion]:
     """Questions whose right options go round; each answer is `chosen`, or a letter of its own."""
     asked = [question(KEYS[number % 4]) for number in range(len(rates))]
     return [
-        Tried(one.task, one.truth, rate, {chosen or KEYS[number % 4]: 10})
+        TriedQuestion(one.task, one.truth, rate, {chosen or KEYS[number % 4]: 10})
         for number, (one, rate) in enumerate(zip(asked, rates, strict=True))
     ]
 
@@ -310,11 +312,11 @@ def tried(rates: list[float], chosen: str = "") -> list[Tried]:
         (tried([0.6] * 24), None),
         (tried([0.3] * 2000), None),  # So many tell a little from nothing.
         (tried([0.0] * 3), None),  # So few say nothing.
-        ([Tried(Task("q", "answer", ("How far?",)), Answer("12 km"), 0.0)] * 9, None),
-        ([Tried(question("A").task, Choice(said), 1.0, {"A": 10}) for said in "AAaA"], None),  # All are right.
+        ([TriedQuestion(Task("q", "answer", ("How far?",)), Answer("12 km"), 0.0)] * 9, None),
+        ([TriedQuestion(question("A").task, Choice(said), 1.0, {"A": 10}) for said in "AAaA"], None),  # All are right.
     ],
 )
-def test_who_only_guesses_is_told_of(made: list[Tried], said: str | None) -> None:
+def test_who_only_guesses_is_told_of(made: list[TriedQuestion], said: str | None) -> None:
     notes = about_guessing("it", made)
     assert len(notes) == (said is not None) and (said is None or said in notes[0])
 
@@ -322,5 +324,5 @@ def test_who_only_guesses_is_told_of(made: list[Tried], said: str | None) -> Non
 def test_a_rate_that_an_early_stop_does_not_bend() -> None:
     asked = [ChatReply("Your option: A")] + [ChatReply("Your option: B")] * 5
     found = counted(question(), asked)
-    assert found.first_rate(Rule()) == 1 / 3 and found.first_rate(Rule(samples=1)) == 1.0
-    assert counted(question(), []).first_rate(Rule()) == 0.0
+    assert found.first_rate(BucketRule()) == 1 / 3 and found.first_rate(BucketRule(samples=1)) == 1.0
+    assert counted(question(), []).first_rate(BucketRule()) == 0.0

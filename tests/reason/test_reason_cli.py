@@ -10,10 +10,10 @@ import pytest
 from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 
 import models_server as wire
-from sightline import bench
+from sightline import benchmark
 from sightline.cli.app import main
 from sightline.cli.difficulty import to_text
-from sightline.reason.difficulty.storing import Summary
+from sightline.reason.difficulty.labels import DifficultySummary
 from sightline.types import Choice
 
 
@@ -69,9 +69,9 @@ def test_what_people_mended_needs_no_model(folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_question_that_needs_mending_is_not_called_a_reply(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = bench.read("bench")
+    made = benchmark.read("bench")
     asked = replace(made.tasks["q1"], prompt=("Question 1: which?<|im_end|>",))
-    bench.write(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
+    benchmark.write(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
     with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
         main(["steps", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
     told = capsys.readouterr().out
@@ -88,7 +88,7 @@ def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) 
         assert "1 easy, 3 hard of 4 questions, by samples" in told
         assert "next: sightline curriculum out" in told
         assert len(server.requests) == 19
-    assert bench.read(folder / "out").tasks["q0"].labels["difficulty_given"] == ("medium",)
+    assert benchmark.read(folder / "out").tasks["q0"].labels["difficulty_given"] == ("medium",)
     main(["split", "out", "--out", "parts", "--parts", "train=3,test=1"])
     assert "train 3, test 1" in capsys.readouterr().out
     main(["split", "out", "--out", "parts", "--parts", "train=3,test=1", "--json"])
@@ -104,7 +104,7 @@ def test_a_budget_ends_with_3_and_a_benchmark_that_holds(
         asked = (verb, "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out")
         with pytest.raises(SystemExit) as ended:
             main([*asked, "--budget", "0.001usd", "--max-connections", "1"])
-        assert ended.value.code == 3 and bench.validate(folder / "out") == ()
+        assert ended.value.code == 3 and benchmark.validate(folder / "out") == ()
         before = len(server.requests)
         main([*asked, "--json"])
         done = json.loads(capsys.readouterr().out)
@@ -120,9 +120,11 @@ def test_difficulty_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_only_options_that_there_are_are_advised(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", "bench", "--system", "oracle", "--out", "run"])
-    made = bench.read("bench")
-    bench.write(replace(made, tasks={**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))}), "changed")
-    bench.write(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
+    made = benchmark.read("bench")
+    benchmark.write(
+        replace(made, tasks={**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))}), "changed"
+    )
+    benchmark.write(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
     for verb, advised in (("score {} run", True), ("difficulty {} --by run --run run --out out", False)):
         for place, said in (("changed", "another version"), ("other", 'on the benchmark "small", not on "other"')):
             capsys.readouterr()
@@ -142,7 +144,7 @@ def test_difficulty_says_that_a_model_only_guesses(folder: Path, capsys: pytest.
 
 
 def test_difficulty_sends_only_questions_with_options_to_a_curriculum() -> None:
-    done = Summary(Path("out"), "samples", tasks=2, easy=1, hard=1, unmeasured={})
+    done = DifficultySummary(Path("out"), "samples", tasks=2, easy=1, hard=1, unmeasured={})
     assert "next: sightline curriculum" not in to_text(done)
     assert "next: sightline curriculum" in to_text(replace(done, choices=1))
 

@@ -10,19 +10,19 @@ from reason_tools import answering, as_json, choose_bench, number_of, reasoning
 from think_tools import ONE, things, work_of
 
 import models_server as wire
+from sightline.calls.ledger import read_ledger
+from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.engine.ledger import read_ledger
-from sightline.models.asking import Asking
-from sightline.reason.asking import Work
-from sightline.reason.difficulty.making import measure_by_judge, measure_by_samples
-from sightline.reason.difficulty.posterior import Rule
-from sightline.reason.difficulty.sampling import Settings as SamplingSettings
-from sightline.reason.steps.annotating import Settings as StepsSettings
-from sightline.reason.steps.making import annotate_benchmark
-from sightline.reason.traces.asking import Settings as ThinkSettings
-from sightline.reason.traces.making import Work as Thinking
-from sightline.reason.traces.making import make_traces
-from sightline.reason.traces.nouns import Teacher
+from sightline.reason.difficulty.pass_rate import BucketRule
+from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples
+from sightline.reason.difficulty.sampling import SamplingSettings
+from sightline.reason.questions import QuestionWork
+from sightline.reason.steps.annotation import StepSettings as StepsSettings
+from sightline.reason.steps.pipeline import annotate_benchmark
+from sightline.reason.traces.pipeline import TraceWork as Thinking
+from sightline.reason.traces.pipeline import make_traces
+from sightline.reason.traces.records import Teacher
+from sightline.reason.traces.teachers import TraceSettings as ThinkSettings
 
 MODEL = "vllm/priced"
 PRICED = Config.model_validate({"prices": {"models": {MODEL: {"input": 1000.0, "output": 2000.0}}}})
@@ -32,8 +32,8 @@ def cut_off(text: str) -> wire.Answer:
     return wire.respond_json(wire.chat(text, finish_reason="length"))
 
 
-def work(folder: Path, server: wire.Server) -> Work:
-    return Work(folder / "bench", folder / "ws", PRICED, Asking(base_url=server.base_url))
+def work(folder: Path, server: wire.Server) -> QuestionWork:
+    return QuestionWork(folder / "bench", folder / "ws", PRICED, CallOptions(base_url=server.base_url))
 
 
 def spent(folder: Path) -> float:
@@ -43,7 +43,7 @@ def spent(folder: Path) -> float:
 
 
 def by_samples(folder: Path, server: wire.Server) -> float:
-    rule = Rule(3, 0.7, early=False)
+    rule = BucketRule(3, 0.7, early=False)
     return measure_by_samples(work(folder, server), SamplingSettings(MODEL, rule), folder / "out").usd
 
 
@@ -96,7 +96,7 @@ def test_think_counts_cut_off_empty_and_malformed_replies_and_the_verifier(tmp_p
     teachers = tuple(Teacher(f"vllm/{name}") for name in names)
     settings = ThinkSettings(teachers, verifier=Teacher("vllm/judge"))
     with wire.serving_in_thread(script) as server:
-        asking = Asking(base_url=server.base_url)
+        asking = CallOptions(base_url=server.base_url)
         plain = work_of(things(["dog"]), settings, tmp_path)
         thinking = Thinking(plain.source, settings, tmp_path / "ws", config, asking)
         done = make_traces(thinking, tmp_path / "out", format_="jsonl")

@@ -16,13 +16,13 @@ from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
 from reason_tools import choose_bench
 
-from sightline import bench
+from sightline import benchmark
 from sightline.errors import UserError
 from sightline.io import read_json
-from sightline.reason.looks import Look, View, same_looks, views_of
+from sightline.reason.copy_detection import LookView, PictureLook, same_looks, views_of
 from sightline.reason.splits import FILE, assign, pictures_of, split_benchmark
 from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
-from sightline.world.choose import choose_task
+from sightline_world.choose import choose_task
 
 
 def task(name: str, **labels: str) -> Task:
@@ -88,7 +88,7 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
             },
         ),
     )
-    bench.write(changed, tmp_path / "bench", force=True)
+    benchmark.write(changed, tmp_path / "bench", force=True)
     for seed in range(4):
         done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5}, seed=seed)
         parts = read_json(tmp_path / "out" / FILE)["tasks"]
@@ -101,14 +101,14 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
             2,
             0,
         )
-    train, test = bench.read(tmp_path / "out" / "train"), bench.read(tmp_path / "out" / "test")
+    train, test = benchmark.read(tmp_path / "out" / "train"), benchmark.read(tmp_path / "out" / "test")
     assert train.name == "small-train" and not train.corpus.pictures.keys() & test.corpus.pictures.keys()
     assert {*train.tasks, *test.tasks} == {*made.tasks} and train.truth.keys() == train.tasks.keys()
-    assert bench.validate(tmp_path / "out" / "train") == () and bench.validate(tmp_path / "out" / "test") == ()
+    assert benchmark.validate(tmp_path / "out" / "train") == () and benchmark.validate(tmp_path / "out" / "test") == ()
 
 
-def seen(sha: bytes, *views: tuple[int, bytes]) -> Look:
-    return Look(sha, tuple(View(phash, tones) for phash, tones in views))
+def seen(sha: bytes, *views: tuple[int, bytes]) -> PictureLook:
+    return PictureLook(sha, tuple(LookView(phash, tones) for phash, tones in views))
 
 
 def test_every_pair_that_looks_the_same_is_found() -> None:
@@ -181,8 +181,10 @@ def scenes() -> dict[str, Image.Image]:
 @pytest.mark.parametrize("change", CHANGES)
 def test_small_changes_are_seen_through(scenes: dict[str, Image.Image], change: str) -> None:
     """And other scenes are not taken for the same."""
-    looks = {name: Look(name.encode(), views_of(image)) for name, image in scenes.items()}
-    copies = {name: Look(b"c" + name.encode(), views_of(CHANGES[change](image))) for name, image in scenes.items()}
+    looks = {name: PictureLook(name.encode(), views_of(image)) for name, image in scenes.items()}
+    copies = {
+        name: PictureLook(b"c" + name.encode(), views_of(CHANGES[change](image))) for name, image in scenes.items()
+    }
     both = {**looks, **{f"copy of {name}": look for name, look in copies.items()}}
     found = {(pair.first, pair.second) for pair in same_looks(both, 6)}
     right = {(name, f"copy of {name}") for name in scenes}
@@ -276,7 +278,7 @@ def test_a_full_disk_is_said_with_the_place(tmp_path: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(bench, "write_elsewhere", full)
+    monkeypatch.setattr(benchmark, "write_elsewhere", full)
     with pytest.raises(UserError, match="out can't be written: No space left on device"):
         split_benchmark(tmp_path / "bench", tmp_path / "out")
 

@@ -8,28 +8,27 @@ from typing import Any
 import pytest
 from reason_tools import reasoning, reasoning_of
 
-from sightline.models.structured import Wanted
-from sightline.reason.questions import Question, shown_in
-from sightline.reason.steps.annotating import check_reply
-from sightline.reason.steps.checking import has_steps, question_faults, step_faults
-from sightline.reason.steps.replies import Reasoning, read_reasoning
+from sightline.models.structured_output import ReplySchema
+from sightline.reason.questions import TaskQuestion, shown_in
+from sightline.reason.steps.annotation import Reasoning, check_reply, read_reasoning
+from sightline.reason.steps.checks import has_steps, question_faults, step_faults
 from sightline.types import Answer, Box, Choice, Option, PictureRef, Step, Task
-from sightline.world.choose import choose_tasks
+from sightline_world.choose import choose_tasks
 
 OPTIONS = (Option("A", ("left",)), Option("B", ("right",)))
 TASK = Task("q", "choose", ("First ", PictureRef("1.png"), " then ", PictureRef("2.png"), ": which way?"), OPTIONS)
-QUESTION = Question(TASK, Choice("A"), {})
+QUESTION = TaskQuestion(TASK, Choice("A"), {})
 
 
 def read(said: dict[str, Any]) -> Reasoning:
-    return Wanted.of(Reasoning).adapter.validate_python(said)
+    return ReplySchema.of(Reasoning).adapter.validate_python(said)
 
 
 def test_exact_steps_have_no_faults_and_survive_the_form_of_a_reply() -> None:
     for made in choose_tasks(12, seed=11):
         assert has_steps(made.truth) and not question_faults(made.task, made.truth)
         assert step_faults(made.task, made.truth, made.truth.steps) == ()
-        question, refs = Question(made.task, made.truth, {}), shown_in(made.task)
+        question, refs = TaskQuestion(made.task, made.truth, {}), shown_in(made.task)
         said = reasoning_of(made.truth.steps, refs, made.truth.option or "")
         again = read_reasoning(question, said)
         assert again.faults == () and again.steps == made.truth.steps
@@ -146,7 +145,7 @@ def test_to_speak_of_an_option_is_not_to_give_the_answer(summary: str) -> None:
 
 def test_the_answer_of_a_free_question_is_held_against_all_right_forms() -> None:
     task = replace(TASK, kind="answer", options=())
-    question = Question(task, Answer("12 km", aliases=("twelve kilometres",)), {})
+    question = TaskQuestion(task, Answer("12 km", aliases=("twelve kilometres",)), {})
     assert check_reply(question, read(reasoning(conclusion="It went far.", answer="12 kilometres"))).faults == ()
     for words, answer in (("It went far.", "15 km"), ("Nobody knows.", "12 km"), ("The answer is 15 km.", "12 km")):
         faults = check_reply(question, read(reasoning(conclusion=words, answer=answer))).faults
@@ -180,7 +179,7 @@ def test_options_that_can_not_be_told_apart(texts: tuple[str, ...], said: str) -
 def test_regions_of_a_cut_out_are_told_from_the_whole_picture() -> None:
     outer = PictureRef("1.png", Box(0.5, 0.0, 1.0, 0.5))
     task = replace(TASK, prompt=("In ", outer, " and ", PictureRef("2.png"), ": which way?"))
-    found = check_reply(Question(task, Choice("A"), {}), read(reasoning()))
+    found = check_reply(TaskQuestion(task, Choice("A"), {}), read(reasoning()))
     box = found.steps[3].pictures[0].region
     assert found.faults == () and box is not None
     assert (box.left, box.top, box.right, box.bottom) == pytest.approx((0.55, 0.1, 0.8, 0.45))

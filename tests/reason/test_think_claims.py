@@ -9,10 +9,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from think_pairs import pairs
 
-from sightline.reason.traces.claims import compare_claims, split_claims
-from sightline.reason.traces.prints import SIZE, bands_of, likeness, prints_of
+from sightline.reason.traces.claims import compare_claims, cover_caption, cover_facts, find_label, split_claims
+from sightline.reason.traces.index import SIZE, bands_of, minhash_similarity, minhashes_of
 from sightline.reason.traces.quality import WEIGHTS, quality_of
-from sightline.reason.traces.truths import cover_caption, cover_facts, find_label
 
 WORDS = st.lists(st.sampled_from([f"w{number}" for number in range(40)]), min_size=12, max_size=80)
 
@@ -157,9 +156,9 @@ def test_likeness_estimates_the_share_of_common_shingles(words: list[str], seed:
     other = [word if rng.random() > 0.1 else f"x{rng.randrange(99)}" for word in words]
     sets = [{tuple(text[place : place + 3]) for place in range(len(text) - 2)} for text in (words, other)]
     truth = len(sets[0] & sets[1]) / len(sets[0] | sets[1])
-    one, two = prints_of((" ".join(words), " ".join(other)))
-    assert len(one) == 4 * SIZE and abs(likeness(one, two) - truth) < 0.5
-    assert likeness(one, one) == 1.0
+    one, two = minhashes_of((" ".join(words), " ".join(other)))
+    assert len(one) == 4 * SIZE and abs(minhash_similarity(one, two) - truth) < 0.5
+    assert minhash_similarity(one, one) == 1.0
 
 
 def test_likeness_is_right_in_the_mean_and_copies_share_a_band() -> None:
@@ -170,22 +169,22 @@ def test_likeness_is_right_in_the_mean_and_copies_share_a_band() -> None:
         other = [*words]
         other[rng.randrange(120)] = "changed"
         sets = [{tuple(text[place : place + 3]) for place in range(118)} for text in (words, other)]
-        one, two = prints_of((" ".join(words), " ".join(other)))
-        errors.append(likeness(one, two) - len(sets[0] & sets[1]) / len(sets[0] | sets[1]))
+        one, two = minhashes_of((" ".join(words), " ".join(other)))
+        errors.append(minhash_similarity(one, two) - len(sets[0] & sets[1]) / len(sets[0] | sets[1]))
         found += not set(bands_of(one)).isdisjoint(bands_of(two))
     assert abs(sum(errors) / many) < 0.02
     assert found > 0.95 * many
 
 
 def test_a_short_text_has_no_print() -> None:
-    assert [*prints_of(["too short to say"])] == [b""]
-    assert [*prints_of([])] == []
+    assert [*minhashes_of(["too short to say"])] == [b""]
+    assert [*minhashes_of([])] == []
 
 
 @given(st.lists(WORDS.map(" ".join) | st.sampled_from(["", "too short", "w1 w2 w3 w4 w5 w6 w7 w8"]), max_size=90))
 @settings(max_examples=30, deadline=None)
 def test_prints_of_many_are_those_of_each(texts: list[str]) -> None:
-    assert [*prints_of(texts)] == [print_ for text in texts for print_ in prints_of([text])]
+    assert [*minhashes_of(texts)] == [print_ for text in texts for print_ in minhashes_of([text])]
 
 
 @given(st.dictionaries(st.sampled_from(sorted(WEIGHTS)), st.floats(0, 1), min_size=1))

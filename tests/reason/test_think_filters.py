@@ -7,12 +7,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from think_sentences import ENGLISH, OTHERS, UNSEEN
 
-from sightline.reason.traces.filters import sift
+from sightline.reason.traces.filters import _has_long_word, filter_reply, find_repetition, is_refusal
 from sightline.reason.traces.language import _WORD, _words, language_of, speaks
-from sightline.reason.traces.loops import _has_long_word, find_circles
-from sightline.reason.traces.nouns import Rules, Said
-from sightline.reason.traces.refusals import refuses
-from sightline.reason.traces.replies import said_in
+from sightline.reason.traces.records import TeacherReply, TraceRules
+from sightline.reason.traces.teachers import parse_reply
 from sightline.types import ChatReply, Failure, Usage
 
 GOOD = "A brown dog stands on the wet sand of a wide beach while two people walk behind it in the evening sun."
@@ -46,85 +44,91 @@ WORDS = st.lists(st.from_regex(r"[a-z]{3,9}", fullmatch=True), min_size=8, max_s
     ],
 )
 def test_thinking_and_answer_apart_in_every_style(text: str) -> None:
-    said = said_in(ChatReply(text))
-    assert isinstance(said, Said) and (said.thinking, said.answer) == (THOUGHT, GOOD)
+    said = parse_reply(ChatReply(text))
+    assert isinstance(said, TeacherReply) and (said.thinking, said.answer) == (THOUGHT, GOOD)
 
 
 def test_stages_before_the_conclusion_are_thinking() -> None:
     text = f"<SUMMARY>I look.</SUMMARY> <CAPTION>A beach.</CAPTION> <REASONING>{THOUGHT}</REASONING>"
-    said = said_in(ChatReply(f"{text}\n<CONCLUSION>{GOOD}</CONCLUSION>"))
-    assert isinstance(said, Said) and said.answer == GOOD
+    said = parse_reply(ChatReply(f"{text}\n<CONCLUSION>{GOOD}</CONCLUSION>"))
+    assert isinstance(said, TeacherReply) and said.answer == GOOD
     assert said.thinking == f"I look.\n\nA beach.\n\n{THOUGHT}"
-    caption = said_in(ChatReply(f"<caption>{GOOD}</caption>"))
-    assert isinstance(caption, Said) and GOOD in caption.answer and not caption.thinking
+    caption = parse_reply(ChatReply(f"<caption>{GOOD}</caption>"))
+    assert isinstance(caption, TeacherReply) and GOOD in caption.answer and not caption.thinking
 
 
 @pytest.mark.parametrize("thinking", ["", THOUGHT])
 def test_a_tag_in_the_middle_of_a_line_that_never_ends_is_only_spoken_of(thinking: str) -> None:
     answer = "A sign on the wall says <think> in white letters, and a dog sits below it on the grass."
-    said = said_in(ChatReply(answer, thinking=thinking))
-    assert isinstance(said, Said) and (said.thinking, said.answer) == (thinking, answer)
-    assert sift(said, Rules()).reasons == ()
+    said = parse_reply(ChatReply(answer, thinking=thinking))
+    assert isinstance(said, TeacherReply) and (said.thinking, said.answer) == (thinking, answer)
+    assert filter_reply(said, TraceRules()).reasons == ()
 
 
 @pytest.mark.parametrize("text", [f"<think>{THOUGHT}", f"<|channel|>analysis<|message|>{THOUGHT}"])
 def test_thinking_without_an_answer_is_a_failure_that_was_paid_for(text: str) -> None:
-    said = said_in(ChatReply(text, usage=Usage(9, output=8), usd=0.5))
+    said = parse_reply(ChatReply(text, usage=Usage(9, output=8), usd=0.5))
     assert isinstance(said, Failure) and said.kind == "empty"
     assert said.usd == 0.5 and said.usage == Usage(9, output=8)
 
 
 def test_a_good_trace_has_no_reason_against_it() -> None:
-    sifted = sift(Said(THOUGHT, GOOD), Rules(needs_thinking=True))
+    sifted = filter_reply(TeacherReply(THOUGHT, GOOD), TraceRules(needs_thinking=True))
     assert sifted.reasons == () and (sifted.thinking, sifted.answer) == (THOUGHT, GOOD)
 
 
 @pytest.mark.parametrize(
     ("said", "rules", "reason"),
     [
-        (Said(THOUGHT, "A dog."), Rules(), "short"),
-        (Said(THOUGHT, GOOD), Rules(most_words=20), "runaway"),
-        (Said(THOUGHT, GOOD, finish="length"), Rules(), "truncated"),
-        (Said("", "I'm sorry, but I can't help with describing people in this picture today."), Rules(), "refusal"),
-        (Said("", GOOD), Rules(needs_thinking=True), "no-thinking"),
-        (Said("这张图片显示了一只棕色的狗站在海滩上，后面有两个人在散步。", GOOD), Rules(), "language"),
+        (TeacherReply(THOUGHT, "A dog."), TraceRules(), "short"),
+        (TeacherReply(THOUGHT, GOOD), TraceRules(most_words=20), "runaway"),
+        (TeacherReply(THOUGHT, GOOD, finish="length"), TraceRules(), "truncated"),
         (
-            Said(THOUGHT, "Ein brauner Hund steht auf dem nassen Sand und zwei Leute gehen mit ihm."),
-            Rules(),
+            TeacherReply("", "I'm sorry, but I can't help with describing people in this picture today."),
+            TraceRules(),
+            "refusal",
+        ),
+        (TeacherReply("", GOOD), TraceRules(needs_thinking=True), "no-thinking"),
+        (TeacherReply("这张图片显示了一只棕色的狗站在海滩上，后面有两个人在散步。", GOOD), TraceRules(), "language"),
+        (
+            TeacherReply(THOUGHT, "Ein brauner Hund steht auf dem nassen Sand und zwei Leute gehen mit ihm."),
+            TraceRules(),
             "language",
         ),
-        (Said("", f"<musings>{THOUGHT}</musings> {THOUGHT[:20]}"), Rules(), "markup"),
-        (Said("", f"{GOOD}<|tool_sep|>"), Rules(), "markup"),
-        (Said("", f"<rationale>{THOUGHT}</rationale>{GOOD}"), Rules(), "markup"),
-        (Said("", f"<musing>{THOUGHT}</musing><reply>{GOOD} {GOOD[2:]}</reply>"), Rules(), "markup"),
-        (Said("", f"\n<cot>\n{THOUGHT}\n</cot>\n{GOOD}\n{GOOD[2:50]}\n{THOUGHT[4:]}"), Rules(), "markup"),
+        (TeacherReply("", f"<musings>{THOUGHT}</musings> {THOUGHT[:20]}"), TraceRules(), "markup"),
+        (TeacherReply("", f"{GOOD}<|tool_sep|>"), TraceRules(), "markup"),
+        (TeacherReply("", f"<rationale>{THOUGHT}</rationale>{GOOD}"), TraceRules(), "markup"),
+        (TeacherReply("", f"<musing>{THOUGHT}</musing><reply>{GOOD} {GOOD[2:]}</reply>"), TraceRules(), "markup"),
+        (TeacherReply("", f"\n<cot>\n{THOUGHT}\n</cot>\n{GOOD}\n{GOOD[2:50]}\n{THOUGHT[4:]}"), TraceRules(), "markup"),
         (
-            Said(THOUGHT, "Pöydällä on punainen muki avoimen kirjan ja silmälasien vieressä, ja koira nukkuu."),
-            Rules(),
+            TeacherReply(THOUGHT, "Pöydällä on punainen muki avoimen kirjan ja silmälasien vieressä, ja koira nukkuu."),
+            TraceRules(),
             "language",
         ),
-        (Said(f"{THOUGHT} " + "Wait, let me look at it again. " * 30, GOOD), Rules(), "repetition"),
+        (TeacherReply(f"{THOUGHT} " + "Wait, let me look at it again. " * 30, GOOD), TraceRules(), "repetition"),
     ],
 )
-def test_each_reason(said: Said, rules: Rules, reason: str) -> None:
-    assert sift(said, rules).reasons == (reason,)
+def test_each_reason(said: TeacherReply, rules: TraceRules, reason: str) -> None:
+    assert filter_reply(said, rules).reasons == (reason,)
 
 
 @pytest.mark.parametrize("text", [f"<b>A dog</b> is there. {GOOD}", f"{GOOD} The sign says <s>stop</s> and <b>go</b>."])
 def test_a_word_that_is_set_off_is_no_markup(text: str) -> None:
-    said = said_in(ChatReply(text))
-    assert isinstance(said, Said) and said.answer == text and sift(said, Rules()).reasons == ()
+    said = parse_reply(ChatReply(text))
+    assert isinstance(said, TeacherReply) and said.answer == text and filter_reply(said, TraceRules()).reasons == ()
 
 
 def test_a_loop_is_cut_where_it_begins_its_second_round() -> None:
     looping = f"{THOUGHT} " + "But maybe it is a wolf and not a dog. " * 50
-    sifted = sift(Said(looping, GOOD), Rules())
+    sifted = filter_reply(TeacherReply(looping, GOOD), TraceRules())
     assert sifted.reasons == ("repetition",)
     assert sifted.thinking == f"{THOUGHT} But maybe it is a wolf and not a dog."
 
 
 def test_a_runaway_is_cut_to_the_limit() -> None:
-    sifted = sift(Said(" ".join(f"word{number}" for number in range(500)), GOOD), Rules(most_words=100))
+    sifted = filter_reply(
+        TeacherReply(" ".join(f"word{number}" for number in range(500)), GOOD), TraceRules(most_words=100)
+    )
     assert "runaway" in sifted.reasons and len(sifted.thinking.split()) == 100
 
 
@@ -133,15 +137,15 @@ def test_a_runaway_is_cut_to_the_limit() -> None:
 def test_loops_are_found_and_plain_text_is_not_one(before: list[str], round_: list[str], times: int) -> None:
     fresh = [word for word in before if word not in round_]
     text = " ".join(fresh + round_)
-    assert find_circles(text).cut is None and find_circles(text).repeated == 0.0
-    looping = find_circles(" ".join(fresh + round_ * times))
+    assert find_repetition(text).cut is None and find_repetition(text).repeated == 0.0
+    looping = find_repetition(" ".join(fresh + round_ * times))
     assert looping.cut is not None and looping.cut >= len(text)
     assert looping.cut <= len(text) + 1 and looping.repeated > 0.3
 
 
 @pytest.mark.parametrize("text", ["ha" * 200, "." * 90 + "x" * 90, "哈" * 60])
 def test_a_stutter_is_a_loop(text: str) -> None:
-    assert find_circles(f"It laughs: {text}").cut is not None
+    assert find_repetition(f"It laughs: {text}").cut is not None
 
 
 @given(st.lists(st.sampled_from(["x", "xy" * 19, "z" * 40, "", "w" * 41]), max_size=12).map(" ".join))
@@ -158,7 +162,7 @@ def test_words_are_runs_of_letters(text: str) -> None:
 
 @pytest.mark.parametrize("text", ["very, very, very good", "a rose is a rose is a rose", "1 2 3 1 2 3"])
 def test_emphasis_is_no_loop(text: str) -> None:
-    assert find_circles(text).cut is None
+    assert find_repetition(text).cut is None
 
 
 @pytest.mark.parametrize(
@@ -208,7 +212,7 @@ def test_language(text: str, language: str | None) -> None:
     ],
 )
 def test_refusals(text: str) -> None:
-    assert refuses(text)
+    assert is_refusal(text)
 
 
 @pytest.mark.parametrize(
@@ -235,7 +239,7 @@ def test_refusals(text: str) -> None:
     ],
 )
 def test_no_refusals(text: str) -> None:
-    assert not refuses(text)
+    assert not is_refusal(text)
 
 
 def test_no_other_language_passes_for_english() -> None:

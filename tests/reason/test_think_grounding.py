@@ -15,23 +15,22 @@ from PIL import Image
 from think_scenes import scenes
 from think_tools import script, source_of
 
-from sightline.models.builtin.chat.model import WorldChat
 from sightline.models.scripted import ScriptedModel
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.crops import MOST_CROPS, crops_for
-from sightline.reason.traces.grounding import verify
-from sightline.reason.traces.making import Work, make_traces
-from sightline.reason.traces.nouns import Question, Rules, Said, Subject, Teacher, Verified
+from sightline.reason.traces.grounding import MOST_CROPS, crops_for, verify
+from sightline.reason.traces.pipeline import TraceWork, make_traces
+from sightline.reason.traces.records import Teacher, TeacherReply, TracePicture, TraceQuestion, TraceRules, Verified
+from sightline.reason.traces.teachers import TraceSettings
 from sightline.types import Box, ChatRequest, Failure, ImagePart
+from sightline_world.models.chat.model import WorldChat
 
-ANY = Rules(language=None, least_words=1)
+ANY = TraceRules(language=None, least_words=1)
 _COLOURS = ((255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0))
 
 
 def looked(model: WorldChat | ScriptedModel, picture: Path | str, sentences: Sequence[str]) -> Verified | Failure:
     """All sentences verified, as if several teachers had said them."""
-    said = [Said("", " ".join(sentences[start : start + 10])) for start in range(0, len(sentences), 10)]
-    return asyncio.run(verify(model, Question("q", Subject("p", str(picture)), "?"), said, ANY))
+    said = [TeacherReply("", " ".join(sentences[start : start + 10])) for start in range(0, len(sentences), 10)]
+    return asyncio.run(verify(model, TraceQuestion("q", TracePicture("p", str(picture)), "?"), said, ANY))
 
 
 def supporting(request: ChatRequest) -> str:
@@ -73,9 +72,9 @@ def test_it_serves_as_verifier_of_a_whole_run(tmp_path: Path) -> None:
     honest = script(tmp_path / "honest.jsonl", [{"text": said}])
     lying = [sentence.text for sentence in drawn[0].sentences if not sentence.holds]
     liar = script(tmp_path / "liar.jsonl", [{"text": f"<think>I make it up.</think>{' '.join(lying)}"}])
-    subjects = [Subject(scene.path.name, str(scene.path)) for scene in drawn]
-    settings = Settings((honest, liar), verifier=Teacher("builtin/world"))
-    done = make_traces(Work(source_of(subjects), settings, tmp_path / "ws"), tmp_path / "out", format_="jsonl")
+    subjects = [TracePicture(scene.path.name, str(scene.path)) for scene in drawn]
+    settings = TraceSettings((honest, liar), verifier=Teacher("builtin/world"))
+    done = make_traces(TraceWork(source_of(subjects), settings, tmp_path / "ws"), tmp_path / "out", format_="jsonl")
     assert (done.verified, done.verifier_failed) == (3, {})
     assert done.rejected["ungrounded"] >= 1 and done.teachers[1].kept < 3
 

@@ -12,7 +12,7 @@ from pathlib import Path
 import orjson
 
 from models_server import Received, after, chat, respond_json, serving_in_thread
-from sightline.reason.traces.reading import read_traces
+from sightline.reason.traces.shards import read_traces
 
 CLIENT = Path(__file__).with_name("think_client.py")
 PICTURES, AT_ONCE, KILLS = 280, 16, 2

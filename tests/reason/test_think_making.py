@@ -11,19 +11,19 @@ import orjson
 import pytest
 from think_tools import ONE, TWO, script, source_of, things, work_of
 
-from sightline.bench.formats.base import Options
-from sightline.bench.formats.imagenet_think import PROMPT, read
+from sightline.benchmark.formats.base import FormatOptions
+from sightline.benchmark.formats.imagenet_think import PROMPT, read
+from sightline.calls.budget import Budget
+from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.engine.budget import Budget
 from sightline.errors import StoppedError, UserError
-from sightline.models.asking import Asking
-from sightline.reason.traces import making
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.folder import Format
-from sightline.reason.traces.making import Work, make_traces
-from sightline.reason.traces.nouns import Known, Rules, Subject, Teacher, numbered
-from sightline.reason.traces.prompts import Prompts, Template, prompts_of
-from sightline.reason.traces.reading import read_traces
+from sightline.reason.traces import pipeline
+from sightline.reason.traces.folder import TraceFormat
+from sightline.reason.traces.pipeline import TraceWork, make_traces
+from sightline.reason.traces.questions import Prompts, Template, prompts_of
+from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture, TraceRules, numbered_teachers
+from sightline.reason.traces.shards import read_traces
+from sightline.reason.traces.teachers import TraceSettings
 from sightline.types import Benchmark, Trace
 
 NAMES = ("a brown dog", "an old lighthouse", "a red tractor", "a wooden boat", "a stone bridge", "a grey heron")
@@ -43,10 +43,10 @@ def rejected(folder: Path) -> list[dict[str, Any]]:
 
 
 @pytest.mark.parametrize("format_", ["parquet", "jsonl"])
-def test_rows_shards_card_and_back(tmp_path: Path, format_: Format) -> None:
+def test_rows_shards_card_and_back(tmp_path: Path, format_: TraceFormat) -> None:
     if format_ == "parquet":
         pytest.importorskip("pyarrow")
-    settings = Settings(teachers(tmp_path), PROMPTS)
+    settings = TraceSettings(teachers(tmp_path), PROMPTS)
     out = tmp_path / "out"
     done = make_traces(work_of(things(NAMES), settings, tmp_path), out, format_=format_, shard_rows=4)
     assert (done.rows, done.kept, done.shards, done.rejected, done.failed) == (6, 12, 2, {}, {})
@@ -56,7 +56,7 @@ def test_rows_shards_card_and_back(tmp_path: Path, format_: Format) -> None:
     first, second = rows[1].traces.references
     assert first.thinking == "I see an old lighthouse and think about what else is there, step by step."
     assert second.answer.startswith("The picture shows an old lighthouse") and second.model == settings.teachers[1].name
-    benchmark = read(out, Options()).content
+    benchmark = read(out, FormatOptions()).content
     assert isinstance(benchmark, Benchmark)
     assert list(benchmark.tasks) == [row.id for row in rows]
     assert benchmark.truth["0001.jpg"] == rows[1].traces
@@ -77,7 +77,7 @@ def test_what_is_no_good_is_named_and_never_kept(tmp_path: Path) -> None:
         {"match": NAMES[4], "failure": "bad-request"},
         {"match": NAMES[5], "text": ONE.format(NAMES[5])},
     ]
-    settings = Settings((script(tmp_path / "bad.jsonl", lines), teachers(tmp_path)[1]), PROMPTS)
+    settings = TraceSettings((script(tmp_path / "bad.jsonl", lines), teachers(tmp_path)[1]), PROMPTS)
     out = tmp_path / "out"
     done = make_traces(work_of(things(NAMES), settings, tmp_path), out, format_="jsonl")
     assert done.rejected == {"refusal": 1, "repetition": 1}
@@ -92,14 +92,16 @@ def test_what_is_no_good_is_named_and_never_kept(tmp_path: Path) -> None:
 
 def test_a_row_without_any_trace_is_in_no_shard(tmp_path: Path) -> None:
     silent = script(tmp_path / "silent.jsonl", [{"failure": "bad-request"}])
-    done = make_traces(work_of(things(NAMES[:2]), Settings((silent,)), tmp_path), tmp_path / "out", format_="jsonl")
+    done = make_traces(
+        work_of(things(NAMES[:2]), TraceSettings((silent,)), tmp_path), tmp_path / "out", format_="jsonl"
+    )
     assert (done.rows, done.kept, done.failed) == (2, 0, {"bad-request": 2})
     assert list((tmp_path / "out" / "data").iterdir()) == [] and list(read_traces(tmp_path / "out")) == []
 
 
 def test_copies_are_found_within_a_row_and_across_runs(tmp_path: Path) -> None:
     one, _ = teachers(tmp_path)
-    settings = Settings(numbered((one, one)), PROMPTS)
+    settings = TraceSettings(numbered_teachers((one, one)), PROMPTS)
     subjects = things((*NAMES[:2], NAMES[0]))
     first = make_traces(work_of(subjects[:2], settings, tmp_path), tmp_path / "out", format_="jsonl")
     assert (first.kept, first.rejected) == (2, {"duplicate": 2})
@@ -110,10 +112,10 @@ def test_copies_are_found_within_a_row_and_across_runs(tmp_path: Path) -> None:
 
 def test_labels_captions_and_facts_count_unless_the_prompt_told_them(tmp_path: Path) -> None:
     one, two = teachers(tmp_path)
-    known = Known(("dog",), "a brown dog in a quiet place", ("a brown dog in a quiet place",))
-    subject = Subject("d.jpg", "https://p.example/d.jpg", known)
-    told = Settings((one, two), Prompts((Template.of("This is a brown dog, {label}: {caption}"),)))
-    untold = Settings((one, two), Prompts((Template.of("What about a brown dog?"),)))
+    known = PictureKnowledge(("dog",), "a brown dog in a quiet place", ("a brown dog in a quiet place",))
+    subject = TracePicture("d.jpg", "https://p.example/d.jpg", known)
+    told = TraceSettings((one, two), Prompts((Template.of("This is a brown dog, {label}: {caption}"),)))
+    untold = TraceSettings((one, two), Prompts((Template.of("What about a brown dog?"),)))
     parts = []
     for name, settings in (("told", told), ("untold", untold)):
         make_traces(work_of([subject], settings, tmp_path), tmp_path / name, format_="jsonl")
@@ -126,7 +128,7 @@ def test_labels_captions_and_facts_count_unless_the_prompt_told_them(tmp_path: P
 def test_claims_are_verified_by_who_looks(tmp_path: Path) -> None:
     verdicts = [{"claim": n, "verdict": "supported" if n < 4 else "contradicted"} for n in range(1, 6)]
     seer = script(tmp_path / "seer.jsonl", [{"text": orjson.dumps({"verdicts": verdicts}).decode()}])
-    settings = Settings(teachers(tmp_path), PROMPTS, seer)
+    settings = TraceSettings(teachers(tmp_path), PROMPTS, seer)
     done = make_traces(work_of(things(NAMES[:1]), settings, tmp_path), tmp_path / "out", format_="jsonl")
     assert done.verified == 1 and done.rejected == {"ungrounded": 1}
     (row,) = map(orjson.loads, (tmp_path / "out" / "data" / "train-00000.jsonl").read_bytes().splitlines())
@@ -138,30 +140,30 @@ def test_claims_are_verified_by_who_looks(tmp_path: Path) -> None:
 
 def test_a_verifier_that_skips_claims_has_not_verified(tmp_path: Path) -> None:
     seer = script(tmp_path / "seer.jsonl", [{"text": '{"verdicts": [{"claim": 1, "verdict": "supported"}]}'}])
-    settings = Settings(teachers(tmp_path), PROMPTS, seer)
+    settings = TraceSettings(teachers(tmp_path), PROMPTS, seer)
     done = make_traces(work_of(things(NAMES[:1]), settings, tmp_path), tmp_path / "out", format_="jsonl")
     assert (done.verified, done.verifier_failed, done.kept) == (0, {"wrong-schema": 1}, 2)
     assert "1 wrong-schema" in (tmp_path / "out" / "README.md").read_text()
 
 
 def test_a_budget_stops_with_whole_shards_and_the_next_run_goes_on(tmp_path: Path) -> None:
-    settings = Settings(teachers(tmp_path), PROMPTS)
+    settings = TraceSettings(teachers(tmp_path), PROMPTS)
     prices = {"models": {teacher.name: {"input": 1.0, "output": 1e4} for teacher in settings.teachers}}
     config = Config.model_validate({"prices": prices})
     settings = replace(settings, parameters={"max_tokens": 100})
-    work = Work(source_of(things(NAMES)), settings, tmp_path / "ws", config, Asking(budget=Budget.usd(3)))
+    work = TraceWork(source_of(things(NAMES)), settings, tmp_path / "ws", config, CallOptions(budget=Budget.usd(3)))
     with pytest.raises(StoppedError):
         make_traces(work, tmp_path / "out", format_="jsonl")
     stopped = len(list(read_traces(tmp_path / "out")))
     assert stopped < 6 and (tmp_path / "out" / "README.md").is_file()
-    done = make_traces(replace(work, asking=Asking()), tmp_path / "out")
+    done = make_traces(replace(work, asking=CallOptions()), tmp_path / "out")
     assert done.rows == 6 and done.asked == 6 - stopped and done.kept == 12 and done.usd > 0
 
 
 def test_a_teacher_that_nobody_knows_begins_no_folder(tmp_path: Path) -> None:
     for settings in (
-        Settings((Teacher("nosuch/model"),), PROMPTS),
-        Settings(teachers(tmp_path), PROMPTS, Teacher("nosuch/model")),
+        TraceSettings((Teacher("nosuch/model"),), PROMPTS),
+        TraceSettings(teachers(tmp_path), PROMPTS, Teacher("nosuch/model")),
     ):
         with pytest.raises(UserError, match="nosuch"):
             make_traces(work_of(things(NAMES), settings, tmp_path), tmp_path / "out", format_="jsonl")
@@ -169,10 +171,12 @@ def test_a_teacher_that_nobody_knows_begins_no_folder(tmp_path: Path) -> None:
 
 
 def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
-    settings = Settings(teachers(tmp_path), PROMPTS)
+    settings = TraceSettings(teachers(tmp_path), PROMPTS)
     make_traces(work_of(things(NAMES[:1]), settings, tmp_path), tmp_path / "out", format_="jsonl")
     with pytest.raises(UserError, match="other settings: rules"):
-        make_traces(work_of(things(NAMES), replace(settings, rules=Rules(least_words=9)), tmp_path), tmp_path / "out")
+        make_traces(
+            work_of(things(NAMES), replace(settings, rules=TraceRules(least_words=9)), tmp_path), tmp_path / "out"
+        )
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "diary.txt").write_text("dear diary")
     with pytest.raises(UserError, match=r"no traces\.json"):
@@ -182,7 +186,7 @@ def test_other_settings_and_other_folders_are_refused(tmp_path: Path) -> None:
 @pytest.mark.parametrize(("kind", "kept"), [("wrong-schema", [0, 2]), ("bad-picture", [0, 0])])
 def test_only_failures_that_may_pass_are_asked_again_when_told_to(tmp_path: Path, kind: str, kept: list[int]) -> None:
     first, second = teachers(tmp_path)
-    settings = Settings((first, second), PROMPTS)
+    settings = TraceSettings((first, second), PROMPTS)
     work = work_of(things(NAMES[:1]), settings, tmp_path)
     for name in ("one", "two"):
         script(tmp_path / f"{name}.jsonl", [{"failure": kind}])
@@ -193,7 +197,7 @@ def test_only_failures_that_may_pass_are_asked_again_when_told_to(tmp_path: Path
 
 
 def test_what_failed_again_is_told_once(tmp_path: Path) -> None:
-    settings = Settings((script(tmp_path / "bad.jsonl", [{"failure": "wrong-schema"}]),), PROMPTS)
+    settings = TraceSettings((script(tmp_path / "bad.jsonl", [{"failure": "wrong-schema"}]),), PROMPTS)
     for number in range(3):
         work = replace(work_of(things(NAMES[:2]), settings, tmp_path), workspace=tmp_path / f"journal {number}")
         done = make_traces(work, tmp_path / "out", format_="jsonl", retry_failed=number > 0)
@@ -202,9 +206,9 @@ def test_what_failed_again_is_told_once(tmp_path: Path) -> None:
 
 
 def test_the_process_of_its_own_writes_the_same(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    settings = Settings(teachers(tmp_path), PROMPTS)
+    settings = TraceSettings(teachers(tmp_path), PROMPTS)
     for name, few in (("here", 256), ("there", 0)):
-        monkeypatch.setattr(making, "_FEW", few)
+        monkeypatch.setattr(pipeline, "_FEW", few)
         make_traces(work_of(things(NAMES), settings, tmp_path), tmp_path / name, format_="jsonl", shard_rows=2)
     files = [sorted((tmp_path / name / "data").iterdir()) for name in ("here", "there")]
     here, there = ([file.read_bytes() for file in one] for one in files)
@@ -215,7 +219,7 @@ def test_the_process_of_its_own_writes_the_same(tmp_path: Path, monkeypatch: pyt
 def test_prompts_are_drawn_by_seed_and_only_where_they_fit(tmp_path: Path) -> None:
     file = tmp_path / "prompts.txt"
     file.write_text("What is this?\nIs it {label}?\nSomeone said: {caption}\n")
-    subjects = [Subject(f"{number}.jpg", "u", Known(("dog",))) for number in range(200)]
+    subjects = [TracePicture(f"{number}.jpg", "u", PictureKnowledge(("dog",))) for number in range(200)]
     first, again, other = (prompts_of((), file, 1, seed) for seed in (1, 1, 2))
 
     def drawn(prompts: Prompts) -> list[str]:
@@ -230,7 +234,7 @@ def test_prompts_are_drawn_by_seed_and_only_where_they_fit(tmp_path: Path) -> No
 
 
 def test_a_caption_with_braces_fills_nothing_else() -> None:
-    known = Known(("dog",), "a sign that says {label}")
+    known = PictureKnowledge(("dog",), "a sign that says {label}")
     assert Template.of("{caption}!").fill(known) == "a sign that says {label}!"
 
 
@@ -242,14 +246,14 @@ def test_wrong_prompts(given: tuple[str, ...], message: str) -> None:
 
 def test_a_price_asks_nobody(tmp_path: Path) -> None:
     teacher = Teacher("openai/gpt-5-mini")
-    work = work_of(things(NAMES), Settings((teacher, teacher), PROMPTS, teacher), tmp_path)
+    work = work_of(things(NAMES), TraceSettings((teacher, teacher), PROMPTS, teacher), tmp_path)
     plan = work.price()
     assert [(stage.stage, stage.calls) for stage in plan.stages] == [("think", 6), ("think", 6), ("verify", 6)]
     assert plan.usd is not None and plan.usd.likely > 0
 
 
 def test_read_rows_hold_traces(tmp_path: Path) -> None:
-    settings = Settings(teachers(tmp_path)[:1], PROMPTS)
+    settings = TraceSettings(teachers(tmp_path)[:1], PROMPTS)
     make_traces(work_of(things(NAMES[:1]), settings, tmp_path), tmp_path / "out", format_="jsonl")
     (row,) = read_traces(tmp_path / "out")
     assert all(isinstance(one, Trace) for one in row.traces.references) and row.picture == "0000.jpg"

@@ -14,22 +14,21 @@ from think_tools import ONE, script, source_of, things, work_of
 
 from sightline.errors import UserError
 from sightline.io import read_jsonl
-from sightline.reason.traces import leaving
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.folder import Format
-from sightline.reason.traces.making import Work, make_traces
-from sightline.reason.traces.nouns import Subject
-from sightline.reason.traces.prompts import Prompts, Template
-from sightline.reason.traces.reading import read_traces
-from sightline.reason.traces.sources import open_source
+from sightline.reason.traces import shards
+from sightline.reason.traces.folder import TraceFormat
+from sightline.reason.traces.pipeline import TraceWork, make_traces
+from sightline.reason.traces.questions import Prompts, Template, open_source
+from sightline.reason.traces.records import TracePicture
+from sightline.reason.traces.shards import read_traces
+from sightline.reason.traces.teachers import TraceSettings
 
 NAMES = ("a brown dog", "an old lighthouse", "a red tractor", "a wooden boat", "a stone bridge", "a grey heron")
 PROMPTS = Prompts((Template.of("Describe {label}, please."),))
 
 
-def work_on(folder: Path) -> Work:
+def work_on(folder: Path) -> TraceWork:
     lines = [{"match": name, "text": ONE.format(name)} for name in NAMES]
-    return work_of(things(NAMES), Settings((script(folder / "one.jsonl", lines),), PROMPTS), folder)
+    return work_of(things(NAMES), TraceSettings((script(folder / "one.jsonl", lines),), PROMPTS), folder)
 
 
 def content(out: Path) -> list[tuple[str, str]]:
@@ -43,7 +42,7 @@ def cut(path: Path) -> None:
 @pytest.mark.parametrize("damage", [Path.unlink, cut])
 @pytest.mark.parametrize("format_", ["jsonl", "parquet"])
 def test_a_shard_that_is_missing_or_cut_is_made_again_from_the_journal(
-    tmp_path: Path, damage: Callable[[Path], Any], format_: Format, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, damage: Callable[[Path], Any], format_: TraceFormat, caplog: pytest.LogCaptureFixture
 ) -> None:
     if format_ == "parquet":
         pytest.importorskip("pyarrow")
@@ -106,7 +105,7 @@ def test_an_index_without_sizes_is_brought_up_to_date(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("format_", ["jsonl", "parquet"])
 def test_a_picture_that_changed_is_asked_about_again_and_its_old_row_goes(
-    tmp_path: Path, format_: Format, caplog: pytest.LogCaptureFixture
+    tmp_path: Path, format_: TraceFormat, caplog: pytest.LogCaptureFixture
 ) -> None:
     if format_ == "parquet":
         pytest.importorskip("pyarrow")
@@ -134,7 +133,7 @@ def test_a_changed_file_of_a_folder(tmp_path: Path, caplog: pytest.LogCaptureFix
 
     def make() -> int:
         source = open_source(tmp_path / "pics", tmp_path / "ws")
-        work = Work(source, Settings((teacher,)), tmp_path / "ws")
+        work = TraceWork(source, TraceSettings((teacher,)), tmp_path / "ws")
         return make_traces(work, tmp_path / "out", format_="jsonl").asked
 
     assert (make(), make()) == (3, 0) and not caplog.text
@@ -155,7 +154,7 @@ def test_subjects_know_the_content_of_their_picture(tmp_path: Path) -> None:
     (tmp_path / "pics").mkdir()
     Image.new("RGB", (64, 64), "red").save(tmp_path / "pics" / "a.png")
     (subject,) = open_source(tmp_path / "pics", tmp_path / "ws").subjects()
-    assert isinstance(subject, Subject) and subject.sha256 is not None and len(subject.sha256) == 64
+    assert isinstance(subject, TracePicture) and subject.sha256 is not None and len(subject.sha256) == 64
 
 
 def test_what_was_lost_of_pictures_that_are_gone_is_counted(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
@@ -175,7 +174,7 @@ def test_stopped_while_a_row_is_taken_out_the_next_run_makes_it_good(
     before = content(out)
     changed = replace(work, source=source_of([replace(subjects[0], sha256="b" * 64), *subjects[1:]]))
     with monkeypatch.context() as patched:
-        patched.setattr(leaving, "_FORGET", "no statement")
+        patched.setattr(shards, "_FORGET", "no statement")
         with pytest.raises(sqlite3.OperationalError):
             make_traces(changed, out)
     assert len(content(out)) == 5

@@ -11,13 +11,12 @@ import pytest
 from think_tools import things, work_of
 
 from models_server import Received, chat, respond_json, serving_in_thread
-from sightline.models.asking import Asking
+from sightline.calls.session import CallOptions
 from sightline.models.failures import failure
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.making import make_traces
-from sightline.reason.traces.nouns import Said, Teacher
-from sightline.reason.traces.reading import read_traces
-from sightline.reason.traces.replies import said_in
+from sightline.reason.traces.pipeline import make_traces
+from sightline.reason.traces.records import Teacher, TeacherReply
+from sightline.reason.traces.shards import read_traces
+from sightline.reason.traces.teachers import TraceSettings, parse_reply
 from sightline.types import Failure, Partial, Usage
 
 WHOLE = (
@@ -41,9 +40,9 @@ def answer(received: Received) -> Any:
 
 
 def test_what_was_received_is_kept_marked_and_no_answer(tmp_path: Path) -> None:
-    settings = Settings(tuple(Teacher(name) for name in (*CUT, "vllm/whole")))
+    settings = TraceSettings(tuple(Teacher(name) for name in (*CUT, "vllm/whole")))
     with serving_in_thread(answer) as server:
-        work = work_of(things(["wall"]), settings, tmp_path, Asking(base_url=server.base_url))
+        work = work_of(things(["wall"]), settings, tmp_path, CallOptions(base_url=server.base_url))
         for name in ("first", "again"):  # The second is all from the journal.
             done = make_traces(work, tmp_path / name, format_="jsonl")
             assert (done.kept, done.rejected, done.failed) == (1, {"truncated": 2}, {})
@@ -60,7 +59,7 @@ def test_what_was_received_is_kept_marked_and_no_answer(tmp_path: Path) -> None:
 @pytest.mark.parametrize("kind", ["length", "endless", "content-filter", "refused"])
 def test_a_partial_reply_is_said_with_what_cut_it(kind: str) -> None:
     failed = Failure(kind, "cut", usage=Usage(1, output=2), usd=0.5, partial=Partial("<think>Hm.</think>A wall"))
-    assert said_in(failed) == Said("Hm.", "A wall", kind, Usage(1, output=2), 0.5)
+    assert parse_reply(failed) == TeacherReply("Hm.", "A wall", kind, Usage(1, output=2), 0.5)
 
 
 def test_without_words_or_for_other_reasons_it_stays_a_failure() -> None:
@@ -69,4 +68,4 @@ def test_without_words_or_for_other_reasons_it_stays_a_failure() -> None:
         Failure("length", "cut", partial=Partial(" \n")),
         Failure("wrong-schema", "no", partial=Partial("A wall")),
     ):
-        assert said_in(failed) is failed
+        assert parse_reply(failed) is failed

@@ -11,19 +11,19 @@ from typing import Any
 import pytest
 from think_tools import ONE, TWO, script, source_of, things, work_of
 
-from sightline.engine.retry import Retry
+from sightline.calls.retry import RetryPolicy
 from sightline.errors import UserError
 from sightline.io import read_jsonl
-from sightline.reason.traces import leaving, making, shards
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.folder import Format
-from sightline.reason.traces.index import Index
-from sightline.reason.traces.judging import judge
-from sightline.reason.traces.making import Work, make_traces
-from sightline.reason.traces.nouns import Asked, Job, Row, Rules, Said
-from sightline.reason.traces.prompts import Prompts, Template
-from sightline.reason.traces.reading import read_traces, records_of
-from sightline.reason.traces.shards import Shards
+from sightline.reason.traces import pipeline, shards
+from sightline.reason.traces import shards as leaving
+from sightline.reason.traces.folder import TraceFormat
+from sightline.reason.traces.index import TraceIndex
+from sightline.reason.traces.pipeline import TraceWork, make_traces
+from sightline.reason.traces.quality import check_replies
+from sightline.reason.traces.questions import Prompts, Template
+from sightline.reason.traces.records import CheckJob, TeacherReplies, TeacherReply, TraceRow, TraceRules
+from sightline.reason.traces.shards import TraceShards, read_traces, records_of
+from sightline.reason.traces.teachers import TraceSettings
 from sightline.types import Failure
 
 NAMES = ("a brown dog", "an old lighthouse", "a red tractor", "a wooden boat", "a stone bridge", "a grey heron")
@@ -34,19 +34,19 @@ SICK = ("an old lighthouse", "a stone bridge")
 
 @pytest.fixture(autouse=True)
 def at_once(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(Retry, "pause", lambda *_: 0.0)
+    monkeypatch.setattr(RetryPolicy, "pause", lambda *_: 0.0)
 
 
 def lines(said: str, names: Sequence[str] = NAMES) -> list[dict[str, Any]]:
     return [{"match": name, "text": said.format(name)} for name in names]
 
 
-def begun(folder: Path, format_: Format = "jsonl", sick: Sequence[str] = SICK) -> Work:
+def begun(folder: Path, format_: TraceFormat = "jsonl", sick: Sequence[str] = SICK) -> TraceWork:
     """A folder of traces in which the first teacher failed for some pictures; now it is well."""
     failing = [{"match": name, "failure": "server-error"} for name in sick]
     first = script(folder / "one.jsonl", [*failing, *lines(ONE)])
     second = script(folder / "two.jsonl", lines(TWO))
-    work = work_of(things(NAMES), Settings((first, second), PROMPTS), folder)
+    work = work_of(things(NAMES), TraceSettings((first, second), PROMPTS), folder)
     done = make_traces(work, folder / "out", format_=format_, shard_rows=2)
     assert (done.failed, done.may_pass, done.kept) == ({"server-error": len(sick)}, len(sick), 12 - len(sick))
     script(folder / "one.jsonl", lines(ONE))
@@ -67,11 +67,11 @@ def rejected(out: Path) -> list[str]:
 @pytest.mark.parametrize("few", [256, 0], ids=["here", "elsewhere"])
 @pytest.mark.parametrize("format_", ["jsonl", "parquet"])
 def test_a_teacher_that_failed_beside_one_that_was_kept_is_asked_again(
-    tmp_path: Path, format_: Format, few: int, monkeypatch: pytest.MonkeyPatch
+    tmp_path: Path, format_: TraceFormat, few: int, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     if format_ == "parquet":
         pytest.importorskip("pyarrow")
-    monkeypatch.setattr(making, "_FEW", few)
+    monkeypatch.setattr(pipeline, "_FEW", few)
     out, work = tmp_path / "out", begun(tmp_path, format_)
     before = content(out)
     done = make_traces(work, out, retry_failed=True, shard_rows=2)
@@ -93,7 +93,7 @@ def test_without_the_word_nobody_is_asked_again(tmp_path: Path) -> None:
 def test_a_row_that_is_completed_is_as_if_nobody_had_failed(tmp_path: Path) -> None:
     make_traces(begun(tmp_path), tmp_path / "out", retry_failed=True)
     teachers = script(tmp_path / "one.jsonl", lines(ONE)), script(tmp_path / "two.jsonl", lines(TWO))
-    work = replace(work_of(things(NAMES), Settings(teachers, PROMPTS), tmp_path), workspace=tmp_path / "another")
+    work = replace(work_of(things(NAMES), TraceSettings(teachers, PROMPTS), tmp_path), workspace=tmp_path / "another")
     make_traces(work, tmp_path / "well", format_="jsonl")
     found, wanted = (
         {record["id"]: record for file in (tmp_path / name / "data").iterdir() for record in records_of(file)}
@@ -130,7 +130,7 @@ def test_another_journal_is_not_asked_to_pay_twice(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize(
     ("place", "name", "broken"),
-    [(leaving, "_FORGET", "no statement"), (shards, "_failures", None), (Index, "add_shard", None)],
+    [(leaving, "_FORGET", "no statement"), (shards, "_failures", None), (TraceIndex, "add_shard", None)],
     ids=["while a row leaves", "before", "when all is written, and not counted"],
 )
 @pytest.mark.parametrize("retry", [True, False])
@@ -149,15 +149,23 @@ def test_stopped_while_a_row_takes_its_place_the_next_run_makes_it_good(
 
 def test_a_row_of_which_more_failed_takes_no_place(tmp_path: Path) -> None:
     (question,) = PROMPTS.questions(things(NAMES)[0])
-    said = Said("I see a brown dog and think about what else is there.", "The picture shows a brown dog in the grass.")
+    said = TeacherReply(
+        "I see a brown dog and think about what else is there.", "The picture shows a brown dog in the grass."
+    )
     lost = Failure("connection", "broken off", retryable=True)
     (tmp_path / "data").mkdir()
     (tmp_path / "rejected").mkdir()
 
-    def write(*replies: Said | Failure) -> list[int]:
-        with Index(tmp_path) as index:
-            writer = Shards(tmp_path, index, ("one", "two"), "jsonl")
-            writer.add(Row(question, Asked(replies), judge(Job(question, Asked(replies), Rules()))))
+    def write(*replies: TeacherReply | Failure) -> list[int]:
+        with TraceIndex(tmp_path) as index:
+            writer = TraceShards(tmp_path, index, ("one", "two"), "jsonl")
+            writer.add(
+                TraceRow(
+                    question,
+                    TeacherReplies(replies),
+                    check_replies(CheckJob(question, TeacherReplies(replies), TraceRules())),
+                )
+            )
             writer.flush()
             return [kept for (kept,) in index.database.execute("SELECT kept FROM rows")]
 
@@ -170,7 +178,7 @@ def test_a_verifier_that_was_away_is_asked_again(tmp_path: Path) -> None:
     out = tmp_path / "out"
     teacher = script(tmp_path / "one.jsonl", lines(ONE))
     verifier = script(tmp_path / "verifier.jsonl", [{"failure": "server-error"}])
-    work = work_of(things(NAMES[:1]), Settings((teacher,), PROMPTS, verifier), tmp_path)
+    work = work_of(things(NAMES[:1]), TraceSettings((teacher,), PROMPTS, verifier), tmp_path)
     done = make_traces(work, out, format_="jsonl")
     assert (done.kept, done.verifier_failed, done.may_pass) == (1, {"server-error": 1}, 1)
     verdicts = ",".join(f'{{"claim": {number}, "verdict": "supported"}}' for number in (1, 2, 3))

@@ -6,24 +6,24 @@ from pathlib import Path
 
 import pytest
 
-from sightline import bench
+from sightline import benchmark
 from sightline.errors import UserError
-from sightline.reason.traces.nouns import Known, Subject, Teacher, numbered
-from sightline.reason.traces.sources import open_source, read_names
+from sightline.reason.traces.questions import open_source, read_names
+from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture, numbered_teachers
 from sightline.types import Annotation, Benchmark, Corpus, Json, Picture
 
 
-def known(tmp_path: Path, extra: dict[str, Json], names: dict[str, tuple[str, ...]] | None = None) -> Subject:
+def known(tmp_path: Path, extra: dict[str, Json], names: dict[str, tuple[str, ...]] | None = None) -> TracePicture:
     picture = Picture("a/n01440764_3.jpg", "a/3.jpg", extra=extra)
     said = (Annotation(picture.id, summary="a fish in a net"),)
-    bench.write(Benchmark("b", Corpus("b", {picture.id: picture}), {}, {}, annotations=said), tmp_path / "b")
+    benchmark.write(Benchmark("b", Corpus("b", {picture.id: picture}), {}, {}, annotations=said), tmp_path / "b")
     (subject,) = open_source(tmp_path / "b", tmp_path / "ws", names=names).subjects()
     return subject
 
 
 def test_from_a_benchmark(tmp_path: Path) -> None:
     subject = known(tmp_path, {})
-    assert subject.known == Known((), "a fish in a net") and subject.synset == "n01440764"
+    assert subject.known == PictureKnowledge((), "a fish in a net") and subject.synset == "n01440764"
     assert subject.uri == str(tmp_path / "b" / "a" / "3.jpg")
 
 
@@ -35,12 +35,12 @@ def test_names_of_a_synset_win_over_labels(tmp_path: Path) -> None:
 @pytest.mark.parametrize(
     ("extra", "wanted"),
     [
-        ({"label": "cat, house cat", "caption": "a cat"}, Known(("cat", "house cat"), "a cat")),
-        ({"labels": ["dog"], "category": "dog"}, Known(("dog",), "a fish in a net")),
-        ({"facts": ["a red ball", 3]}, Known((), "a fish in a net", ("a red ball",))),
+        ({"label": "cat, house cat", "caption": "a cat"}, PictureKnowledge(("cat", "house cat"), "a cat")),
+        ({"labels": ["dog"], "category": "dog"}, PictureKnowledge(("dog",), "a fish in a net")),
+        ({"facts": ["a red ball", 3]}, PictureKnowledge((), "a fish in a net", ("a red ball",))),
     ],
 )
-def test_from_metadata(tmp_path: Path, extra: dict[str, Json], wanted: Known) -> None:
+def test_from_metadata(tmp_path: Path, extra: dict[str, Json], wanted: PictureKnowledge) -> None:
     assert known(tmp_path, extra).known == wanted
 
 
@@ -56,4 +56,4 @@ def test_names_files(tmp_path: Path) -> None:
 def test_teachers() -> None:
     parsed = Teacher.parse("vllm/glm@http://box:8000/v1")
     assert parsed == Teacher("vllm/glm", "http://box:8000/v1") and Teacher.parse("openai/a@b").name == "openai/a@b"
-    assert [one.sample for one in numbered((parsed, Teacher("vllm/glm"), parsed))] == [0, 0, 1]
+    assert [one.sample for one in numbered_teachers((parsed, Teacher("vllm/glm"), parsed))] == [0, 0, 1]

@@ -5,27 +5,28 @@ from __future__ import annotations
 import sys
 from pathlib import Path
 
-from sightline.engine.limits import Limits
-from sightline.models.asking import Asking
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.making import Work, make_traces
-from sightline.reason.traces.nouns import Known, Rules, Subject, Teacher
-from sightline.reason.traces.prompts import Prompts, Template
-from sightline.reason.traces.sources import Source
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.session import CallOptions
+from sightline.reason.traces.pipeline import TraceWork, make_traces
+from sightline.reason.traces.questions import PictureSource, Prompts, Template
+from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture, TraceRules
+from sightline.reason.traces.teachers import TraceSettings
 
 
 def main(url: str, folder: Path, pictures: int, at_once: int) -> None:
-    def subjects() -> list[Subject]:
+    def subjects() -> list[TracePicture]:
         return [
-            Subject(f"{number:05d}", f"https://p.example/{number}", Known((f"thing {number}",)))
+            TracePicture(f"{number:05d}", f"https://p.example/{number}", PictureKnowledge((f"thing {number}",)))
             for number in range(pictures)
         ]
 
-    settings = Settings(
-        (Teacher("vllm/a"), Teacher("vllm/b")), Prompts((Template.of("{label}"),)), rules=Rules(language=None)
+    settings = TraceSettings(
+        (Teacher("vllm/a"), Teacher("vllm/b")), Prompts((Template.of("{label}"),)), rules=TraceRules(language=None)
     )
-    asking = Asking(base_url=url, limits=Limits.at_once(at_once))
-    work = Work(Source("things", pictures, lambda: iter(subjects())), settings, folder / "ws", asking=asking)
+    asking = CallOptions(base_url=url, limits=RateLimits.at_once(at_once))
+    work = TraceWork(
+        PictureSource("things", pictures, lambda: iter(subjects())), settings, folder / "ws", asking=asking
+    )
     make_traces(work, folder / "out", format_="jsonl", shard_rows=20)
 
 

@@ -9,10 +9,10 @@ from random import Random
 from typing import Literal, TypeAlias
 
 from sightline.english import number_word
-from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, SceneGraph, Thing
-from sightline.types.words import LIGHT_PHRASES, PLACE_PHRASES, noun_of
-from sightline.world.draw import draw
-from sightline.world.scenes import random_plan
+from sightline_world.draw import draw
+from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SceneGraph, Thing
+from sightline_world.scenes import random_plan
+from sightline_world.vocabulary import LIGHT_PHRASES, PLACE_PHRASES, noun_of
 
 Relation: TypeAlias = Literal["same", "conflict", "neither"]
 _OPPOSITE = {"left of": "right of", "behind": "in front of"}

@@ -7,10 +7,10 @@ from dataclasses import dataclass
 from pathlib import Path
 from random import Random
 
-from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_PLACES, SceneGraph, Thing
-from sightline.types.words import PLACE_PHRASES
-from sightline.world.draw import draw
-from sightline.world.scenes import random_plan
+from sightline_world.draw import draw
+from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_PLACES, SceneGraph, Thing
+from sightline_world.scenes import random_plan
+from sightline_world.vocabulary import PLACE_PHRASES
 
 _CLEAR, _LARGE, _FAR = 0.3, 0.004, 0.15
 

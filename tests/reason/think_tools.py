@@ -6,12 +6,12 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
+from sightline.calls.session import CallOptions
 from sightline.io import write_jsonl
-from sightline.models.asking import Asking
-from sightline.reason.traces.asking import Settings
-from sightline.reason.traces.making import Work
-from sightline.reason.traces.nouns import Known, Subject, Teacher
-from sightline.reason.traces.sources import Source
+from sightline.reason.traces.pipeline import TraceWork
+from sightline.reason.traces.questions import PictureSource
+from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture
+from sightline.reason.traces.teachers import TraceSettings
 
 ONE = (
     "<think>I see {0} and think about what else is there, step by step.</think>"
@@ -31,16 +31,18 @@ def script(path: Path, lines: Sequence[dict[str, Any]]) -> Teacher:
     return Teacher(f"scripted/{path}")
 
 
-def source_of(subjects: Sequence[Subject], name: str = "things") -> Source:
-    return Source(name, len(subjects), lambda: iter(subjects))
+def source_of(subjects: Sequence[TracePicture], name: str = "things") -> PictureSource:
+    return PictureSource(name, len(subjects), lambda: iter(subjects))
 
 
-def things(names: Sequence[str]) -> list[Subject]:
+def things(names: Sequence[str]) -> list[TracePicture]:
     return [
-        Subject(f"{number:04d}.jpg", f"https://p.example/{number}.jpg", Known((name,)))
+        TracePicture(f"{number:04d}.jpg", f"https://p.example/{number}.jpg", PictureKnowledge((name,)))
         for number, name in enumerate(names)
     ]
 
 
-def work_of(subjects: Sequence[Subject], settings: Settings, folder: Path, asking: Asking | None = None) -> Work:
-    return Work(source_of(subjects), settings, folder / "ws", asking=asking or Asking())
+def work_of(
+    subjects: Sequence[TracePicture], settings: TraceSettings, folder: Path, asking: CallOptions | None = None
+) -> TraceWork:
+    return TraceWork(source_of(subjects), settings, folder / "ws", asking=asking or CallOptions())

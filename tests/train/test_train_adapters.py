@@ -13,15 +13,15 @@ from train_tools import SETTINGS, course_in, losses_of, stages_of
 
 from hub_unreachable import cut_off
 from sightline.errors import UserError
-from sightline.train.course import train_course
-from sightline.train.glimpse_processor import GlimpseProcessor
-from sightline.train.models import open_model, save
+from sightline.reason.train.glimpse import GlimpseProcessor
+from sightline.reason.train.models import open_model, save
+from sightline.reason.train.trainer import run_training
 
 REVISION = "0123456789abcdef0123456789abcdef01234567"
 
 
 def test_lora_trains_only_what_it_adds(tmp_path: Path) -> None:
-    done = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    done = run_training(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
     files = {file.name for file in done.model.iterdir()}
     assert "adapter_model.safetensors" in files and "model.safetensors" not in files
     assert set(stages_of(done.model.parent)) == {"easy"}
@@ -29,7 +29,7 @@ def test_lora_trains_only_what_it_adds(tmp_path: Path) -> None:
 
 def test_what_lora_adds_can_be_opened_again(tmp_path: Path) -> None:
     """Also to a model that was made here: its base is saved beside."""
-    done = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    done = run_training(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
     named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
     assert Path(named) == (tmp_path / "out/base").resolve()
     model, processor = open_model(str(done.model), ())
@@ -41,12 +41,12 @@ def test_what_lora_adds_can_be_opened_again(tmp_path: Path) -> None:
 
 @pytest.mark.parametrize("lora", [None, 2])
 def test_what_lora_added_can_be_trained_on_after_a_move(tmp_path: Path, lora: int | None) -> None:
-    first = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    first = run_training(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
     begun = losses_of(tmp_path / "out")[0][1]
     moved = tmp_path / "moved"
     first.model.parent.rename(moved)
     again = course_in(tmp_path, model=str(moved / "model"), lora=lora, out=tmp_path / "second", stages=("hard",))
-    done = train_course(again, SETTINGS)
+    done = run_training(again, SETTINGS)
     assert losses_of(tmp_path / "second")[0][1] < begun - 0.02, "it knows what it learnt before"
     model, _ = open_model(str(done.model), ())
     assert all(weight.isfinite().all() for weight in model.parameters())
@@ -71,15 +71,15 @@ def put(hub: Path, name: str, source: Path, branch: str = "main", revision: str 
 
 @pytest.mark.parametrize("lora", [None, 2])
 def test_an_adapter_of_the_hub_is_trained_on_as_one_in_a_folder(tmp_path: Path, hub: Path, lora: int | None) -> None:
-    first = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    first = run_training(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
     again = course_in(tmp_path, model=str(first.model), lora=lora, out=tmp_path / "of-folder", stages=("hard",))
-    train_course(again, SETTINGS)
+    run_training(again, SETTINGS)
     put(hub, "someone/base", tmp_path / "out/base")
     named = first.model / "adapter_config.json"
     named.write_text(json.dumps({**json.loads(named.read_text()), "base_model_name_or_path": "someone/base"}))
     put(hub, "someone/adapter", first.model)
     shutil.rmtree(tmp_path / "out")
-    train_course(replace(again, model="someone/adapter", out=tmp_path / "of-hub"), SETTINGS)
+    run_training(replace(again, model="someone/adapter", out=tmp_path / "of-hub"), SETTINGS)
     assert losses_of(tmp_path / "of-hub") == losses_of(tmp_path / "of-folder")
     assert (tmp_path / "of-hub/base").is_dir() == (lora is not None), "what was merged is nowhere else"
     model, _ = open_model("someone/adapter", ())
@@ -88,7 +88,7 @@ def test_an_adapter_of_the_hub_is_trained_on_as_one_in_a_folder(tmp_path: Path, 
 
 @pytest.mark.parametrize("revision", ["earlier", "f" * 40])
 def test_an_adapter_is_added_to_the_revision_that_it_names(tmp_path: Path, hub: Path, revision: str) -> None:
-    model = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS).model
+    model = run_training(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS).model
     wanted, processor = open_model(str(model), ())
     put(hub, "someone/base", tmp_path / "out/base", "earlier", "f" * 40)
     save(*open_model("glimpse-tiny", ["Other words."], seed=1), tmp_path / "later")
@@ -106,7 +106,7 @@ def test_an_adapter_is_added_to_the_revision_that_it_names(tmp_path: Path, hub: 
 
 
 def test_an_adapter_without_a_processor_has_that_of_its_base(tmp_path: Path, hub: Path) -> None:
-    done = train_course(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
+    done = run_training(course_in(tmp_path, lora=2, stages=("easy",)), SETTINGS)
     put(hub, "someone/whole", done.model)
     for file in done.model.iterdir():
         if not file.name.startswith("adapter"):
@@ -120,10 +120,10 @@ def test_an_adapter_without_a_processor_has_that_of_its_base(tmp_path: Path, hub
 def test_an_adapter_names_the_folder_of_its_base_wherever_it_is_opened(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    whole = train_course(course_in(tmp_path, stages=("easy",)), SETTINGS).model
+    whole = run_training(course_in(tmp_path, stages=("easy",)), SETTINGS).model
     whole.rename(tmp_path / "whole")
     monkeypatch.chdir(tmp_path)
-    done = train_course(course_in(tmp_path, model="whole", lora=2, out=tmp_path / "second"), SETTINGS)
+    done = run_training(course_in(tmp_path, model="whole", lora=2, out=tmp_path / "second"), SETTINGS)
     named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
     assert named == str((tmp_path / "whole").resolve())
 
@@ -140,16 +140,16 @@ def test_local_only_asks_nobody_for_a_model(tmp_path: Path, asked: list[str]) ->
     (adapter / "adapter_config.json").write_text(json.dumps({"base_model_name_or_path": "someone/base"}))
     for name in ("someone/model", str(adapter)):
         with pytest.raises(UserError, match=r"not all on this machine, and --local-only"):
-            train_course(course_in(tmp_path, model=name, lora=2, local_only=True), SETTINGS)
+            run_training(course_in(tmp_path, model=name, lora=2, local_only=True), SETTINGS)
     assert not asked
     assert not constants.HF_HUB_OFFLINE, "others may ask again"
 
 
 def test_local_only_trains_what_was_fetched_before(tmp_path: Path, asked: list[str]) -> None:
-    whole = train_course(course_in(tmp_path, stages=("easy",)), SETTINGS).model
+    whole = run_training(course_in(tmp_path, stages=("easy",)), SETTINGS).model
     put(tmp_path / "hub", "someone/model", whole)
     again = course_in(tmp_path, model="someone/model", lora=2, out=tmp_path / "second", local_only=True)
-    done = train_course(again, SETTINGS)
+    done = run_training(again, SETTINGS)
     named = json.loads((done.model / "adapter_config.json").read_text())["base_model_name_or_path"]
     assert named == "someone/model" and not asked
 

@@ -22,13 +22,13 @@ def _python(code: str) -> subprocess.CompletedProcess[str]:
 
 
 def test_records_are_read_without_the_cores_dependencies() -> None:
-    done = _python(f"{_BLOCKED}\nimport sightline.train.records, sightline.train.__main__")
+    done = _python(f"{_BLOCKED}\nimport sightline.reason.train.records, sightline.reason.train.__main__")
     assert done.returncode == 0, done.stderr
 
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs sightline[train]")
 def test_training_is_possible_without_the_cores_dependencies() -> None:
-    done = _python(f"{_BLOCKED}\nimport sightline.train.course, sightline.world.choose")
+    done = _python(f"{_BLOCKED}\nimport sightline.reason.train.trainer, sightline_world.choose")
     assert done.returncode == 0, done.stderr
 
 
@@ -42,7 +42,16 @@ def test_without_torch_the_verb_says_what_to_install(tmp_path: Path) -> None:
 
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs sightline[train]")
 def test_a_mistake_ends_with_its_fix_and_exit_code_2(tmp_path: Path) -> None:
-    words = [sys.executable, "-m", "sightline.train", str(tmp_path), "--model", "glimpse-tiny", "--out", str(tmp_path)]
+    words = [
+        sys.executable,
+        "-m",
+        "sightline.reason.train",
+        str(tmp_path),
+        "--model",
+        "glimpse-tiny",
+        "--out",
+        str(tmp_path),
+    ]
     done = subprocess.run(words, capture_output=True, text=True, check=False, timeout=300)
     assert done.returncode == 2
     assert "no stages.json" in done.stderr

@@ -6,8 +6,8 @@ import numpy as np
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.train.batching import steps_of
-from sightline.train.examples import ROUND
+from sightline.reason.train.examples import ROUND
+from sightline.reason.train.loop import steps_of
 
 _LENGTHS = st.lists(st.integers(1, 900), max_size=300).map(lambda found: np.array(found, np.int64))
 

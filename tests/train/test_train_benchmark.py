@@ -12,8 +12,8 @@ pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dep
 
 def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: Path) -> None:
     from sightline.cli.train import _of_benchmark
-    from sightline.world.choose import choose_tasks
-    from sightline.world.choose.benchmark import write_choose_benchmark
+    from sightline_world.choose import choose_tasks
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     made = choose_tasks(3, seed=5, difficulty=0.2)
     write_choose_benchmark(iter(made), tmp_path / "bench")
@@ -32,10 +32,10 @@ def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: 
 
 
 def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tmp_path: Path) -> None:
-    from sightline.bench import read, write
+    from sightline.benchmark import read, write
     from sightline.cli.train import _of_benchmark
-    from sightline.world.choose import choose_tasks
-    from sightline.world.choose.benchmark import write_choose_benchmark
+    from sightline_world.choose import choose_tasks
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     first, second, third = choose_tasks(3, seed=5, difficulty=0.2)
     write_choose_benchmark(iter((first, second, third)), tmp_path / "bench")
@@ -48,11 +48,11 @@ def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tm
 
 
 def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path: Path) -> None:
-    from sightline.bench import read, write
+    from sightline.benchmark import read, write
     from sightline.cli.train import _of_benchmark
     from sightline.types import Box, PictureRef
-    from sightline.world.choose import choose_tasks
-    from sightline.world.choose.benchmark import write_choose_benchmark
+    from sightline_world.choose import choose_tasks
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     first, second = choose_tasks(2, seed=5, difficulty=0.2)
     write_choose_benchmark(iter((first, second)), tmp_path / "bench")
@@ -80,15 +80,14 @@ def test_they_are_asked_as_the_training_has_taught_so_far(
     tmp_path: Path, plan: str, steps: list[int], form: str
 ) -> None:
     from sightline.cli.train import _of_benchmark
-    from sightline.reason.curriculum.compiling import Settings, compile_curriculum
-    from sightline.train.questions import as_taught, endings
-    from sightline.train.records import read_stage, read_stages
-    from sightline.world.choose import choose_task
-    from sightline.world.choose.benchmark import write_choose_benchmark
+    from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
+    from sightline.reason.train.records import as_taught, endings, read_stage, read_stages
+    from sightline_world.choose import choose_task
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     made = (choose_task(number, 5, size=(64, 48)) for number in range(24))
     write_choose_benchmark(made, tmp_path / "bench")
-    done = compile_curriculum(tmp_path / "bench", plan, tmp_path / "course", Settings(format=form))
+    done = compile_curriculum(tmp_path / "bench", plan, tmp_path / "course", CurriculumSettings(format=form))
     found = endings({stage.name: read_stage(stage) for stage in read_stages(done.out)})
     records = _of_benchmark(tmp_path / "bench")
     for ending, count in zip(found.values(), steps, strict=True):
@@ -99,9 +98,9 @@ def test_they_are_asked_as_the_training_has_taught_so_far(
 
 
 def test_options_are_those_of_the_benchmark_whatever_their_keys_and_texts(tmp_path: Path) -> None:
-    from sightline.bench import write
+    from sightline.benchmark import write
     from sightline.cli.train import _of_benchmark
-    from sightline.score import parse_choice
+    from sightline.metrics import parse_choice
     from sightline.types import Benchmark, Choice, Corpus, Option, Task
 
     options = tuple(

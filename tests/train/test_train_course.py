@@ -13,18 +13,17 @@ from PIL import Image
 from train_tools import COLOURS, SETTINGS, course_in, cut, losses_of, row_of, stages_of
 
 from sightline.errors import UserError
-from sightline.train.course import train_course
-from sightline.train.curves import draw_curves
-from sightline.train.encoding import prompts
-from sightline.train.models import open_model
-from sightline.train.questions import read_questions
-from sightline.train.records import Record
+from sightline.reason.train.examples import prompts
+from sightline.reason.train.log import draw_curves
+from sightline.reason.train.models import open_model
+from sightline.reason.train.records import TrainRecord, read_questions
+from sightline.reason.train.trainer import run_training
 
 
 def test_a_curriculum_becomes_a_model_a_log_and_curves(tmp_path: Path) -> None:
     course = course_in(tmp_path)
     questions = read_questions(course.folder)
-    done = train_course(course_in(tmp_path, evals={"colours": questions}, most=4), SETTINGS)
+    done = run_training(course_in(tmp_path, evals={"colours": questions}, most=4), SETTINGS)
     assert [entry["stage"] for entry in done.evaluations] == ["easy", "hard"]
     scores = done.evaluations[-1]["evaluation"]["colours"]
     assert scores["n"] == len(questions)
@@ -45,13 +44,13 @@ def test_after_each_stage_questions_are_asked_as_it_teaches(tmp_path: Path, monk
         (course.folder / f"{name}.jsonl").write_text("".join(json.dumps(row) + "\n" for row in rows))
     shown: list[str] = []
 
-    def watched(records: Sequence[Record], processor: Any) -> Any:
+    def watched(records: Sequence[TrainRecord], processor: Any) -> Any:
         shown.extend(record.prompt.rpartition("\n\n")[2] for record in records[:1])
         return prompts(records, processor)
 
-    monkeypatch.setattr("sightline.train.course.prompts", watched)
+    monkeypatch.setattr("sightline.reason.train.trainer.prompts", watched)
     questions = read_questions(course.folder)
-    train_course(course_in(tmp_path, evals={"colours": questions}, most=2), SETTINGS)
+    run_training(course_in(tmp_path, evals={"colours": questions}, most=2), SETTINGS)
     assert shown == ["Write: Summary, Conclusion.", "Write: Conclusion."]
 
 
@@ -70,30 +69,30 @@ def test_stages_that_share_a_file_have_their_own_lines(tmp_path: Path) -> None:
     """As ms-swift's curricula have them."""
     course = course_in(tmp_path)
     joined = "".join((course.folder / f"{name}.jsonl").read_text() for name in ("easy", "hard"))
-    apart = train_course(course, SETTINGS)
+    apart = run_training(course, SETTINGS)
     (course.folder / "train.jsonl").write_text(joined)
     rows = [
         {"name": name, "phase": name, "file": "train.jsonl", "first_line": first, "records": 16}
         for name, first in (("easy", 1), ("hard", 17))
     ]
     (course.folder / "stages.json").write_text(json.dumps(rows))
-    shared = train_course(replace(course, out=tmp_path / "shared"), SETTINGS)
+    shared = run_training(replace(course, out=tmp_path / "shared"), SETTINGS)
     assert shared.totals.tokens == apart.totals.tokens
     assert losses_of(tmp_path / "shared") == losses_of(tmp_path / "out")
     assert {one.id.partition("-")[0] for one in read_questions(course.folder)} == {"hard"}
     rows[1]["records"] = 17
     (course.folder / "stages.json").write_text(json.dumps(rows))
     with pytest.raises(UserError, match="only 16 of the 17 records"):
-        train_course(replace(course, out=tmp_path / "third"), SETTINGS)
+        run_training(replace(course, out=tmp_path / "third"), SETTINGS)
 
 
 def test_a_limit_is_of_each_stage(tmp_path: Path) -> None:
-    whole = train_course(course_in(tmp_path, out=tmp_path / "whole"), SETTINGS).totals
-    few = train_course(course_in(tmp_path, limit=4), SETTINGS).totals
+    whole = run_training(course_in(tmp_path, out=tmp_path / "whole"), SETTINGS).totals
+    few = run_training(course_in(tmp_path, limit=4), SETTINGS).totals
     assert set(stages_of(tmp_path / "out")) == {"easy", "hard"}
     assert few.said * 4 == whole.said
     with pytest.raises(UserError, match="limit was 4 and is 8"):
-        train_course(course_in(tmp_path, limit=8), SETTINGS, resume=True)
+        run_training(course_in(tmp_path, limit=8), SETTINGS, resume=True)
 
 
 def test_a_damaged_picture_is_named_before_the_training(tmp_path: Path) -> None:
@@ -101,7 +100,7 @@ def test_a_damaged_picture_is_named_before_the_training(tmp_path: Path) -> None:
     Image.effect_noise((300, 200), 80).convert("RGB").save(course.folder / "blue.png", "JPEG")
     cut(course.folder / "blue.png")
     with pytest.raises(UserError, match=r"blue\.png: this picture can't be read: .*truncated"):
-        train_course(course, SETTINGS)
+        run_training(course, SETTINGS)
     assert not (tmp_path / "out/log.jsonl").exists()
 
 
@@ -109,5 +108,5 @@ def test_a_picture_of_the_questions_that_is_not_there_is_named_before_the_traini
     course = course_in(tmp_path)
     asked = [replace(one, images=(tmp_path / "gone.png",)) for one in read_questions(course.folder)[:1]]
     with pytest.raises(UserError, match=r"gone\.png: this picture can't be read"):
-        train_course(course_in(tmp_path, evals={"asked": asked}), SETTINGS)
+        run_training(course_in(tmp_path, evals={"asked": asked}), SETTINGS)
     assert not (tmp_path / "out/log.jsonl").exists()

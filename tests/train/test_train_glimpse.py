@@ -12,13 +12,18 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
-from sightline.train import eye
-from sightline.train.answering import letter, said
-from sightline.train.examples import IGNORED, ArrayExamples, Text
-from sightline.train.eye import HIGH, KINDS, PARTS, ROWS, THINGS, TOKENS, WIDE, spots_of, waves
-from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
-from sightline.train.glimpse_processor import GlimpseProcessor, as_pixels, learn_tokenizer
-from sightline.train.loop import compile_blocks
+from sightline.reason.train import glimpse_vision
+from sightline.reason.train.examples import IGNORED, ArrayExamples, TrainText
+from sightline.reason.train.glimpse import (
+    GlimpseForConditionalGeneration,
+    GlimpseProcessor,
+    as_pixels,
+    glimpse_config,
+    learn_tokenizer,
+)
+from sightline.reason.train.glimpse_vision import HIGH, KINDS, PARTS, ROWS, THINGS, TOKENS, WIDE, spots_of, waves
+from sightline.reason.train.loop import compile_blocks
+from sightline.reason.train.trainer import chosen_option, generated_texts
 
 TEXTS = ["Which is the lightest of the yellow camera, the red mug and 45 others?", "The answer is C. [12 34 56 78]"]
 TOKENIZER = learn_tokenizer(TEXTS * 3, 400)
@@ -68,7 +73,10 @@ def test_it_is_saved_and_found_again_by_the_auto_classes(tmp_path: Path) -> None
 def test_generating_with_a_cache_says_what_reading_without_one_would() -> None:
     model = _model()
     pixels = torch.from_numpy(np.stack([as_pixels(_picture("red")), as_pixels(_picture("blue"))]))
-    texts = [Text("Look: <image> and tell.", "x", (0,)), Text("<image> What is the lightest of the others?", "x", (1,))]
+    texts = [
+        TrainText("Look: <image> and tell.", "x", (0,)),
+        TrainText("<image> What is the lightest of the others?", "x", (1,)),
+    ]
     examples = ArrayExamples(texts, TOKENIZER, pixels)
     prompts = examples.prompts([0, 1])
     found = model.generate(**prompts, max_new_tokens=6, do_sample=False, eos_token_id=-1)
@@ -78,7 +86,7 @@ def test_generating_with_a_cache_says_what_reading_without_one_would() -> None:
             likely = model(input_ids=alone["input_ids"], pixel_values=alone["pixel_values"]).logits[:, -1:].argmax(-1)
             alone["input_ids"] = torch.cat([alone["input_ids"], likely], 1)
         assert found[row, -6:].tolist() == alone["input_ids"][0, -6:].tolist(), text
-    assert len(said(model, TOKENIZER, prompts, 4)) == 2
+    assert len(generated_texts(model, TOKENIZER, prompts, 4)) == 2
 
 
 def test_another_picture_changes_what_is_said() -> None:
@@ -95,7 +103,7 @@ def test_arrays_and_the_processor_agree() -> None:
     prompt = processor.apply_chat_template(messages, add_generation_prompt=True, tokenize=False)
     inputs = processor(text=[prompt], images=[_picture("red")], return_tensors="pt")
     pixels = torch.from_numpy(as_pixels(_picture("red")).copy())[None]
-    examples = ArrayExamples([Text("A: <image>", "The answer is C.", (0,))], TOKENIZER, pixels)
+    examples = ArrayExamples([TrainText("A: <image>", "The answer is C.", (0,))], TOKENIZER, pixels)
     assert torch.equal(examples.prompts([0])["input_ids"], inputs["input_ids"])
     batch = examples.batch([0])
     assert torch.equal(batch.inputs["pixel_values"], inputs["pixel_values"])
@@ -109,8 +117,8 @@ def test_arrays_and_the_processor_agree() -> None:
 
 def test_only_what_is_said_has_a_loss_in_each_turn_of_a_talk() -> None:
     pixels = torch.zeros(1, HIGH, WIDE, 3, dtype=torch.uint8)
-    talk = Text("<image> Which is the lightest?", "The red mug.", (0,), (("the camera?", "The answer is C."),))
-    examples = ArrayExamples([talk, Text("45 others?", "45")], TOKENIZER, pixels)
+    talk = TrainText("<image> Which is the lightest?", "The red mug.", (0,), (("the camera?", "The answer is C."),))
+    examples = ArrayExamples([talk, TrainText("45 others?", "45")], TOKENIZER, pixels)
     batch = examples.batch([0, 1])
     ids, labels = batch.inputs["input_ids"], batch.labels
     assert torch.equal(labels[labels != IGNORED], ids[labels != IGNORED])
@@ -163,7 +171,7 @@ def test_pictures_are_looked_at_in_even_numbers_and_found_the_same(monkeypatch: 
     alone = model.look(pixels)
     numbers = []
     model.eye.trunk.register_forward_pre_hook(lambda _, inputs: numbers.append(len(inputs[0])))
-    monkeypatch.setattr(eye, "_EVEN", {"cpu": 4})
+    monkeypatch.setattr(glimpse_vision, "_EVEN", {"cpu": 4})
     torch.testing.assert_close(model.look(pixels), alone)
     assert model.look(pixels[:4]).shape == alone[:4].shape
     assert numbers == [8, 4]
@@ -187,7 +195,7 @@ def test_a_frozen_trunk_is_not_trained_and_all_else_is(frozen: bool) -> None:
     torch.manual_seed(0)
     model = GlimpseForConditionalGeneration(glimpse_config(len(TOKENIZER), tiny=True, vision_frozen=frozen)).train()
     pixels = torch.randint(256, (1, HIGH, WIDE, 3), dtype=torch.uint8)
-    batch = ArrayExamples([Text("A: <image>", "The answer is C.", (0,))], TOKENIZER, pixels).batch([0])
+    batch = ArrayExamples([TrainText("A: <image>", "The answer is C.", (0,))], TOKENIZER, pixels).batch([0])
     model(**batch.inputs, labels=batch.labels).loss.backward()
     for name, weight in model.named_parameters():
         assert (weight.grad is None) == (frozen and name.startswith("eye.trunk.")), name
@@ -203,4 +211,4 @@ def test_a_frozen_trunk_is_not_trained_and_all_else_is(frozen: bool) -> None:
     ],
 )
 def test_the_letter_is_read_from_the_conclusion(text: str, option: str) -> None:
-    assert letter(text) == option
+    assert chosen_option(text) == option

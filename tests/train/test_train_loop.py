@@ -12,21 +12,20 @@ import torch
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.train.answering import said
-from sightline.train.checkpoint import Keeper
-from sightline.train.examples import ArrayExamples, Text
-from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
-from sightline.train.glimpse_processor import as_pixels, learn_tokenizer
-from sightline.train.loop import Settings, Stage, rate_at, train
+from sightline.reason.train.checkpoint import Checkpoints
+from sightline.reason.train.examples import ArrayExamples, TrainText
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, as_pixels, glimpse_config, learn_tokenizer
+from sightline.reason.train.loop import TrainSettings, TrainStage, rate_at, train
+from sightline.reason.train.trainer import generated_texts
 
 COLOURS = ("red", "green", "blue", "white")
 TOKENIZER = learn_tokenizer([f"Which colour? It is {colour}." for colour in COLOURS], 400)
 PIXELS = torch.stack([torch.from_numpy(as_pixels(Image.new("RGB", (160, 120), c)).copy()) for c in COLOURS])
-SETTINGS = Settings(rate=3e-3, tokens=512, half=False, log_every=1, warm_up=0.1)
+SETTINGS = TrainSettings(rate=3e-3, tokens=512, half=False, log_every=1, warm_up=0.1)
 
 
 def _examples(*numbers: int, times: int = 1) -> ArrayExamples:
-    texts = [Text("<image> Which colour?", f"It is {COLOURS[number]}.", (number,)) for number in numbers]
+    texts = [TrainText("<image> Which colour?", f"It is {COLOURS[number]}.", (number,)) for number in numbers]
     return ArrayExamples(texts * times, TOKENIZER, PIXELS)
 
 
@@ -48,9 +47,11 @@ def test_it_learns_what_is_in_the_pictures(optimiser: Literal["adamw", "muon"], 
     model, examples = _model(), _examples(0, 1, 2, 3)
     entries: list[Mapping[str, Any]] = []
     settings = replace(SETTINGS, optimiser=optimiser, rate=rate)
-    totals = train(model, [Stage("colours", examples, epochs=300)], settings, entries.append)
+    totals = train(model, [TrainStage("colours", examples, epochs=300)], settings, entries.append)
     model.eval()
-    assert said(model, TOKENIZER, examples.prompts(range(4)), 8, half=False) == [f"It is {c}." for c in COLOURS]
+    assert generated_texts(model, TOKENIZER, examples.prompts(range(4)), 8, half=False) == [
+        f"It is {c}." for c in COLOURS
+    ]
     assert totals.steps == len(_losses(entries)) == 300
     assert totals.tokens == 300 * int(examples.lengths.sum())
     assert _losses(entries)[-1][2] < 0.2 < _losses(entries)[0][2]
@@ -67,7 +68,7 @@ def test_stages_follow_each_other_and_are_evaluated_at_their_ends() -> None:
     entries: list[Mapping[str, Any]] = []
     first, second = _examples(0, 1), _examples(2, 3)
     budget = 3 * int(second.lengths.sum())
-    stages = [Stage("first", first, epochs=2), Stage("second", second, tokens=budget)]
+    stages = [TrainStage("first", first, epochs=2), TrainStage("second", second, tokens=budget)]
     totals = train(_model(), stages, SETTINGS, entries.append, evaluate=evaluate)
     assert asked == ["first", "second"]
     assert [stage for _, stage, _ in _losses(entries)] == ["first"] * 2 + ["second"] * 3
@@ -76,12 +77,12 @@ def test_stages_follow_each_other_and_are_evaluated_at_their_ends() -> None:
 
 @pytest.mark.parametrize(("log_every", "optimiser"), [(1, "adamw"), (3, "adamw"), (1, "muon")])
 def test_a_stop_changes_nothing(tmp_path: Path, log_every: int, optimiser: Literal["adamw", "muon"]) -> None:
-    stages = [Stage("first", _examples(0, 1, times=6)), Stage("second", _examples(2, 3, times=6))]
-    settings = Settings(rate=1e-3, tokens=128, half=False, log_every=log_every, keep_every=2, optimiser=optimiser)
+    stages = [TrainStage("first", _examples(0, 1, times=6)), TrainStage("second", _examples(2, 3, times=6))]
+    settings = TrainSettings(rate=1e-3, tokens=128, half=False, log_every=log_every, keep_every=2, optimiser=optimiser)
     whole: list[Mapping[str, Any]] = []
-    train(_model(), stages, settings, whole.append, keeper=Keeper(tmp_path / "whole.pt", {"seed": 0}))
+    train(_model(), stages, settings, whole.append, keeper=Checkpoints(tmp_path / "whole.pt", {"seed": 0}))
     for stop in (1, 5, 6, 9):
-        keeper = Keeper(tmp_path / f"{stop}.pt", {"seed": 0})
+        keeper = Checkpoints(tmp_path / f"{stop}.pt", {"seed": 0})
         before: list[Mapping[str, Any]] = []
 
         def log(entry: Mapping[str, Any], seen: list[Mapping[str, Any]] = before, stop: int = stop) -> None:
@@ -102,8 +103,8 @@ def test_a_stop_changes_nothing(tmp_path: Path, log_every: int, optimiser: Liter
 @pytest.mark.parametrize("left", [True, False])
 def test_a_stop_while_questions_are_asked_repeats_no_step(tmp_path: Path, left: bool) -> None:
     """Where none of the questions are left, no line is written for them."""
-    stages = [Stage("first", _examples(0, 1)), Stage("second", _examples(2, 3))]
-    keeper = Keeper(tmp_path / "c.pt", {"seed": 0})
+    stages = [TrainStage("first", _examples(0, 1)), TrainStage("second", _examples(2, 3))]
+    keeper = Checkpoints(tmp_path / "c.pt", {"seed": 0})
     asked: list[str] = []
 
     def stops(stage: str, model: Any) -> Mapping[str, Any]:
@@ -125,19 +126,19 @@ def test_a_stop_while_questions_are_asked_repeats_no_step(tmp_path: Path, left: 
 
 
 def test_a_checkpoint_of_another_training_is_refused(tmp_path: Path) -> None:
-    stages = [Stage("first", _examples(0, 1))]
-    train(_model(), stages, SETTINGS, lambda entry: None, keeper=Keeper(tmp_path / "c.pt", {"rate": 1}))
+    stages = [TrainStage("first", _examples(0, 1))]
+    train(_model(), stages, SETTINGS, lambda entry: None, keeper=Checkpoints(tmp_path / "c.pt", {"rate": 1}))
     with pytest.raises(UserError, match="rate was 1 and is 2"):
-        train(_model(), stages, SETTINGS, lambda entry: None, keeper=Keeper(tmp_path / "c.pt", {"rate": 2}))
+        train(_model(), stages, SETTINGS, lambda entry: None, keeper=Checkpoints(tmp_path / "c.pt", {"rate": 2}))
 
 
 def test_how_a_step_is_cut_into_batches_does_not_matter() -> None:
     found = []
     for tokens, together in ((4096, 1), (128, 64)):
         model = _model()
-        settings = Settings(rate=1e-3, tokens=tokens, together=together, half=False, log_every=1)
+        settings = TrainSettings(rate=1e-3, tokens=tokens, together=together, half=False, log_every=1)
         entries: list[Mapping[str, Any]] = []
-        train(model, [Stage("all", _examples(0, 1, 2, 3))], settings, entries.append)
+        train(model, [TrainStage("all", _examples(0, 1, 2, 3))], settings, entries.append)
         assert len(_losses(entries)) == 1
         found.append((entries[0]["loss"], model.lm_head.weight.detach().clone()))
     assert found[0][0] == pytest.approx(found[1][0], rel=1e-5)
@@ -145,11 +146,11 @@ def test_how_a_step_is_cut_into_batches_does_not_matter() -> None:
 
 
 def test_the_rate_rises_and_falls() -> None:
-    settings = Settings(warm_up=0.1)
+    settings = TrainSettings(warm_up=0.1)
     rates = [rate_at(share / 100, settings) for share in range(101)]
     assert rates[0] == 0.01 and max(rates) == rates[10] and rates[-1] == 0.01
     assert rates[10:] == sorted(rates[10:], reverse=True)
-    level = Settings(schedule="plateau")
+    level = TrainSettings(schedule="plateau")
     assert [rate_at(share, level) for share in (0.1, 0.5, 0.79)] == [1.0, 1.0, 1.0]
     assert rate_at(0.9, level) == pytest.approx(0.5)
     assert rate_at(1.0, level) == 0.01
@@ -157,6 +158,6 @@ def test_the_rate_rises_and_falls() -> None:
 
 def test_time_ends_it_too() -> None:
     entries: list[Mapping[str, Any]] = []
-    settings = Settings(rate=1e-3, tokens=512, half=False, log_every=1, seconds=0.5)
-    totals = train(_model(), [Stage("all", _examples(0, 1), tokens=10**12)], settings, entries.append)
+    settings = TrainSettings(rate=1e-3, tokens=512, half=False, log_every=1, seconds=0.5)
+    totals = train(_model(), [TrainStage("all", _examples(0, 1), tokens=10**12)], settings, entries.append)
     assert totals.steps == len(_losses(entries)) > 0

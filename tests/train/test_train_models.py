@@ -13,11 +13,11 @@ from PIL import Image
 from train_tools import COLOURS, SETTINGS, course_in, losses_of, row_of
 
 from sightline.errors import UserError
-from sightline.train.course import train_course
-from sightline.train.encoding import RecordExamples, joined, opened
-from sightline.train.glimpse_processor import learn_tokenizer
-from sightline.train.models import open_model
-from sightline.train.records import read_records
+from sightline.reason.train.examples import RecordExamples, joined, opened
+from sightline.reason.train.glimpse import learn_tokenizer
+from sightline.reason.train.models import open_model
+from sightline.reason.train.records import read_records
+from sightline.reason.train.trainer import run_training
 
 
 def test_pictures_are_upright_on_white_and_of_eight_bits(tmp_path: Path) -> None:
@@ -81,7 +81,7 @@ def test_llava_goes_through_the_same_trainer(tmp_path: Path) -> None:
     batch = joined(records[:3], processor, masked=True)
     assert batch.inputs["attention_mask"].sum() == batch.tokens == RecordExamples(records, processor).lengths[:3].sum()
     questions = {"colours": records[:4]}
-    done = train_course(course_in(tmp_path, model=name, evals=questions, most=4), SETTINGS)
+    done = run_training(course_in(tmp_path, model=name, evals=questions, most=4), SETTINGS)
     losses = losses_of(tmp_path / "out")
     assert losses[-1][1] < losses[0][1]
     assert done.evaluations[-1]["evaluation"]["colours"]["n"] == 4

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from sightline.train.muon import Muon, orthogonal
+from sightline.reason.train.muon import Muon, orthogonal
 
 
 @pytest.mark.parametrize("shape", [(3, 16, 48), (2, 48, 16), (1, 32, 32)])

@@ -6,7 +6,7 @@ import pytest
 import torch
 from torch import nn
 
-from sightline.train.peak import operations, utilisation
+from sightline.reason.train.trainer import operations, utilisation
 
 
 def _model() -> nn.Sequential:

@@ -31,7 +31,7 @@ def _curriculum(tmp_path: Path) -> Path:
 
 
 def _command(launcher: tuple[str, ...], folder: Path, out: Path, *more: str) -> list[str]:
-    training = ["sightline.train", str(folder), "--model", "glimpse-tiny", "--out", str(out), *ARGUMENTS, *more]
+    training = ["sightline.reason.train", str(folder), "--model", "glimpse-tiny", "--out", str(out), *ARGUMENTS, *more]
     return [sys.executable, "-m", *launcher, *training]
 
 

@@ -11,15 +11,14 @@ import pytest
 from train_tools import COLOURS, course_in, row_of
 
 from sightline.errors import UserError
-from sightline.train.answering import letter
-from sightline.train.questions import as_taught, by_name, endings, read_questions
-from sightline.train.records import Record
+from sightline.reason.train.records import TrainRecord, as_taught, by_name, endings, read_questions
+from sightline.reason.train.trainer import chosen_option
 
 
 def test_answers_are_read_by_the_questions_own_options() -> None:
-    assert letter("Conclusion: The answer is E.", dict.fromkeys("ABCDE", "")) == "E"
-    assert letter("Conclusion: it is the red cup.", {"1": "the red cup", "2": "the blue cup"}) == "1"
-    assert letter("Conclusion: The answer is E.") == "-"
+    assert chosen_option("Conclusion: The answer is E.", dict.fromkeys("ABCDE", "")) == "E"
+    assert chosen_option("Conclusion: it is the red cup.", {"1": "the red cup", "2": "the blue cup"}) == "1"
+    assert chosen_option("Conclusion: The answer is E.") == "-"
 
 
 def test_questions_of_a_curriculum_come_without_given_steps_and_once(tmp_path: Path) -> None:
@@ -63,9 +62,9 @@ def test_an_answer_that_is_no_option_is_refused_with_its_line(tmp_path: Path, an
 STAGES = {"five": "Summary, Caption, Conclusion", "helped": "Caption, Conclusion", "one": "Conclusion"}
 
 
-def _asked(ending: str, *, is_helped: bool = False, follows: bool = False) -> Record:
+def _asked(ending: str, *, is_helped: bool = False, follows: bool = False) -> TrainRecord:
     messages = ({"role": "user", "content": f"Which?{ending}"}, {"role": "assistant", "content": ""})
-    return Record("q", messages, (), "A", is_helped=is_helped, follows=follows)
+    return TrainRecord("q", messages, (), "A", is_helped=is_helped, follows=follows)
 
 
 def test_questions_end_as_the_latest_stage_that_gives_nothing() -> None:

@@ -10,7 +10,7 @@ import pytest
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.train.records import Record, check_pictures, digest, read_records, read_stages
+from sightline.reason.train.records import TrainRecord, check_pictures, digest, read_records, read_stages
 
 
 def _line(**changes: Any) -> str:
@@ -121,15 +121,15 @@ def test_the_digest_changes_with_the_records(tmp_path: Path) -> None:
 def test_options_are_those_that_the_question_lists() -> None:
     asked = "Look: <image>\nA. is this one?\nOptions:\n1. a red cup\n2. <image>\n10. none\n\nWrite: Conclusion."
     messages = ({"role": "user", "content": asked}, {"role": "assistant", "content": ""})
-    assert Record("q", messages, ()).options == {"1": "a red cup", "2": "", "10": "none"}
+    assert TrainRecord("q", messages, ()).options == {"1": "a red cup", "2": "", "10": "none"}
 
 
 def test_a_question_that_lists_none_has_four_options_by_letter() -> None:
     assert _asking("Which?").options == _asking("Which?", stated={}).options == dict.fromkeys("ABCD", "")
 
 
-def _asking(asked: str, **stated: Any) -> Record:
-    return Record("q", ({"role": "user", "content": asked}, {"role": "assistant", "content": ""}), (), **stated)
+def _asking(asked: str, **stated: Any) -> TrainRecord:
+    return TrainRecord("q", ({"role": "user", "content": asked}, {"role": "assistant", "content": ""}), (), **stated)
 
 
 @pytest.mark.parametrize(
@@ -158,7 +158,7 @@ def test_pictures_that_can_not_be_read_are_counted_and_named(tmp_path: Path) -> 
     Image.new("RGB", (8, 8)).save(tmp_path / "a.png")
     for name in ("b.png", "c.png"):
         (tmp_path / name).write_bytes((tmp_path / "a.png").read_bytes()[:40])
-    records = [Record(name, (), (tmp_path / f"{name}.png",)) for name in "aabc"]
+    records = [TrainRecord(name, (), (tmp_path / f"{name}.png",)) for name in "aabc"]
     check_pictures(records[:2])
     with pytest.raises(UserError, match=r"b\.png: this picture can't be read.*\(2 pictures in all\)"):
         check_pictures(records)

@@ -20,45 +20,44 @@ from safetensors import SafetensorError
 from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 
 from sightline.errors import UserError
-from sightline.train.__main__ import main
-from sightline.train.checkpoint import Keeper
-from sightline.train.course import train_course
-from sightline.train.place import held
-from sightline.train.questions import read_questions
+from sightline.reason.train.__main__ import main
+from sightline.reason.train.checkpoint import Checkpoints, held
+from sightline.reason.train.records import read_questions
+from sightline.reason.train.trainer import run_training
 
 
 def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
-    train_course(course_in(tmp_path, stages=("easy",)), SETTINGS)
+    run_training(course_in(tmp_path, stages=("easy",)), SETTINGS)
     before = losses_of(tmp_path / "out")
     with pytest.raises(UserError, match="begun here before"):
-        train_course(course_in(tmp_path), SETTINGS)
+        run_training(course_in(tmp_path), SETTINGS)
     with pytest.raises(UserError, match="begun in another way"):
-        train_course(course_in(tmp_path), SETTINGS, resume=True)
-    train_course(course_in(tmp_path, stages=("easy",)), SETTINGS, resume=True)
+        run_training(course_in(tmp_path), SETTINGS, resume=True)
+    run_training(course_in(tmp_path, stages=("easy",)), SETTINGS, resume=True)
     assert losses_of(tmp_path / "out") == before
     with pytest.raises(UserError, match="no checkpoint"):
-        train_course(course_in(tmp_path, out=tmp_path / "new"), SETTINGS, resume=True)
+        run_training(course_in(tmp_path, out=tmp_path / "new"), SETTINGS, resume=True)
 
 
 def test_a_damaged_checkpoint_falls_back_to_the_one_before(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    train_course(course_in(tmp_path), SETTINGS)
+    run_training(course_in(tmp_path), SETTINGS)
     before = losses_of(tmp_path / "out")
     cut(tmp_path / "out/checkpoint.pt")
-    train_course(course_in(tmp_path), SETTINGS, resume=True)
+    run_training(course_in(tmp_path), SETTINGS, resume=True)
     assert "checkpoint.pt is damaged; the training goes on from" in caplog.text
     assert losses_of(tmp_path / "out") == before
     for name in ("checkpoint.pt", "checkpoint-before.pt"):
         cut(tmp_path / "out" / name)
     with pytest.raises(UserError, match=r"checkpoint\.pt: this checkpoint is damaged"):
-        train_course(course_in(tmp_path), SETTINGS, resume=True)
+        run_training(course_in(tmp_path), SETTINGS, resume=True)
 
 
 def test_a_checkpoint_that_can_not_be_written_is_said(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = torch.nn.Linear(1, 1)
     optimiser = torch.optim.SGD(model.parameters())
     with pytest.raises(UserError, match=r"checkpoint\.pt can't be written: .*\n.*begin again"):
-        Keeper(tmp_path / "nowhere/checkpoint.pt", {}).keep(model, optimiser, {})
-    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+        Checkpoints(tmp_path / "nowhere/checkpoint.pt", {}).keep(model, optimiser, {})
+    keeper = Checkpoints(tmp_path / "checkpoint.pt", {})
     keeper.keep(model, optimiser, {})
 
     monkeypatch.setattr(torch, "save", _raising(OSError(errno.EIO, os.strerror(errno.EIO))))
@@ -76,7 +75,7 @@ def test_a_full_disk_is_said_and_leaves_the_earlier_checkpoint_whole(
 ) -> None:
     model = torch.nn.Linear(100, 100)
     optimiser = torch.optim.SGD(model.parameters())
-    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+    keeper = Checkpoints(tmp_path / "checkpoint.pt", {})
     for steps in (1, 2):
         keeper.keep(model, optimiser, {"steps": steps})
     with monkeypatch.context() as patched:
@@ -97,9 +96,9 @@ def test_a_full_disk_leaves_the_one_checkpoint_that_is_whole_after_a_damage(
     model = torch.nn.Linear(100, 100)
     optimiser = torch.optim.SGD(model.parameters())
     for steps in (1, 2):
-        Keeper(tmp_path / "checkpoint.pt", {}).keep(model, optimiser, {"steps": steps})
+        Checkpoints(tmp_path / "checkpoint.pt", {}).keep(model, optimiser, {"steps": steps})
     cut(tmp_path / "checkpoint.pt")
-    keeper = Keeper(tmp_path / "checkpoint.pt", {})
+    keeper = Checkpoints(tmp_path / "checkpoint.pt", {})
     assert keeper.restore(model, optimiser) == {"steps": 1}
     with monkeypatch.context() as patched:
         _fill_disk(patched, 20_000)
@@ -119,29 +118,31 @@ def test_a_full_disk_is_said_whatever_was_to_be_written(
     course = course_in(tmp_path, stages=("easy",))
     with monkeypatch.context() as patched:
         if what == "log":
-            patched.setattr("sightline.train.course.Log.__call__", _raising(OSError(errno.ENOSPC, "full")))
+            patched.setattr("sightline.reason.train.trainer.TrainLog.__call__", _raising(OSError(errno.ENOSPC, "full")))
         else:
             said = SafetensorError("Error while serializing: I/O error: No space left on device (os error 28)")
             patched.setattr("transformers.PreTrainedModel.save_pretrained", _raising(said))
         with pytest.raises(UserError, match=r"out.*(?:the disk is full|No space left).*\n.*make room.*--resume"):
-            train_course(course, SETTINGS)
-    train_course(course, SETTINGS, resume=what == "model")
+            run_training(course, SETTINGS)
+    run_training(course, SETTINGS, resume=what == "model")
 
 
 @pytest.mark.slow
 def test_a_limit_of_the_size_of_files_is_said_and_nothing_is_lost(tmp_path: Path) -> None:
     course = course_in(tmp_path)
     whole = replace(course, out=tmp_path / "whole")
-    train_course(whole, SETTINGS)
+    run_training(whole, SETTINGS)
 
     def stopped(entry: Mapping[str, Any]) -> None:
         if entry["step"] == 3:
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_course(course, SETTINGS, tell=stopped)
+        run_training(course, SETTINGS, tell=stopped)
     settings = "--rate 2e-3 --tokens 512 --full-precision --log-every 1 --keep-every 2 --resume"
-    words = f"{sys.executable} -m sightline.train {course.folder} --model glimpse-tiny --out {course.out} {settings}"
+    words = (
+        f"{sys.executable} -m sightline.reason.train {course.folder} --model glimpse-tiny --out {course.out} {settings}"
+    )
     done = subprocess.run(
         ["bash", "-c", f"ulimit -f 100; {words}"],
         env={**os.environ, "ACCELERATE_USE_CPU": "1"},
@@ -152,7 +153,7 @@ def test_a_limit_of_the_size_of_files_is_said_and_nothing_is_lost(tmp_path: Path
     assert done.returncode == 2
     assert f"error: {course.out / 'checkpoint.pt'} can't be written: File too large.\n" in done.stderr
     assert "Traceback" not in done.stderr and "unexpected pos" not in done.stderr
-    train_course(course, SETTINGS, resume=True)
+    run_training(course, SETTINGS, resume=True)
     assert losses_of(course.out) == losses_of(whole.out)
 
 
@@ -177,15 +178,15 @@ def _fill_disk(patched: pytest.MonkeyPatch, room: int) -> None:
 
 def test_one_training_writes_to_a_folder_at_a_time(tmp_path: Path) -> None:
     with held(tmp_path / "out"), pytest.raises(UserError, match="another training writes here"):
-        train_course(course_in(tmp_path), SETTINGS)
-    assert train_course(course_in(tmp_path), SETTINGS).totals.steps > 0
+        run_training(course_in(tmp_path), SETTINGS)
+    assert run_training(course_in(tmp_path), SETTINGS).totals.steps > 0
 
 
 @pytest.mark.parametrize("below", ["", "deeper"])
 def test_an_out_that_is_a_file_is_said(tmp_path: Path, below: str) -> None:
     (tmp_path / "out").write_text("mine")
     with pytest.raises(UserError, match=r"no folder can be made here: .*\n.*choose another --out"):
-        train_course(course_in(tmp_path, out=tmp_path / "out" / below), SETTINGS)
+        run_training(course_in(tmp_path, out=tmp_path / "out" / below), SETTINGS)
     assert (tmp_path / "out").read_text() == "mine"
 
 
@@ -198,7 +199,7 @@ def test_a_stop_from_the_keyboard_says_how_to_go_on(
         if entry["step"] == 3:  # type: ignore[index]
             raise KeyboardInterrupt
 
-    monkeypatch.setattr("sightline.train.__main__.tell", stopped)
+    monkeypatch.setattr("sightline.reason.train.__main__.tell", stopped)
     words = [str(folder), "--model", "glimpse-tiny", "--out", str(out), "--tokens", "512", "--log-every", "1"]
     assert main([*words, "--keep-every", "2"]) == 130
     assert capsys.readouterr().err == (
@@ -215,35 +216,35 @@ def test_questions_whose_answers_are_written_down_are_not_asked_again(tmp_path: 
             raise KeyboardInterrupt
 
     with pytest.raises(KeyboardInterrupt):
-        train_course(course, SETTINGS, tell=stopped)
-    done = train_course(course, SETTINGS, resume=True)
+        run_training(course, SETTINGS, tell=stopped)
+    done = run_training(course, SETTINGS, resume=True)
     assert [entry["stage"] for entry in done.evaluations] == ["easy", "hard"]
 
 
 def test_questions_that_come_with_a_resume_are_asked_too(tmp_path: Path) -> None:
     course = course_in(tmp_path)
     first, second = read_questions(course.folder)[:2]
-    train_course(replace(course, evals={"first": [first]}, most=2), SETTINGS)
+    run_training(replace(course, evals={"first": [first]}, most=2), SETTINGS)
     before = losses_of(tmp_path / "out")
-    done = train_course(replace(course, evals={"second": [second]}, most=2), SETTINGS, resume=True)
+    done = run_training(replace(course, evals={"second": [second]}, most=2), SETTINGS, resume=True)
     assert [(entry["stage"], [*entry["evaluation"]]) for entry in done.evaluations] == [
         ("easy", ["first"]),
         ("hard", ["first", "second"]),
     ]
     assert losses_of(tmp_path / "out") == before
     with pytest.raises(UserError, match='other questions were asked as "second" before'):
-        train_course(replace(course, evals={"second": [first]}, most=2), SETTINGS, resume=True)
+        run_training(replace(course, evals={"second": [first]}, most=2), SETTINGS, resume=True)
 
 
 def test_a_training_may_go_on_with_other_lines_and_checkpoints(tmp_path: Path) -> None:
-    weights = train_course(course_in(tmp_path), SETTINGS).model / "model.safetensors"
+    weights = run_training(course_in(tmp_path), SETTINGS).model / "model.safetensors"
     before, last = weights.read_bytes(), losses_of(tmp_path / "out")[-1][0]
     (tmp_path / "out/checkpoint-before.pt").replace(tmp_path / "out/checkpoint.pt")
     weights.unlink()
-    done = train_course(course_in(tmp_path), replace(SETTINGS, log_every=3, keep_every=5), resume=True)
+    done = run_training(course_in(tmp_path), replace(SETTINGS, log_every=3, keep_every=5), resume=True)
     assert done.totals.steps == last and weights.read_bytes() == before
     with pytest.raises(UserError, match=r"begun in another way: tokens was 512 and is 256\."):
-        train_course(course_in(tmp_path), replace(SETTINGS, log_every=7, tokens=256), resume=True)
+        run_training(course_in(tmp_path), replace(SETTINGS, log_every=7, tokens=256), resume=True)
 
 
 @pytest.mark.slow
@@ -286,7 +287,7 @@ def _command(folder: Path, out: Path, *more: str, before: tuple[str, ...] = ()) 
         sys.executable,
         *before,
         "-m",
-        "sightline.train",
+        "sightline.reason.train",
         str(folder),
         "--model",
         "glimpse-tiny",

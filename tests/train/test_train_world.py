@@ -27,12 +27,11 @@ from levels import HALVES, answered_by, learnt_by, measured
 from network import Reader
 
 from sightline.reason.curriculum.plan import load_plan
-from sightline.train.answering import letter, said
-from sightline.train.examples import ArrayExamples, Text
-from sightline.train.eye import HUES, KINDS, TAGS
-from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
-from sightline.train.glimpse_processor import learn_tokenizer
-from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS
+from sightline.reason.train.examples import ArrayExamples, TrainText
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
+from sightline.reason.train.glimpse_vision import HUES, KINDS, TAGS
+from sightline.reason.train.trainer import chosen_option, generated_texts
+from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS
 
 SETTING = Setting(questions=24)
 
@@ -47,7 +46,7 @@ def drawing() -> Drawing:
     return Drawing(items, torch.stack(pixels))
 
 
-def _records(stages: list[tuple[str, list[Text]]]) -> Counter[Text]:
+def _records(stages: list[tuple[str, list[TrainText]]]) -> Counter[TrainText]:
     return Counter(text for _, texts in stages for text in texts)
 
 
@@ -101,7 +100,7 @@ def test_no_stage_gives_what_it_asks_for(drawing: Drawing) -> None:
         for step in STEPS[given:]:
             assert all(words not in text.prompt for words in item.steps[step])
         assert text.prompt.count("<image>") == len(text.pictures) == len(item.pictures)
-        assert letter(text.target, item.options) == item.answer
+        assert chosen_option(text.target, item.options) == item.answer
 
 
 def test_answers_are_read_by_the_words_of_their_options(drawing: Drawing) -> None:
@@ -109,10 +108,10 @@ def test_answers_are_read_by_the_words_of_their_options(drawing: Drawing) -> Non
         conclusion = item.steps["conclusion"][-1]
         words = item.options[item.answer].removesuffix(".") or item.answer
         assert conclusion.endswith(f"The answer is {words}.")
-        assert letter(f"Conclusion: {conclusion}", item.options) == item.answer
+        assert chosen_option(f"Conclusion: {conclusion}", item.options) == item.answer
         for key, words in item.options.items():
             answer = words.removesuffix(".") or key
-            assert letter(f"Conclusion: The answer is {answer}.", item.options) == key
+            assert chosen_option(f"Conclusion: The answer is {answer}.", item.options) == key
 
 
 def test_all_arms_get_as_many_tokens(drawing: Drawing) -> None:
@@ -228,13 +227,13 @@ def test_asked_together_it_says_what_it_generates(drawing: Drawing) -> None:
     texts = [text_of(item, (), STEPS[-1:]) for item in drawing.items]
     inputs = ArrayExamples(texts, tokenizer, drawing.looked_at(model).pixels).prompts(range(len(texts)))
     whole = said_together(model, tokenizer, inputs, 40, half=False)
-    assert whole == said(model, tokenizer, inputs, 40, half=False)
+    assert whole == generated_texts(model, tokenizer, inputs, 40, half=False)
     assert len(set(whole)) > 12
     with torch.no_grad():  # A token from the middle of what it says is now an end.
         ends = int(model.generate(**inputs, max_new_tokens=40, do_sample=False)[0, -20])
     model.config.eos_token_id = model.generation_config.eos_token_id = ends
     ended = said_together(model, tokenizer, inputs, 40, half=False)
-    assert ended == said(model, tokenizer, inputs, 40, half=False)
+    assert ended == generated_texts(model, tokenizer, inputs, 40, half=False)
     assert ended != whole
 
 

@@ -8,11 +8,11 @@ from typing import Any
 
 from PIL import Image
 
-from sightline.train.course import Course
-from sightline.train.loop import Settings
+from sightline.reason.train.loop import TrainSettings
+from sightline.reason.train.trainer import TrainJob
 
 COLOURS = {"A": "red", "B": "green", "C": "blue", "D": "white"}
-SETTINGS = Settings(rate=2e-3, tokens=512, half=False, log_every=1, keep_every=2)
+SETTINGS = TrainSettings(rate=2e-3, tokens=512, half=False, log_every=1, keep_every=2)
 
 
 def write_curriculum(folder: Path, copies: int = 4) -> Path:
@@ -37,13 +37,13 @@ def row_of(key: str, number: int) -> dict[str, Any]:
     return {"id": f"{key}{number}", "messages": messages, "images": [f"{COLOURS[key]}.png"], "answer": key}
 
 
-def course_in(tmp_path: Path, **changes: Any) -> Course:
+def course_in(tmp_path: Path, **changes: Any) -> TrainJob:
     """The course of that curriculum, which is written unless it is there."""
     folder = tmp_path / "curriculum"
     if not folder.exists():
         folder.mkdir()
         write_curriculum(folder)
-    return Course(**{"folder": folder, "model": "glimpse-tiny", "out": tmp_path / "out", "evals": {}, **changes})
+    return TrainJob(**{"folder": folder, "model": "glimpse-tiny", "out": tmp_path / "out", "evals": {}, **changes})
 
 
 def losses_of(folder: Path) -> list[tuple[int, float]]:

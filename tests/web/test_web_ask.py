@@ -13,9 +13,9 @@ import pytest
 import models_server as wire
 from agent_stand_ins import call, calls
 from search_tools import Colours, paint
+from sightline.calls.session import CallOptions
 from sightline.corpus.scan import scan
-from sightline.models.asking import Asking
-from sightline.web.serving import open_desk
+from sightline.web.server import open_app
 from web_samples import Served, client, forgery_token, serving
 
 
@@ -45,7 +45,7 @@ def asked(tmp_path: Path, script: Script) -> Iterator[Served]:
     scan(tmp_path / "pictures", workspace=tmp_path / "ws")
     with (
         wire.serving_in_thread(script) as model,
-        serving(tmp_path, model="vllm/stub", embedder=Colours(), asking=Asking(base_url=model.base_url)) as app,
+        serving(tmp_path, model="vllm/stub", embedder=Colours(), asking=CallOptions(base_url=model.base_url)) as app,
     ):
         yield app
 
@@ -90,7 +90,7 @@ def test_steps_arrive_before_the_answer_does(asked: Served, script: Script) -> N
 
 
 def test_a_question_without_a_model_is_told_what_to_do(life: Path) -> None:
-    with client(open_desk(None, (life,), port=8377, embedder=Colours())) as app:
+    with client(open_app(None, (life,), port=8377, embedder=Colours())) as app:
         token = forgery_token(app.get("/ask").text)
         page = app.post("/ask", data={"question": "what?", "csrf": token})
         assert "start the app with" in page.text

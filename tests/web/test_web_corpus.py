@@ -11,8 +11,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.corpus.view import open_corpus
-from sightline.web.choosing import FACETS, Choice
-from sightline.web.corpus import CorpusView
+from sightline.web.corpus_view import FACETS, CorpusView, PictureChoice
 from web_samples import make_large
 
 _COUNT = 700
@@ -35,7 +34,7 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 def test_any_window_is_a_slice_of_all(
     workspace: Path, order: str, owner: str | None, year: str | None, name: str | None, offset: int, limit: int
 ) -> None:
-    choice = Choice(order=order, owner=owner, year=year, name=name)
+    choice = PictureChoice(order=order, owner=owner, year=year, name=name)
     view = CorpusView(workspace)
     wanted = [
         picture
@@ -53,7 +52,7 @@ def test_any_window_is_a_slice_of_all(
 def test_facets_count_what_is_left(workspace: Path) -> None:
     view = CorpusView(workspace)
     pictures = [one for one in open_corpus(workspace).pictures.values() if one.extra["owner"] == "owner2"]
-    found = view.facets(Choice(owner="owner2"))
+    found = view.facets(PictureChoice(owner="owner2"))
     assert dict(found["device"]) == Counter(picture.device for picture in pictures)
     assert found["owner"] == [("owner2", len(pictures))]
     assert "place" not in found and "license" not in found  # Nobody knows any.
@@ -62,10 +61,10 @@ def test_facets_count_what_is_left(workspace: Path) -> None:
 
 def test_a_change_of_the_corpus_is_seen(tmp_path: Path) -> None:
     view = CorpusView(make_large(tmp_path, 100))
-    assert view.count(Choice()) == view.total() == 100
+    assert view.count(PictureChoice()) == view.total() == 100
     view.store.database.execute("UPDATE files SET state = 'deleted' WHERE id <= 10")
-    assert view.count(Choice()) == view.total() == 90
-    assert "0000003.jpg" not in {tile.id for tile in view.window(Choice(), 0, 200)}
+    assert view.count(PictureChoice()) == view.total() == 90
+    assert "0000003.jpg" not in {tile.id for tile in view.window(PictureChoice(), 0, 200)}
 
 
 def test_what_was_counted_at_the_start_is_not_counted_again(tmp_path: Path) -> None:
@@ -74,16 +73,16 @@ def test_what_was_counted_at_the_start_is_not_counted_again(tmp_path: Path) -> N
     first.start()
     first.join()
     assert view.store.roots()  # A connection of another thread, and SQLite's own files come with it.
-    assert view.facets(Choice())["owner"] and view.count(Choice()) == 100
+    assert view.facets(PictureChoice())["owner"] and view.count(PictureChoice()) == 100
     assert view._counted.cache_info().misses == view._ordered.cache_info().misses == 1
 
 
 def test_neighbours_in_time(workspace: Path) -> None:
     view = CorpusView(workspace)
-    before, after = view.beside(Choice(), "0000005.jpg")
+    before, after = view.beside(PictureChoice(), "0000005.jpg")
     assert before is not None and after is not None and (before.id, after.id) == ("0000006.jpg", "0000004.jpg")
-    assert view.beside(Choice(), f"{_COUNT - 1:07}.jpg")[0] is None
-    assert view.beside(Choice(), "none") == (None, None)
+    assert view.beside(PictureChoice(), f"{_COUNT - 1:07}.jpg")[0] is None
+    assert view.beside(PictureChoice(), "none") == (None, None)
 
 
 def test_spots_hold_every_picture_of_their_box(workspace: Path) -> None:
@@ -101,10 +100,10 @@ def test_spots_hold_every_picture_of_their_box(workspace: Path) -> None:
 
 @pytest.mark.parametrize("text", ["", "1,2,3", "a,b,c,d", "5,5,1,9", "nan,0,1,1"])
 def test_a_box_that_is_none_does_not_limit(text: str) -> None:
-    assert Choice.read({"box": text, "order": "sideways"}) == Choice()
+    assert PictureChoice.read({"box": text, "order": "sideways"}) == PictureChoice()
 
 
 def test_an_address_is_read_back(workspace: Path) -> None:
-    choice = Choice.read({"owner": "owner1", "box": "-10,0,10,20", "order": "name", "other": "x"})
+    choice = PictureChoice.read({"owner": "owner1", "box": "-10,0,10,20", "order": "name", "other": "x"})
     assert choice.chosen() == {"owner": "owner1", "box": "-10,0,10,20"}
-    assert Choice.read({**choice.chosen(), "order": "name"}) == choice
+    assert PictureChoice.read({**choice.chosen(), "order": "name"}) == choice

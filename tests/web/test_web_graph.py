@@ -10,10 +10,10 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
-from sightline.mine.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
-from sightline.mine.graph_drawing import ROWS, arcs_of, curves, links_of
-from sightline.mine.nouns import Clue
-from sightline.web.serving import open_desk
+from sightline.mining.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
+from sightline.mining.graph_page import ROWS, arcs_of, curves, links_of
+from sightline.mining.records import Clue
+from sightline.web.server import open_app
 from web_samples import client, make_graph
 
 BENCH = "a bench <script>"
@@ -28,7 +28,7 @@ def graph_of(days: int) -> MemoryGraph:
 @pytest.fixture
 def app(copied: Path) -> TestClient:
     make_graph(copied, BENCH)
-    return client(open_desk(None, (copied,), port=8377, embedder=Colours()))
+    return client(open_app(None, (copied,), port=8377, embedder=Colours()))
 
 
 def chosen(page: str) -> str:
@@ -115,5 +115,5 @@ def test_people_of_the_owner_that_is_shown(copied: Path) -> None:
         people={"cy#1": Person("cy#1", "cy", "Di", ("q",))},
     )
     write_graph(graph, copied / "mined" / "graph.jsonl")
-    opened = client(open_desk(None, (copied,), port=8377, embedder=Colours()))
+    opened = client(open_app(None, (copied,), port=8377, embedder=Colours()))
     assert "Di" not in opened.get("/graph/mined").text and "Di" in opened.get("/graph/mined?owner=cy").text

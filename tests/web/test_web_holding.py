@@ -11,7 +11,7 @@ import orjson
 import pytest
 
 from search_tools import Colours
-from sightline.web.pages.review import BOOK
+from sightline.web.pages.bench import BOOK
 from web_samples import Served, serving
 
 Look = Callable[..., Any]

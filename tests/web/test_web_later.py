@@ -10,19 +10,19 @@ from typing import Any
 import pytest
 
 from search_tools import Colours
-from sightline import bench
-from sightline.make.audit.stage import audit_benchmark
-from sightline.search.searcher import Searcher
+from sightline import benchmark
+from sightline.authoring.audit import audit_benchmark
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Relevance
 from sightline.web import library
-from sightline.web.later import Later
+from sightline.web.cache import BackgroundCache
 from sightline.web.pages import bench as pages
-from sightline.web.serving import open_desk
+from sightline.web.server import open_app
 from web_samples import client, forgery_token
 
 
 def test_what_takes_long_is_made_once_and_nobody_waits() -> None:
-    later: Later[int] = Later()
+    later: BackgroundCache[int] = BackgroundCache()
     may, made = threading.Event(), []
 
     def make() -> int:
@@ -40,7 +40,7 @@ def test_what_takes_long_is_made_once_and_nobody_waits() -> None:
 
 
 def test_what_went_wrong_is_raised_and_then_tried_again() -> None:
-    later: Later[int] = Later()
+    later: BackgroundCache[int] = BackgroundCache()
 
     def broken() -> int:
         raise ValueError("no")
@@ -59,7 +59,7 @@ def test_the_audit_is_measured_aside_and_only_its_reviews_change(copied: Path, m
         return audit_benchmark(*given, **more)
 
     monkeypatch.setattr(pages, "audit_benchmark", slow)
-    app = client(open_desk(None, (copied,), port=1, embedder=Colours()))
+    app = client(open_app(None, (copied,), port=1, embedder=Colours()))
     app.cookies.set("sightline-person", "ana")
     page = app.get("/bench/benchmark/audit")
     assert page.status_code == 200 and "is being measured" in page.text and page.headers["refresh"] == "2"
@@ -81,14 +81,14 @@ def test_the_audit_is_measured_aside_and_only_its_reviews_change(copied: Path, m
 
 
 def _grades(root: Path) -> dict[str, Any]:
-    held = bench.read(root / "benchmark")
+    held = benchmark.read(root / "benchmark")
     return {task: truth.grades for task, truth in held.truth.items() if isinstance(truth, Relevance)}
 
 
 def test_what_first_pages_need_is_read_at_the_start(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     (copied / "broken").mkdir()
     (copied / "broken" / "benchmark.json").write_text("{")
-    desk = open_desk(None, (copied,), port=1, embedder=Colours())
+    desk = open_app(None, (copied,), port=1, embedder=Colours())
     desk.warm()
 
     def again(*_: Any, **__: Any) -> None:
@@ -103,6 +103,6 @@ def test_what_first_pages_need_is_read_at_the_start(copied: Path, monkeypatch: p
 
 def test_a_workspace_that_can_not_be_read_stops_no_start(tmp_path: Path) -> None:
     (tmp_path / "corpus.sqlite").write_bytes(b"no database at all, but long enough to be looked at" * 99)
-    desk = open_desk(None, (tmp_path,), port=1)
+    desk = open_app(None, (tmp_path,), port=1)
     desk.warm()
     assert client(desk).get("/corpus").status_code == 400

@@ -13,11 +13,11 @@ from starlette.testclient import TestClient
 from search_tools import Colours, paint
 from sightline.errors import UserError
 from sightline.types import Trace
-from sightline.web.addresses import harmless, with_value
-from sightline.web.contradicting import marked, side_by_side
+from sightline.web.app_state import harmless, with_value
+from sightline.web.contradictions import marked, side_by_side
+from sightline.web.library import find_folders
 from sightline.web.pages.map import shaped
-from sightline.web.places import find_places
-from sightline.web.serving import open_desk
+from sightline.web.server import open_app
 from web_samples import client, forgery_token
 
 PAGES = {
@@ -54,7 +54,7 @@ PAGES = {
 
 @pytest.fixture(scope="module")
 def app(life: Path) -> Iterator[TestClient]:
-    with client(open_desk(None, (life,), port=8377, embedder=Colours())) as opened:
+    with client(open_app(None, (life,), port=8377, embedder=Colours())) as opened:
         yield opened
 
 
@@ -127,7 +127,7 @@ def test_a_picture_that_has_gone_is_said_to_be_unreadable(life: Path, tmp_path: 
     from web_samples import make_large
 
     workspace = make_large(tmp_path, 30)
-    opened = client(open_desk(workspace, port=8377))
+    opened = client(open_app(workspace, port=8377))
     key = opened.get("/api/pictures?order=name&limit=1").json()[0][0]
     (tmp_path / "pictures" / "0000000.jpg").unlink()
     reply = opened.get(f"/thumb/{key}?size=256")
@@ -155,7 +155,7 @@ def test_a_way_is_shown_with_its_crops_memory_and_subsets(app: TestClient) -> No
 
 
 def test_without_a_corpus_the_rest_is_there(life: Path) -> None:
-    opened = client(open_desk(None, (life / "benchmark",), port=8377))
+    opened = client(open_app(None, (life / "benchmark",), port=8377))
     assert "There is no corpus" in opened.get("/").text
     assert opened.get("/corpus").status_code == 404 and opened.get("/bench/benchmark").status_code == 200
     pool = opened.get("/bench/benchmark/task?id=rank-01").text
@@ -164,16 +164,16 @@ def test_without_a_corpus_the_rest_is_there(life: Path) -> None:
 
 
 def test_places_are_found_below_what_was_given(life: Path, tmp_path: Path) -> None:
-    found = find_places(None, [life])
+    found = find_folders(None, [life])
     assert found.workspace == life / "workspace" and list(found.benchmarks) == ["benchmark"]
     assert set(found.runs) == {"sample-strong", "sample-middling", "sample-weak"} and list(found.traces) == ["traces"]
     for name in ("a/run", "b/run"):
         (tmp_path / name).mkdir(parents=True)
         (tmp_path / name / "run.json").write_text("{}")
-    assert list(find_places(None, [tmp_path]).runs) == ["run", "b-run"]
+    assert list(find_folders(None, [tmp_path]).runs) == ["run", "b-run"]
     with pytest.raises(UserError, match="there is no folder"):
-        find_places(None, [tmp_path / "none"])
-    assert find_places(tmp_path / "none", []).workspace is None
+        find_folders(None, [tmp_path / "none"])
+    assert find_folders(tmp_path / "none", []).workspace is None
 
 
 def test_a_folder_that_did_not_change_is_not_listed_again(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
@@ -181,14 +181,14 @@ def test_a_folder_that_did_not_change_is_not_listed_again(tmp_path: Path, monkey
     (tmp_path / "run" / "run.json").write_text("{}")
     for folder in (tmp_path / "run", tmp_path):
         os.utime(folder, (1e9, 1e9))
-    assert list(find_places(None, [tmp_path]).runs) == ["run"]
+    assert list(find_folders(None, [tmp_path]).runs) == ["run"]
     listed: list[Path] = []
     plain = os.scandir
     monkeypatch.setattr("os.scandir", lambda path: listed.append(path) or plain(path))
-    assert list(find_places(None, [tmp_path]).runs) == ["run"] and listed == []
+    assert list(find_folders(None, [tmp_path]).runs) == ["run"] and listed == []
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "run.json").write_text("{}")
-    assert list(find_places(None, [tmp_path]).runs) == ["other", "run"] and tmp_path / "run" not in listed
+    assert list(find_folders(None, [tmp_path]).runs) == ["other", "run"] and tmp_path / "run" not in listed
 
 
 def test_the_map_is_twice_as_wide_as_high_and_inside_the_world() -> None:

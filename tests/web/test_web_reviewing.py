@@ -13,12 +13,12 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_tools import Colours
-from sightline import bench
+from sightline import benchmark as bench
+from sightline.authoring.label_quality import label_quality
+from sightline.authoring.review import review_benchmark
+from sightline.authoring.review_decisions import WHOLE, labels_of, standing, votes_of
 from sightline.io import read_json
-from sightline.make.audit.decisions import WHOLE, labels_of, standing, votes_of
-from sightline.make.audit.reviews import label_quality
-from sightline.make.review import review_benchmark
-from sightline.score.scope import Scopes
+from sightline.metrics.scope import Scopes
 from sightline.types import (
     Answer,
     Benchmark,
@@ -33,10 +33,9 @@ from sightline.types import (
     Review,
     Task,
 )
-from sightline.web.book import Book, figures_of, last_of, mark_of
-from sightline.web.library import Library, Shelf
-from sightline.web.reviewing import agreements, queue_for, sample_of, standing_of
-from sightline.web.serving import open_desk
+from sightline.web.library import Library, LoadedBenchmark
+from sightline.web.reviews import ReviewLog, agreements, figures_of, last_of, mark_of, queue_for, sample_of, standing_of
+from sightline.web.server import open_app
 from web_samples import client, forgery_token
 
 PICTURES = tuple(f"p{number}" for number in range(8))
@@ -60,7 +59,7 @@ def benchmark(tasks: int = 3) -> Benchmark:
 
 
 @pytest.fixture
-def shelf(tmp_path: Path) -> Shelf:
+def shelf(tmp_path: Path) -> LoadedBenchmark:
     bench.write(benchmark(), tmp_path / "bench")
     found = Library((tmp_path,), None).shelf("bench")
     assert found is not None
@@ -82,7 +81,7 @@ def test_the_queue_goes_from_conflicts_to_what_one_saw_to_what_nobody_saw() -> N
     assert queue_for("zoe", sample, votes) == [("t", "b"), ("t", "a")]  # The third has decided.
 
 
-def test_a_sample_takes_as_many_of_each_tier_as_it_can(shelf: Shelf) -> None:
+def test_a_sample_takes_as_many_of_each_tier_as_it_can(shelf: LoadedBenchmark) -> None:
     labels = labels_of(shelf.benchmark)
     sample = sample_of(shelf.benchmark, labels, 8)
     tiers = {(one.task, one.picture): one.tier for one in shelf.benchmark.candidates}
@@ -114,15 +113,15 @@ def test_iou_is_that_of_the_two_sets(decisions: list[tuple[str, str, bool]]) -> 
     assert {picture for _, picture in one.conflicts} == mine ^ theirs and one.labels == len(both)
 
 
-def undo(book: Book, shelf: Shelf, person: str) -> Review | None:
+def undo(book: ReviewLog, shelf: LoadedBenchmark, person: str) -> Review | None:
     """As a page does it that was loaded just now."""
     last = last_of(book.read(shelf.folder), person)
     assert last is not None
     return book.undo(shelf, person, mark_of(last))
 
 
-def test_decisions_are_lines_that_are_never_deleted(shelf: Shelf) -> None:
-    book, path = Book(), shelf.folder / "reviews.jsonl"
+def test_decisions_are_lines_that_are_never_deleted(shelf: LoadedBenchmark) -> None:
+    book, path = ReviewLog(), shelf.folder / "reviews.jsonl"
     book.decide(shelf, "ana", "t0", "p0", "accept")
     book.decide(shelf, "ana", "t0", "p5", "2")
     before = path.read_bytes()
@@ -138,8 +137,8 @@ def test_decisions_are_lines_that_are_never_deleted(shelf: Shelf) -> None:
     assert last_of(book.read(shelf.folder), "ana") is None
 
 
-def test_a_half_line_that_a_kill_left_costs_only_itself(shelf: Shelf) -> None:
-    book, path = Book(), shelf.folder / "reviews.jsonl"
+def test_a_half_line_that_a_kill_left_costs_only_itself(shelf: LoadedBenchmark) -> None:
+    book, path = ReviewLog(), shelf.folder / "reviews.jsonl"
     book.decide(shelf, "ana", "t0", "p0", "accept")
     with path.open("ab") as file:
         file.write(b'{"task": "t0", "pict')
@@ -148,8 +147,8 @@ def test_a_half_line_that_a_kill_left_costs_only_itself(shelf: Shelf) -> None:
     assert [review.picture for review in book.read(shelf.folder)] == ["p0", "p1"]
 
 
-def test_the_card_says_what_the_audit_would(shelf: Shelf) -> None:
-    book = Book()
+def test_the_card_says_what_the_audit_would(shelf: LoadedBenchmark) -> None:
+    book = ReviewLog()
     for task in ("t0", "t1", "t2"):
         for picture, decision in (("p0", "accept"), ("p1", "3"), ("p4", "1"), ("p6", "0")):
             book.decide(shelf, "ana", task, picture, decision)
@@ -174,7 +173,7 @@ def test_a_withdrawn_decision_counts_for_nothing() -> None:
     assert label_quality(replace(small, reviews=(*said, back, replace(back, when=at + timedelta(4))))) is None
 
 
-def test_nobody_has_looked_yet(shelf: Shelf) -> None:
+def test_nobody_has_looked_yet(shelf: LoadedBenchmark) -> None:
     assert figures_of(shelf, ()).checked.main is None
     assert len(labels_of(shelf.benchmark).now) == 24
 
@@ -238,13 +237,13 @@ def test_the_iou_of_complete_sets_counts_what_only_one_found() -> None:
     assert answers.iou is None and answers.same.mean == 0.0 and answers.conflicts == (("asked", WHOLE),)
 
 
-def test_a_review_makes_no_other_version_and_hides_no_damage(shelf: Shelf) -> None:
+def test_a_review_makes_no_other_version_and_hides_no_damage(shelf: LoadedBenchmark) -> None:
     before = bench.read(shelf.folder).checksum
-    Book().decide(shelf, "ana", "t0", "p0", "relevant")
+    ReviewLog().decide(shelf, "ana", "t0", "p0", "relevant")
     assert bench.read(shelf.folder).checksum == before
     truth = shelf.folder / "truth.jsonl"
     truth.write_bytes(truth.read_bytes().replace(b'"p0":1', b'"p0":0', 1))
-    Book().decide(shelf, "ana", "t0", "p1", "relevant")
+    ReviewLog().decide(shelf, "ana", "t0", "p1", "relevant")
     assert [problem.file for problem in bench.validate(shelf.folder)] == ["truth.jsonl"]
 
 
@@ -255,7 +254,7 @@ def test_clicks_calibrate_the_judges_in_the_card(tmp_path: Path) -> None:
     shelf = Library((tmp_path,), None).shelf("bench")
     assert shelf is not None
     for picture in PICTURES:
-        Book().decide(shelf, "ana", "t0", picture, "relevant" if picture in PICTURES[:4] else "not relevant")
+        ReviewLog().decide(shelf, "ana", "t0", picture, "relevant" if picture in PICTURES[:4] else "not relevant")
     card = read_json(shelf.folder / "benchmark.json")["card"]["audit"]
     judge = card["judges"]["model"]
     assert judge["precision"]["mean"] == pytest.approx(0.5) and judge["recall"]["mean"] == 1.0
@@ -264,7 +263,7 @@ def test_clicks_calibrate_the_judges_in_the_card(tmp_path: Path) -> None:
 
 
 def test_answers_are_decided_on_in_the_app(copied: Path) -> None:
-    looking = client(open_desk(None, (copied,), port=8377))
+    looking = client(open_app(None, (copied,), port=8377))
     looking.cookies.set("sightline-person", "ana")
     held = bench.read(copied / "benchmark")
     of = {task.kind: task.id for task in held.tasks.values()}
@@ -310,14 +309,14 @@ def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:
     said = tuple(Review(task.id, name, "relevant", at, missed) for name in ("ana", "ben"))
     bench.write(replace(held, reviews=said), copied / "benchmark")
     review_benchmark(copied / "benchmark")
-    looking = client(open_desk(None, (copied,), port=8377))
+    looking = client(open_app(None, (copied,), port=8377))
     assert "Version 1 as people mended it: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
     told = looking.get("/bench/benchmark-v2/task", params={"id": task.id}).text
     assert missed in told and "ben: relevant" in told
 
 
 def test_what_was_missed_is_looked_for_only_where_a_task_may_be_answered(copied: Path) -> None:
-    looking = client(open_desk(None, (copied,), port=8377, embedder=Colours()))
+    looking = client(open_app(None, (copied,), port=8377, embedder=Colours()))
     looking.cookies.set("sightline-person", "ana")
     held = bench.read(copied / "benchmark")
     task = next(task for task in held.tasks.values() if task.kind == "select" and task.scope.owner)

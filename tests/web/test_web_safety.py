@@ -17,13 +17,12 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
-from sightline import bench
+from sightline import benchmark as bench
 from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Task
-from sightline.web import book as book_module
-from sightline.web.book import Book, last_of, mark_of
-from sightline.web.library import Library, Shelf
-from sightline.web.places import Names
-from sightline.web.serving import open_desk
+from sightline.web import reviews as book_module
+from sightline.web.library import FolderNames, Library, LoadedBenchmark
+from sightline.web.reviews import ReviewLog, last_of, mark_of
+from sightline.web.server import open_app
 from web_samples import client
 
 PICTURES = tuple(f"p{number}" for number in range(6))
@@ -41,7 +40,7 @@ def benchmark(name: str = "small", relevant: int = 3) -> Benchmark:
 
 
 def opened(*roots: Path, person: str = "ana") -> TestClient:
-    found = client(open_desk(None, roots, port=1, embedder=Colours()))
+    found = client(open_app(None, roots, port=1, embedder=Colours()))
     found.cookies.set("sightline-person", person)
     return found
 
@@ -65,7 +64,7 @@ def post(app: TestClient, path: str, fields: Mapping[str, str]) -> Any:
 
 
 def test_a_folder_keeps_its_name_and_no_other_gets_it(tmp_path: Path) -> None:
-    names = Names()
+    names = FolderNames()
     first, second = tmp_path / "z" / "benchmark", tmp_path / "a" / "benchmark"
     assert names.of("benchmark", [first]) == {"benchmark": first}
     assert names.of("benchmark", [second, first]) == {"a-benchmark": second, "benchmark": first}
@@ -135,7 +134,7 @@ def test_an_undo_takes_back_what_its_page_named_or_nothing(tmp_path: Path) -> No
 
 def test_nobody_takes_back_the_decision_of_another(tmp_path: Path) -> None:
     bench.write(benchmark(), tmp_path / "benchmark")
-    shelf, book = shelf_of(tmp_path), Book()
+    shelf, book = shelf_of(tmp_path), ReviewLog()
     mine = book.decide(shelf, "ana", "t0", "p0", "relevant")
     assert book.undo(shelf, "ben", mark_of(mine)) is None
     assert book.undo(shelf, "ana", mark_of(replace(mine, decision="not relevant"))) is None
@@ -150,7 +149,7 @@ def test_half_a_last_line_locks_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "benchmark"
     bench.write(benchmark(), folder)
     shelf = shelf_of(tmp_path)
-    Book().decide(shelf, "ana", "t0", "p0", "relevant")
+    ReviewLog().decide(shelf, "ana", "t0", "p0", "relevant")
     with (folder / "reviews.jsonl").open("ab") as file:
         file.write(b'{"task": "t0", "pict')
     app = opened(tmp_path)
@@ -188,7 +187,7 @@ def test_a_decision_is_saved_though_the_card_is_not(tmp_path: Path, monkeypatch:
     assert reply.status_code == 200 and "the card could not be brought up to date" in reply.text
     assert len(lines(folder)) == 1
     monkeypatch.undo()
-    Book().decide(shelf_of(tmp_path), "ben", "t0", "p0", "relevant")
+    ReviewLog().decide(shelf_of(tmp_path), "ben", "t0", "p0", "relevant")
     assert bench.validate(folder) == ()
 
 
@@ -253,7 +252,7 @@ def test_a_benchmark_that_can_not_be_written_says_so(tmp_path: Path, monkeypatch
     def refused(_: Path) -> None:
         raise PermissionError(13, "Permission denied")
 
-    monkeypatch.setattr(book_module, "GrowingFile", refused)
+    monkeypatch.setattr(book_module, "AppendOnlyFile", refused)
     reply = post(app, "/review/benchmark", fields | {"decision": "relevant"})
     assert reply.status_code == 400 and "Permission denied" in reply.text and "was not saved" in reply.text
 
@@ -313,20 +312,20 @@ def test_tiles_lead_to_the_corpus_where_it_has_the_same_picture_by_another_name(
 # -- 11: many at once
 
 
-def shelf_of(root: Path, name: str = "benchmark") -> Shelf:
+def shelf_of(root: Path, name: str = "benchmark") -> LoadedBenchmark:
     found = Library((root,), None).shelf(name)
     assert found is not None
     return found
 
 
-class _Slow(Book):
+class _Slow(ReviewLog):
     """Its cards wait until they may be written."""
 
     def __init__(self, slow: Path) -> None:
         super().__init__()
         self.slow, self.may, self.begun, self.cards = slow, threading.Event(), threading.Event(), 0
 
-    def _write_card(self, shelf: Shelf) -> None:
+    def _write_card(self, shelf: LoadedBenchmark) -> None:
         if shelf.folder == self.slow:
             self.cards += 1
             self.begun.set()

@@ -13,7 +13,7 @@ from starlette.testclient import TestClient
 
 from sightline.web.app import build
 from sightline.web.security import UPLOAD_BYTES, Guard, is_loopback
-from sightline.web.serving import open_desk
+from sightline.web.server import open_app
 from web_samples import client, forgery_token, make_large
 
 
@@ -24,12 +24,12 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 @pytest.fixture
 def local(workspace: Path) -> Iterator[TestClient]:
-    yield client(open_desk(workspace, port=8377))
+    yield client(open_app(workspace, port=8377))
 
 
 @pytest.fixture
 def shared(workspace: Path) -> Iterator[tuple[TestClient, str]]:
-    desk = open_desk(workspace, host="192.168.1.5", port=8377)
+    desk = open_app(workspace, host="192.168.1.5", port=8377)
     assert desk.guard.token is not None and len(desk.guard.token) >= 32
     yield TestClient(build(desk), base_url="http://192.168.1.5:8377"), desk.guard.token
 
@@ -94,8 +94,8 @@ def test_a_token_leads_to_the_page_that_it_was_given_with(
 
 
 def test_tokens_are_new_each_time(workspace: Path) -> None:
-    tokens = {open_desk(workspace, host="0.0.0.0").guard.token for _ in range(3)}
-    assert len(tokens) == 3 and open_desk(workspace).guard.token is None
+    tokens = {open_app(workspace, host="0.0.0.0").guard.token for _ in range(3)}
+    assert len(tokens) == 3 and open_app(workspace).guard.token is None
 
 
 def test_a_form_needs_the_token_of_its_own_page(local: TestClient) -> None:
@@ -168,7 +168,7 @@ def test_only_known_sizes(local: TestClient, workspace: Path) -> None:
 
 
 def test_small_copies_hold_no_metadata(tmp_path: Path) -> None:
-    from sightline.web.thumbs import shrink
+    from sightline.web.thumbnails import shrink
 
     exif = Image.Exif()
     exif[0x010E] = "a secret place"
@@ -210,7 +210,7 @@ def test_what_is_no_picture_is_refused(local: TestClient) -> None:
 def test_an_error_names_no_path_of_this_machine(workspace: Path, tmp_path: Path) -> None:
     (tmp_path / "secret" / "broken").mkdir(parents=True)
     (tmp_path / "secret" / "broken" / "run.json").write_text("{")
-    outside = client(open_desk(None, (tmp_path / "secret",), port=8377))
+    outside = client(open_app(None, (tmp_path / "secret",), port=8377))
     reply = outside.get("/runs/broken")
     assert reply.status_code == 400 and "run.json" in reply.text and str(tmp_path) not in reply.text
     board = outside.get("/runs")
@@ -218,13 +218,13 @@ def test_an_error_names_no_path_of_this_machine(workspace: Path, tmp_path: Path)
 
 
 def test_a_fault_of_ours_says_nothing_of_its_cause(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sightline.web.corpus import CorpusView
+    from sightline.web.corpus_view import CorpusView
 
     def broken(*_: object) -> int:
         raise RuntimeError("the password is swordfish")
 
     monkeypatch.setattr(CorpusView, "count", broken)
-    reply = client(open_desk(workspace, port=8377)).get("/corpus")
+    reply = client(open_app(workspace, port=8377)).get("/corpus")
     assert reply.status_code == 500 and "swordfish" not in reply.text and "x-frame-options" in reply.headers
 
 
@@ -235,7 +235,7 @@ def test_what_pictures_are_called_is_only_text(tmp_path: Path) -> None:
     (tmp_path / "in").mkdir()
     Image.new("RGB", (20, 20), "red").save(tmp_path / "in" / name)
     scan(tmp_path / "in", workspace=tmp_path / "ws")
-    inside = client(open_desk(tmp_path / "ws", port=8377))
+    inside = client(open_app(tmp_path / "ws", port=8377))
     for path in ("/", "/corpus", f"/picture?id={name}"):
         reply = inside.get(path)
         assert reply.status_code == 200 and "<img src=x" not in reply.text and "&lt;img src=x" in reply.text

@@ -14,25 +14,25 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
-from sightline import bench
-from sightline.report.runs import compare_runs, read_scored
-from sightline.report.words import day
+from sightline import benchmark
+from sightline.reports.scored_run import compare_runs, read_scored
+from sightline.reports.text import day
 from sightline.types import Candidate, Group, Json, PictureSet
-from sightline.web.pages.comparing import _differences
+from sightline.web.agent_steps import arguments_of
+from sightline.web.pages.compare import _differences
 from sightline.web.pages.map import _EDGE, _graticule
-from sightline.web.serving import _reached, open_desk
-from sightline.web.steps import arguments_of
+from sightline.web.server import _reached, open_app
 from web_samples import client, make_large
 
 
 @pytest.fixture(scope="module")
 def app(life: Path) -> Iterator[TestClient]:
-    with client(open_desk(None, (life,), port=8377, embedder=Colours())) as opened:
+    with client(open_app(None, (life,), port=8377, embedder=Colours())) as opened:
         yield opened
 
 
 def opened(root: Path) -> TestClient:
-    return client(open_desk(None, (root,), port=8377, embedder=Colours()))
+    return client(open_app(None, (root,), port=8377, embedder=Colours()))
 
 
 # -- overview
@@ -52,7 +52,7 @@ def test_the_overview_tells_what_cant_be_read_from_what_was_not_scored(copied: P
 
 
 def test_one_is_one(tmp_path: Path) -> None:
-    page = client(open_desk(make_large(tmp_path, 1), port=8377)).get("/").text
+    page = client(open_app(make_large(tmp_path, 1), port=8377)).get("/").text
     assert "1</b> picture<" in page
 
 
@@ -75,7 +75,7 @@ def test_limits_of_the_grid_are_said_in_words(app: TestClient) -> None:
 
 
 def test_without_a_corpus_it_is_said_in_a_sentence(life: Path) -> None:
-    said = client(open_desk(None, (life / "benchmark",), port=8377)).get("/corpus").text
+    said = client(open_app(None, (life / "benchmark",), port=8377)).get("/corpus").text
     assert "There is no corpus here. Make one with sightline scan DIR, and open the app again." in said
 
 
@@ -120,7 +120,7 @@ def test_a_picture_to_look_like_is_none_by_its_path(app: TestClient) -> None:
 def mined(copied: Path, extra: dict[str, Json]) -> str:
     """One select task as mining leaves it, with two pictures beside the set."""
     folder = copied / "benchmark"
-    held = bench.read(folder)
+    held = benchmark.read(folder)
     task = next(task for task in held.tasks.values() if task.kind == "select")
     truth = held.truth[task.id]
     assert isinstance(truth, PictureSet)
@@ -144,7 +144,7 @@ def mined(copied: Path, extra: dict[str, Json]) -> str:
     }
     asked = replace(task, extra={"mined": origin})
     small = replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=())
-    bench.write(small, folder)
+    benchmark.write(small, folder)
     return task.id
 
 
@@ -275,14 +275,14 @@ def test_benchmarks_of_one_name_are_told_apart(copied: Path) -> None:
 def test_who_reviews_a_mined_request_sees_the_occasion_but_not_the_answer(copied: Path) -> None:
     task = mined(copied, {})
     folder = copied / "benchmark"
-    held = bench.read(folder)
+    held = benchmark.read(folder)
     truth = held.truth[task]
     assert isinstance(truth, PictureSet)
     wanted, other = truth.pictures[0], held.candidates[0].picture
     event = Group("event/x", "event", (wanted, other), hidden=True)
     at = {id_: replace(held.corpus.pictures[id_], taken_at=datetime(2024, 5, 1, 10, 30)) for id_ in (wanted, other)}
     corpus = replace(held.corpus, pictures={**held.corpus.pictures, **at}, groups=(event,))
-    bench.write(replace(held, corpus=corpus), folder)
+    benchmark.write(replace(held, corpus=corpus), folder)
     app = opened(copied)
     app.cookies.set("sightline-person", "ana")
     page = app.get("/review/benchmark", params={"task": task, "picture": other}).text

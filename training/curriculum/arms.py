@@ -13,8 +13,8 @@ from typing import Any, Literal
 
 from drawing import STEPS, Drawing, Drawn
 
-from sightline.train.examples import ArrayExamples, Text
-from sightline.train.loop import Stage
+from sightline.reason.train.examples import ArrayExamples, TrainText
+from sightline.reason.train.loop import TrainStage
 
 PLANS = (Path(__file__).parents[2] / "src/sightline/reason/curriculum/plans", Path(__file__).parent / "plans")
 """Those that are shipped, and those for this experiment alone."""
@@ -54,11 +54,11 @@ def variants() -> list[tuple[tuple[str, ...], Setting]]:
     ]
 
 
-def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> Text:
+def text_of(item: Drawn, given: Sequence[str], target: Sequence[str]) -> TrainText:
     """A question with some steps given, and those that are to be written."""
     shown = f"\n\nGiven:\n{_written(item, given)}" if given else ""
     asked = ", ".join(TITLES[kind] for kind in target)
-    return Text(f"{item.prompt}{shown}\n\nWrite: {asked}.", _written(item, target), tuple(item.pictures))
+    return TrainText(f"{item.prompt}{shown}\n\nWrite: {asked}.", _written(item, target), tuple(item.pictures))
 
 
 def _written(item: Drawn, kinds: Sequence[str]) -> str:
@@ -71,13 +71,13 @@ def _numbered(item: Drawn, kind: str) -> list[str]:
     return [f"Picture {number}: {text}" for number, text in enumerate(texts, 1)] if kind == "caption" else texts
 
 
-def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> list[tuple[str, list[Text]]]:
+def texts_of(arm: str, items: Sequence[Drawn], setting: Setting, seed: int) -> list[tuple[str, list[TrainText]]]:
     """The stages of an arm with their texts, in the order of the training."""
     plan = _plan(arm)
     base = plan.get("base", arm)
     rng = Random(f"{base}/{seed}")
     by_level = sorted(items, key=lambda item: item.level)
-    before: list[Text] = []
+    before: list[TrainText] = []
     found = []
     for phase in _plan(base)["phases"]:
         found.append([(stage["name"], _taught(stage, by_level, setting, rng, before)) for stage in phase["stages"]])
@@ -98,8 +98,8 @@ def _plan(name: str) -> dict[str, Any]:
 
 
 def _taught(
-    stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random, before: list[Text]
-) -> list[Text]:
+    stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random, before: list[TrainText]
+) -> list[TrainText]:
     """A stage's own texts and those that it repeats of earlier stages, as often as it goes round."""
     own = _sampled(stage, by_level, setting, rng)
     mix = stage.get("mix", 0.0)
@@ -110,7 +110,7 @@ def _taught(
     return [*own, *again] * stage.get("epochs", 1)
 
 
-def _sampled(stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random) -> list[Text]:
+def _sampled(stage: dict[str, Any], by_level: Sequence[Drawn], setting: Setting, rng: Random) -> list[TrainText]:
     pool = [item for item in by_level if _belongs(item, stage.get("pool", "all"), setting)]
     low, high = stage.get("band", (0.0, 1.0))
     pool = pool[round(low * len(pool)) : round(high * len(pool))]
@@ -127,15 +127,15 @@ def _belongs(item: Drawn, pool: str, setting: Setting) -> bool:
 
 def stages_of(
     arm: str, drawing: Drawing, setting: Setting, seed: int, tokenizer: Any, budget: int | None
-) -> list[Stage]:
+) -> list[TrainStage]:
     """The stages of an arm; with a budget, each takes its share of those tokens, however often it goes round."""
     stages = []
     for name, texts in texts_of(arm, drawing.items, setting, seed):
         stages.append((name, ArrayExamples(texts, tokenizer, drawing.pixels)))
     natural = [int(examples.lengths.sum()) for _, examples in stages]
     if budget is None:
-        return [Stage(name, examples) for name, examples in stages]
+        return [TrainStage(name, examples) for name, examples in stages]
     # Cut at rounded ends, so that the parts add up to the budget.
     ends = [round(budget * end / sum(natural)) for end in accumulate(natural)]
     sizes = [end - begin for begin, end in zip([0, *ends], ends, strict=False)]
-    return [Stage(name, examples, tokens=size) for (name, examples), size in zip(stages, sizes, strict=True)]
+    return [TrainStage(name, examples, tokens=size) for (name, examples), size in zip(stages, sizes, strict=True)]

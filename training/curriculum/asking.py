@@ -12,8 +12,8 @@ import torch
 from torch import Tensor, nn
 from torch.nn import functional
 
-from sightline.train.answering import untracked
-from sightline.train.glimpse import GlimpseForConditionalGeneration
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration
+from sightline.reason.train.trainer import untracked
 
 _LOOK_UP = 32
 """Rounds between looks at whether all have ended."""

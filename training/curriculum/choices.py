@@ -10,12 +10,12 @@ from random import Random
 
 from drawing import Drawn, Named
 
-from sightline.train.examples import Text
+from sightline.reason.train.examples import TrainText
 
 KEYS = "ABCD"
 
 
-def choices_of(scenes: Sequence[Drawn], seed: str) -> Iterator[tuple[str, Text]]:
+def choices_of(scenes: Sequence[Drawn], seed: str) -> Iterator[tuple[str, TrainText]]:
     """Questions over each scene alone, and as many over four of them by lot; with the kind of each."""
     rng = Random(f"{seed}/choices")
     names = sorted({thing.name for scene in scenes for thing in scene.things})
@@ -33,7 +33,7 @@ def choices_of(scenes: Sequence[Drawn], seed: str) -> Iterator[tuple[str, Text]]
             yield ("choose picture", _number(four, *sought)) if number % 2 else ("choose image", _image(four, *sought))
 
 
-def _letters(names: Sequence[str], rng: Random) -> Text:
+def _letters(names: Sequence[str], rng: Random) -> TrainText:
     """Which letter belongs to which option, and the other way round, with no picture at all."""
     options = rng.sample(list(names), len(KEYS))
     (question, answer), *more = [
@@ -42,10 +42,10 @@ def _letters(names: Sequence[str], rng: Random) -> Text:
         else (f"What is {KEYS[at]}?", f"{KEYS[at]}. the {options[at]}")
         for at in rng.sample(range(len(KEYS)), 3)
     ]
-    return Text(f"Options:{_listed([f'the {name}' for name in options])}\n{question}", answer, (), tuple(more))
+    return TrainText(f"Options:{_listed([f'the {name}' for name in options])}\n{question}", answer, (), tuple(more))
 
 
-def _what(things: Sequence[Named], names: Sequence[str], rng: Random) -> Text:
+def _what(things: Sequence[Named], names: Sequence[str], rng: Random) -> TrainText:
     """Options are other things in the picture as long as there are any."""
     right = rng.choice(things)
     there = [thing.name for thing in things if thing is not right]
@@ -63,7 +63,7 @@ def _what(things: Sequence[Named], names: Sequence[str], rng: Random) -> Text:
     )
 
 
-def _where(things: Sequence[Named], rng: Random) -> Text:
+def _where(things: Sequence[Named], rng: Random) -> TrainText:
     options = rng.sample(list(things), len(KEYS))
     right = rng.choice(options)
     return asked(
@@ -84,7 +84,7 @@ def _in_one_alone(scenes: Sequence[Drawn], rng: Random) -> tuple[int, str] | Non
     return (place, rng.choice(alone)) if alone else None
 
 
-def _number(scenes: Sequence[Drawn], place: int, name: str) -> Text:
+def _number(scenes: Sequence[Drawn], place: int, name: str) -> TrainText:
     shown = "".join(f"Picture {number}: <image>\n" for number in range(1, len(scenes) + 1))
     return asked(
         f"{shown}Which picture shows the {name}?",
@@ -95,7 +95,7 @@ def _number(scenes: Sequence[Drawn], place: int, name: str) -> Text:
     )
 
 
-def _image(scenes: Sequence[Drawn], place: int, name: str) -> Text:
+def _image(scenes: Sequence[Drawn], place: int, name: str) -> TrainText:
     question, words = f"Which picture shows the {name}?", f"Picture {place + 1} shows the {name}."
     return asked(question, ["<image>"] * len(scenes), place, words, _pictures(scenes))
 
@@ -104,11 +104,11 @@ def _pictures(scenes: Sequence[Drawn]) -> tuple[int, ...]:
     return tuple(number for scene in scenes for number in scene.pictures)
 
 
-def asked(question: str, options: Sequence[str], right: int, words: str, pictures: tuple[int, ...]) -> Text:
+def asked(question: str, options: Sequence[str], right: int, words: str, pictures: tuple[int, ...]) -> TrainText:
     """A question as the experiment asks it, without steps before the conclusion, and answered by an option's words."""
     answer = KEYS[right] if options[right] == "<image>" else options[right]
     target = f"Conclusion: {words} The answer is {answer}."
-    return Text(f"{question}\nOptions:{_listed(options)}\n\nWrite: Conclusion.", target, pictures)
+    return TrainText(f"{question}\nOptions:{_listed(options)}\n\nWrite: Conclusion.", target, pictures)
 
 
 def _listed(options: Sequence[str]) -> str:

@@ -24,15 +24,14 @@ from PIL import Image
 from torch import Tensor
 
 from sightline.errors import UserError
-from sightline.train.eye import COLUMNS, HIGH, PARTS, WIDE
-from sightline.train.glimpse import GlimpseForConditionalGeneration
-from sightline.train.glimpse_processor import as_pixels
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, as_pixels
+from sightline.reason.train.glimpse_vision import COLUMNS, HIGH, PARTS, WIDE
 from sightline.types import PictureRef, Step
-from sightline.types.scene import Figure, SceneGraph, Thing
-from sightline.world.captions import caption
-from sightline.world.choose import ChooseTask, choose_task
-from sightline.world.draw import draw
-from sightline.world.scenes import random_plan
+from sightline_world.captions import caption
+from sightline_world.choose import ChooseTask, choose_task
+from sightline_world.draw import draw
+from sightline_world.scene import Figure, SceneGraph, Thing
+from sightline_world.scenes import random_plan
 
 PART = 128
 _AT_ONCE = 256

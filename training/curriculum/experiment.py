@@ -32,9 +32,9 @@ from levels import HALVES, answered_by, learnt_by, measured
 from scores import mode_of
 from torch import nn
 
-from sightline.train.answering import letter
-from sightline.train.examples import ArrayExamples
-from sightline.train.loop import Settings, train
+from sightline.reason.train.examples import ArrayExamples
+from sightline.reason.train.loop import TrainSettings, train
+from sightline.reason.train.trainer import chosen_option
 
 Run = tuple[str, int, Setting]
 """An arm, a seed and a setting."""
@@ -66,7 +66,7 @@ class Asker:
             most = self.most if mode == "chain" else 64
             words = said_together(model, self.tokenizer, examples.prompts(rows), most, half=DEVICE == "cuda")
             for row, text in zip(rows, words, strict=True):
-                letters[row], told[row] = letter(text, self.drawing.items[row].options), text
+                letters[row], told[row] = chosen_option(text, self.drawing.items[row].options), text
         return {"mode": mode, "letters": "".join(letters), "words": told[:SUBTASKS]}
 
 
@@ -159,7 +159,7 @@ class Experiment:
     ) -> dict[str, Any]:
         """Train through an arm's stages; a row for each stage where there are several, and what it took."""
         stages = stages_of(arm, pool, setting, seed, self.asker.tokenizer, self._budget(pool, setting))
-        settings = Settings(
+        settings = TrainSettings(
             rate=setting.rate,
             optimiser="muon",
             # One that falls all the way would teach least what comes last, and so decide about orders.

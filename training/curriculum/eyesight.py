@@ -8,9 +8,9 @@ from typing import Any
 import torch
 from torch import Tensor
 
-from sightline.train.eye import HUES, waves
-from sightline.train.glimpse import GlimpseForConditionalGeneration
-from sightline.types.scene import SCENE_COLOURS, SCENE_KINDS
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration
+from sightline.reason.train.glimpse_vision import HUES, waves
+from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS
 
 EPSILON = 1e-5
 """Of torch's batch norms."""

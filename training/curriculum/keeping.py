@@ -10,8 +10,7 @@ import torch
 from tokenizers import Tokenizer
 from torch import Tensor
 
-from sightline.train.glimpse import GlimpseConfig, GlimpseForConditionalGeneration
-from sightline.train.glimpse_processor import GlimpseProcessor, as_fast
+from sightline.reason.train.glimpse import GlimpseConfig, GlimpseForConditionalGeneration, GlimpseProcessor, as_fast
 
 _MOST = 15_000_000
 

@@ -26,11 +26,10 @@ from drawing import DESCRIBE, Drawing, Wanted, drawn
 from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 
-from sightline.train.answering import untracked
-from sightline.train.examples import ArrayExamples, Text
-from sightline.train.glimpse import GlimpseForConditionalGeneration, glimpse_config
-from sightline.train.glimpse_processor import learn_tokenizer
-from sightline.train.loop import Settings, Stage, train
+from sightline.reason.train.examples import ArrayExamples, TrainText
+from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
+from sightline.reason.train.loop import TrainSettings, TrainStage, train
+from sightline.reason.train.trainer import untracked
 
 DEVICE = "cuda" if torch.cuda.is_available() else "cpu"
 SIMPLE = (
@@ -48,7 +47,7 @@ SIMPLE = (
 """Questions of which an answer is right or wrong as a whole."""
 
 
-def texts_of(drawing: Drawing, *, apart: bool) -> list[tuple[str, Text]]:
+def texts_of(drawing: Drawing, *, apart: bool) -> list[tuple[str, TrainText]]:
     """What is learnt of each picture, with its kind: captions, of one or of all of a question, and answers.
 
     Questions are asked one by one, so that no answer can be taken from another. Only where all that stands in a picture
@@ -59,16 +58,16 @@ def texts_of(drawing: Drawing, *, apart: bool) -> list[tuple[str, Text]]:
         if item.prompt:
             shown = "".join(f"({n}) <image>\n" for n in range(1, len(item.pictures) + 1))
             words = " ".join(f"({n}) {text}" for n, text in enumerate(item.captions, 1))
-            found.append((f"captions: {item.subtask}", Text(f"{shown}{DESCRIBE}", words, tuple(item.pictures))))
+            found.append((f"captions: {item.subtask}", TrainText(f"{shown}{DESCRIBE}", words, tuple(item.pictures))))
         elif apart or number % 3 == 0:  # Captions of scenes are long: all of them would be most of what is said.
-            found.append(("scene", Text(f"<image>\n{DESCRIBE}", item.captions[0], tuple(item.pictures))))
+            found.append(("scene", TrainText(f"<image>\n{DESCRIBE}", item.captions[0], tuple(item.pictures))))
         compared: dict[int, list[tuple[str, str]]] = defaultdict(list)
         for ask in item.asks if not apart else ():
             if ask.kind in ("left", "near"):
                 compared[ask.picture].append((ask.question, ask.answer))
         for ask in item.asks:
             more = tuple(compared[ask.picture]) if ask.kind == "all" else ()
-            found.append((ask.kind, Text(f"<image>\n{ask.question}", ask.answer, (ask.picture,), more)))
+            found.append((ask.kind, TrainText(f"<image>\n{ask.question}", ask.answer, (ask.picture,), more)))
     found += choices_of([item for item in drawing.items if not item.prompt], "pretrain")
     return found
 
@@ -161,7 +160,7 @@ def main() -> None:
     say(f"{len(training)} examples, {int(training.lengths.sum()) / 1e6:.1f} M tokens")
     # What comes after the training takes some 20 seconds.
     left = max(5.0, chosen.until - 25 - (time.monotonic() - started))
-    settings = Settings(
+    settings = TrainSettings(
         rate=chosen.rate,
         decay=0.05,
         optimiser="muon",
@@ -184,7 +183,7 @@ def main() -> None:
                     file.write(json.dumps({"step": entry["step"], "held-out": found}) + "\n")
                     say(", ".join(_short(kind, found[kind]) for kind in SIMPLE if kind in found))
 
-        totals = train(model, [Stage("pretrain", training, tokens=10**15)], settings, log)
+        totals = train(model, [TrainStage("pretrain", training, tokens=10**15)], settings, log)
     keep(model, tokenizer, chosen.out)
     say("weights kept")
     scores = held_out(model, kinds, trying, len(kinds))

@@ -26,9 +26,9 @@ from numpy.typing import NDArray
 from PIL import Image, ImageFilter
 
 from sightline.models.photos import Photos
-from sightline.models.photos.annotate import FACET_SURE
+from sightline.models.photos.annotator import FACET_SURE
+from sightline.models.photos.appearance import measure_appearance
 from sightline.models.photos.calibration import Calibration, facet_shares
-from sightline.models.photos.looks import look_at
 
 DIRECTIONS = 64
 KNOTS = 24
@@ -204,7 +204,7 @@ def sentence_pairs(split: Split, embedder: Photos, known: Calibration) -> Pairs:
 def report_sharpness(folder: Path) -> None:
     """Detail of photographs as they are, and blurred by that many pixels of 292."""
     for blur in (0.0, *BLURS):
-        detail = [look_at(_blurred(path, blur)).detail for path in sorted(folder.glob("*.jpg"))]
+        detail = [measure_appearance(_blurred(path, blur)).detail for path in sorted(folder.glob("*.jpg"))]
         print(
             f"detail at blur {blur}: " + "  ".join(f"{value:.3f}" for value in np.quantile(detail, (0.05, 0.5, 0.95)))
         )

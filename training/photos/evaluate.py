@@ -15,8 +15,7 @@ from features import Split, read_split
 from numpy.typing import NDArray
 
 from sightline.models.photos import Photos
-from sightline.models.photos.classes import class_names
-from sightline.models.photos.joining import softmax
+from sightline.models.photos.joint_vectors import class_names, softmax
 from sightline.types import Failure
 
 SURE = 0.5

@@ -10,12 +10,11 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.models.photos.build import find_networks
 from sightline.models.photos.classifier import CLASSES, POOLED
-from sightline.models.photos.head import Head
-from sightline.models.photos.joining import Joiner
+from sightline.models.photos.joint_vectors import Joiner
+from sightline.models.photos.networks import Head, find_networks
 from sightline.models.photos.onnx_graph import Graph
-from sightline.models.photos.session import Network
+from sightline.models.photos.onnx_session import OnnxNetwork
 
 IMPOSSIBLE = -1e4
 """The score of a class that is not among the 32 likeliest, which are all that is stored."""
@@ -44,11 +43,11 @@ def read_split(data: Path, split: str) -> Split:
     return Split(stored["files"].tolist(), joiner.pictures(logits, head), logits, captions)
 
 
-def _head_network() -> Network:
+def _head_network() -> OnnxNetwork:
     trained, graph = Head.read(), Graph("head")
     pooled = graph.input("pooled", "float32", ("n", POOLED))
     graph.output("head", trained.add_to_pictures(graph, pooled), ("n", trained.dim))
     with tempfile.TemporaryDirectory() as folder:
         path = Path(folder) / "head.onnx"
         path.write_bytes(graph.to_bytes())
-        return Network(path)
+        return OnnxNetwork(path)

@@ -16,9 +16,9 @@ import numpy as np
 from numpy.typing import NDArray
 from tokenizers import Tokenizer
 
-from sightline.models.photos.classes import class_texts
-from sightline.models.photos.packages import ENCODER, TOKENIZER
-from sightline.models.photos.tensors import read_safetensors
+from sightline.models.photos.joint_vectors import class_texts
+from sightline.models.photos.weight_files import read_safetensors
+from sightline.models.photos.weights import ENCODER, TOKENIZER
 
 LONGEST = 40
 """Captions are cut after this many word pieces."""

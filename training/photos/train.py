@@ -66,7 +66,7 @@ class Settings:
 
 @dataclass(frozen=True)
 class Joining:
-    """As `sightline.models.photos.joining` has it: how a text weighs the head against the names of things."""
+    """As `sightline.models.photos.joint_vectors` has it: how a text weighs the head against the names of things."""
 
     temperature: float = 0.4
     sentence: float = 0.1

@@ -23,20 +23,20 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.models.builtin.chat.checking import check_all
-from sightline.models.builtin.chat.grammar import understand
-from sightline.models.builtin.embedder import World
-from sightline.models.builtin.reader import Reading, read
 from sightline.models.protocols import Vectors
 from sightline.types import Box
-from sightline.types.scene import SceneGraph, Sign
-from sightline.world.captions import caption
-from sightline.world.draw import ScenePlan, draw
-from sightline.world.lives.people import owner_names
-from sightline.world.lives.shots import batches
-from sightline.world.lives.towns import town_map
-from sightline.world.lives.years import plan_life
-from sightline.world.varying import variable, vary
+from sightline_world.captions import caption
+from sightline_world.draw import ScenePlan, draw
+from sightline_world.histories.people import owner_names
+from sightline_world.histories.shots import batches
+from sightline_world.histories.towns import town_map
+from sightline_world.histories.years import plan_life
+from sightline_world.models.chat.checking import check_all
+from sightline_world.models.chat.grammar import understand
+from sightline_world.models.embedder import World
+from sightline_world.models.reader import Reading, read
+from sightline_world.scene import SceneGraph, Sign
+from sightline_world.varying import variable, vary
 
 SEEDS = (90_001, 90_002)
 """Lives with these numbers are drawn for nothing else."""

@@ -28,7 +28,11 @@ from PIL import Image, ImageFilter
 
 from sightline.errors import UserError
 from sightline.types import Box
-from sightline.types.scene import (
+from sightline_world.captions import READABLE_PX, caption
+from sightline_world.draw import draw, pin
+from sightline_world.draw.plan import ScenePlan, SignWish
+from sightline_world.draw.signs import paint
+from sightline_world.scene import (
     HAIR,
     HEADGEAR,
     SCENE_COLOURS,
@@ -38,12 +42,8 @@ from sightline.types.scene import (
     SCENE_SIZES,
     SceneGraph,
 )
-from sightline.world.captions import READABLE_PX, caption
-from sightline.world.draw import draw, pin
-from sightline.world.draw.plan import ScenePlan, SignWish
-from sightline.world.draw.signs import paint
-from sightline.world.scenes import random_plan, sign_styles
-from sightline.world.varying import variable, vary
+from sightline_world.scenes import random_plan, sign_styles
+from sightline_world.varying import variable, vary
 
 
 def _part_of_package(name: str) -> ModuleType:

@@ -10,27 +10,26 @@ from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
 
-from sightline.agent.asked import AgentSettings, Question
-from sightline.agent.finish import Names
+from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
-from sightline.agent.pricing import plan_attempts
-from sightline.agent.state import State
+from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
+from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials, ToolKind
-from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
+from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import Record, Recorder, trajectory_path
 from sightline.agent.web import open_web
 from sightline.agent.webs import FROZEN
+from sightline.calls.caller import Caller
+from sightline.calls.chat import open_chat
+from sightline.calls.plan import CostPlan
+from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.engine.plan import Plan
 from sightline.errors import UserError
 from sightline.io import PathLike
-from sightline.models.asking import Asking
-from sightline.models.caller import Caller
-from sightline.models.chat import open_chat
 from sightline.models.protocols import Embedder
-from sightline.search.find import search
-from sightline.search.index.content import folder_address
-from sightline.search.searcher import Searcher
+from sightline.retrieval.index.content import folder_address
+from sightline.retrieval.search import search
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Failure, Picture, PictureSet, Ranking, Scope, SearchQuery, Task, Text
 
 FOLDER = "asked"
@@ -42,7 +41,7 @@ _ASKS = (
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AskResult:
     """An answer, the pictures that show it, and where the whole way to it is kept."""
 
     question: str
@@ -65,7 +64,7 @@ class Asked:
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
-class Asker:
+class AskSession:
     """Whom to ask about the pictures of a folder, or of all that a workspace knows, and by what means."""
 
     model: str
@@ -77,15 +76,15 @@ class Asker:
     settings: AgentSettings = field(default_factory=AgentSettings)
     workspace: PathLike = ".sightline"
     config: Config = field(default_factory=Config)
-    asking: Asking = field(default_factory=Asking)
+    asking: CallOptions = field(default_factory=CallOptions)
     kinds: Mapping[str, ToolKind] | None = None
 
-    def ask(self, question: str, watch: Callable[[Record], None] | None = None) -> Asked:
+    def ask(self, question: str, watch: Callable[[Record], None] | None = None) -> AskResult:
         """The answer to a question; the folder is scanned and indexed first, `watch` is told of each step when done."""
         with self._open(question) as sitting:
             return asyncio.run(sitting.ask(watch))
 
-    def price(self, question: str) -> Plan:
+    def price(self, question: str) -> CostPlan:
         """What `ask` would take, from its limits and its first request; no chat model is asked."""
         planning = replace(self, asking=replace(self.asking, plan=True))
         with planning._open(question) as sitting:
@@ -121,15 +120,15 @@ def ask(
     settings: AgentSettings | None = None,
     workspace: PathLike = ".sightline",
     config: Config | None = None,
-    asking: Asking | None = None,
+    asking: CallOptions | None = None,
     watch: Callable[[Record], None] | None = None,
     kinds: Mapping[str, ToolKind] | None = None,
-) -> Asked:
+) -> AskResult:
     """Answer a question about the pictures of a folder (scanned and indexed first), or of all that a workspace knows.
 
     `watch` is told of each step when it is done. An `Asker` says what it would take.
     """
-    asker = Asker(
+    asker = AskSession(
         model=model,
         folder=folder,
         tools=tools,
@@ -139,7 +138,7 @@ def ask(
         settings=settings or AgentSettings(),
         workspace=workspace,
         config=config or Config(),
-        asking=asking or Asking(),
+        asking=asking or CallOptions(),
         kinds=kinds,
     )
     return asker.ask(question, watch)
@@ -147,19 +146,19 @@ def ask(
 
 @dataclass(frozen=True, slots=True)
 class _Sitting:
-    asker: Asker
+    asker: AskSession
     question: str
     searcher: Searcher
     notes: tuple[str, ...]
 
-    async def ask(self, watch: Callable[[Record], None] | None) -> Asked:
+    async def ask(self, watch: Callable[[Record], None] | None) -> AskResult:
         pictures, folder = self._pictures(), self.asker.place / FOLDER
         question = self._question(pictures)
         async with self._agent(pictures) as (agent, _):
             answered = await agent.attempt(question, Recorder(folder, watch))
         return self._asked(answered, pictures, folder, question.task.id)
 
-    async def price(self) -> Plan:
+    async def price(self) -> CostPlan:
         pictures = self._pictures()
         async with self._agent(pictures) as (agent, caller):
             return plan_attempts(caller, [agent.first_request(self._question(pictures))], self.asker.settings, 1)
@@ -181,11 +180,11 @@ class _Sitting:
             if opened is not None:
                 await opened.close()
 
-    def _question(self, pictures: Mapping[str, Picture]) -> Question:
+    def _question(self, pictures: Mapping[str, Picture]) -> AgentQuestion:
         task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
         allowed = frozenset(pictures)
         scope = Scope() if self.asker.folder is None else Scope(pictures=tuple(pictures))
-        return Question(task, (self.question,), State(scope, allowed), Names(allowed))
+        return AgentQuestion(task, (self.question,), AgentState(scope, allowed), AnswerNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
@@ -197,10 +196,10 @@ class _Sitting:
             raise UserError("there is no picture to ask about.", "sightline scan DIR says what a folder holds")
         return {picture.id: picture for picture in held.values()}
 
-    def _asked(self, answered: Answered, pictures: Mapping[str, Picture], folder: Path, task: str) -> Asked:
+    def _asked(self, answered: Answered, pictures: Mapping[str, Picture], folder: Path, task: str) -> AskResult:
         end = answered.end
         said = end.prediction
         shown = said.pictures if isinstance(said, PictureSet | Ranking) else end.evidence
         text = said.text if isinstance(said, Text) else ""
         known = tuple(pictures[name] for name in shown)
-        return Asked(self.question, text, known, answered, folder, task, self.notes)
+        return AskResult(self.question, text, known, answered, folder, task, self.notes)

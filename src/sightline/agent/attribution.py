@@ -16,7 +16,7 @@ from typing import Literal, TypeAlias
 
 from sightline.agent.trajectory import Memory, Trajectory, Turn, trajectories_of
 from sightline.io import PathLike, read_json, write_json
-from sightline.run.folder import TRAJECTORIES
+from sightline.runs.folder import TRAJECTORIES
 from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Relevance, Truth
 
 Miss: TypeAlias = Literal[

@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from sightline.agent.state import as_named
-from sightline.score import parse_choice
+from sightline.metrics import parse_choice
 from sightline.types import (
     Choice,
     Failure,
@@ -50,7 +50,7 @@ class Final:
     reason: str = ""
 
 
-class Names:
+class AnswerNames:
     """The pictures that an answer may name, found also by their file name, without suffix, or in other letters."""
 
     def __init__(self, pictures: Collection[str]) -> None:
@@ -101,7 +101,7 @@ def finish_spec(task: Task) -> ToolSpec:
     return ToolSpec(FINISH, "Give the final answer. This ends the work.", {**schema, "additionalProperties": False})
 
 
-def from_call(task: Task, arguments: Mapping[str, Json], names: Names, thinking: str = "") -> Final | str:
+def from_call(task: Task, arguments: Mapping[str, Json], names: AnswerNames, thinking: str = "") -> Final | str:
     """What a `Finish` call says, or what is wrong with it."""
     reason = str(arguments.get("reason") or "")
     if task.kind in _FINDING:
@@ -119,7 +119,7 @@ def from_call(task: Task, arguments: Mapping[str, Json], names: Names, thinking:
     return Final(_told(task, str(said), thinking), named.known, named.unknown, reason)
 
 
-def _photos(arguments: Mapping[str, Json], names: Names) -> list[str] | str:
+def _photos(arguments: Mapping[str, Json], names: AnswerNames) -> list[str] | str:
     """The ids that a call gives, under whatever name; or what is wrong with them."""
     given = next((arguments[key] for key in ("photos", "pictures", "ids") if key in arguments), None)
     said, evidence = arguments.get("answer"), arguments.get("evidence")
@@ -135,7 +135,7 @@ def _photos(arguments: Mapping[str, Json], names: Names) -> list[str] | str:
     return [_REGION.sub("", str(each)) for each in listed]
 
 
-def from_text(task: Task, text: str, names: Names, thinking: str = "", *, loose: bool = False) -> Final | None:
+def from_text(task: Task, text: str, names: AnswerNames, thinking: str = "", *, loose: bool = False) -> Final | None:
     """The answer after the last "final answer"; None where a text gives none.
 
     `loose` takes what else looks like one: a list of known pictures, an option, or the text itself.
@@ -153,7 +153,7 @@ def from_text(task: Task, text: str, names: Names, thinking: str = "", *, loose:
     return Final(_told(task, said, thinking), _resolved(_pieces(said), names).known) if said else None
 
 
-def _pictures(task: Task, text: str, after: str | None, names: Names, loose: bool) -> Final | None:
+def _pictures(task: Task, text: str, after: str | None, names: AnswerNames, loose: bool) -> Final | None:
     if after is not None:
         inside = _bracketed(after, first=True)
         if inside is not None:
@@ -167,7 +167,7 @@ def _pictures(task: Task, text: str, after: str | None, names: Names, loose: boo
     return found if found is not None and set(_ids(found)) - set(found.unknown) else None
 
 
-def _listed(task: Task, pieces: Sequence[str], names: Names) -> Final:
+def _listed(task: Task, pieces: Sequence[str], names: AnswerNames) -> Final:
     named = _resolved(pieces, names)
     return Final(_found(task, named), unknown=named.unknown)
 
@@ -226,7 +226,7 @@ class _Named:
         return tuple(each for each in self.ids if each not in self.unknown)
 
 
-def _resolved(pieces: Sequence[str], names: Names) -> _Named:
+def _resolved(pieces: Sequence[str], names: AnswerNames) -> _Named:
     """What the pieces of a list mean; a comma within an id is mended."""
     ids: dict[str, None] = {}
     unknown: dict[str, None] = {}

@@ -6,24 +6,16 @@ from collections.abc import Callable, Sequence
 from dataclasses import dataclass, field, replace
 from typing import TypeAlias
 
-from sightline.agent.asked import AgentSettings, Question
-from sightline.agent.calls import MOST_CALLS, Called, Toolbelt
 from sightline.agent.finish import FINISH, Final, finish_spec, from_call, from_text, unread
-from sightline.agent.limits import Spent
-from sightline.agent.memory import (
-    COMPRESS_TOOL,
-    Conversation,
-    compress_request,
-    is_due,
-    is_overflow,
-    outline,
-)
+from sightline.agent.memory import COMPRESS_TOOL, Conversation, compress_request, is_due, is_overflow, outline
 from sightline.agent.prompts import last_turn, once_more, system_prompt
-from sightline.agent.state import View
+from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage
+from sightline.agent.state import PictureView
+from sightline.agent.tool_calls import MOST_CALLS, Called, Toolbelt
 from sightline.agent.tools.base import Tool
-from sightline.agent.trajectory import Cost, End, Memory, Offered, Recorder, Sight, Start, Turn, Use, words_hash
-from sightline.bench.formats.replies import to_exact
-from sightline.engine.keys import UnreadablePictureError, request_key
+from sightline.agent.trajectory import Cost, End, Memory, Offered, Recorder, Start, Turn, Use, ViewedPicture, words_hash
+from sightline.benchmark.formats.replies import to_exact
+from sightline.calls.request_key import UnreadablePictureError, request_key
 from sightline.models.protocols import ChatModel
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec
 
@@ -34,7 +26,7 @@ _SQUEEZES = 3
 _REPEATS = 3
 """So many turns in a row with the same failing calls, and nothing else, end the attempt."""
 _EMPTY = frozenset({"empty", "length", "endless"})
-Stop: TypeAlias = Callable[[Spent], str | None]
+Stop: TypeAlias = Callable[[AgentUsage], str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -58,11 +50,11 @@ class Agent:
     compressor: ChatModel | None = None
     stop: Stop | None = None
 
-    def first_request(self, question: Question) -> ChatRequest:
+    def first_request(self, question: AgentQuestion) -> ChatRequest:
         """What the model would be asked first."""
         return _Attempt(self, question, Recorder()).request(None)
 
-    async def attempt(self, question: Question, recorder: Recorder | None = None) -> Answered:
+    async def attempt(self, question: AgentQuestion, recorder: Recorder | None = None) -> Answered:
         """Work on a question until there is an answer; a failure is one, too. `StoppedError` ends all work."""
         recorder = recorder or Recorder()
         try:
@@ -74,9 +66,9 @@ class Agent:
 @dataclass(slots=True)
 class _Attempt:
     agent: Agent
-    question: Question
+    question: AgentQuestion
     recorder: Recorder
-    spent: Spent = field(default_factory=Spent)
+    spent: AgentUsage = field(default_factory=AgentUsage)
     belt: Toolbelt = field(init=False)
     talk: Conversation = field(init=False)
     nudged: int = 0
@@ -89,7 +81,7 @@ class _Attempt:
         task, settings = self.question.task, self.agent.settings
         system = system_prompt(task, settings.language, subsets=settings.subsets, extra=settings.extra)
         content: list[str | ImagePart] = []
-        views = [part for part in self.question.content if isinstance(part, View)]
+        views = [part for part in self.question.content if isinstance(part, PictureView)]
         for part in self.question.content:
             content += [part] if isinstance(part, str) else [f"\nphoto_id: {part.name}\n", part.part]
         self.talk = Conversation((Message("system", (system,)), Message("user", tuple(content))))
@@ -310,7 +302,7 @@ class _Attempt:
         return Answered(end, None if failed else final)
 
 
-def prompt_of(question: Question, recorder: Recorder) -> tuple[str | Sight, ...]:
+def prompt_of(question: AgentQuestion, recorder: Recorder) -> tuple[str | ViewedPicture, ...]:
     """The prompt as it is written down."""
     return tuple(part if isinstance(part, str) else recorder.sight(part) for part in question.content)
 

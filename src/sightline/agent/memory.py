@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 from sightline.agent.prompts import COMPRESS, MEMORY
 from sightline.agent.trajectory import Use
-from sightline.engine.tokens import request_tokens
+from sightline.calls.tokens import request_tokens
 from sightline.types import ChatRequest, Failure, ImagePart, Message, ToolSpec
 
 COMPRESS_TOOL = ToolSpec(

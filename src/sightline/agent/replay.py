@@ -1,23 +1,45 @@
-"""A recorded attempt, done again: replies come from its record, no call leaves, and every difference is told."""
+"""Replaying a recorded attempt: replies come from its record, no call is made, and every difference is listed.
+
+A task of a run on disk is replayed with its recorded observations, or with the tools over its benchmark.
+"""
 
 from __future__ import annotations
 
+import asyncio
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field, replace
+from pathlib import Path
 
 import orjson
 
-from sightline.agent.asked import AgentSettings, Question
-from sightline.agent.finish import FINISH, Names
-from sightline.agent.limits import Spent, TaskLimits
+from sightline import benchmark as bench
+from sightline.agent.finish import FINISH, AnswerNames
 from sightline.agent.loop import Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
-from sightline.agent.state import State, View
+from sightline.agent.settings import AgentQuestion, AgentSettings, AgentUsage, TaskLimits
+from sightline.agent.state import AgentState, PictureView
+from sightline.agent.system import AgentSystem
+from sightline.agent.system_base import AgentSystemOptions
 from sightline.agent.tools.base import Observation, Tool, mistake
-from sightline.agent.trajectory import Cost, Memory, Recorder, Sight, Trajectory, Turn, Use, words_hash
+from sightline.agent.trajectory import (
+    Cost,
+    Memory,
+    Recorder,
+    Trajectory,
+    Turn,
+    Use,
+    ViewedPicture,
+    read_trajectory,
+    words_hash,
+)
+from sightline.agent.webs import FROZEN, offline_web
+from sightline.calls.session import CallOptions
+from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io import PathLike
-from sightline.run.folder import blob_path
+from sightline.runs.folder import blob_path, read_run
+from sightline.runs.system_loader import visible
+from sightline.runs.systems.base import SystemSetting
 from sightline.types import (
     Box,
     ChatReply,
@@ -28,6 +50,7 @@ from sightline.types import (
     Option,
     PictureSet,
     Ranking,
+    Run,
     Task,
     ToolCall,
     ToolSpec,
@@ -36,7 +59,7 @@ from sightline.types import (
 
 
 @dataclass(frozen=True, slots=True)
-class Difference:
+class ReplayDifference:
     """Where a replay left the record: the turn (0: before the first), what differs, and both sides in short."""
 
     turn: int
@@ -54,7 +77,7 @@ class Replayed:
 
     recorded: Trajectory
     now: Trajectory
-    differences: tuple[Difference, ...] = ()
+    differences: tuple[ReplayDifference, ...] = ()
 
     @property
     def same(self) -> bool:
@@ -67,7 +90,7 @@ class RecordedModel:
 
     name: str
     steps: Sequence[Turn | Memory]
-    differences: list[Difference] = field(default_factory=list)
+    differences: list[ReplayDifference] = field(default_factory=list)
     _at: int = 0
 
     async def reply(self, request: ChatRequest) -> ChatReply | Failure:
@@ -88,7 +111,7 @@ class RecordedModel:
             self._differ(self._at, "calls fewer than recorded", str(len(self.steps)), str(self._at))
 
     def _differ(self, turn: int, what: str, recorded: str, now: str) -> None:
-        self.differences.append(Difference(turn, what, recorded, now))
+        self.differences.append(ReplayDifference(turn, what, recorded, now))
 
 
 class RecordedTool:
@@ -99,7 +122,7 @@ class RecordedTool:
         self._uses = list(uses)
         self._folder = folder
 
-    async def call(self, arguments: Mapping[str, Json], state: State) -> Observation:
+    async def call(self, arguments: Mapping[str, Json], state: AgentState) -> Observation:
         """The next recorded observation of this tool."""
         if not self._uses:
             return mistake("the record has no more calls of this tool")
@@ -123,7 +146,7 @@ def recorded_tools(recorded: Trajectory, folder: PathLike) -> tuple[RecordedTool
     )
 
 
-def recorded_question(recorded: Trajectory, folder: PathLike) -> Question:
+def recorded_question(recorded: Trajectory, folder: PathLike) -> AgentQuestion:
     """The question of an attempt; pictures that nothing in the record names can't be named in its answer either."""
     start = recorded.start
     options = tuple(Option(key, (text,)) for key, text in start.options.items())
@@ -134,9 +157,9 @@ def recorded_question(recorded: Trajectory, folder: PathLike) -> Question:
     end = recorded.end
     if end is not None:
         named |= {*end.evidence, *(end.prediction.pictures if isinstance(end.prediction, PictureSet | Ranking) else ())}
-    state = State(subsets_on=bool(start.settings.get("subsets", True)))
+    state = AgentState(subsets_on=bool(start.settings.get("subsets", True)))
     task = Task(start.task, start.kind, (start.question,), options)
-    return Question(task, content, state, Names(named - {""}), start.attempt)
+    return AgentQuestion(task, content, state, AnswerNames(named - {""}), start.attempt)
 
 
 def recorded_settings(recorded: Trajectory) -> AgentSettings:
@@ -155,15 +178,15 @@ def recorded_settings(recorded: Trajectory) -> AgentSettings:
     )
 
 
-def view_of(sight: Sight, folder: PathLike) -> View:
+def view_of(sight: ViewedPicture, folder: PathLike) -> PictureView:
     """A picture as it was shown, from the run's blobs."""
     region = None if sight.region is None else Box(*sight.region)
     path = None if sight.sha256 is None else blob_path(folder, sight.sha256)
     data = path.read_bytes() if path is not None and path.is_file() else None
-    return View(sight.name, ImagePart(sight.name, data), sight.picture, region, sight.made_by)
+    return PictureView(sight.name, ImagePart(sight.name, data), sight.picture, region, sight.made_by)
 
 
-async def replay(recorded: Trajectory, tools: Sequence[Tool], question: Question) -> Replayed:
+async def replay(recorded: Trajectory, tools: Sequence[Tool], question: AgentQuestion) -> Replayed:
     """Do an attempt again with these tools: the model's replies, and the limits that were reached, as recorded."""
     if not recorded.turns or not recorded.start.settings:
         raise UserError(f'the attempt at "{recorded.start.task}" has nothing to be replayed.', "agents' attempts have")
@@ -201,7 +224,7 @@ def _as_recorded(turns: Sequence[Turn]) -> Stop:
     """Time and money are not what they were, so limits are reached where they were reached."""
     forced = {turn.number: turn.forced for turn in turns}
 
-    def stop(spent: Spent) -> str | None:
+    def stop(spent: AgentUsage) -> str | None:
         reason = forced.get(spent.turns + 1)
         return None if reason == "no-action" else reason
 
@@ -222,30 +245,30 @@ def _reply(step: Turn | Memory) -> ChatReply | Failure:
     return ChatReply(step.text, thinking, calls, usage=usage, usd=cost.usd, seconds=cost.seconds, from_journal=True)
 
 
-def _in_start(recorded: Trajectory, now: Trajectory) -> list[Difference]:
+def _in_start(recorded: Trajectory, now: Trajectory) -> list[ReplayDifference]:
     pairs = [
         (name, getattr(recorded.start, name), getattr(now.start, name)) for name in ("system", "question", "tools")
     ]
     pairs.append(("pictures", [p.sha256 for p in recorded.start.pictures], [p.sha256 for p in now.start.pictures]))
-    return [Difference(0, name, _short(old), _short(new)) for name, old, new in pairs if old != new]
+    return [ReplayDifference(0, name, _short(old), _short(new)) for name, old, new in pairs if old != new]
 
 
-def _in_steps(recorded: Trajectory, now: Trajectory) -> list[Difference]:
-    found: list[Difference] = []
+def _in_steps(recorded: Trajectory, now: Trajectory) -> list[ReplayDifference]:
+    found: list[ReplayDifference] = []
     for old in recorded.turns:
         if old.said and old.said != (words := words_hash(old.thought, old.text)):
-            found.append(Difference(old.number, "thought or text, by its hash", old.said[:12], words[:12]))
+            found.append(ReplayDifference(old.number, "thought or text, by its hash", old.said[:12], words[:12]))
     for old, new in zip(recorded.turns, now.turns, strict=False):
         for was, use in zip(old.uses, new.uses, strict=False):
             for what in ("observation", "found", "error"):
                 if getattr(was, what) != getattr(use, what):
                     before, after = _short(getattr(was, what)), _short(getattr(use, what))
-                    found.append(Difference(old.number, f"{what} of {was.tool}", before, after))
+                    found.append(ReplayDifference(old.number, f"{what} of {was.tool}", before, after))
             if [each.sha256 for each in was.pictures] != [each.sha256 for each in use.pictures]:
-                found.append(Difference(old.number, f"pictures of {was.tool}", _shown(was), _shown(use)))
+                found.append(ReplayDifference(old.number, f"pictures of {was.tool}", _shown(was), _shown(use)))
     if recorded.end is not None and now.end is not None and recorded.end.answer != now.end.answer:
         before, after = _short(recorded.end.answer), _short(now.end.answer)
-        found.append(Difference(recorded.end.turns, "answer", before, after))
+        found.append(ReplayDifference(recorded.end.turns, "answer", before, after))
     return found
 
 
@@ -261,3 +284,56 @@ def _short(value: object) -> str:
 def _last_words(request: ChatRequest) -> str:
     last = request.messages[-1].content
     return _short("".join(part for part in last if isinstance(part, str)))
+
+
+def replay_task(
+    folder: PathLike,
+    task: str,
+    attempt: int = 0,
+    *,
+    benchmark: PathLike | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+) -> Replayed:
+    """Do an attempt of a run again, and say where it differs; no model is asked and no call leaves this machine.
+
+    Replies come from the trajectory. Without `benchmark` so do observations, which checks the agent itself; with it,
+    its tools are used again on the benchmark's pictures.
+    """
+    recorded = read_trajectory(folder, task, attempt)
+    if benchmark is None:
+        return asyncio.run(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
+    return asyncio.run(_with_tools(recorded, read_run(folder), Path(benchmark), Path(workspace), config or Config()))
+
+
+async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace: Path, config: Config) -> Replayed:
+    made_of = bench.read(benchmark)
+    task = visible(made_of).tasks.get(recorded.start.task)
+    if task is None or run.parameters.get("kind") != "agent":
+        what = "no agent's" if task is not None else f"not of {benchmark}: it has no task {recorded.start.task!r}"
+        raise UserError(f"the run is {what}.", "name the benchmark that an agent was run on")
+    known = AgentSystemOptions.model_fields
+    options = AgentSystemOptions.model_validate(
+        {name: value for name, value in run.parameters.items() if name in known}
+    )
+    if (
+        options.web is not None and offline_web(options.web) is None
+    ):  # What the run saw of the web was kept; nothing else may be seen now.
+        options = options.model_copy(update={"web": f"frozen:{workspace.expanduser() / FROZEN}"})
+    setting = SystemSetting(
+        benchmark=visible(made_of),
+        base=benchmark,
+        workspace=workspace.expanduser(),
+        config=config,
+        asking=CallOptions(local_only=True),
+        seed=run.seed or 0,
+    )
+    system = AgentSystem(options, setting)
+    try:
+        await asyncio.to_thread(lambda: list(system.prepare()))
+        question = system.question(task, recorded.start.attempt)
+        if isinstance(question, Failure):
+            raise UserError(f"the task can't be asked any more: {question.message}.", "check the benchmark's pictures")
+        return await replay(recorded, system.tools_for(task), question)
+    finally:
+        await system.close()

@@ -14,7 +14,7 @@ _NAME = re.compile(rf"\w[\w .-]{{0,{LONGEST_NAME - 1}}}")
 
 
 @dataclass(frozen=True, slots=True)
-class View:
+class PictureView:
     """A picture that a model is shown, and where it comes from.
 
     `name` is what the model calls it: a picture's id, `id#left,top,right,bottom` for a region of it (always of the
@@ -35,7 +35,7 @@ def as_named(name: str) -> str:
 
 
 @dataclass(slots=True)
-class State:
+class AgentState:
     """The explicit memory of one attempt at one task; fresh for each.
 
     `allowed` are the pictures that may be searched and seen (None: all of the corpus), beside the `given` ones of the
@@ -51,7 +51,7 @@ class State:
     """Picture ids that tools named, in order of their first mention."""
     viewed: dict[str, None] = field(default_factory=dict)
     """Picture ids that the model was shown, whole or in part."""
-    views: dict[str, View] = field(default_factory=dict)
+    views: dict[str, PictureView] = field(default_factory=dict)
     """Everything that was shown or made, by name."""
 
     def may_see(self, picture: str) -> bool:
@@ -72,7 +72,7 @@ class State:
     def note_found(self, pictures: Iterable[str]) -> None:
         self.found.update(dict.fromkeys(pictures))
 
-    def note_views(self, views: Iterable[View]) -> None:
+    def note_views(self, views: Iterable[PictureView]) -> None:
         for view in views:
             self.views[view.name] = view
             if view.picture is not None:

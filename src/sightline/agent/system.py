@@ -6,26 +6,22 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 
-from sightline.agent.asked import Question
-from sightline.agent.finish import Names
+from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent
-from sightline.agent.pricing import plan_attempts
-from sightline.agent.questions import content_of, questions_of
-from sightline.agent.state import State
-from sightline.agent.system_models import Models
-from sightline.agent.system_options import AgentOptions
+from sightline.agent.settings import AgentQuestion, plan_attempts
+from sightline.agent.state import AgentState
+from sightline.agent.system_base import AgentSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.tools.base import Materials, Tool, ToolKind
-from sightline.agent.tools.overviews import USUAL
-from sightline.agent.toolset import chosen_names, known_tools, left_out, made, refuse_missing
+from sightline.agent.tools.overview_tools import USUAL
+from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import End, Recorder, ends_of
 from sightline.agent.web import Web
 from sightline.agent.webs import find_web
+from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
-from sightline.engine.plan import Plan
-from sightline.run.systems.base import ALL_KINDS, Kind, Outcome, Setting, System, attempt_number
-from sightline.run.systems.retriever import Retriever
-from sightline.run.systems.retriever_options import HybridOptions, RetrieverOptions
-from sightline.score.scope import Scopes
+from sightline.metrics.scope import Scopes
+from sightline.runs.systems.base import ALL_KINDS, Kind, Outcome, System, SystemSetting, attempt_number
+from sightline.runs.systems.retriever import HybridOptions, Retriever, RetrieverOptions
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Task, TaskKind
 
 _PRICED = 20
@@ -33,7 +29,7 @@ _PRICED = 20
 
 
 @dataclass(slots=True)
-class _Notes:
+class _AttemptNotes:
     """What a person should know of a run."""
 
     unknown: int = 0
@@ -70,16 +66,18 @@ class AgentSystem:
 
     kinds = ALL_KINDS
 
-    def __init__(self, options: AgentOptions, setting: Setting, tools: Mapping[str, ToolKind] | None = None) -> None:
+    def __init__(
+        self, options: AgentSystemOptions, setting: SystemSetting, tools: Mapping[str, ToolKind] | None = None
+    ) -> None:
         self._options, self._setting = options, setting
         self._known = known_tools() if tools is None else tools
         self._tasks: frozenset[TaskKind] = frozenset(task.kind for task in setting.benchmark.tasks.values())
         self._names = chosen_names(self._known, options.tools, options.without, self._tasks)
-        self._models = Models(setting, "agent", options.base_url)
+        self._models = SystemModels(setting, "agent", options.base_url)
         for name in filter(None, (options.model, options.compressor)):
             self._models.check(name)
         self._scopes = Scopes(setting.benchmark.corpus)
-        self._questions = questions_of(options, setting)
+        self._questions = system_questions(options, setting)
         self._retriever: Retriever | None = None
         self._web: Web | None = None
         self._tools: dict[str, Tool] = {}
@@ -103,7 +101,7 @@ class AgentSystem:
     def notes(self) -> tuple[str, ...]:
         """Of the whole run, also of attempts that an earlier start of it made."""
         own = () if self._retriever is None else tuple(self._retriever.notes)
-        noted = _Notes()
+        noted = _AttemptNotes()
         for end in self._ends if self._setting.folder is None else ends_of(self._setting.folder):
             noted.add(end)
         return (*own, *noted.lines())
@@ -136,7 +134,7 @@ class AgentSystem:
             self._ends.append(answered.end)
         return Outcome(answered.end.prediction, usd=0.0, entries=self._models.paid(task.id))
 
-    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan:
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
         """What the attempts would take, from some of them; the index is built, no chat model is asked."""
         model = await self._models.get(self._options.model)
         settings, firsts = self._options.settings(), []
@@ -146,15 +144,15 @@ class AgentSystem:
                 firsts.append(Agent(model, self.tools_for(task), settings).first_request(question))
         return plan_attempts(model, firsts, settings, len(attempts))
 
-    def question(self, task: Task, attempt: int = 0) -> Question | Failure:
+    def question(self, task: Task, attempt: int = 0) -> AgentQuestion | Failure:
         """A task as the agent is asked it, with a fresh state."""
-        content = content_of(self._questions, task)
+        content = task_content(self._questions, task)
         if isinstance(content, Failure):
             return content
         allowed = self._scopes.pictures(task.scope)
-        state = State(task.scope, allowed, task.pictures, self._options.subsets)
-        names = Names(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
-        return Question(task, content, state, names, attempt)
+        state = AgentState(task.scope, allowed, task.pictures, self._options.subsets)
+        names = AnswerNames(allowed if allowed is not None else self._setting.benchmark.corpus.pictures.keys())
+        return AgentQuestion(task, content, state, names, attempt)
 
     def tools_for(self, task: Task) -> list[Tool]:
         """The tools that are offered for a task."""
@@ -189,8 +187,8 @@ class AgentSystem:
         )
 
 
-def _open(options: AgentOptions, setting: Setting) -> System:
+def _open(options: AgentSystemOptions, setting: SystemSetting) -> System:
     return AgentSystem(options, setting)
 
 
-KINDS = {"agent": Kind("agent", "a model with tools: any model, any tool set", AgentOptions, _open)}
+KINDS = {"agent": Kind("agent", "a model with tools: any model, any tool set", AgentSystemOptions, _open)}

@@ -5,18 +5,16 @@ from __future__ import annotations
 from collections.abc import Sequence
 from dataclasses import replace
 
-from sightline.agent.asked import Question
-from sightline.agent.finish import Final, Names, from_text, unread
+from sightline.agent.finish import AnswerNames, Final, from_text, unread
 from sightline.agent.loop import cost_of, digest, prompt_of
-from sightline.agent.questions import content_of, questions_of
-from sightline.agent.state import State
-from sightline.agent.system_models import Models
-from sightline.agent.system_options import ChatOptions
+from sightline.agent.settings import AgentQuestion
+from sightline.agent.state import AgentState
+from sightline.agent.system_base import ChatSystemOptions, SystemModels, system_questions, task_content
 from sightline.agent.trajectory import End, Recorder, Start, Turn
-from sightline.bench.formats.replies import to_exact
+from sightline.benchmark.formats.replies import to_exact
+from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
-from sightline.engine.plan import Plan
-from sightline.run.systems.base import Kind, Outcome, Setting, System, attempt_number
+from sightline.runs.systems.base import Kind, Outcome, System, SystemSetting, attempt_number
 from sightline.types import Benchmark, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Task, TaskKind
 
 _KINDS: frozenset[TaskKind] = frozenset(("answer", "choose", "describe"))
@@ -34,11 +32,11 @@ class Chat:
 
     kinds = _KINDS
 
-    def __init__(self, options: ChatOptions, setting: Setting) -> None:
+    def __init__(self, options: ChatSystemOptions, setting: SystemSetting) -> None:
         self._options, self._setting = options, setting
-        self._models = Models(setting, "chat", options.base_url)
+        self._models = SystemModels(setting, "chat", options.base_url)
         self._models.check(options.model)
-        self._questions = questions_of(options, setting)
+        self._questions = system_questions(options, setting)
         self.concurrency = options.concurrency
 
     @property
@@ -59,21 +57,25 @@ class Chat:
         end = _taken_down(question, request, said, recorder)
         return Outcome(end.prediction, usd=0.0, entries=self._models.paid(task.id))
 
-    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan:
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
         """What the questions would take; nobody is asked."""
         model = await self._models.get(self._options.model)
         questions = (self._question(task, number) for task, number in attempts)
         asked = (self._request(model.name, one) for one in questions if not isinstance(one, Failure))
-        return Plan((replace(model.plan(asked), batch_usd=None, most_batch_usd=None),))  # A run makes no batches.
+        return CostPlan((replace(model.plan(asked), batch_usd=None, most_batch_usd=None),))  # A run makes no batches.
 
     async def close(self) -> None:
         await self._models.close()
 
-    def _question(self, task: Task, number: int) -> Question | Failure:
-        content = content_of(self._questions, task)
-        return content if isinstance(content, Failure) else Question(task, content, State(), Names(()), number)
+    def _question(self, task: Task, number: int) -> AgentQuestion | Failure:
+        content = task_content(self._questions, task)
+        return (
+            content
+            if isinstance(content, Failure)
+            else AgentQuestion(task, content, AgentState(), AnswerNames(()), number)
+        )
 
-    def _request(self, model: str, question: Question) -> ChatRequest:
+    def _request(self, model: str, question: AgentQuestion) -> ChatRequest:
         options = self._options
         content: list[str | ImagePart] = [part if isinstance(part, str) else part.part for part in question.content]
         form = _FORM.get((question.task.kind, "zh" if options.language == "zh" else "en"))
@@ -90,7 +92,7 @@ class Chat:
         )
 
 
-def _start(question: Question, model: str, recorder: Recorder) -> Start:
+def _start(question: AgentQuestion, model: str, recorder: Recorder) -> Start:
     return Start(
         task=question.task.id,
         attempt=question.attempt,
@@ -103,7 +105,7 @@ def _start(question: Question, model: str, recorder: Recorder) -> Start:
     )
 
 
-def _taken_down(question: Question, request: ChatRequest, said: ChatReply | Failure, recorder: Recorder) -> End:
+def _taken_down(question: AgentQuestion, request: ChatRequest, said: ChatReply | Failure, recorder: Recorder) -> End:
     if isinstance(said, Failure):
         cost, failure = cost_of(said), replace(said, usage=None, usd=None)
         recorder.write(Turn(1, digest(request), cost=cost, failure=failure))
@@ -118,8 +120,8 @@ def _taken_down(question: Question, request: ChatRequest, said: ChatReply | Fail
     return end
 
 
-def _open(options: ChatOptions, setting: Setting) -> System:
+def _open(options: ChatSystemOptions, setting: SystemSetting) -> System:
     return Chat(options, setting)
 
 
-KINDS = {"chat": Kind("chat", "a model that is asked once, without tools", ChatOptions, _open)}
+KINDS = {"chat": Kind("chat", "a model that is asked once, without tools", ChatSystemOptions, _open)}

@@ -1,9 +1,13 @@
-"""`vote`: the attempts of another run, taken together; test-time scaling without asking anybody twice."""
+"""`vote`: the attempts of another run taken together; test-time scaling without asking anybody twice.
+
+Several attempts at one task become one answer: by majority, by whole sets, or by a verifier that sees the pictures.
+"""
 
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Hashable, Sequence
+from collections import Counter
+from collections.abc import Callable, Hashable, Sequence
 from dataclasses import replace
 from functools import cache
 from pathlib import Path
@@ -11,19 +15,20 @@ from typing import Annotated, Literal
 
 from pydantic import BaseModel, ConfigDict, Field
 
-from sightline.agent.system_models import Models
-from sightline.agent.system_options import Positive
-from sightline.agent.voting import answer_key, answered, by_majority, by_scores, by_sets
-from sightline.bench.formats.replies import reply_text
-from sightline.engine.plan import Plan
+from sightline.agent.system_base import Positive, SystemModels
+from sightline.benchmark.formats.replies import reply_text
+from sightline.calls.plan import CostPlan
 from sightline.errors import UserError
-from sightline.models.structured import Wanted, ask_structured, with_schema
-from sightline.run.folder import ATTEMPTS, read_run
-from sightline.run.questions import Questions, Shown
-from sightline.run.systems.base import ALL_KINDS, Kind, Options, Outcome, Setting, System, attempt_number
+from sightline.metrics.answers.normalization import normalize
+from sightline.metrics.statistics.repeats import majority_vote
+from sightline.models.structured_output import ReplySchema, ask_structured, with_schema
+from sightline.runs.folder import ATTEMPTS, read_run
+from sightline.runs.systems.base import ALL_KINDS, Kind, Options, Outcome, System, SystemSetting, attempt_number
+from sightline.runs.task_prompt import ShownPicture, TaskPrompts
 from sightline.types import (
     Benchmark,
     ChatRequest,
+    Choice,
     Failure,
     ImagePart,
     Json,
@@ -33,7 +38,98 @@ from sightline.types import (
     Prediction,
     Ranking,
     Task,
+    Text,
+    Trace,
 )
+
+_RANK_CONSTANT = 60.0
+
+
+def by_majority(attempts: Sequence[Prediction]) -> Prediction:
+    """Sets: each picture in more than half of those that answered. Rankings: by reciprocal ranks. Others: by plurality.
+
+    Failures have no vote; where all failed, the first failure is the result. Ties go to what was said first.
+    """
+    said = answered(attempts)
+    if not said:
+        return _first_failure(attempts)
+    if all(isinstance(each, PictureSet) for each in said):
+        return majority_vote([each for each in said if isinstance(each, PictureSet)])
+    if all(isinstance(each, Ranking) for each in said):
+        return _fused([each for each in said if isinstance(each, Ranking)])
+    return by_sets(attempts)
+
+
+def by_sets(attempts: Sequence[Prediction]) -> Prediction:
+    """The answer as a whole that was given most often; among equally frequent sets the one nearest to all others.
+
+    Nearest is the highest mean F1 with the other attempts; then the first of equals.
+    """
+    said = answered(attempts)
+    if not said:
+        return _first_failure(attempts)
+    keys = [answer_key(each) for each in said]
+    votes = Counter(keys)
+    likeness = [_mean_f1(number, said) for number in range(len(said))]
+    return said[max(range(len(said)), key=lambda number: (votes[keys[number]], likeness[number], -number))]
+
+
+def by_scores(attempts: Sequence[Prediction], score: Callable[[Prediction], float]) -> Prediction:
+    """The answered attempt that a verifier scores highest, the first of equals."""
+    said = answered(attempts)
+    return max(said, key=score) if said else _first_failure(attempts)
+
+
+def answered(attempts: Sequence[Prediction]) -> list[Prediction]:
+    """Attempts that are no failures."""
+    return [attempt for attempt in attempts if not isinstance(attempt, Failure)]
+
+
+def answer_key(said: Prediction) -> Hashable:
+    """What makes two answers the same."""
+    match said:
+        case PictureSet(pictures):
+            return frozenset(pictures)
+        case Ranking(pictures):
+            return pictures
+        case Text(text):
+            return normalize(text)
+        case Choice(option):
+            return option
+        case Trace(_, answer):
+            return normalize(answer)
+        case Failure(kind):
+            return kind
+
+
+def _mean_f1(number: int, said: Sequence[Prediction]) -> float:
+    own = _pictures(said[number])
+    others = [_pictures(each) for place, each in enumerate(said) if place != number]
+    return sum(_f1(own, other) for other in others) / len(others) if others else 1.0
+
+
+def _f1(first: frozenset[str], second: frozenset[str]) -> float:
+    size = len(first) + len(second)
+    return 2 * len(first & second) / size if size else 1.0
+
+
+def _pictures(said: Prediction) -> frozenset[str]:
+    return frozenset(said.pictures) if isinstance(said, PictureSet | Ranking) else frozenset()
+
+
+def _fused(rankings: Sequence[Ranking]) -> Ranking:
+    scores: Counter[str] = Counter()
+    for ranking in rankings:
+        for place, picture in enumerate(ranking.pictures, 1):
+            scores[picture] += 1 / (_RANK_CONSTANT + place)  # type: ignore[assignment]
+    best = scores.most_common()
+    return Ranking(tuple(picture for picture, _ in best), tuple(float(score) for _, score in best))
+
+
+def _first_failure(attempts: Sequence[Prediction]) -> Failure:
+    failures = (attempt for attempt in attempts if isinstance(attempt, Failure))
+    return next(failures, Failure("missing", "there is no attempt at this task"))
+
 
 _SHOWN = 12
 """Pictures of one answer that a verifier looks at."""
@@ -65,9 +161,9 @@ class _Grades(BaseModel):
 
 
 @cache
-def wanted_grades() -> Wanted[_Grades]:
+def wanted_grades() -> ReplySchema[_Grades]:
     """What is asked for, called by names that stay."""
-    return Wanted.of(_Grades, {_Grades: "_Grades", _Grade: "_Grade"})
+    return ReplySchema.of(_Grades, {_Grades: "_Grades", _Grade: "_Grade"})
 
 
 class Vote:
@@ -75,7 +171,7 @@ class Vote:
 
     kinds = ALL_KINDS
 
-    def __init__(self, options: VoteOptions, setting: Setting) -> None:
+    def __init__(self, options: VoteOptions, setting: SystemSetting) -> None:
         if (options.by == "verifier") != (options.model is not None):
             raise UserError(
                 "a verifier needs a model, and only a verifier.", "for example vote:run=…,by=verifier,model=…"
@@ -90,10 +186,10 @@ class Vote:
         self._said: dict[str, dict[int, Prediction]] = {}
         for attempt in source.attempts:
             self._said.setdefault(attempt.task_id, {})[attempt.number] = attempt.prediction
-        self._models = Models(setting, "verify", options.base_url)
+        self._models = SystemModels(setting, "verify", options.base_url)
         if options.model is not None:
             self._models.check(options.model)
-        self._questions = Questions(setting.benchmark.corpus.pictures, setting.base)
+        self._questions = TaskPrompts(setting.benchmark.corpus.pictures, setting.base)
         most = max(map(len, self._said.values()), default=0)
         self.name = f"{source.system}, {options.by} of {options.n or most}"
 
@@ -114,15 +210,15 @@ class Vote:
             case _:
                 return await self._verified(task, said)
 
-    async def price(self, attempts: Sequence[tuple[Task, int]]) -> Plan:
+    async def price(self, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
         """What a verifier would take; nobody is asked."""
         if self._options.model is None:
-            return Plan(())
+            return CostPlan(())
         model, wanted = await self._models.get(self._options.model), wanted_grades()
         differing = ((task, _different(self._taken(task, number))) for task, number in attempts)
         requests = (self._request(task, list(found.values())) for task, found in differing if len(found) > 1)
         planned = model.plan(with_schema(request, wanted) for request in requests)
-        return Plan((replace(planned, batch_usd=None, most_batch_usd=None),))  # A run makes no batches.
+        return CostPlan((replace(planned, batch_usd=None, most_batch_usd=None),))  # A run makes no batches.
 
     async def close(self) -> None:
         await self._models.close()
@@ -154,7 +250,7 @@ class Vote:
             content.append(f"\nAnswer {number}: {reply_text(said)}\n")
             for picture in pictures[:_SHOWN]:
                 shown = self._questions.show(PictureRef(picture))
-                if isinstance(shown, Shown):
+                if isinstance(shown, ShownPicture):
                     content += [f"photo_id: {picture}", shown.part]
         content.append(f"\nGrade each of the {len(answers)} answers by its number.")
         assert self._options.model is not None
@@ -168,7 +264,7 @@ def _different(said: Sequence[Prediction]) -> dict[Hashable, Prediction]:
     return found
 
 
-def _open(options: VoteOptions, setting: Setting) -> System:
+def _open(options: VoteOptions, setting: SystemSetting) -> System:
     return Vote(options, setting)
 
 

@@ -14,19 +14,19 @@ from urllib.parse import quote
 import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
-from sightline.agent.state import View
-from sightline.bench.formats.replies import from_exact
+from sightline.agent.state import PictureView
+from sightline.benchmark.formats.replies import from_exact
 from sightline.errors import UserError
 from sightline.io import CutOffError, LineError, PathLike, read_jsonl, write_whole
 from sightline.models.pictures import is_web, read_source
-from sightline.run.folder import TRAJECTORIES, blob_path
+from sightline.runs.folder import TRAJECTORIES, blob_path
 from sightline.types import Failure, ImagePart, Prediction, TaskKind
 
 _LONGEST_NAME = 180
 
 
 @dataclass(frozen=True, slots=True)
-class Sight:
+class ViewedPicture:
     """A picture that the model was shown; `sha256` is its blob, None where it could not be read or is on the web.
 
     `region` is left, top, right, bottom of `picture`, the original in the corpus, in fractions.
@@ -61,7 +61,7 @@ class Use:
     tool: str
     arguments: str
     observation: str
-    pictures: tuple[Sight, ...] = ()
+    pictures: tuple[ViewedPicture, ...] = ()
     found: tuple[str, ...] = ()
     data: Any = None
     "JSON; what the tool answered as data."
@@ -91,7 +91,7 @@ class Start:
     model: str
     tools: tuple[Offered, ...]
     system: str
-    prompt: tuple[str | Sight, ...]
+    prompt: tuple[str | ViewedPicture, ...]
     options: dict[str, str] = field(default_factory=dict)
     limits: dict[str, Any] = field(default_factory=dict)
     settings: dict[str, Any] = field(default_factory=dict)
@@ -103,9 +103,9 @@ class Start:
         return "".join(part for part in self.prompt if isinstance(part, str))
 
     @property
-    def pictures(self) -> tuple[Sight, ...]:
+    def pictures(self) -> tuple[ViewedPicture, ...]:
         """The pictures of the prompt."""
-        return tuple(part for part in self.prompt if isinstance(part, Sight))
+        return tuple(part for part in self.prompt if isinstance(part, ViewedPicture))
 
 
 @dataclass(frozen=True, slots=True)
@@ -216,11 +216,11 @@ class Recorder:
         if self._watch is not None:
             self._watch(record)
 
-    def sight(self, view: View) -> Sight:
+    def sight(self, view: PictureView) -> ViewedPicture:
         """A picture as it is written down; its bytes go to the run's blobs, once."""
         box = view.region
         region = None if box is None else (box.left, box.top, box.right, box.bottom)
-        return Sight(view.name, self._kept(view.part), view.picture, region, view.made_by)
+        return ViewedPicture(view.name, self._kept(view.part), view.picture, region, view.made_by)
 
     def trajectory(self) -> Trajectory:
         """What was taken down so far."""

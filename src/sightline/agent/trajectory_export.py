@@ -21,12 +21,12 @@ from typing import Any
 import orjson
 
 from sightline import __version__
-from sightline.agent.trajectory import Memory, Sight, Trajectory, Turn, Use, trajectories_of, trajectory_path
-from sightline.bench.formats.base import Content, Format, Options
+from sightline.agent.trajectory import Memory, Trajectory, Turn, Use, ViewedPicture, trajectories_of, trajectory_path
+from sightline.benchmark.formats.base import Content, Format, FormatOptions
 from sightline.corpus.pixels import MIMES, identify
 from sightline.errors import UserError
 from sightline.io import whole_folder, write_json, write_jsonl
-from sightline.run.folder import BLOBS, blob_path
+from sightline.runs.folder import BLOBS, blob_path
 from sightline.types import Failure, Run
 
 ATIF_VERSION = "ATIF-v1.6"
@@ -121,7 +121,7 @@ def _arguments(use: Use) -> dict[str, Any]:
     return read if isinstance(read, dict) else {"_unreadable": use.arguments}
 
 
-def _parts(parts: Sequence[str | Sight], folder: Path) -> str | list[dict[str, Any]]:
+def _parts(parts: Sequence[str | ViewedPicture], folder: Path) -> str | list[dict[str, Any]]:
     """Words alone as a text, else a list of parts; a picture without a blob, or of a type unknown to ATIF, is named."""
     if all(isinstance(part, str) for part in parts):
         return "".join(part for part in parts if isinstance(part, str))
@@ -151,7 +151,7 @@ def _said(turn: Turn, folder: Path, images: list[str]) -> Iterator[dict[str, str
         yield {"role": "tool_response", "content": _plain(use.observation) + shown}
 
 
-def _mark(sight: Sight, folder: Path, images: list[str]) -> str:
+def _mark(sight: ViewedPicture, folder: Path, images: list[str]) -> str:
     blob = _blob(sight, folder)
     if blob is None:
         return "(a picture)"
@@ -164,7 +164,7 @@ def _plain(text: str) -> str:
     return text.replace("<image>", "< image >")
 
 
-def _blob(sight: Sight, folder: Path) -> Path | None:
+def _blob(sight: ViewedPicture, folder: Path) -> Path | None:
     path = None if sight.sha256 is None else blob_path(folder, sight.sha256)
     return path if path is not None and path.is_file() else None
 
@@ -185,7 +185,7 @@ def _without_none(values: dict[str, Any]) -> dict[str, Any]:
 # --- as formats of `export` ------------------------------------------------------------------------------------
 
 
-def _source(content: Content, options: Options) -> tuple[Path, list[Trajectory]]:
+def _source(content: Content, options: FormatOptions) -> tuple[Path, list[Trajectory]]:
     folder = options.source
     assert isinstance(content, Run)
     found = [] if folder is None else list(trajectories_of(folder))[: options.limit]
@@ -194,7 +194,7 @@ def _source(content: Content, options: Options) -> tuple[Path, list[Trajectory]]
     return folder, found
 
 
-def _write_atif(content: Content, path: Path, options: Options) -> None:
+def _write_atif(content: Content, path: Path, options: FormatOptions) -> None:
     folder, found = _source(content, options)
     with whole_folder(path, marker=MARKER) as fresh:
         names = []
@@ -205,7 +205,7 @@ def _write_atif(content: Content, path: Path, options: Options) -> None:
         write_json(fresh / MARKER, {"schema_version": ATIF_VERSION, "run": str(folder), "trajectories": names})
 
 
-def _write_swift(content: Content, path: Path, options: Options) -> None:
+def _write_swift(content: Content, path: Path, options: FormatOptions) -> None:
     folder, found = _source(content, options)
     answered = (each for each in found if each.end is not None and not isinstance(each.end.prediction, Failure))
     write_jsonl(path, (to_swift(each, folder) for each in answered))

@@ -4,13 +4,13 @@ from __future__ import annotations
 
 from sightline import plugins
 from sightline.agent.web import OfflineWebKind, Web, open_web
-from sightline.run.systems.base import Setting
+from sightline.runs.systems.base import SystemSetting
 
 FROZEN = "web.sqlite"
 """Where a workspace keeps what its agents saw of the web."""
 
 
-def find_web(spec: str, setting: Setting) -> Web:
+def find_web(spec: str, setting: SystemSetting) -> Web:
     """The benchmark's own web by the name of its kind; else as `open_web` reads it, frozen in the workspace."""
     kind = offline_web(spec)
     if kind is not None:

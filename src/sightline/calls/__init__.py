@@ -1,1 +1,1 @@
-"""What is paid for: one way to ask models about many things."""
+"""Calls that are paid for: journal, budget, rate limits, retry, circuit breaker, prices, plan, batches."""

@@ -13,15 +13,13 @@ from dataclasses import dataclass, replace
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
-from sightline.calls.session import Session
+from sightline.calls.caller import Caller
+from sightline.calls.chat import chat_in, open_chat
+from sightline.calls.plan import StagePlan
+from sightline.calls.session import CallOptions, Session, purpose
+from sightline.calls.stages import SharedServices, StageSpec, run_spread
 from sightline.config import Config
-from sightline.engine.mapping import Mapped, Stage
-from sightline.engine.plan import StagePlan
-from sightline.engine.purposes import purpose
-from sightline.engine.spreading import Shared, StageSpec, run_spread
-from sightline.models.asking import Asking
-from sightline.models.caller import Caller
-from sightline.models.chat import chat_in, open_chat
+from sightline.engine.async_map import Mapped, Stage
 from sightline.types import ChatReply, ChatRequest, Failure
 
 Item = TypeVar("Item")
@@ -32,10 +30,10 @@ _PRICED = 2_000
 """Requests that a price looks at; of more, the first so many stand for the rest."""
 
 
-class Chat:
+class JobChat:
     """The model of a job, and others that it asks; each is opened once, so that limits and breaker are shared."""
 
-    def __init__(self, shared: Shared, config: Config, asking: Asking, model: str, stage: str) -> None:
+    def __init__(self, shared: SharedServices, config: Config, asking: CallOptions, model: str, stage: str) -> None:
         self._shared, self._config, self._asking = shared, config, asking
         self._callers: dict[tuple[str, str | None, str], Caller] = {}
         self._stage = stage
@@ -59,7 +57,7 @@ class Chat:
             await caller.close()
 
 
-class Job(Protocol[ItemIn, ResultOut]):
+class CallJob(Protocol[ItemIn, ResultOut]):
     """What is asked about an item. A job can be pickled: it is sent to where the calls are made."""
 
     @property
@@ -73,7 +71,7 @@ class Job(Protocol[ItemIn, ResultOut]):
     def about(self, item: ItemIn, /) -> str:
         """What the ledger's lines for this item are listed under."""
 
-    async def answer(self, chat: Chat, item: ItemIn, /) -> ResultOut | Failure:
+    async def answer(self, chat: JobChat, item: ItemIn, /) -> ResultOut | Failure:
         """Ask about the item, in one call or several, and read the reply."""
 
 
@@ -95,13 +93,13 @@ class AskJob:
     def about(self, ask: Ask) -> str:
         return ask.about
 
-    async def answer(self, chat: Chat, ask: Ask) -> ChatReply | Failure:
+    async def answer(self, chat: JobChat, ask: Ask) -> ChatReply | Failure:
         return await chat.reply(ask.request)
 
 
 def ask_many(
     items: Iterable[Item],
-    job: Job[Item, Result],
+    job: CallJob[Item, Result],
     session: Session,
     *,
     concurrency: int = 640,
@@ -125,9 +123,11 @@ def ask_many(
     )
 
 
-def _stage_of(shared: Shared, *, job: Job[Any, Any], config: Config, asking: Asking) -> Stage[Any, Any]:
+def _stage_of(
+    shared: SharedServices, *, job: CallJob[Any, Any], config: Config, asking: CallOptions
+) -> Stage[Any, Any]:
     """The job's stage, in the process that works on it."""
-    chat = Chat(shared, config, asking, job.model, job.stage)
+    chat = JobChat(shared, config, asking, job.model, job.stage)
 
     async def one(item: Any) -> Any:
         with purpose(job.about(item)):

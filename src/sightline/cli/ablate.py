@@ -5,8 +5,7 @@ from __future__ import annotations
 from pathlib import Path
 from typing import TYPE_CHECKING, Any
 
-from sightline.cli.asking import ChatOptions, Positive, Sampling, show_plan
-from sightline.cli.common import Common
+from sightline.cli.options import ChatOptions, Common, Positive, SamplingOptions, show_plan
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -22,7 +21,7 @@ def ablate(
     repeat: Positive = 1,
     concurrency: Positive = 4,
     chat: ChatOptions = ChatOptions(),
-    sampling: Sampling = Sampling(),
+    sampling: SamplingOptions = SamplingOptions(),
     common: Common = Common(),
 ) -> None:
     """Say what of the questions is needed: text, pictures, several of them, their order. Run it again to go on.

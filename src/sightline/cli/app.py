@@ -14,7 +14,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from sightline import __version__, plugins
-from sightline.cli.common import Command, set_up_logging
+from sightline.cli.options import Command, set_up_logging
 from sightline.errors import SightlineError, UserError
 
 # Verb, where it lives, what it does; in the order of the flow.

@@ -8,15 +8,14 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import ChatOptions, show_plan
-from sightline.cli.common import Common, printable
+from sightline.cli.options import ChatOptions, Common, printable, show_plan
 from sightline.english import counted
 from sightline.errors import SightlineError, StoppedError
 
 if TYPE_CHECKING:
     from rich.console import Console
 
-    from sightline.agent.ask import Asked
+    from sightline.agent.ask import AskResult
     from sightline.agent.trajectory import Record, Turn, Use
 
 Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
@@ -56,12 +55,11 @@ def ask(
     turns:
         How many turns the agent has; the last one is for the answer.
     """
-    from sightline.agent.ask import Asker
-    from sightline.agent.asked import AgentSettings
-    from sightline.agent.limits import TaskLimits
+    from sightline.agent.ask import AskSession
+    from sightline.agent.settings import AgentSettings, TaskLimits
 
     console = common.console
-    asker = Asker(
+    asker = AskSession(
         model=chat.chosen(),
         folder=in_,
         tools=tuple(tool or ()),
@@ -85,7 +83,7 @@ def ask(
     _end(asked)
 
 
-def _end(asked: Asked) -> None:
+def _end(asked: AskResult) -> None:
     """The exit code: 1 where no answer came, 3 where a limit was reached before the agent was done.
 
     A model that answers only after it was reminded has answered.
@@ -99,7 +97,7 @@ def _end(asked: Asked) -> None:
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 
-def to_json(asked: Asked) -> dict[str, Any]:
+def to_json(asked: AskResult) -> dict[str, Any]:
     """One object: the answer, the evidence, and what it took."""
     end = asked.answered.end
     failure = asked.failure
@@ -119,7 +117,7 @@ def to_json(asked: Asked) -> dict[str, Any]:
     }
 
 
-def to_text(asked: Asked) -> str:
+def to_text(asked: AskResult) -> str:
     """The answer, the pictures that show it, and what it took."""
     end = asked.answered.end
     lines = [""] if asked.failure is not None else ["", f"  {printable(asked.answer)}" if asked.answer else ""]

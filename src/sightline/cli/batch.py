@@ -10,11 +10,19 @@ from cyclopts import App, Parameter
 from cyclopts.validators import Number
 
 from sightline.cli import batch_output as show
-from sightline.cli.asking import ChatOptions, Positive, Sampling, Spending, show_plan
-from sightline.cli.common import Common, Switch, seconds_of
+from sightline.cli.options import (
+    BudgetOptions,
+    ChatOptions,
+    Common,
+    Positive,
+    SamplingOptions,
+    Switch,
+    seconds_of,
+    show_plan,
+)
 
 if TYPE_CHECKING:
-    from sightline.models.batches.desk import Desk
+    from sightline.calls.batches.manager import BatchManager
     from sightline.types import ChatRequest
 
 app = App(name="batch", help="Ask many things at once, within a day, at half the price.")
@@ -35,7 +43,7 @@ def make(
     max_bytes: Positive = 195_000_000,
     window: str = "24h",
     price_factor: Annotated[float, Parameter(validator=Number(gte=0))] | None = None,
-    sampling: Sampling = Sampling(),
+    sampling: SamplingOptions = SamplingOptions(),
     asking: ChatOptions = ChatOptions(),
     common: Common = Common(),
 ) -> None:
@@ -64,14 +72,14 @@ def make(
     """
     from dataclasses import replace
 
-    from sightline.models.batches import read_requests
-    from sightline.models.batches.desk import Desk, Making
+    from sightline.calls.batches import read_requests
+    from sightline.calls.batches.manager import BatchJobOptions, BatchManager
 
     if asking.max_connections is not None:
         common.warn(["--max-connections has no effect here"])
     model, parameters = asking.chosen(), sampling.parameters(common)
-    desk = Desk(common.workspace_path, common.settings(), replace(asking.asking(common), api=api))
-    making = Making(stage, max_requests, max_bytes, window, price_factor)
+    desk = BatchManager(common.workspace_path, common.settings(), replace(asking.asking(common), api=api))
+    making = BatchJobOptions(stage, max_requests, max_bytes, window, price_factor)
 
     def lines() -> islice[tuple[str, ChatRequest]]:
         return islice(read_requests(requests, model, **parameters), common.limit)
@@ -96,7 +104,7 @@ def wait(
     every: str = "60s",
     deadline: str = "25h",
     then_live: Switch = False,
-    spending: Spending = Spending(),
+    spending: BudgetOptions = BudgetOptions(),
     common: Common = Common(),
 ) -> None:
     """Wait until all batches of a job have ended, however they did. At the deadline it stops with exit code 3.
@@ -184,7 +192,9 @@ def cancel(job: Folder, /, *, common: Common = Common()) -> None:
     show.rows(_desk(common).cancel(job), common)
 
 
-def _desk(common: Common, spending: Spending | None = None) -> Desk:
-    from sightline.models.batches.desk import Desk
+def _desk(common: Common, spending: BudgetOptions | None = None) -> BatchManager:
+    from sightline.calls.batches.manager import BatchManager
 
-    return Desk(common.workspace_path, common.settings(), (spending or Spending()).asking(common), show.tell)
+    return BatchManager(
+        common.workspace_path, common.settings(), (spending or BudgetOptions()).asking(common), show.tell
+    )

@@ -8,11 +8,11 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 from sightline.english import counted
 
 if TYPE_CHECKING:
-    from sightline.models.batches import Job, Parsed, Row, Summary
+    from sightline.calls.batches import BatchJob, BatchRow, BatchSummary, ParsedResults
 
 
 def tell(words: str) -> None:
@@ -20,7 +20,7 @@ def tell(words: str) -> None:
     sys.stderr.write(f"{words}\n")
 
 
-def job(made: Job, common: Common, *, only_last: bool = False) -> None:
+def job(made: BatchJob, common: Common, *, only_last: bool = False) -> None:
     """The files of a job, or only those of its last round."""
     last = made.shards[-1].round if made.shards else 0
     shards = [shard for shard in made.shards if not only_last or shard.round == last]
@@ -37,7 +37,7 @@ def job(made: Job, common: Common, *, only_last: bool = False) -> None:
     _print([*lines, f"  nothing has been sent · sightline batch submit {made.folder}"], common)
 
 
-def rows(found: Sequence[Row], common: Common, *, quiet: bool = False) -> None:
+def rows(found: Sequence[BatchRow], common: Common, *, quiet: bool = False) -> None:
     """How batches stand; `quiet` when each was told of already."""
     if common.json:
         common.print_json({"batches": [asdict(row) for row in found]})
@@ -51,7 +51,7 @@ def rows(found: Sequence[Row], common: Common, *, quiet: bool = False) -> None:
     )
 
 
-def listed(found: Sequence[Row], common: Common) -> None:
+def listed(found: Sequence[BatchRow], common: Common) -> None:
     """The batches of a workspace."""
     if common.json:
         common.print_json({"batches": [asdict(row) for row in found]})
@@ -60,7 +60,7 @@ def listed(found: Sequence[Row], common: Common) -> None:
     _print(lines or [f"  no batches in {common.workspace_path}"], common)
 
 
-def summary(found: Summary, common: Common) -> None:
+def summary(found: BatchSummary, common: Common) -> None:
     """How many were answered."""
     if common.json:
         common.print_json({**asdict(found), "read": None})
@@ -68,7 +68,7 @@ def summary(found: Summary, common: Common) -> None:
         _print([f"  {found}"], common)
 
 
-def parsed(read: Parsed, found: Summary, folder: Path, common: Common) -> None:
+def parsed(read: ParsedResults, found: BatchSummary, folder: Path, common: Common) -> None:
     """How many were answered, what was read now, and what was odd about it."""
     common.warn(_oddities(read))
     if common.json:
@@ -80,15 +80,15 @@ def parsed(read: Parsed, found: Summary, folder: Path, common: Common) -> None:
     _print([*lines, f"  → {folder / 'results.jsonl'}"], common)
 
 
-def _money(read: Parsed) -> str:
-    from sightline.engine.ledger import dollars
+def _money(read: ParsedResults) -> str:
+    from sightline.calls.ledger import dollars
 
     if not read.unpriced:
         return dollars(read.usd)
     return f"at least {dollars(read.usd)}" if read.usd else "price unknown"
 
 
-def _oddities(read: Parsed) -> list[str]:
+def _oddities(read: ParsedResults) -> list[str]:
     said = []
     if read.duplicates:
         said.append(f"{read.duplicates:,} lines answer what was answered already; the first answer stays")

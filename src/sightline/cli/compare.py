@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, Switch
 
 
 def compare(
@@ -38,8 +38,8 @@ def compare(
     """
     from sightline.cli.score import names
     from sightline.errors import FoundError
-    from sightline.score.compare import render_comparison
-    from sightline.verbs import compare as compare_runs
+    from sightline.metrics.comparison import render_comparison
+    from sightline.scoring import compare as compare_runs
 
     common.ignores_limit()
     wanted = names(metrics)

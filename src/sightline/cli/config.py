@@ -7,7 +7,7 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 if TYPE_CHECKING:
     from rich.table import Table

@@ -8,12 +8,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import Positive
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, Positive, Switch
 from sightline.english import counted
 
 if TYPE_CHECKING:
-    from sightline.reason.curriculum.compiling import Compiled
+    from sightline.reason.curriculum.compiler import Compiled
 
 
 def curriculum(
@@ -65,9 +64,9 @@ def curriculum(
     pictures:
         Copy the pictures into the folder, link them (hard links), or leave them where they are.
     """
-    from sightline.reason.curriculum.compiling import Settings, compile_curriculum
+    from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
 
-    settings = Settings(
+    settings = CurriculumSettings(
         format=format,
         seed=common.seed or 0,
         limit=common.limit,

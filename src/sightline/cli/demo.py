@@ -6,7 +6,7 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common, printable
+from sightline.cli.options import Common, printable
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -65,7 +65,7 @@ def _own(out: Path, pictures: Path, common: Common) -> None:
 def to_text(made: OwnDemo, pictures: Path) -> str:
     """What was scanned, seen and found, and where the page is."""
     from sightline.cli import scan, search
-    from sightline.report.words import short
+    from sightline.reports.text import short
 
     found = made.found
     lines = [f"scanned {pictures}", scan.to_text(found.scanned)]

@@ -9,14 +9,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import ChatOptions, Positive, show_plan
-from sightline.cli.common import Common, EngineOption, Switch
+from sightline.cli.options import ChatOptions, Common, EngineOption, Positive, Switch, show_plan
 from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.reason.difficulty.sampling import Settings
-    from sightline.reason.difficulty.storing import Summary
+    from sightline.reason.difficulty.labels import DifficultySummary
+    from sightline.reason.difficulty.sampling import SamplingSettings
 
 
 def difficulty(
@@ -63,23 +62,22 @@ def difficulty(
     easy_turns:
         The most turns of an easy question; the median of those that were solved when not given.
     """
-    from sightline.reason.difficulty.posterior import Rule
-    from sightline.reason.difficulty.presets import PRESETS
-    from sightline.reason.difficulty.sampling import Settings
+    from sightline.reason.difficulty.pass_rate import BucketRule
+    from sightline.reason.difficulty.sampling import PRESETS, SamplingSettings
 
-    rule = Rule(samples, easy, early=not all_samples)
+    rule = BucketRule(samples, easy, early=not all_samples)
     _refuse_idle(by, run, chat.model, max_tokens)
     if out is None and not chat.plan:
         raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")
     if by in ("samples", "judge"):
         drawn = PRESETS[preset] if max_tokens is None else replace(PRESETS[preset], max_tokens=max_tokens)
-        _ask(benchmark, out, by == "judge", Settings(chat.chosen(), rule, drawn), engine, chat, common)
+        _ask(benchmark, out, by == "judge", SamplingSettings(chat.chosen(), rule, drawn), engine, chat, common)
     elif run is None or out is None:
         raise UserError(
             f"--by {by} goes by a run that is there, and asks nobody.", "say which: --run FOLDER --out FOLDER"
         )
     else:
-        from sightline.reason.difficulty.from_runs import measure_by_run, measure_by_turns
+        from sightline.reason.difficulty.pipeline import measure_by_run, measure_by_turns
 
         done = (
             measure_by_turns(benchmark, run, out, easy_turns)
@@ -107,24 +105,26 @@ def _ask(
     benchmark: Path,
     out: Path | None,
     judge: bool,
-    settings: Settings,
+    settings: SamplingSettings,
     engine: str,
     chat: ChatOptions,
     common: Common,
 ) -> None:
-    from sightline.reason.asking import Work
-    from sightline.reason.difficulty import making
+    from sightline.reason.difficulty import pipeline
+    from sightline.reason.questions import QuestionWork
 
-    work = Work(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
+    work = QuestionWork(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
     if chat.plan or out is None:
-        show_plan(making.price_judge(work, settings.model) if judge else making.price_samples(work, settings), common)
+        show_plan(
+            pipeline.price_judge(work, settings.model) if judge else pipeline.price_samples(work, settings), common
+        )
     elif judge:
-        _show(making.measure_by_judge(work, settings.model, out), common)
+        _show(pipeline.measure_by_judge(work, settings.model, out), common)
     else:
-        _show(making.measure_by_samples(work, settings, out), common)
+        _show(pipeline.measure_by_samples(work, settings, out), common)
 
 
-def _show(done: Summary, common: Common) -> None:
+def _show(done: DifficultySummary, common: Common) -> None:
     common.warn(done.notes)
     if common.json:
         common.print_json(done.to_json())
@@ -132,9 +132,9 @@ def _show(done: Summary, common: Common) -> None:
         common.console.print(to_text(done), markup=False, soft_wrap=True)
 
 
-def to_text(done: Summary) -> str:
+def to_text(done: DifficultySummary) -> str:
     """How many are easy and hard, in all and by subtask, and what it cost."""
-    from sightline.engine.ledger import Spent
+    from sightline.calls.ledger import LedgerRow
 
     lines = [f"  {done.easy:,} easy, {done.hard:,} hard of {done.tasks:,} questions, by {done.measure}"]
     width = max(map(len, done.by_subtask), default=0)
@@ -149,7 +149,7 @@ def to_text(done: Summary) -> str:
         saved = f", {done.saved:,} saved by an early stop" if done.saved else ""
         cut = ", ".join(f"{kind} {count:,}" for kind, count in done.unfinished.items())
         unread = f", {done.unread:,} unread{f' ({cut})' if cut else ''}" if done.unread else ""
-        cost = Spent(usd=done.usd, unpriced=done.unpriced).money
+        cost = LedgerRow(usd=done.usd, unpriced=done.unpriced).money
         said = counted(done.calls, "reply", "replies")
         lines.append(f"  {said}{saved}{unread} · cost {cost} · {done.seconds:.1f} s")
     lines.append(f"  → {done.folder}")

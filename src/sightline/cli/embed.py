@@ -10,12 +10,11 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from sightline.cli.asking import Endpoint, show_plan
-from sightline.cli.common import Common, pairs
+from sightline.cli.options import Common, EndpointArguments, pairs, show_plan
 
 if TYPE_CHECKING:
-    from sightline.embedding import Embedded
-    from sightline.models.embedders.listing import LeftOut
+    from sightline.models.embedders.listing import SkippedInput
+    from sightline.models.embedders.vector_file import EmbeddedVectors
 
 app = App(name="embed", help="Turn pictures or texts into vectors.")
 
@@ -30,7 +29,7 @@ def pictures(
     out: Path,
     embedder: str | None = None,
     option: Options = None,
-    endpoint: Endpoint = Endpoint(),
+    endpoint: EndpointArguments = EndpointArguments(),
     common: Common = Common(),
 ) -> None:
     """Turn the pictures of a folder into vectors. Nothing is ever written to the folder.
@@ -50,7 +49,7 @@ def pictures(
     option:
         KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
     """
-    from sightline.embedding import embed_pictures, plan_pictures
+    from sightline.models.embedders.pipeline import embed_pictures, plan_pictures
 
     given = _given(embedder, option, endpoint, common)
     if endpoint.plan:
@@ -69,7 +68,7 @@ def texts(
     out: Path,
     embedder: str | None = None,
     option: Options = None,
-    endpoint: Endpoint = Endpoint(),
+    endpoint: EndpointArguments = EndpointArguments(),
     common: Common = Common(),
 ) -> None:
     """Turn the lines of a file into vectors, one text a line.
@@ -85,7 +84,7 @@ def texts(
     option:
         KEY=VALUE for the embedder; can be repeated.
     """
-    from sightline.embedding import embed_texts, plan_texts
+    from sightline.models.embedders.pipeline import embed_texts, plan_texts
 
     given = _given(embedder, option, endpoint, common)
     if endpoint.plan:
@@ -96,9 +95,11 @@ def texts(
     _show(done, "text", common)
 
 
-def _given(embedder: str | None, option: list[str] | None, endpoint: Endpoint, common: Common) -> dict[str, Any]:
+def _given(
+    embedder: str | None, option: list[str] | None, endpoint: EndpointArguments, common: Common
+) -> dict[str, Any]:
     """What the library takes beside the pictures or texts."""
-    from sightline.models.embedders.options import parse_value
+    from sightline.models.embedders.registry import parse_value
 
     options = {key: parse_value(value) for key, value in pairs(option, "--option").items()}
     return {
@@ -111,25 +112,25 @@ def _given(embedder: str | None, option: list[str] | None, endpoint: Endpoint, c
     }
 
 
-def _was_meant(item: LeftOut) -> bool:
+def _was_meant(item: SkippedInput) -> bool:
     """A text file among pictures is only counted; a file that calls itself a picture and is none is named."""
     kind = mimetypes.guess_type(item.id, strict=False)[0] or ""
     return item.reason != "not a picture" or kind.startswith("image/")
 
 
-def _list(left_out: Iterable[LeftOut]) -> None:
+def _list(left_out: Iterable[SkippedInput]) -> None:
     for item in left_out:
         sys.stderr.write(f"left out {item.id!r}: {item.reason} ({item.detail})\n")
 
 
-def _show(done: Embedded, noun: str, common: Common) -> None:
+def _show(done: EmbeddedVectors, noun: str, common: Common) -> None:
     if common.json:
         common.print_json(done.to_json())
     else:
         common.console.print(to_text(done, noun), markup=False, soft_wrap=True)
 
 
-def to_text(done: Embedded, noun: str) -> str:
+def to_text(done: EmbeddedVectors, noun: str) -> str:
     """What was made, on a few lines."""
     plural = noun if done.count == 1 else f"{noun}s"
     lines = [f"  {done.count:,} {plural} · {done.dim} numbers each · {done.embedder} ({done.revision})"]

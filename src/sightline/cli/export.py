@@ -7,7 +7,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.common import Common, pairs
+from sightline.cli.options import Common, pairs
 
 
 def export(
@@ -38,11 +38,11 @@ def export(
     option:
         What only this format knows: key=value (may be repeated).
     """
-    from sightline import bench
-    from sightline.bench.formats import Options
-    from sightline.exchange import export_files
+    from sightline import benchmark as bench
+    from sightline.benchmark.exchange import export_files
+    from sightline.benchmark.formats import FormatOptions
 
-    options = Options(
+    options = FormatOptions(
         columns=pairs(map_, "--map"),
         limit=common.limit,
         seed=common.seed or 0,

@@ -2,12 +2,12 @@
 
 from __future__ import annotations
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 
 def formats(*, common: Common = Common()) -> None:
     """List the formats that `import` reads and `export` writes."""
-    from sightline.bench.formats import find_format, format_names
+    from sightline.benchmark.formats import find_format, format_names
 
     common.ignores_limit()
     known = [find_format(name) for name in format_names()]

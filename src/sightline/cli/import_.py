@@ -8,7 +8,7 @@ from typing import Annotated
 
 from cyclopts import Parameter
 
-from sightline.cli.common import Common, Switch, pairs
+from sightline.cli.options import Common, Switch, pairs
 from sightline.english import counted
 
 
@@ -52,11 +52,11 @@ def import_(
     keep_going:
         Leave out wrong lines and list them all, instead of stopping at the first.
     """
-    from sightline import bench
-    from sightline.bench.formats import Options
-    from sightline.exchange import import_files
+    from sightline import benchmark as bench
+    from sightline.benchmark.exchange import import_files
+    from sightline.benchmark.formats import FormatOptions
 
-    options = Options(
+    options = FormatOptions(
         columns=pairs(map_, "--map"),
         name=name,
         split=split,

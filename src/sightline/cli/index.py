@@ -7,12 +7,11 @@ from typing import TYPE_CHECKING, Annotated, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import BudgetOptions, Common, Switch
 from sightline.english import counted
 
 if TYPE_CHECKING:
-    from sightline.search.index import Built
+    from sightline.retrieval.index import BuiltIndex
 
 
 def index(
@@ -28,7 +27,7 @@ def index(
     tokens: Switch = False,
     vectors: Annotated[bool, Parameter(negative="--no-vectors", show_default=False)] = True,
     rebuild: Switch = False,
-    spending: Spending = Spending(),
+    spending: BudgetOptions = BudgetOptions(),
     common: Common = Common(),
 ) -> None:
     """Build an index, or bring it up to date: only what changed is embedded. Stopped at any moment, it goes on later.
@@ -58,7 +57,7 @@ def index(
         Start from nothing, where an index was damaged; vectors come from the workspace, nothing is embedded again.
     """
     from sightline.indexing import index as build
-    from sightline.search.index import Parts
+    from sightline.retrieval.index import Parts
 
     if folder is None:
         common.ignores_limit()
@@ -84,7 +83,7 @@ def index(
         common.console.print(to_text(built), markup=False, soft_wrap=True)
 
 
-def to_text(built: Built) -> str:
+def to_text(built: BuiltIndex) -> str:
     """What was done, on a few lines."""
     changes, done, manifest = built.changes, built.embedded, built.manifest
     lines = [

@@ -6,12 +6,12 @@ import re
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sightline.report.leaderboard import Board
+    from sightline.reports.leaderboard import BenchmarkBoard
 
 
 def leaderboard(
@@ -28,8 +28,8 @@ def leaderboard(
     out:
         Where to write the three files; the folder itself when not given.
     """
-    from sightline.report.boards import board_title
-    from sightline.verbs import leaderboard as rank_runs
+    from sightline.reports.leaderboard import board_title
+    from sightline.reports.leaderboard import leaderboard as rank_runs
 
     found = rank_runs(directory, metric, out=out)
     if common.json:
@@ -47,7 +47,7 @@ def leaderboard(
 
 def _print_line(text: str, common: Common, indent: str = "") -> None:
     """Names come from files: nothing in them may act on the terminal."""
-    from sightline.report.words import one_line
+    from sightline.reports.text import one_line
 
     common.console.print(indent + one_line(text), markup=False, soft_wrap=True)
 
@@ -62,12 +62,12 @@ def _broken(name: str, width: int) -> str:
     return "\n".join(line.rstrip() for line in lines)
 
 
-def _table(board: Board, width: int) -> Table:
+def _table(board: BenchmarkBoard, width: int) -> Table:
     from rich.table import Table as RichTable
     from rich.text import Text
 
-    from sightline.report.boards import board_table
-    from sightline.report.words import one_line
+    from sightline.reports.leaderboard import board_table
+    from sightline.reports.text import one_line
 
     made = board_table(board)
     rows = [[one_line(str(cell)) for cell in row] for row in made.rows]

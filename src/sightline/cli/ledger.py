@@ -4,12 +4,12 @@ from __future__ import annotations
 
 from typing import TYPE_CHECKING, Literal
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sightline.engine.ledger import Ledger, Spent
+    from sightline.calls.ledger import Ledger, LedgerRow
 
 
 def ledger(*, by: Literal["stage", "model"] | None = None, common: Common = Common()) -> None:
@@ -22,7 +22,7 @@ def ledger(*, by: Literal["stage", "model"] | None = None, common: Common = Comm
     """
     from rich.measure import Measurement
 
-    from sightline.engine.ledger import read_ledger
+    from sightline.calls.ledger import read_ledger
 
     found = read_ledger(common.workspace_path, by)
     if common.json:
@@ -63,7 +63,7 @@ def to_lines(found: Ledger) -> str:
     return "\n".join([*lines, _paragraph("total", found.total), *failures])
 
 
-def _paragraph(name: str, row: Spent) -> str:
+def _paragraph(name: str, row: LedgerRow) -> str:
     money, calls, failed, reused, sent, cached, image, out, thinking, times = _cells(row)
     return (
         f"{name}\n  {money} · {calls} calls · {failed} failed · {reused} reused\n"
@@ -76,7 +76,7 @@ def _failures(found: Ledger) -> list[tuple[str, int]]:
     return sorted(found.total.failures.items(), key=lambda item: (-item[1], item[0]))
 
 
-def _cells(row: Spent) -> list[str]:
+def _cells(row: LedgerRow) -> list[str]:
     counts = (row.calls, row.failed, row.from_journal, row.input, row.cached, row.image, row.output, row.reasoning)
     times = " / ".join("–" if value is None else f"{value:.2f}" for value in (row.p50, row.p95, row.p99))
     return [row.money, *(f"{count:,}" for count in counts), times]

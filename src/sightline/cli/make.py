@@ -1,18 +1,18 @@
-"""`sightline make [DIR]` and its stages: pictures, taxonomy, annotate, plan, query, and those of the second half."""
+"""`sightline make [DIR]` and its stages, from pictures to review; those that publish are in `make_publish`."""
 
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING
+from typing import TYPE_CHECKING, Annotated
 
-from cyclopts import App
+from cyclopts import App, Parameter
 
-from sightline.cli.asking import ChatOptions, show_plan
-from sightline.cli.common import Common
-from sightline.cli.make_common import AskingJob, Job, show
+from sightline.cli.make_common import AskingJob, JudgedJob, MakeJob, show
+from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch, show_plan
+from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.make.stages import StageResult
+    from sightline.authoring.stage import StageResult
 
 app = App(name="make", help="Make a benchmark of a folder of pictures, all of it or one stage.")
 
@@ -34,7 +34,7 @@ def make(
     vectors:
         What `sightline embed pictures` wrote, to plan by.
     """
-    from sightline.make.making import make as make_all
+    from sightline.authoring.pipeline import make as make_all
 
     opening, asking, common = job.opening, job.asking.asking(job.common), job.common
     made = make_all(
@@ -68,7 +68,7 @@ def _show_done(result: StageResult, common: Common) -> None:
 
 
 @app.command(sort_key=1)
-def pictures(directory: Path | None = None, /, *, job: Job = Job()) -> None:
+def pictures(directory: Path | None = None, /, *, job: MakeJob = MakeJob()) -> None:
     """List the pictures of a folder, with rights, hashes and metadata, into images.jsonl.
 
     Parameters
@@ -76,15 +76,15 @@ def pictures(directory: Path | None = None, /, *, job: Job = Job()) -> None:
     directory:
         The folder with the pictures; paths.pictures of the configuration when not given. Nothing is written to it.
     """
-    from sightline.make.pictures import PicturesStage
+    from sightline.authoring.pictures import PicturesStage
 
     job.run(PicturesStage(directory))
 
 
 @app.command(sort_key=2)
-def taxonomy(*, job: Job = Job(), asking: ChatOptions = ChatOptions()) -> None:
+def taxonomy(*, job: MakeJob = MakeJob(), asking: ChatOptions = ChatOptions()) -> None:
     """Propose facets, flags and a vocabulary from a sample of the pictures, into the configuration file."""
-    from sightline.make.annotate.stage import TaxonomyStage
+    from sightline.authoring.annotate import TaxonomyStage
 
     job.run(TaxonomyStage(asking.model), asking.asking(job.common))
 
@@ -100,20 +100,20 @@ def annotate(directory: Path | None = None, /, *, job: AskingJob = AskingJob()) 
     directory:
         A folder whose pictures are listed first, as by `make pictures`.
     """
-    from sightline.make.annotate.stage import AnnotateStage
-    from sightline.make.clean import run_noted
-    from sightline.make.pictures import PicturesStage
-    from sightline.models.asking import Asking
+    from sightline.authoring.annotate import AnnotateStage
+    from sightline.authoring.cleanup import run_recorded
+    from sightline.authoring.pictures import PicturesStage
+    from sightline.calls.session import CallOptions
 
     stage = AnnotateStage(job.asking.model, job.batching.wish(), job.engine)
     if directory is not None:
-        listed = run_noted(PicturesStage(directory), job.project(stage.name), Asking())
+        listed = run_recorded(PicturesStage(directory), job.project(stage.name), CallOptions())
         job.common.warn(listed.warnings)
     job.ask(stage)
 
 
 @app.command(sort_key=4)
-def plan(*, vectors: Path | None = None, job: Job = Job()) -> None:
+def plan(*, vectors: Path | None = None, job: MakeJob = MakeJob()) -> None:
     """Choose seeds, and the pool of candidates that is judged for each, into query_plan.jsonl. Asks nobody.
 
     Parameters
@@ -121,7 +121,7 @@ def plan(*, vectors: Path | None = None, job: Job = Job()) -> None:
     vectors:
         What `sightline embed pictures` wrote: similarity is then that of vectors too.
     """
-    from sightline.make.plan.stage import PlanStage
+    from sightline.authoring.plan import PlanStage
 
     job.run(PlanStage(vectors))
 
@@ -129,7 +129,7 @@ def plan(*, vectors: Path | None = None, job: Job = Job()) -> None:
 @app.command(sort_key=5)
 def query(*, job: AskingJob = AskingJob()) -> None:
     """Word each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
-    from sightline.make.query.stage import QueryStage
+    from sightline.authoring.query import QueryStage
 
     job.ask(QueryStage(job.asking.model, job.batching.wish(), job.engine))
 
@@ -145,7 +145,7 @@ for _order, (_name, _line) in enumerate(
     ),
     6,
 ):
-    app.command(f"sightline.cli.make_judging:{_name.replace('-', '_')}", name=_name, help=_line, sort_key=_order)
+    app.command(f"sightline.cli.make:{_name.replace('-', '_')}", name=_name, help=_line, sort_key=_order)
 
 for _order, (_name, _line) in enumerate(
     (
@@ -160,4 +160,125 @@ for _order, (_name, _line) in enumerate(
     ),
     20,
 ):
-    app.command(f"sightline.cli.make_publishing:{_name.replace('-', '_')}", name=_name, help=_line, sort_key=_order)
+    app.command(f"sightline.cli.make_publish:{_name.replace('-', '_')}", name=_name, help=_line, sort_key=_order)
+
+
+Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
+
+
+def judge(*, panel: Many = None, embedder: str | None = None, job: AskingJob = AskingJob()) -> None:
+    """Have every picture of each pool judged by those who see it, into qrels.jsonl, seeds first.
+
+    Pools are deepened with what several searches find. A query whose seed is not relevant, or of which a picture could
+    not be judged, goes to set_aside.jsonl with the reason; judging.json says how far judges agree and what is missed.
+
+    Parameters
+    ----------
+    panel:
+        A judge, such as openai/gpt-5-mini; repeat it for a panel, of which each judges everything.
+    embedder:
+        Who searches by vectors, to deepen the pools; the configured one when not given.
+    """
+    from sightline.authoring.judge import JudgeStage
+
+    model = job.asking.model
+    judges = tuple(panel or ((model,) if model else ()))
+    job.ask(JudgeStage(judges, job.batching.wish(), job.engine, embedder))
+
+
+def similarity(
+    *, embedder: str | None = None, job: JudgedJob = JudgedJob(), endpoint: EndpointArguments = EndpointArguments()
+) -> None:
+    """Add to each judged pair how alike its query and its picture are, into qrels_with_score.jsonl.
+
+    Parameters
+    ----------
+    embedder:
+        Who compares them, such as photos or clip-vit-b32; the configured one when not given.
+    """
+    from sightline.authoring.similarity import SimilarityStage
+
+    job.run(SimilarityStage(embedder), endpoint.asking(job.common))
+
+
+def similarity_retry(
+    *, embedder: str | None = None, job: MakeJob = MakeJob(), endpoint: EndpointArguments = EndpointArguments()
+) -> None:
+    """Look again at the pairs of qrels_with_score.jsonl that have no similarity; all others stay as they are.
+
+    Parameters
+    ----------
+    embedder:
+        Who compares them; the same one as before.
+    """
+    from sightline.authoring.similarity import SimilarityStage
+
+    job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.asking(job.common))
+
+
+def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:
+    """Say what the benchmark is worth: blind baselines, look-alikes, lopsided queries, drift, checked labels.
+
+    The whole of it goes to audit.json and audit.txt. What people decided is read from reviews.jsonl.
+
+    Parameters
+    ----------
+    bench:
+        A benchmark that was imported, mined or reviewed; what the project's files make when not given.
+    """
+    from sightline.authoring.audit import AuditStage
+
+    result = job.result(AuditStage(bench))
+    if job.common.json:
+        show(result, job.common)
+    else:
+        job.common.console.print(result.wrote[1].read_text("utf-8").rstrip(), markup=False, soft_wrap=True)
+
+
+def assemble(*, bench: Path | None = None, job: JudgedJob = JudgedJob()) -> None:
+    """Put the files of the project together into a benchmark that `run`, `score` and `publish` take.
+
+    Parameters
+    ----------
+    bench:
+        The folder of the benchmark; `benchmark` in the project's folder when not given.
+    """
+    from sightline.authoring.assemble import AssembleStage
+
+    job.run(AssembleStage(bench))
+
+
+def review(
+    source: Path | None = None,
+    /,
+    *,
+    bench: Path | None = None,
+    people: int = 2,
+    accepted_only: Switch = False,
+    dry_run: Switch = False,
+    job: MakeJob = MakeJob(),
+) -> None:
+    """Make what people decided count, as the next version of a benchmark; the version before stays as it is.
+
+    Works on any benchmark, also on one that was imported or mined. Labels that enough people agree on replace those of
+    the judges, missed pictures that they found become labels, queries get their better words, and rejected ones are
+    left out. review.json in the new folder says what was changed, by whom, and what it was before.
+
+    Parameters
+    ----------
+    source:
+        The benchmark that was reviewed; that of the project when not given.
+    bench:
+        The folder of the new version; the old one's name with the version behind it when not given.
+    people:
+        So many must agree; 1 where one person's word is enough.
+    accepted_only:
+        Leave out queries that were not accepted as a whole, too.
+    dry_run:
+        Say what would change, and write nothing.
+    """
+    from sightline.authoring.review import ReviewStage
+
+    if people < 1:
+        raise UserError(f"--people {people} is nobody.", "give 1 or more")
+    job.run(ReviewStage(source, bench, people, accepted_only, dry_run))

@@ -11,17 +11,15 @@ from typing import TYPE_CHECKING
 
 from cyclopts import Parameter
 
-from sightline.cli.asking import ChatOptions, show_plan
-from sightline.cli.common import Common, EngineOption, Switch, seconds_of
+from sightline.cli.options import ChatOptions, Common, EngineOption, Switch, seconds_of, show_plan
 from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.make.asking import BatchWish
-    from sightline.make.opening import Opening
-    from sightline.make.project import Project
-    from sightline.make.stages import Stage, StageResult
-    from sightline.models.asking import Asking
+    from sightline.authoring.project import Project
+    from sightline.authoring.project_loader import ProjectLoader
+    from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
+    from sightline.calls.session import CallOptions
 
 
 _NOUNS = (
@@ -34,7 +32,7 @@ _SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for nou
 
 @Parameter(name="*", group="Files")
 @dataclass(frozen=True, kw_only=True)
-class Places:
+class MakePlaces:
     """Where the files of a project lie; each stage can be run on files alone."""
 
     out: Path | None = None
@@ -52,7 +50,7 @@ class Places:
 
     def given(self) -> dict[str, Path]:
         """Files that lie elsewhere, by their names in a project."""
-        from sightline.make import project as files
+        from sightline.authoring import project as files
 
         named = {
             files.IMAGES: self.images,
@@ -66,7 +64,7 @@ class Places:
 
 @Parameter(name="*", group="Files")
 @dataclass(frozen=True, kw_only=True)
-class JudgedPlaces(Places):
+class JudgedPlaces(MakePlaces):
     """The same for stages that begin with judgments."""
 
     qrels: Path | None = None
@@ -74,7 +72,7 @@ class JudgedPlaces(Places):
 
     def given(self) -> dict[str, Path]:
         """Files that lie elsewhere, by their names in a project."""
-        from sightline.make.project import JUDGMENTS
+        from sightline.authoring.project import JUDGMENTS
 
         return super().given() | ({} if self.qrels is None else {JUDGMENTS: self.qrels})
 
@@ -93,54 +91,56 @@ class Batching:
     deadline: str = "25h"
     "The longest wait for a batch."
 
-    def wish(self) -> BatchWish | None:
+    def wish(self) -> BatchOptions | None:
         """What the library takes."""
-        from sightline.make.asking import BatchWish
+        from sightline.authoring.stage import BatchOptions
 
         if not self.batch:
             if self.no_wait:
                 raise UserError("--no-wait says how a batch is followed, and none is asked for.", "add --batch")
             return None
         every, deadline = seconds_of(self.every, "--every", least=0.001), seconds_of(self.deadline, "--deadline")
-        return BatchWish(not self.no_wait, every, deadline, tell)
+        return BatchOptions(not self.no_wait, every, deadline, tell)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class Job:
+class MakeJob:
     """What every stage takes."""
 
-    places: Places = Places()
+    places: MakePlaces = MakePlaces()
     common: Common = Common()
 
     @cached_property
-    def opening(self) -> Opening:
+    def opening(self) -> ProjectLoader:
         """What is said of the project; what there is to say about the configuration goes to stderr, once."""
-        from sightline.make.opening import Opening
+        from sightline.authoring.project_loader import ProjectLoader
 
         common, places = self.common, self.places
         common.settings()
-        return Opening(common.workspace_path, common.config, places.out, places.given(), common.seed, common.limit)
+        return ProjectLoader(
+            common.workspace_path, common.config, places.out, places.given(), common.seed, common.limit
+        )
 
     def project(self, stage: str | None = None) -> Project:
         """The project that a command works on."""
         return self.opening.project(stage)
 
-    def result(self, stage: Stage, asking: Asking | None = None) -> StageResult:
+    def result(self, stage: AuthoringStage, asking: CallOptions | None = None) -> StageResult:
         """Run one stage, and note what it wrote, for `make clean`."""
-        from sightline.make.clean import run_noted
-        from sightline.models.asking import Asking
+        from sightline.authoring.cleanup import run_recorded
+        from sightline.calls.session import CallOptions
 
-        return run_noted(stage, self.project(stage.name), asking or Asking(local_only=self.common.local_only))
+        return run_recorded(stage, self.project(stage.name), asking or CallOptions(local_only=self.common.local_only))
 
-    def run(self, stage: Stage, asking: Asking | None = None) -> None:
+    def run(self, stage: AuthoringStage, asking: CallOptions | None = None) -> None:
         """The same, and show what it did."""
         show(self.result(stage, asking), self.common)
 
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class JudgedJob(Job):
+class JudgedJob(MakeJob):
     """What every stage takes that begins with judgments."""
 
     places: JudgedPlaces = JudgedPlaces()
@@ -148,14 +148,14 @@ class JudgedJob(Job):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class AskingJob(Job):
+class AskingJob(MakeJob):
     """What every stage takes that asks a chat model."""
 
     engine: EngineOption = "local"
     batching: Batching = Batching()
     asking: ChatOptions = ChatOptions()
 
-    def ask(self, stage: Stage) -> None:
+    def ask(self, stage: AuthoringStage) -> None:
         """Run one stage, and show what it did or would cost."""
         self.run(stage, self.asking.asking(self.common))
 

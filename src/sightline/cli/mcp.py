@@ -12,7 +12,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -60,7 +60,7 @@ def mcp(
         Who compares pictures and words; the one of the index when not given.
     """
     from sightline.agent.web import open_web
-    from sightline.mcp import build_server, new_token, open_desk, serve_http, serve_stdio
+    from sightline.mcp import build_server, new_token, open_session, serve_http, serve_stdio
 
     common.ignores_limit()
     if common.json and http is None:
@@ -69,7 +69,7 @@ def mcp(
     if http is not None and token and len(token) < _SHORTEST:
         raise UserError(f"{_TOKEN} has fewer than {_SHORTEST} characters.", "leave it out, and one is made")
     surfed = None if web is None else open_web(web, freeze=freeze, local_only=common.local_only)
-    with open_desk(
+    with open_session(
         in_,
         workspace=common.workspace_path,
         owner=owner,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 
 def power(
@@ -45,8 +45,8 @@ def power(
     from dataclasses import asdict
 
     from sightline.errors import UserError
-    from sightline.score.planning import given_spread, learnt_spread, plan
-    from sightline.score.scores import read_scores
+    from sightline.metrics.sample_size import given_spread, learnt_spread, sample_plan
+    from sightline.metrics.scores import read_scores
 
     common.ignores_limit()
     if runs and len(runs) != 2:
@@ -56,7 +56,7 @@ def power(
         expected = learnt_spread(first, second, metric)
     else:
         expected = given_spread(sd, disagreement, design_effect)
-    found = plan(
+    found = sample_plan(
         expected,
         binary=disagreement is not None,
         difference=difference,

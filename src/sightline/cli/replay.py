@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common, printable
+from sightline.cli.options import Common, printable
 from sightline.english import counted
 from sightline.errors import FoundError
 
@@ -43,7 +43,7 @@ def replay(
     benchmark:
         The folder of the benchmark that was run.
     """
-    from sightline.agent.replay_run import replay_task
+    from sightline.agent.replay import replay_task
 
     common.ignores_limit()
     done = replay_task(

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from pathlib import Path
 
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, Switch
 
 
 def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, common: Common = Common()) -> None:
@@ -19,8 +19,8 @@ def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, 
     md:
         Write the page as Markdown, too.
     """
-    from sightline.report.words import one_line
-    from sightline.report.write import ROWS, write_report
+    from sightline.reports.report import ROWS, write_report
+    from sightline.reports.text import one_line
 
     rows = ROWS if common.limit is None else common.limit
     written = write_report(sources, out, format="both" if md else None, rows=rows)

@@ -8,13 +8,12 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import Planned, show_plan
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, PlanOptions, Switch, show_plan
 from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.run.summary import RunSummary
+    from sightline.runs.summary import RunSummary
 
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 
@@ -28,7 +27,7 @@ def run(
     repeat: Positive = 1,
     concurrency: Positive | None = None,
     retry_failed: Switch = False,
-    spending: Planned = Planned(),
+    spending: PlanOptions = PlanOptions(),
     common: Common = Common(),
 ) -> None:
     """Run a system over a benchmark. Run it again to go on after a stop: what is done is not done twice.
@@ -58,7 +57,7 @@ def run(
         "asking": spending.asking(common),
     }
     if spending.plan:
-        from sightline.run.pricing import price_run
+        from sightline.runs.runner import price_run
 
         plan = price_run(benchmark, system, out, **asked)
         if plan.stages or common.json:
@@ -68,7 +67,7 @@ def run(
         return
     if out is None:
         raise UserError("there is no place for the run.", "say where: --out FOLDER")
-    from sightline.verbs import run as run_system
+    from sightline.runs.runner import run as run_system
 
     done = run_system(benchmark, system, out, concurrency=concurrency, retry_failed=retry_failed, **asked)
     common.warn(done.notes)

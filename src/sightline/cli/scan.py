@@ -6,7 +6,7 @@ from dataclasses import asdict
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 
 if TYPE_CHECKING:
     from sightline.corpus.scan import ScanSummary

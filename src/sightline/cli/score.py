@@ -9,14 +9,14 @@ from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, Switch
 from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from rich.table import Table
 
-    from sightline.score.scores import Scores
+    from sightline.metrics.scores import Scores
     from sightline.types import Estimate
 
 app = App(name="score", help="Score a run on its benchmark, or TREC files.")
@@ -57,9 +57,9 @@ def score(
         Score although the run was made on another version of the benchmark.
     """
     from sightline.agent.attribution import read_attribution
-    from sightline.score.asked import failures_of, notes_of
-    from sightline.score.evaluate import OtherVersionError
-    from sightline.verbs import score as score_run
+    from sightline.metrics.evaluation import OtherVersionError
+    from sightline.metrics.scores import failures_of, notes_of
+    from sightline.scoring import score as score_run
 
     try:
         scores = score_run(
@@ -125,14 +125,14 @@ def trec(
     per_query:
         Also write a CSV file with a row for each query.
     """
-    from sightline.verbs import score_trec_files
+    from sightline.metrics.trec.score_files import score_trec_files
 
     common.ignores_limit()
     result = score_trec_files(
         qrels, run, names(metrics) or (), intersection=intersection, level=level, seed=common.seed or 0
     )
     if per_query is not None:
-        from sightline.verbs import write_per_query
+        from sightline.metrics.trec.score_files import write_per_query
 
         write_per_query(result, per_query)
     if common.json:

@@ -9,12 +9,11 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.asking import Spending
-from sightline.cli.common import Common, Switch, Whole, printable
+from sightline.cli.options import BudgetOptions, Common, Switch, Whole, printable
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.search import Hit, Results
+    from sightline.retrieval import Hit, Results
     from sightline.types import Method
 
 _TAGS = 5
@@ -51,7 +50,7 @@ class MethodOptions:
 
     def chosen(self) -> Method:
         """What the library takes."""
-        from sightline.search.methods import METHODS
+        from sightline.retrieval.methods import METHODS
 
         given: dict[str, Any] = {
             "vector_weight": self.vector_weight,
@@ -82,7 +81,7 @@ def search(
     embedder: str | None = None,
     backend: str | None = None,
     how: MethodOptions = MethodOptions(),
-    spending: Spending = Spending(),
+    spending: BudgetOptions = BudgetOptions(),
     common: Common = Common(),
 ) -> None:
     """Find pictures by words, by pictures, by when and where. The first time, they are read and embedded.
@@ -110,7 +109,7 @@ def search(
     backend:
         Where vectors are kept, as for `index`; needed again only where it has a password.
     """
-    from sightline.search.find import search as find
+    from sightline.retrieval.search import search as find
 
     found = find(
         query,

@@ -8,12 +8,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.common import Common
+from sightline.cli.options import Common
 from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.reason.splits import Summary
+    from sightline.reason.splits import SplitSummary
 
 
 def split(
@@ -74,7 +74,7 @@ def _shares(text: str) -> dict[str, float]:
     return found
 
 
-def to_text(done: Summary) -> str:
+def to_text(done: SplitSummary) -> str:
     """The parts, what keeps tasks together, and the balance of the labels."""
     names = list(done.parts)
     lines = [

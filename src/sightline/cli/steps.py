@@ -9,13 +9,12 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import ChatOptions, Sampling, show_plan
-from sightline.cli.common import Common, EngineOption, Switch
+from sightline.cli.options import ChatOptions, Common, EngineOption, SamplingOptions, Switch, show_plan
 from sightline.english import counted
 from sightline.errors import FoundError, UserError
 
 if TYPE_CHECKING:
-    from sightline.reason.steps.making import Checked, Summary
+    from sightline.reason.steps.pipeline import CheckedSteps, StepsSummary
 
 _SHOWN = 5
 
@@ -32,7 +31,7 @@ def steps(
     check: Switch = False,
     engine: EngineOption = "local",
     chat: ChatOptions = ChatOptions(),
-    sampling: Sampling = Sampling(),
+    sampling: SamplingOptions = SamplingOptions(),
     common: Common = Common(),
 ) -> None:
     """Have a model write the five reasoning steps of each question; what passes the checks becomes its reference.
@@ -54,22 +53,22 @@ def steps(
     check:
         Only check the steps that the benchmark has; ends with 4 where something is wrong.
     """
-    from sightline.reason.asking import Work
-    from sightline.reason.steps.annotating import MAX_TOKENS, Settings
-    from sightline.reason.steps.making import annotate_benchmark, check_steps, price_steps
+    from sightline.reason.questions import QuestionWork
+    from sightline.reason.steps.annotation import MAX_TOKENS, StepSettings
+    from sightline.reason.steps.pipeline import annotate_benchmark, check_steps, price_steps
 
-    work = Work(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
+    work = QuestionWork(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
     if check:
         _show_check(check_steps(work), common)
         return
     parameters = {**sampling.parameters(common), "max_tokens": sampling.max_tokens or MAX_TOKENS}
     if chat.plan:
-        show_plan(price_steps(work, Settings(chat.chosen(), repairs, tell_answer, parameters), again=again), common)
+        show_plan(price_steps(work, StepSettings(chat.chosen(), repairs, tell_answer, parameters), again=again), common)
         return
     if out is None:
         raise UserError("there is no place for the benchmark with steps.", "say where: --out FOLDER")
     nobody = chat.model is None and reviewed is not None
-    settings = None if nobody else Settings(chat.chosen(), repairs, tell_answer, parameters)
+    settings = None if nobody else StepSettings(chat.chosen(), repairs, tell_answer, parameters)
     done = annotate_benchmark(work, settings, out, again=again, reviewed=reviewed)
     if common.json:
         common.print_json(done.to_json())
@@ -77,9 +76,9 @@ def steps(
         common.console.print(to_text(done), markup=False, soft_wrap=True)
 
 
-def to_text(done: Summary) -> str:
+def to_text(done: StepsSummary) -> str:
     """What has steps now, what is left, and what it cost."""
-    from sightline.engine.ledger import Spent
+    from sightline.calls.ledger import LedgerRow
 
     lines = []
     if done.calls or not done.reviewed:
@@ -96,7 +95,7 @@ def to_text(done: Summary) -> str:
         why = _listed({**done.faults, **done.failures})
         lines.append(f"  {done.left:,} left to people" + (f": {why}" if why else ""))
     if done.calls:
-        cost = Spent(usd=done.usd, unpriced=done.unpriced).money
+        cost = LedgerRow(usd=done.usd, unpriced=done.unpriced).money
         lines.append(f"  {counted(done.calls, 'call')} · cost {cost} · {done.seconds:.1f} s")
     lines.append(f"  → {done.folder}")
     if done.left:
@@ -104,7 +103,7 @@ def to_text(done: Summary) -> str:
     return "\n".join(lines)
 
 
-def _next(done: Summary) -> Iterator[str]:
+def _next(done: StepsSummary) -> Iterator[str]:
     """What people do about the questions that are left: some are wrong themselves, of others the reply is."""
     from sightline.reason.steps.review import REVIEW
 
@@ -117,7 +116,7 @@ def _next(done: Summary) -> Iterator[str]:
         yield f"  next: mend the replies in {review}; then {again}"
 
 
-def _show_check(found: Checked, common: Common) -> None:
+def _show_check(found: CheckedSteps, common: Common) -> None:
     if common.json:
         common.print_json(
             {"tasks": found.tasks, "complete": found.complete, "kinds": found.kinds, "faults": found.faults}

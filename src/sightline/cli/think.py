@@ -10,14 +10,13 @@ from typing import TYPE_CHECKING, Annotated, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import Endpoint, Positive, Sampling, show_plan
-from sightline.cli.common import Common, EngineOption, Switch
+from sightline.cli.options import Common, EndpointArguments, EngineOption, Positive, SamplingOptions, Switch, show_plan
 from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.reason.traces.nouns import Teacher
-    from sightline.reason.traces.summary import Summary
+    from sightline.reason.traces.records import Teacher
+    from sightline.reason.traces.summary import TraceSummary
 
 Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 
@@ -44,8 +43,8 @@ def think(
     shard_rows: Positive = 1_000,
     retry_failed: Switch = False,
     engine: EngineOption = "local",
-    endpoint: Endpoint = Endpoint(),
-    sampling: Sampling = Sampling(),
+    endpoint: EndpointArguments = EndpointArguments(),
+    sampling: SamplingOptions = SamplingOptions(),
     common: Common = Common(),
 ) -> None:
     """Have teachers think about pictures; keep what passes the checks, in shards, with a card. Run it again to go on.
@@ -90,18 +89,17 @@ def think(
     retry_failed:
         Ask those again who failed where another try may help; what others said there is kept, and not asked again.
     """
-    from sightline.reason.traces.asking import MAX_TOKENS, Settings
     from sightline.reason.traces.language import known_language
-    from sightline.reason.traces.making import Work, make_traces
-    from sightline.reason.traces.nouns import Rules, Teacher
-    from sightline.reason.traces.prompts import prompts_of
-    from sightline.reason.traces.sources import open_source, read_names
+    from sightline.reason.traces.pipeline import TraceWork, make_traces
+    from sightline.reason.traces.questions import open_source, prompts_of, read_names
+    from sightline.reason.traces.records import Teacher, TraceRules
+    from sightline.reason.traces.teachers import MAX_TOKENS, TraceSettings
 
-    settings = Settings(
+    settings = TraceSettings(
         _teachers(teacher, samples),
         prompts_of(prompt or (), prompts, prompts_each, common.seed or 0),
         None if verifier is None else Teacher.parse(verifier),
-        Rules(
+        TraceRules(
             language=known_language(language),
             least_words=least_words,
             most_words=most_words,
@@ -122,7 +120,7 @@ def think(
     )
     if opened.skipped:
         common.note([_passed_over(opened.skipped)])
-    work = Work(opened, settings, common.workspace_path, config, endpoint.asking(common), common.limit)
+    work = TraceWork(opened, settings, common.workspace_path, config, endpoint.asking(common), common.limit)
     if endpoint.plan or out is None:
         show_plan(work.price(), common)
         return
@@ -140,13 +138,13 @@ def think(
 
 
 def _teachers(given: list[str] | None, samples: int | None) -> tuple[Teacher, ...]:
-    from sightline.reason.traces.nouns import Teacher, numbered
+    from sightline.reason.traces.records import Teacher, numbered_teachers
 
     if not given:
         example = "--teacher openai/gpt-5-mini --teacher ollama/llava"
         raise UserError("nobody is asked yet.", f"say who, for example {example}")
     named = [Teacher.parse(name) for name in given]
-    return numbered(tuple(named * (samples or (2 if len(named) == 1 else 1))))
+    return numbered_teachers(tuple(named * (samples or (2 if len(named) == 1 else 1))))
 
 
 def _passed_over(skipped: Mapping[str, int]) -> str:
@@ -154,14 +152,14 @@ def _passed_over(skipped: Mapping[str, int]) -> str:
     return f"{counted(sum(skipped.values()), 'file')} passed over: {reasons}"
 
 
-def _unverified(done: Summary) -> str:
+def _unverified(done: TraceSummary) -> str:
     failed = sum(done.verifier_failed.values())
     kinds = ", ".join(f"{kind} {count:,}" for kind, count in done.verifier_failed.items())
     rows = counted(failed + done.verified, "row")
     return f"verification failed in {failed:,} of {rows} ({kinds}): what was said there is kept without it"
 
 
-def to_text(done: Summary, pictures: Path | None = None) -> str:
+def to_text(done: TraceSummary, pictures: Path | None = None) -> str:
     """What is kept and what is not, what it cost, and what comes next, with the folder that the pictures are in."""
     before = done.rows - done.asked
     lines = [

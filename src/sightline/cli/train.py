@@ -11,14 +11,13 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import Positive
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, Positive, Switch
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
 
 if TYPE_CHECKING:
-    from sightline.train.course import Trained
-    from sightline.train.records import Record
+    from sightline.reason.train.records import TrainRecord
+    from sightline.reason.train.trainer import TrainResult
 
 _NEEDED = ("torch", "transformers", "accelerate")
 Above = Annotated[float, Parameter(validator=Number(gt=0))]
@@ -50,7 +49,7 @@ def train(
 
     `--limit` takes only so many records of each stage, from its beginning.
 
-    Several GPUs: `accelerate launch -m sightline.train …`, which takes the same options.
+    Several GPUs: `accelerate launch -m sightline.reason.train …`, which takes the same options.
 
     Parameters
     ----------
@@ -92,12 +91,12 @@ def train(
     """
     if any(find_spec(name) is None for name in _NEEDED):
         raise MissingExtraError("training", "train")
-    from sightline.train.__main__ import tell
-    from sightline.train.course import Course, train_course
-    from sightline.train.loop import Settings
-    from sightline.train.questions import by_name
+    from sightline.reason.train.__main__ import tell
+    from sightline.reason.train.loop import TrainSettings
+    from sightline.reason.train.records import by_name
+    from sightline.reason.train.trainer import TrainJob, run_training
 
-    settings = Settings(
+    settings = TrainSettings(
         rate=rate,
         optimiser=optimiser,
         tokens=tokens,
@@ -108,7 +107,7 @@ def train(
         half=not full_precision,
         compiled=compile,
     )
-    course = Course(
+    course = TrainJob(
         folder=folder,
         model=model,
         out=out,
@@ -121,7 +120,7 @@ def train(
         local_only=common.local_only,
     )
     try:
-        done = train_course(course, settings, resume=resume, tell=tell)
+        done = run_training(course, settings, resume=resume, tell=tell)
     except KeyboardInterrupt as stopped:
         sys.stderr.write(f"{stopped or 'stopped before the training began.'}\n")
         raise SystemExit(130) from None
@@ -131,26 +130,26 @@ def train(
         common.console.print(to_text(done), markup=False, soft_wrap=True)
 
 
-def _questions(path: Path, tell: Callable[[str], None]) -> list[Record]:
-    from sightline.bench.files import HEADER
-    from sightline.train.questions import read_questions
+def _questions(path: Path, tell: Callable[[str], None]) -> list[TrainRecord]:
+    from sightline.benchmark.files import HEADER
+    from sightline.reason.train.records import read_questions
 
     return _of_benchmark(path, tell) if (path / HEADER).is_file() else read_questions(path)
 
 
-def _of_benchmark(path: Path, tell: Callable[[str], None] = lambda _: None) -> list[Record]:
+def _of_benchmark(path: Path, tell: Callable[[str], None] = lambda _: None) -> list[TrainRecord]:
     """The questions of a benchmark; `tell` hears of those that are left out."""
-    from sightline.reason.curriculum.asked import questions_of
-    from sightline.train.records import Record
+    from sightline.reason.curriculum.lessons import eval_questions
+    from sightline.reason.train.records import TrainRecord
 
-    found = questions_of(path)
+    found = eval_questions(path)
     reasons = ", ".join(f"{why} {count:,}" for why, count in found.left_out.items())
     if not found.asked:
         raise UserError(f"{path}: there is no question to ask ({reasons}).", "give a benchmark with choose tasks")
     if found.left_out:
         tell(f"{path}: {counted(sum(found.left_out.values()), 'question')} left out ({reasons})")
     return [
-        Record(
+        TrainRecord(
             one.task,
             ({"role": "user", "content": one.prompt}, {"role": "assistant", "content": ""}),
             one.images,
@@ -162,7 +161,7 @@ def _of_benchmark(path: Path, tell: Callable[[str], None] = lambda _: None) -> l
     ]
 
 
-def to_json(done: Trained) -> Mapping[str, Any]:
+def to_json(done: TrainResult) -> Mapping[str, Any]:
     """What came of it, for a program."""
     totals = done.totals
     return {
@@ -177,9 +176,9 @@ def to_json(done: Trained) -> Mapping[str, Any]:
     }
 
 
-def to_text(done: Trained) -> str:
+def to_text(done: TrainResult) -> str:
     """What came of it, for a person."""
-    from sightline.train.log import scores_told
+    from sightline.reason.train.log import scores_told
 
     totals = done.totals
     speed = f"{totals.tokens / max(totals.seconds, 1e-9):,.0f} tokens/s"

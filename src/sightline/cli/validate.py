@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import asdict
 from pathlib import Path
 
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import Common, Switch
 from sightline.english import counted
 
 
@@ -21,9 +21,9 @@ def validate(path: Path, /, *, pictures: Switch = False, common: Common = Common
     pictures:
         Also compare each picture's checksum.
     """
+    from sightline.benchmark.exchange import oddities
+    from sightline.benchmark.exchange import validate as find_problems
     from sightline.errors import FoundError
-    from sightline.exchange import oddities
-    from sightline.exchange import validate as find_problems
 
     problems, odd = find_problems(path, check_pictures=pictures), oddities(path)
     common.warn(map(str, odd[: common.limit]))

@@ -10,8 +10,7 @@ from typing import Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.asking import ChatOptions
-from sightline.cli.common import Common, Switch
+from sightline.cli.options import ChatOptions, Common, Switch
 
 
 def view(
@@ -38,7 +37,7 @@ def view(
     embedder:
         Who compares pictures and words; the one that built the index when not given.
     """
-    from sightline.web.serving import serve
+    from sightline.web.server import serve
 
     common.ignores_limit()
 

@@ -13,8 +13,8 @@ from pathlib import Path
 from types import NoneType
 from typing import Any, Literal, get_args, get_origin
 
-from sightline.config.benchmaker_keys import COUNTERPARTS, NO_COUNTERPART
-from sightline.config.schema import Leaf, leaves, members
+from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
+from sightline.config.schema import SettingField, leaves, members
 from sightline.config.section import Hidden
 from sightline.config.settings import Config
 
@@ -55,7 +55,7 @@ def benchmaker_tables() -> str:
 _COLUMNS = ("key", "type", "default", "what it is")
 
 
-def _row(leaf: Leaf) -> tuple[str, ...]:
+def _row(leaf: SettingField) -> tuple[str, ...]:
     default = leaf.field.get_default(call_default_factory=True)
     shown = "" if default is None else _code(json.dumps(default))
     return _code(".".join(leaf.path[1:])), _type(leaf.field.annotation), shown, leaf.field.description or ""

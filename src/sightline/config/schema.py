@@ -12,7 +12,7 @@ from typing import Annotated, Any, Literal, TypeAlias, Union, get_args, get_orig
 
 from pydantic.fields import FieldInfo
 
-from sightline.config.section import Hidden, Section
+from sightline.config.section import Hidden, StrictModel
 from sightline.config.settings import Config
 
 KeyPath: TypeAlias = tuple[str, ...]
@@ -21,7 +21,7 @@ _BARE_KEY = re.compile(r"[A-Za-z0-9_-]+")
 
 
 @dataclass(frozen=True, slots=True)
-class Leaf:
+class SettingField:
     """One setting."""
 
     path: KeyPath
@@ -68,23 +68,23 @@ def members(annotation: Any) -> tuple[Any, ...]:
     return (annotation,)
 
 
-def subsection(field: FieldInfo) -> type[Section] | None:
+def subsection(field: FieldInfo) -> type[StrictModel] | None:
     """The table that a field stands for, if it is one."""
     kind = field.annotation
-    return kind if isinstance(kind, type) and issubclass(kind, Section) else None
+    return kind if isinstance(kind, type) and issubclass(kind, StrictModel) else None
 
 
 @cache
-def leaves() -> Mapping[KeyPath, Leaf]:
+def leaves() -> Mapping[KeyPath, SettingField]:
     """Every setting, in the order of the flow."""
     return {leaf.path: leaf for leaf in _leaves(Config, ())}
 
 
-def _leaves(model: type[Section], prefix: KeyPath) -> Iterator[Leaf]:
+def _leaves(model: type[StrictModel], prefix: KeyPath) -> Iterator[SettingField]:
     for name, field in model.model_fields.items():
         inner = subsection(field)
         if inner is None:
-            yield Leaf((*prefix, name), field)
+            yield SettingField((*prefix, name), field)
         else:
             yield from _leaves(inner, (*prefix, name))
 
@@ -95,7 +95,7 @@ def shape() -> Mapping[str, tuple[str, ...]]:
     return dict(_shape(Config, ()))
 
 
-def _shape(model: type[Section], prefix: KeyPath) -> Iterator[tuple[str, tuple[str, ...]]]:
+def _shape(model: type[StrictModel], prefix: KeyPath) -> Iterator[tuple[str, tuple[str, ...]]]:
     yield dotted(prefix), tuple(model.model_fields)
     for name, field in model.model_fields.items():
         inner = subsection(field)

@@ -8,7 +8,7 @@ from typing import Annotated, Any, TypeAlias
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, Strict
 
 
-class Section(BaseModel):
+class StrictModel(BaseModel):
     """A table of `sightline.toml`: unknown keys and wrong types are errors, and nothing changes afterwards."""
 
     model_config = ConfigDict(extra="forbid", frozen=True, strict=True, allow_inf_nan=False, hide_input_in_errors=True)
@@ -30,6 +30,6 @@ Strings: TypeAlias = Annotated[tuple[str, ...], Strict(False)]
 FilePath: TypeAlias = Annotated[Path, Strict(False), AfterValidator(Path.expanduser)]
 
 
-def from_environment(description: str, *variables: str) -> Any:
+def environment_field(description: str, *variables: str) -> Any:
     """A field that these well-known variables also set, the first of them that is there."""
     return Field(None, description=description, json_schema_extra={"environment": list(variables)})

@@ -13,7 +13,7 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.corpus.phash import SIDE
+from sightline.corpus.near_duplicates import SIDE
 
 MIMES = {
     "JPEG": "image/jpeg",

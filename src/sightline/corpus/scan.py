@@ -1,34 +1,90 @@
-"""A folder of pictures → a corpus: read what changed, on all cores, and find what belongs together."""
+"""Scan a folder of pictures into a corpus: read what changed, on all cores, and find what belongs together.
+
+A picture's owner and rights follow from its id and from what the user gave.
+"""
 
 from __future__ import annotations
 
+import hashlib
 import logging
 import os
+import re
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping
+from collections.abc import Callable, Iterator, Mapping
 from dataclasses import dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sightline.config import Config
-from sightline.corpus.derive import Derive
+from sightline.corpus.file_reader import PictureReading, ReadJob, RefusedFile, UnchangedFile, current_readers, read_file
 from sightline.corpus.groups import GROUPING, count_groups, rebuild_groups
-from sightline.corpus.merge import read_metadata_rows
+from sightline.corpus.metadata_table import read_metadata_rows
+from sightline.corpus.names import owner_of, owner_reader
 from sightline.corpus.pixels import MissingDecoderError, has_heif
-from sightline.corpus.read import Job, Reading, Refused, Same, current_readers, read_file
-from sightline.corpus.store import Gone, Root, Store
-from sightline.corpus.walk import Walk
+from sightline.corpus.rights import RightsMap
+from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
+from sightline.corpus.walk import FolderWalk
 from sightline.engine import Died, cores, map_in_processes, progress
 from sightline.errors import UserError
+from sightline.types import Rights
+
+
+@dataclass(frozen=True, slots=True)
+class DerivedColumns:
+    """Owner and rights of a picture; the workspace remembers both until others are given."""
+
+    store: CorpusStore
+    owner: re.Pattern[str] | None
+    rights: Callable[[str], Rights]
+    stamp: str
+
+    @classmethod
+    def remembered(cls, store: CorpusStore, owner_pattern: str | None, rights: Path | None) -> DerivedColumns:
+        owner = owner_reader(owner_pattern)
+        map_ = None if rights is None else RightsMap.read(rights)
+        with store.transaction():
+            if owner_pattern is not None:
+                store.set_note("owner_pattern", owner_pattern)
+            if rights is not None:
+                store.set_note("rights", rights.read_text("utf-8"))
+        if owner_pattern is None and (pattern := store.note("owner_pattern")):
+            owner = owner_reader(pattern)
+        text = store.note("rights")
+        if map_ is None and text is not None:
+            map_ = RightsMap.parse(text, "the rights map of an earlier scan")
+        digest = hashlib.sha256((text or "").encode()).hexdigest()
+        stamp = f"{store.note('owner_pattern')} {digest}"
+        return cls(store, owner, map_.of if map_ else lambda _: Rights(), stamp)
+
+    def columns(self, picture: str) -> dict[str, Any]:
+        """The derived columns of a picture."""
+        rights = self.rights(picture)
+        return {
+            "owner": owner_of(picture, self.owner),
+            "license": rights.license,
+            "doi": rights.doi,
+            "source": rights.source,
+            "attribution": rights.attribution,
+        }
+
+    def apply_to_all(self) -> None:
+        """Bring every picture up to date, when pattern or map are not those of the last scan."""
+        if self.store.note("derived") == self.stamp:
+            return
+        with self.store.transaction():
+            for picture in self.store.ids():
+                self.store.set_columns(picture, self.columns(picture))
+            self.store.set_note("derived", self.stamp)
+
 
 _log = logging.getLogger(__name__)
 _COMMIT_EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
-class Changes:
+class ScanChanges:
     """What is different from the last scan."""
 
     new: int = 0
@@ -53,7 +109,7 @@ class ScanSummary:
     events: int
     owners: int
     seconds: float
-    changes: Changes = Changes()
+    changes: ScanChanges = ScanChanges()
     first_year: int | None = None
     last_year: int | None = None
     skipped_here: Mapping[str, int] = field(default_factory=dict)
@@ -77,14 +133,14 @@ def scan(
     root_path, workspace_path = checked_places(Path(folder), Path(workspace))
     if metadata is not None and not Path(metadata).is_file():
         raise UserError(f"there is no metadata file {metadata}.", "check the path after --metadata")
-    with Store(workspace_path) as store:
-        derive = Derive.remembered(store, config.scan.owner_pattern, None if rights is None else Path(rights))
+    with CorpusStore(workspace_path) as store:
+        derive = DerivedColumns.remembered(store, config.scan.owner_pattern, None if rights is None else Path(rights))
         root, part = _root_of(store, root_path)
         scanner = _Scanner(store, root, part, config, derive, limit)
         changes = scanner.run()
         unmatched = 0 if metadata is None else _merge_metadata(store, Path(metadata))
         stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
-        if changes != Changes() or metadata is not None or store.note("groups") != stamp:
+        if changes != ScanChanges() or metadata is not None or store.note("groups") != stamp:
             derive.apply_to_all()
             rebuild_groups(store, config.duplicates, config.events)
             store.set_note("groups", stamp)
@@ -96,7 +152,7 @@ def scan(
         return replace(found, skipped_here=store.count_skipped(root, part))
 
 
-def _tell_missing_decoder(store: Store) -> None:
+def _tell_missing_decoder(store: CorpusStore) -> None:
     """Pictures that an optional package would read are no fault of theirs: say which, every time."""
     detail = MissingDecoderError().detail
     (count,) = store.database.execute(
@@ -121,7 +177,7 @@ def checked_places(folder: Path, workspace: Path) -> tuple[Path, Path]:
     return root, workspace
 
 
-def _root_of(store: Store, folder: Path) -> tuple[Root, bytes]:
+def _root_of(store: CorpusStore, folder: Path) -> tuple[CorpusRoot, bytes]:
     """The workspace's root that holds the folder, and the folder's path under it (empty: the whole root)."""
     for root in store.roots():
         if folder == root.path or root.path in folder.parents:
@@ -143,17 +199,17 @@ def _root_of(store: Store, folder: Path) -> tuple[Root, bytes]:
 class _Scanner:
     """One scan of one root, or of a part of it."""
 
-    store: Store
-    root: Root
+    store: CorpusStore
+    root: CorpusRoot
     part: bytes
     config: Config
-    derive: Derive
+    derive: DerivedColumns
     limit: int | None
     warnings: Counter[str] = field(default_factory=Counter)
 
-    def run(self) -> Changes:
+    def run(self) -> ScanChanges:
         settings = self.config.scan
-        walk = Walk(self.root.path, self.part, hidden=settings.hidden)
+        walk = FolderWalk(self.root.path, self.part, hidden=settings.hidden)
         with progress("look", None) as advance:
             seen = self.store.remember_seen(islice(_counted(walk, advance), self.limit))
         self.warnings.update(walk.warnings)
@@ -165,9 +221,9 @@ class _Scanner:
         _log.info("%d files, %d to read", seen, todo)
         counts = self._read(todo) if todo else Counter()
         moved = counts["moved"]
-        return Changes(counts["new"], counts["changed"], moved, max(0, len(deleted) - moved), len(offline))
+        return ScanChanges(counts["new"], counts["changed"], moved, max(0, len(deleted) - moved), len(offline))
 
-    def _sort_out(self, gone: list[Gone], unreachable: list[bytes], seen: int) -> tuple[list[int], list[int]]:
+    def _sort_out(self, gone: list[MissingFile], unreachable: list[bytes], seen: int) -> tuple[list[int], list[int]]:
         """Files that can't be seen for want of their folder or drive, and files that were deleted."""
         if gone and (seen == 0 or not self.root.path.is_dir()):
             self.warnings["offline"] += len(gone)
@@ -193,20 +249,20 @@ class _Scanner:
                 advance(len(batch))
         return counts
 
-    def _keep(self, job: Job, result: Reading | Refused | Same | Died) -> str:
-        if isinstance(result, Same):
+    def _keep(self, job: ReadJob, result: PictureReading | RefusedFile | UnchangedFile | Died) -> str:
+        if isinstance(result, UnchangedFile):
             self.store.keep_same(self.root, job)
             return "same"
         if isinstance(result, Died):
-            result = Refused("unreadable", f"reading it ended the worker process ({result.why})")
-        if isinstance(result, Refused):
+            result = RefusedFile("unreadable", f"reading it ended the worker process ({result.why})")
+        if isinstance(result, RefusedFile):
             _log.info("skipped %s: %s (%s)", os.fsdecode(job.path), result.reason, result.detail)
             self.store.keep_refused(self.root, job, result)
             return "skipped"
         return self.store.keep_picture(self.root, job, result, self.derive.columns)
 
 
-def _counted(walk: Walk, advance: Any) -> Iterator[Any]:
+def _counted(walk: FolderWalk, advance: Any) -> Iterator[Any]:
     for found in walk:
         advance(1)
         yield found
@@ -225,7 +281,7 @@ def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any
         yield batch
 
 
-def _merge_metadata(store: Store, path: Path) -> int:
+def _merge_metadata(store: CorpusStore, path: Path) -> int:
     """Merge a metadata file into the pictures it names; how many of its rows name none."""
     unmatched = 0
     rows = read_metadata_rows(path)
@@ -235,7 +291,9 @@ def _merge_metadata(store: Store, path: Path) -> int:
     return unmatched
 
 
-def _summary(store: Store, warnings: Counter[str], changes: Changes, unmatched: int, seconds: float) -> ScanSummary:
+def _summary(
+    store: CorpusStore, warnings: Counter[str], changes: ScanChanges, unmatched: int, seconds: float
+) -> ScanSummary:
     groups = count_groups(store)
     first, last = store.first_and_last_year()
     all_warnings = Counter(store.count_warnings()) + warnings

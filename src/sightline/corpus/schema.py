@@ -5,7 +5,7 @@ from __future__ import annotations
 import sqlite3
 from pathlib import Path
 
-from sightline.database import open_database
+from sightline.io.sqlite import open_database
 
 FILE_NAME = "corpus.sqlite"
 

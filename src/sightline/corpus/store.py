@@ -12,21 +12,21 @@ from typing import Any, Literal
 
 import orjson
 
-from sightline.corpus.metadata import Facts
+from sightline.corpus.file_reader import VERSION, PictureReading, ReadJob, RefusedFile
+from sightline.corpus.metadata import MetadataFacts
 from sightline.corpus.names import picture_id
-from sightline.corpus.read import VERSION, Job, Reading, Refused
 from sightline.corpus.schema import connect
-from sightline.corpus.walk import Found, sidecar_names
-from sightline.database import transaction
+from sightline.corpus.walk import FoundFile, sidecar_names
+from sightline.io.sqlite import transaction
 
-LIVING = "FROM pictures AS p JOIN files AS f ON f.id = p.file WHERE f.state <> 'deleted'"
+LIVE_PICTURES = "FROM pictures AS p JOIN files AS f ON f.id = p.file WHERE f.state <> 'deleted'"
 """Every query over the corpus: pictures whose file is there, or on a drive that is not plugged in."""
 _PAGE = 512
 _FILE_COLUMNS = "root, path, size, mtime_ns, sidecars, reader, state, reason, detail"
 
 
 @dataclass(frozen=True, slots=True)
-class Root:
+class CorpusRoot:
     """A folder of pictures that the workspace knows."""
 
     id: int
@@ -35,14 +35,14 @@ class Root:
 
 
 @dataclass(frozen=True, slots=True)
-class Gone:
+class MissingFile:
     """A file that was there at the last scan and is not now."""
 
     file: int
     path: bytes
 
 
-class Store:
+class CorpusStore:
     """The workspace's database; each method that writes is one transaction, or is used inside `transaction()`.
 
     With `reading` a workspace that can't be written is read all the same.
@@ -55,7 +55,7 @@ class Store:
     def close(self) -> None:
         self.database.close()
 
-    def __enter__(self) -> Store:
+    def __enter__(self) -> CorpusStore:
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -66,11 +66,11 @@ class Store:
 
     # -- roots and notes
 
-    def roots(self) -> list[Root]:
+    def roots(self) -> list[CorpusRoot]:
         rows = self.database.execute("SELECT id, path, name FROM roots ORDER BY id")
-        return [Root(id_, Path(os.fsdecode(path)), name) for id_, path, name in rows]
+        return [CorpusRoot(id_, Path(os.fsdecode(path)), name) for id_, path, name in rows]
 
-    def add_root(self, path: Path) -> Root:
+    def add_root(self, path: Path) -> CorpusRoot:
         with self.transaction():
             self.database.execute(
                 "INSERT OR IGNORE INTO roots (path, name) VALUES (?, ?)",
@@ -78,16 +78,16 @@ class Store:
             )
         return next(root for root in self.roots() if root.path == path)
 
-    def mark_scanned(self, root: Root) -> None:
+    def mark_scanned(self, root: CorpusRoot) -> None:
         now = datetime.now(UTC).isoformat(timespec="seconds")
         self.database.execute("UPDATE roots SET scanned_at = ? WHERE id = ?", (now, root.id))
 
-    def unfinished_roots(self) -> list[Root]:
+    def unfinished_roots(self) -> list[CorpusRoot]:
         """Folders whose first scan did not come to its end yet."""
         rows = self.database.execute("SELECT id FROM roots WHERE scanned_at IS NULL").fetchall()
         return [root for root in self.roots() if (root.id,) in rows]
 
-    def forget_empty(self, root: Root) -> bool:
+    def forget_empty(self, root: CorpusRoot) -> bool:
         """Forget a folder in which no scan ever met a file; whether it was one."""
         with self.transaction():
             query = "DELETE FROM roots WHERE id = ? AND NOT EXISTS (SELECT 1 FROM files WHERE root = ?)"
@@ -102,7 +102,7 @@ class Store:
 
     # -- what changed since the last scan
 
-    def remember_seen(self, files: Iterable[Found]) -> int:
+    def remember_seen(self, files: Iterable[FoundFile]) -> int:
         """Lay down what a walk met, on disk, so that memory does not grow with the folder; how many they were."""
         self.database.execute("DROP TABLE IF EXISTS temp.seen")
         self.database.execute(
@@ -117,7 +117,7 @@ class Store:
         count: int = self.database.execute("SELECT count(*) FROM seen").fetchone()[0]
         return count
 
-    def plan_reading(self, root: Root, readers: tuple[str, ...]) -> int:
+    def plan_reading(self, root: CorpusRoot, readers: tuple[str, ...]) -> int:
         """Choose what of the seen must be read: new, changed, back again, or refused for a cause that is gone."""
         marks = ", ".join("?" * len(readers))
         self.database.execute("DROP TABLE IF EXISTS temp.todo")
@@ -136,7 +136,7 @@ class Store:
         count: int = self.database.execute("SELECT count(*) FROM todo").fetchone()[0]
         return count
 
-    def jobs(self, root: Root, max_pixels: int) -> Iterator[Job]:
+    def jobs(self, root: CorpusRoot, max_pixels: int) -> Iterator[ReadJob]:
         """What `plan_reading` chose, page by page (writing goes on meanwhile)."""
         base = os.fsencode(root.path)
         last = 0
@@ -150,16 +150,16 @@ class Store:
             for last, path, sidecars, known in rows:
                 full = os.path.join(base, path)
                 beside = tuple(os.path.join(os.path.dirname(full), name) for name in sidecar_names(sidecars))
-                yield Job(last, full, beside, max_pixels, known)
+                yield ReadJob(last, full, beside, max_pixels, known)
 
-    def gone(self, root: Root, part: bytes) -> list[Gone]:
+    def gone(self, root: CorpusRoot, part: bytes) -> list[MissingFile]:
         """Files of earlier scans, in that part of the root, that this walk did not meet."""
         rows = self.database.execute(
             """SELECT id, path FROM files WHERE root = ? AND state <> 'deleted' AND (? = x'' OR path BETWEEN ? AND ?)
             AND NOT EXISTS (SELECT 1 FROM seen WHERE seen.path = files.path)""",
             (root.id, part, part + b"/", part + b"0"),  # "0" is the byte after "/"
         )
-        return [Gone(*row) for row in rows]
+        return [MissingFile(*row) for row in rows]
 
     def set_state(self, files: Iterable[int], state: str) -> None:
         with self.transaction():
@@ -167,16 +167,16 @@ class Store:
 
     # -- what was read; inside a transaction
 
-    def keep_same(self, root: Root, job: Job) -> None:
+    def keep_same(self, root: CorpusRoot, job: ReadJob) -> None:
         """Only the date changed, or the file is back."""
         self._put_file(root, job, job_reader=None)
 
-    def keep_refused(self, root: Root, job: Job, refused: Refused) -> None:
+    def keep_refused(self, root: CorpusRoot, job: ReadJob, refused: RefusedFile) -> None:
         file = self._put_file(root, job, refused.reader, refused.reason, refused.detail)
         self.database.execute("DELETE FROM pictures WHERE file = ?", (file,))
 
     def keep_picture(
-        self, root: Root, job: Job, reading: Reading, derive: Callable[[str], dict[str, Any]]
+        self, root: CorpusRoot, job: ReadJob, reading: PictureReading, derive: Callable[[str], dict[str, Any]]
     ) -> Literal["new", "changed", "moved"]:
         """Store a picture; `derive` gives the columns that follow from its id."""
         file = self._put_file(root, job, VERSION)
@@ -202,8 +202,8 @@ class Store:
 
     def _put_file(
         self,
-        root: Root,
-        job: Job,
+        root: CorpusRoot,
+        job: ReadJob,
         job_reader: str | None,
         reason: str | None = None,
         detail: str | None = None,
@@ -222,7 +222,7 @@ class Store:
         ).fetchone()[0]
         return file
 
-    def _free_id(self, root: Root, file: int) -> str:
+    def _free_id(self, root: CorpusRoot, file: int) -> str:
         """The path's id, or the next free one where another root or another spelling has it already."""
         path = self.database.execute("SELECT path FROM files WHERE id = ?", (file,)).fetchone()[0]
         wanted = picture_id(path)
@@ -240,7 +240,7 @@ class Store:
             id_ = f"{wanted}~{number}"
         return id_
 
-    def _take_over(self, root: Root, sha256: bytes, id_: str, file: int) -> str | None:
+    def _take_over(self, root: CorpusRoot, sha256: bytes, id_: str, file: int) -> str | None:
         """Move a picture whose file is gone, and whose bytes have turned up here; what people gave it, or None."""
         old = self.database.execute(
             """SELECT p.id, p.given, p.file FROM pictures AS p JOIN files AS f ON f.id = p.file
@@ -288,22 +288,22 @@ class Store:
         """Every picture's id, in order, page by page (writing may go on meanwhile)."""
         last = ""
         while rows := self.database.execute(
-            f"SELECT p.id {LIVING} AND p.id > ? ORDER BY p.id LIMIT ?", (last, _PAGE)
+            f"SELECT p.id {LIVE_PICTURES} AND p.id > ? ORDER BY p.id LIMIT ?", (last, _PAGE)
         ).fetchall():
             yield from (row[0] for row in rows)
             last = rows[-1][0]
 
     def first_and_last_year(self) -> tuple[int | None, int | None]:
         row = self.database.execute(
-            f"SELECT min(substr(p.taken_at, 1, 4)), max(substr(p.taken_at, 1, 4)) {LIVING}"
+            f"SELECT min(substr(p.taken_at, 1, 4)), max(substr(p.taken_at, 1, 4)) {LIVE_PICTURES}"
         ).fetchone()
         return (None, None) if row[0] is None else (int(row[0]), int(row[1]))
 
     def count_pictures(self) -> int:
-        count: int = self.database.execute(f"SELECT count(*) {LIVING}").fetchone()[0]
+        count: int = self.database.execute(f"SELECT count(*) {LIVE_PICTURES}").fetchone()[0]
         return count
 
-    def count_skipped(self, root: Root | None = None, part: bytes = b"") -> dict[str, int]:
+    def count_skipped(self, root: CorpusRoot | None = None, part: bytes = b"") -> dict[str, int]:
         """Files that gave no picture, by reason: of the workspace, or of a part of one root."""
         id_ = None if root is None else root.id
         rows = self.database.execute(
@@ -328,7 +328,7 @@ class Store:
         return ((picture_id(path), reason, detail) for path, reason, detail in rows)
 
 
-def _columns(reading: Reading) -> dict[str, Any]:
+def _columns(reading: PictureReading) -> dict[str, Any]:
     """The columns of `pictures` that come from the file itself."""
     facts = reading.facts
     return {
@@ -356,7 +356,7 @@ def _time_columns(taken_at: datetime | None) -> dict[str, Any]:
     return {"taken_at": taken_at.isoformat(), "taken_key": wall}
 
 
-def _extra(facts: Facts) -> dict[str, Any]:
+def _extra(facts: MetadataFacts) -> dict[str, Any]:
     known = {
         "lens": facts.lens,
         "title": facts.title,

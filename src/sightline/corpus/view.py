@@ -13,7 +13,7 @@ import orjson
 
 from sightline.corpus.names import file_uri
 from sightline.corpus.schema import FILE_NAME
-from sightline.corpus.store import Store
+from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
 from sightline.types import Corpus, Group, Json, Picture, Rights
 
@@ -26,14 +26,14 @@ def open_corpus(workspace: str | os.PathLike[str]) -> Corpus:
     path = Path(workspace).expanduser()
     if not (path / FILE_NAME).is_file():
         raise UserError(f"{path} holds no corpus.", f"make one with: sightline scan DIR --workspace {path}")
-    store = Store(path)
+    store = CorpusStore(path)
     return Corpus(name=path.resolve().name, pictures=StoredPictures(store), groups=StoredGroups(store))
 
 
 class StoredPictures(Mapping[str, Picture]):
     """Pictures by id, or by an id that they had before they were moved; in order of id."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CorpusStore) -> None:
         self._store = store
 
     def __getitem__(self, id_: str) -> Picture:
@@ -61,7 +61,7 @@ class StoredPictures(Mapping[str, Picture]):
 class StoredValues:
     """Every picture, in order of id, streamed."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CorpusStore) -> None:
         self._store = store
 
     def __iter__(self) -> Iterator[Picture]:
@@ -73,7 +73,7 @@ class StoredValues:
 class StoredGroups(Sequence[Group]):
     """Groups, in order of id."""
 
-    def __init__(self, store: Store) -> None:
+    def __init__(self, store: CorpusStore) -> None:
         self._store = store
 
     def __len__(self) -> int:

@@ -13,7 +13,7 @@ from sightline.corpus.metadata import sidecar
 
 
 @dataclass(frozen=True, slots=True)
-class Found:
+class FoundFile:
     """A file: its path under the root as the system's bytes, and what a change would change."""
 
     path: bytes
@@ -24,7 +24,7 @@ class Found:
 
 
 @dataclass(slots=True)
-class Walk:
+class FolderWalk:
     """Iterate it for the files; afterwards it knows what was passed over."""
 
     root: Path
@@ -36,10 +36,10 @@ class Walk:
     """Folders under the root that could not be looked into: what was in them is offline, not deleted."""
     _visited: set[tuple[int, int]] = field(default_factory=set)
 
-    def __iter__(self) -> Iterator[Found]:
+    def __iter__(self) -> Iterator[FoundFile]:
         yield from self._folder(self.part)
 
-    def _folder(self, under: bytes) -> Iterator[Found]:
+    def _folder(self, under: bytes) -> Iterator[FoundFile]:
         """`under` is the folder's path from the root, empty for the root itself."""
         here = os.path.join(os.fsencode(self.root), under) if under else os.fsencode(self.root)
         folders: list[bytes] = []
@@ -69,7 +69,7 @@ class Walk:
                 if self.hidden or not entry.name.startswith(b"."):
                     yield entry
 
-    def _files(self, here: bytes, under: bytes, sidecars: set[bytes]) -> Iterator[Found]:
+    def _files(self, here: bytes, under: bytes, sidecars: set[bytes]) -> Iterator[FoundFile]:
         unused = set(sidecars)
         names = {os.fsdecode(name) for name in sidecars}
         prefix = under + b"/" if under else b""
@@ -85,14 +85,14 @@ class Walk:
                     continue
                 beside = b""
                 if names:
-                    mine = [os.fsencode(name) for name in sidecar.find(os.fsdecode(entry.name), names)]
+                    mine = [os.fsencode(name) for name in sidecar.find_sidecars(os.fsdecode(entry.name), names)]
                     unused.difference_update(mine)
                     beside = _signature(here, mine)
-                yield Found(prefix + entry.name, found.st_size, found.st_mtime_ns, beside)
+                yield FoundFile(prefix + entry.name, found.st_size, found.st_mtime_ns, beside)
         for name in sorted(unused):  # A .json or .xmp that belongs to no picture is a file like any other.
             status = os.stat(os.path.join(here, name))
             if stat.S_ISREG(status.st_mode):
-                yield Found(prefix + name, status.st_size, status.st_mtime_ns, b"")
+                yield FoundFile(prefix + name, status.st_size, status.st_mtime_ns, b"")
 
     def _is_folder(self, entry: os.DirEntry[bytes]) -> bool:
         try:

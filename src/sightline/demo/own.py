@@ -1,4 +1,7 @@
-"""One's own pictures: scanned, embedded, looked at, searched, and shown on one page; the folder is only read."""
+"""`demo --pictures`: your own pictures scanned, embedded, searched, and shown on one page; the folder is only read.
+
+The demo writes to a folder of its own, and refuses one that holds anything else.
+"""
 
 from __future__ import annotations
 
@@ -10,20 +13,35 @@ from pathlib import Path
 from sightline.config import Config
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.corpus.view import open_corpus
-from sightline.demo.found import Found
 from sightline.demo.page import write_page
-from sightline.demo.places import own_folder
-from sightline.demo.seeing import Query, queries, reads_words, see
+from sightline.demo.vision import DemoFindings, DemoQuery, queries, reads_words, see
 from sightline.errors import UserError
-from sightline.io import PathLike
-from sightline.models.embedders.attempts import close
+from sightline.io import PathLike, write_whole
+from sightline.models.embedders.base import close
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.photos import Photos
 from sightline.models.protocols import Embedder
-from sightline.report.files import unique_slugs
-from sightline.search.find import search
-from sightline.search.results import Results
+from sightline.reports.sections import unique_slugs
+from sightline.retrieval.results import Results
+from sightline.retrieval.search import search
 from sightline.types import Corpus, Failure, Picture
+
+_MARK = ".sightline-demo"
+
+
+def own_folder(out: Path, seed: int) -> None:
+    """An empty folder, or one that an earlier demo with the same seed made; nobody else's."""
+    mark = out / _MARK
+    if out.exists() and (not out.is_dir() or (any(out.iterdir()) and not mark.is_file())):
+        raise UserError(f"{out} holds other things; the demo leaves it as it is.", "choose another place: --out DIR")
+    if mark.is_file() and mark.read_text("utf-8") != str(seed):
+        raise UserError(f"{out} holds a demo with another seed.", "choose another place: --out DIR")
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_whole(mark, str(seed).encode())
+    except OSError as error:
+        raise UserError(f"{out} can't be written: {error.strerror}.", "choose another place: --out DIR") from None
+
 
 MOST = 1000
 """Files that are taken when nobody says how many."""
@@ -37,7 +55,7 @@ class OwnDemo:
 
     page: Path
     workspace: Path
-    found: Found
+    found: DemoFindings
 
 
 def run_own_demo(
@@ -72,7 +90,7 @@ def run_own_demo(
     finally:
         close(embedder)
     groups = tuple(corpus.groups_of("duplicate") + corpus.groups_of("burst") + corpus.groups_of("event"))
-    found = Found(
+    found = DemoFindings(
         root=root,
         scanned=scanned,
         limit=limit,
@@ -87,7 +105,7 @@ def run_own_demo(
     return OwnDemo(write_page(found, out / "pictures.html"), workspace, found)
 
 
-def _search(query: Query, root: Path, embedder: Embedder, workspace: Path, config: Config, limit: int) -> Results:
+def _search(query: DemoQuery, root: Path, embedder: Embedder, workspace: Path, config: Config, limit: int) -> Results:
     return search(query.text, root, k=_HITS, embedder=embedder, workspace=workspace, config=config, limit=limit)
 
 

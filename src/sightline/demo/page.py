@@ -7,15 +7,23 @@ from itertools import islice
 from pathlib import Path
 
 from sightline import __version__
-from sightline.demo.found import Found
-from sightline.demo.looking import Thumbnails
-from sightline.demo.seeing import Query, Seen
+from sightline.demo.vision import DemoFindings, DemoQuery, RecognizedPicture, Thumbnails
 from sightline.english import counted, listed
-from sightline.report.blocks import Block, Chapter, Facts, Notes, Page, Paragraph, Part, Pictures, Shown
-from sightline.report.html import to_html
-from sightline.report.output import write_files
-from sightline.report.words import short
-from sightline.search.results import Hit
+from sightline.reports.blocks import (
+    Block,
+    Chapter,
+    FactsBlock,
+    NotesBlock,
+    PagePart,
+    Paragraph,
+    PicturesBlock,
+    ReportPage,
+    Thumbnail,
+)
+from sightline.reports.html import to_html
+from sightline.reports.output import write_files
+from sightline.reports.text import short
+from sightline.retrieval.results import Hit
 from sightline.types import Group, GroupKind, Picture
 
 _NAME = 22
@@ -38,21 +46,21 @@ _ABOUT_SEARCH = (
 )
 
 
-def write_page(found: Found, path: Path) -> Path:
+def write_page(found: DemoFindings, path: Path) -> Path:
     """The page as one HTML file, whole or not at all; its path."""
     write_files({path: to_html(_page(found, Thumbnails())).encode()})
     return path
 
 
-def _page(found: Found, small: Thumbnails) -> Page:
+def _page(found: DemoFindings, small: Thumbnails) -> ReportPage:
     scanned = found.scanned
     chapters = [
-        Chapter("The folder", "folder", [Part("", _folder(found))]),
-        Chapter("What is seen", "seen", [Part("", _seen(found, small))]),
-        Chapter("What words find", "found", [Part("", [Paragraph(_ABOUT_SEARCH)]), *_searches(found, small)]),
+        Chapter("The folder", "folder", [PagePart("", _folder(found))]),
+        Chapter("What is seen", "seen", [PagePart("", _seen(found, small))]),
+        Chapter("What words find", "found", [PagePart("", [Paragraph(_ABOUT_SEARCH)]), *_searches(found, small)]),
         Chapter("What belongs together", "groups", list(_groups(found, small))),
     ]
-    return Page(
+    return ReportPage(
         title=f"First look at {found.root.name or found.root}",
         subtitle=counted(scanned.pictures, "picture") + ("; none left this machine" if found.stayed_here else ""),
         chapters=chapters,
@@ -60,7 +68,7 @@ def _page(found: Found, small: Thumbnails) -> Page:
     )
 
 
-def _folder(found: Found) -> list[Block]:
+def _folder(found: DemoFindings) -> list[Block]:
     scanned = found.scanned
     facts = [("Folder", str(found.root)), ("Pictures", f"{scanned.pictures:,}")]
     if scanned.first_year is not None:
@@ -73,24 +81,24 @@ def _folder(found: Found) -> list[Block]:
             facts.append((name, ", ".join(f"{count:,} {reason}" for reason, count in reasons.items())))
     for _, results in found.searches[:1]:
         facts.append(("Embedded by", f"{results.embedder} ({results.revision})"))
-    blocks: list[Block] = [Facts(facts)]
+    blocks: list[Block] = [FactsBlock(facts)]
     if found.limited:
-        blocks.append(Notes([f"Only the first {found.limit:,} files were taken; --limit takes more."]))
+        blocks.append(NotesBlock([f"Only the first {found.limit:,} files were taken; --limit takes more."]))
     return blocks
 
 
-def _seen(found: Found, small: Thumbnails) -> list[Block]:
+def _seen(found: DemoFindings, small: Thumbnails) -> list[Block]:
     about: list[Block] = [Paragraph(_ABOUT_SEEING)]
     if found.unread:
         unread = f"{counted(found.unread, 'picture')} could be scanned, and then not be read."
-        about.append(Notes([unread], warning=True))
+        about.append(NotesBlock([unread], warning=True))
     if not found.reads_words:
         about.append(Paragraph("Words in the pictures were not read: pip install 'sightline[ocr]' adds that."))
-    shown = [Shown(small(one.picture), _name(one.picture), list(_about(one))) for one in found.seen]
-    return [*about, Pictures(shown)]
+    shown = [Thumbnail(small(one.picture), _name(one.picture), list(_about(one))) for one in found.seen]
+    return [*about, PicturesBlock(shown)]
 
 
-def _about(one: Seen) -> Iterator[str]:
+def _about(one: RecognizedPicture) -> Iterator[str]:
     sure, guesses = (
         ", ".join(f"{tag} {chance:.2f}" for tag, chance in islice(found.items(), 3))
         for found in (one.tags, one.guesses)
@@ -102,25 +110,25 @@ def _about(one: Seen) -> Iterator[str]:
         yield short(f"“{' '.join(one.words)}”", 80)
 
 
-def _searches(found: Found, small: Thumbnails) -> Iterator[Part]:
+def _searches(found: DemoFindings, small: Thumbnails) -> Iterator[PagePart]:
     for query, results in found.searches:
         source = f"Seen in {query.seen_in} with a confidence of {query.confidence:.2f}."
         about = Paragraph(
             source if query.seen_in else "Not from what was seen: too little was sure enough to be named."
         )
-        yield Part(f"“{query.text}”", [about, Pictures([_hit(query, hit, small) for hit in results.hits])])
+        yield PagePart(f"“{query.text}”", [about, PicturesBlock([_hit(query, hit, small) for hit in results.hits])])
 
 
-def _hit(query: Query, hit: Hit, small: Thumbnails) -> Shown:
+def _hit(query: DemoQuery, hit: Hit, small: Thumbnails) -> Thumbnail:
     mark = "seen here" if hit.picture.id == query.seen_in else ""
-    return Shown(small(hit.picture), _name(hit.picture), [f"score {hit.score:.3f}"], mark)
+    return Thumbnail(small(hit.picture), _name(hit.picture), [f"score {hit.score:.3f}"], mark)
 
 
-def _groups(found: Found, small: Thumbnails) -> Iterator[Part]:
+def _groups(found: DemoFindings, small: Thumbnails) -> Iterator[PagePart]:
     for kind, (title, most) in _GROUPS.items():
         groups = [group for group in found.groups if group.kind == kind]
         if not groups:
-            yield Part(title, [Paragraph("None was found.")])
+            yield PagePart(title, [Paragraph("None was found.")])
             continue
         several = [group for group in groups if len(group.pictures) > 1]
         largest = sorted(several, key=lambda group: -len(group.pictures))[:most]
@@ -130,14 +138,14 @@ def _groups(found: Found, small: Thumbnails) -> Iterator[Part]:
         blocks: list[Block] = [Paragraph(f"{counted(len(groups), 'group')}{shown}.")]
         for group in largest:
             blocks += _group(group, found.pictures, small)
-        yield Part(title, blocks)
+        yield PagePart(title, blocks)
 
 
 def _group(group: Group, pictures: Mapping[str, Picture], small: Thumbnails) -> list[Block]:
     members = [pictures[id_] for id_ in group.pictures]
     about = f"{counted(len(members), 'picture')}{_when(members)}"
-    shown = [Shown(small(picture), _name(picture)) for picture in members[:_MEMBERS]]
-    return [Paragraph(about), Pictures(shown)]
+    shown = [Thumbnail(small(picture), _name(picture)) for picture in members[:_MEMBERS]]
+    return [Paragraph(about), PicturesBlock(shown)]
 
 
 def _when(members: Sequence[Picture]) -> str:

@@ -1,12 +1,12 @@
 """Who answers: chat models and embedders behind two protocols."""
 
-from sightline.models.names import leaves_machine, parse_name
-from sightline.models.opening import open_transport
 from sightline.models.protocols import ChatModel, Embedder, Outcome, Pixels, Transport, Vectors
+from sightline.models.providers import leaves_machine, parse_name
 from sightline.models.scripted import ScriptedModel
-from sightline.models.settings import WireSettings
-from sightline.models.structured import Structured, ask_structured
+from sightline.models.structured_output import Structured, ask_structured
 from sightline.models.thinking import Thinking, split_thinking
+from sightline.models.transport_factory import open_transport
+from sightline.models.wire_settings import WireSettings
 
 __all__ = [
     "ChatModel",

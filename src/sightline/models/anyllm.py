@@ -15,16 +15,13 @@ from pydantic import ValidationError
 
 from sightline.config.section import Hidden
 from sightline.errors import MissingExtraError, UserError, nearest
-from sightline.models.failures import Scrubber, clip, failure
-from sightline.models.http_errors import Told, retry_after, status_failure
-from sightline.models.keys import missing_key
-from sightline.models.names import ModelName, wire_model
+from sightline.models.failures import ErrorBody, Scrubber, clip, failure, retry_after, status_failure
 from sightline.models.openai_chat import as_json, build_chat, read_chat
-from sightline.models.picture_box import PictureBox
-from sightline.models.picture_limits import limit_of
+from sightline.models.picture_cache import PictureCache
 from sightline.models.protocols import Outcome
-from sightline.models.said import judge
-from sightline.models.settings import WireSettings
+from sightline.models.providers import ModelName, missing_key, wire_model
+from sightline.models.replies import check_reply
+from sightline.models.wire_settings import WireSettings, limit_of
 from sightline.types import ChatRequest, Failure
 
 # The exceptions of any-llm, by name: the package is not imported before it is needed.
@@ -67,7 +64,7 @@ class AnyLLMTransport:
         self._structured = settings.structured or "native"
         self.wire = settings.fingerprint(name.provider)
         self._scrub = Scrubber([key.get_secret_value()] if key else [])
-        self._pictures = PictureBox.shared(
+        self._pictures = PictureCache.shared(
             settings.picture_limit or limit_of(self._provider),
             folder=settings.picture_folder,
             memory_bytes=settings.picture_memory,
@@ -123,7 +120,7 @@ class AnyLLMTransport:
         said = read_chat(payload)
         if said is None:
             return Outcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"))
-        return judge(said, request, seconds)
+        return check_reply(said, request, seconds)
 
     def _failed(self, error: Exception, request: ChatRequest) -> Outcome:
         asked = self._asked(request)
@@ -136,7 +133,7 @@ class AnyLLMTransport:
             kind = "unsupported" if isinstance(error, NotImplementedError) else "bad-request"
         if isinstance(status, int) and status >= 300 and type(error).__name__ not in _SAYS_WHY:
             codes = [getattr(error, field, None) for field in ("code", "error_type")]
-            told = Told(words, tuple(code.lower() for code in codes if isinstance(code, str)))
+            told = ErrorBody(words, tuple(code.lower() for code in codes if isinstance(code, str)))
             return Outcome(status_failure(status, told, asked), status, _wait(error))
         cause = getattr(error, "original_exception", None)
         if kind == "server-error":

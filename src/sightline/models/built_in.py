@@ -13,9 +13,9 @@ from typing import Any
 from sightline import plugins
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.models.names import ModelName
 from sightline.models.protocols import Pixels, Transport
-from sightline.models.settings import WireSettings
+from sightline.models.providers import ModelName
+from sightline.models.wire_settings import WireSettings
 from sightline.types import Json
 
 _PROVIDER = "builtin/"

@@ -1,9 +1,19 @@
-"""The names of what can go wrong with a call, which of them may pass, and secrets kept out of their words."""
+"""The failures of a call by name: which of them may pass, and the one behind a server's refusal.
+
+Secrets are kept out of their messages.
+"""
 
 from __future__ import annotations
 
+import math
 import re
-from collections.abc import Iterable
+from collections.abc import Iterable, Mapping
+from dataclasses import dataclass
+from datetime import UTC, datetime
+from email.utils import parsedate_to_datetime
+from typing import Any
+
+import orjson
 
 from sightline.types import Failure
 
@@ -79,3 +89,211 @@ def _without_beginning(text: str, secret: str) -> str:
     for length in range(len(secret) - 1, _SHORTEST_SECRET - 1, -1):
         text = text.replace(f"{secret[:length]}…", "***…")
     return text
+
+
+_BY_STATUS = {
+    401: "auth",
+    402: "no-credit",
+    404: "unknown-model",
+    408: "timeout",
+    409: "server-error",
+    425: "server-error",
+    429: "rate-limited",
+    503: "overloaded",
+    504: "timeout",
+    529: "overloaded",
+}
+# Codes and types that say more than the status, in the words of OpenAI, Anthropic, OpenRouter, vLLM and others.
+_BY_CODE = {
+    "insufficient_quota": "no-credit",
+    "billing_hard_limit_reached": "no-credit",
+    "billing_not_active": "no-credit",
+    "insufficient_funds": "no-credit",
+    "credit_balance_too_low": "no-credit",
+    "rate_limit_exceeded": "rate-limited",
+    "rate_limit_error": "rate-limited",
+    "overloaded_error": "overloaded",
+    "server_error": "server-error",
+    "invalid_api_key": "auth",
+    "authentication_error": "auth",
+    "permission_error": "auth",
+    "model_not_found": "unknown-model",
+    "not_found_error": "unknown-model",
+    "deploymentnotfound": "unknown-model",
+    "content_filter": "content-filter",
+    "content_policy_violation": "content-filter",
+    "image_content_policy_violation": "content-filter",
+    "moderation_blocked": "content-filter",
+    "bio_policy": "content-filter",
+    "misalignment_policy_violation": "content-filter",
+    "invalid_image": "bad-picture",
+    "invalid_image_format": "bad-picture",
+    "invalid_base64_image": "bad-picture",
+    "invalid_image_url": "bad-picture",
+    "invalid_image_mode": "bad-picture",
+    "image_too_large": "bad-picture",
+    "image_too_small": "bad-picture",
+    "image_parse_error": "bad-picture",
+    "image_file_too_large": "bad-picture",
+    "unsupported_image_media_type": "bad-picture",
+    "empty_image_file": "bad-picture",
+    "failed_to_download_image": "bad-picture",
+    "image_file_not_found": "bad-picture",
+}
+# Servers whose codes say nothing say it in words.
+_BY_WORDS = (
+    (re.compile(r"credit balance is too low|exceeded your current quota|insufficient credits", re.I), "no-credit"),
+    (re.compile(r"api key not valid|invalid api key|incorrect api key", re.I), "auth"),
+    (re.compile(r"model\b.{0,80}\b(?:not found|does not exist|is not available)", re.I | re.S), "unknown-model"),
+)
+# A 403 comes for many reasons: only one that speaks of who asks is about the key.
+_ABOUT_KEY = re.compile(
+    r"\bkey\b|api.?key|\btoken\b|credential|authenticat|authori[sz]|permission|"
+    r"(?:no|not have|denied) access|access denied|account",
+    re.IGNORECASE,
+)
+_MODERATED = re.compile(r"moderat|flagged|content.?(?:filter|policy)|usage polic|safety|harmful", re.IGNORECASE)
+_HINTS = {
+    "no-credit": "add credit to the account, or use another model",
+    "unknown-model": "check the model's name and the address",
+}
+_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_LATEST = 24 * 3600.0
+
+
+@dataclass(frozen=True, slots=True)
+class ErrorBody:
+    """What an error body says: its words, and its codes in lower case."""
+
+    message: str
+    codes: tuple[str, ...] = ()
+
+
+def read_error(body: bytes) -> ErrorBody:
+    """The words of an error body, whatever its shape: an OpenAI error object, `detail`, a page, or plain text."""
+    if is_html(body):
+        title = _TITLE.search(body[:20_000])
+        return ErrorBody(f"an HTML page: {_decoded(title[1])}" if title else "an HTML page")
+    try:
+        payload = orjson.loads(body)
+    except orjson.JSONDecodeError:
+        return ErrorBody(_decoded(body[:2000]))
+    return read_error_payload(payload)
+
+
+def read_error_payload(payload: Any) -> ErrorBody:
+    """The same, of a body that is already read."""
+    if not isinstance(payload, dict):
+        return ErrorBody(clip(str(payload)))
+    error = payload.get("error", payload)
+    if isinstance(error, str):
+        return ErrorBody(error)
+    if not isinstance(error, dict):
+        return ErrorBody(clip(str(error)))
+    words = error.get("message") or error.get("detail") or error.get("msg") or ""
+    if isinstance(words, list | dict):
+        words = orjson.dumps(words).decode()
+    codes = tuple(str(error[name]).lower() for name in ("code", "type", "status") if error.get(name) is not None)
+    return ErrorBody(str(words), codes)
+
+
+def is_html(body: bytes) -> bool:
+    """Does the body look like a web page?"""
+    if body.startswith(b"{"):  # As nearly all do.
+        return False
+    start = body[:256].lstrip().lower()
+    return start.startswith((b"<!doctype", b"<html", b"<head", b"<body"))
+
+
+def status_failure(status: int, told: ErrorBody, asked: str, about_key: str = "check the key") -> Failure:
+    """The failure behind an answer that is no success; `asked` says who was asked for what.
+
+    `about_key` is what to do about a key that is refused.
+    """
+    kind = _kind(status, told)
+    words = clip(told.message) or "no reason given"
+    if status == 413:
+        words += " (the request is too large: fewer or smaller pictures help)"
+    elif 300 <= status < 400:
+        words = "the server points elsewhere, which is not followed; give the address itself"
+    hint = about_key if kind == "auth" else _HINTS.get(kind, "")
+    return failure(kind, f"{asked}: HTTP {status}, {words}{f'; {hint}' if hint else ''}")
+
+
+def _kind(status: int, told: ErrorBody) -> str:
+    if status < 500 or status == 503:
+        for code in told.codes:
+            if code in _BY_CODE:
+                return _BY_CODE[code]
+        for pattern, kind in _BY_WORDS:
+            if pattern.search(told.message):
+                return kind
+    if status == 403:
+        return _forbidden(told)
+    if status in _BY_STATUS:
+        return _BY_STATUS[status]
+    return "server-error" if status >= 500 else "bad-request"
+
+
+def _forbidden(told: ErrorBody) -> str:
+    words = " ".join((told.message, *told.codes))
+    if _MODERATED.search(words):
+        return "content-filter"
+    return "auth" if _ABOUT_KEY.search(words) else "bad-request"
+
+
+def body_failure(payload: Any, asked: str) -> Failure | None:
+    """The failure in an answer that calls itself a success but holds an error object."""
+    error = payload.get("error") if isinstance(payload, dict) else None
+    if not error:
+        return None
+    told = read_error_payload(payload)
+    status = next((int(code) for code in told.codes if code.isdecimal() and 400 <= int(code) <= 599), None)
+    kind = _kind(status or 499, told)
+    if status is None and kind == "bad-request":
+        kind = "server-error" if "invalid" not in " ".join(told.codes) else "bad-request"
+    return failure(kind, f"{asked}: {clip(told.message) or 'an error with no reason given'}")
+
+
+def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
+    """Seconds to wait by the server's own word: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
+    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+        return min(milliseconds / 1000, _LATEST)
+    value = headers.get("retry-after")
+    if value is None:
+        return None
+    seconds = _number(value)
+    if seconds is None:
+        seconds = _until(value, headers.get("date"), now)
+    return None if seconds is None else min(seconds, _LATEST)
+
+
+def _until(value: str, server_date: str | None, now: datetime | None) -> float | None:
+    then = _date(value)
+    if then is None:
+        return None
+    # By the server's own clock where it told the time: ours may differ.
+    start = (_date(server_date) if server_date else None) or now or datetime.now(UTC)
+    return max(0.0, (then - start).total_seconds())
+
+
+def _date(value: str) -> datetime | None:
+    try:
+        found = parsedate_to_datetime(value)
+    except (ValueError, TypeError, IndexError, OverflowError):
+        return None
+    return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
+
+
+def _number(value: str | None) -> float | None:
+    if value is None:
+        return None
+    try:
+        number = float(value)
+    except ValueError:
+        return None
+    return number if math.isfinite(number) and number >= 0 else None
+
+
+def _decoded(text: bytes) -> str:
+    return clip(text.decode("utf-8", "replace"))

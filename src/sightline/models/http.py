@@ -1,14 +1,19 @@
-"""Models behind HTTP: one attempt at one call to an OpenAI-compatible server, on aiohttp."""
+"""Models behind HTTP: one attempt at one call to an OpenAI-compatible server, on aiohttp.
+
+Attempts that take too long are ended by one look at all of them now and then, instead of a timer for each.
+"""
 
 from __future__ import annotations
 
 import asyncio
 import errno
+import math
 import time
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from functools import lru_cache
-from typing import Any
+from types import TracebackType
+from typing import Any, Self
 
 import aiohttp
 import orjson
@@ -17,18 +22,97 @@ from yarl import URL
 
 from sightline.config.section import Hidden
 from sightline.models import openai_chat, openai_responses
-from sightline.models.deadline import Deadline
-from sightline.models.failures import Scrubber, clip, failure
-from sightline.models.http_errors import body_failure, is_html, read_error, retry_after, status_failure
-from sightline.models.keys import about_key
-from sightline.models.names import ModelName, leaves_machine, wire_model
-from sightline.models.picture_box import PictureBox, Sent
-from sightline.models.picture_limits import limit_of
+from sightline.models.failures import (
+    Scrubber,
+    body_failure,
+    clip,
+    failure,
+    is_html,
+    read_error,
+    retry_after,
+    status_failure,
+)
+from sightline.models.picture_cache import PictureCache, PreparedPictures
 from sightline.models.protocols import Outcome
-from sightline.models.said import Said, judge
-from sightline.models.settings import Api, WireSettings
-from sightline.models.usage import read_usage
+from sightline.models.providers import ModelName, about_key, leaves_machine, wire_model
+from sightline.models.replies import ReplyText, check_reply, read_usage
+from sightline.models.wire_settings import Api, WireSettings, limit_of
 from sightline.types import ChatReply, ChatRequest, Failure
+
+_LOOKS = 20
+"""Looks during the time that is allowed, so that nothing takes a twentieth longer; but one a second is enough."""
+
+
+class Deadline:
+    """`with deadline.watch(): await …` raises `TimeoutError` after so many seconds, or soon after; for one event loop.
+
+    So it does after `quiet` seconds in which nothing was `heard`; they count from when a connection must be there, if
+    that may take `connecting` seconds. With a thousand calls in flight, one timer for each costs a tenth of a call.
+    """
+
+    def __init__(self, seconds: float, quiet: float = math.inf, connecting: float = 0.0) -> None:
+        self._seconds, self._quiet, self.connecting = seconds, quiet, connecting
+        self._pause = min(1.0, seconds / _LOOKS, quiet / _LOOKS)
+        self._watched: set[_Watched] = set()
+        self._timer: asyncio.TimerHandle | None = None
+
+    def watch(self) -> _Watched:
+        """A context manager around one attempt."""
+        return _Watched(self)
+
+    def enter(self, watched: _Watched, loop: asyncio.AbstractEventLoop) -> None:
+        """One more to be watched."""
+        self._watched.add(watched)
+        if self._timer is None:
+            self._timer = loop.call_later(self._pause, self._look, loop)
+
+    def leave(self, watched: _Watched) -> None:
+        """It is over, in time or not."""
+        self._watched.discard(watched)
+
+    def _look(self, loop: asyncio.AbstractEventLoop) -> None:
+        now = loop.time()
+        began, heard = now - self._seconds, now - self._quiet
+        for watched in [one for one in self._watched if one.began <= began or one.heard_at <= heard]:
+            self._watched.remove(watched)
+            watched.end(was_quiet=watched.began > began)
+        self._timer = loop.call_later(self._pause, self._look, loop) if self._watched else None
+
+
+class _Watched:
+    """One attempt, and the task that makes it."""
+
+    __slots__ = ("_cancels", "_deadline", "_is_late", "_loop", "_task", "began", "heard_at", "was_quiet")
+
+    def __init__(self, deadline: Deadline) -> None:
+        self._deadline = deadline
+        self._is_late = self.was_quiet = False
+
+    def __enter__(self) -> Self:
+        self._loop = loop = asyncio.get_running_loop()
+        task = asyncio.current_task(loop)
+        assert task is not None
+        self._task, self._cancels = task, task.cancelling()
+        self.began = loop.time()
+        self.heard_at = self.began + self._deadline.connecting
+        self._deadline.enter(self, loop)
+        return self
+
+    def __exit__(self, kind: type[BaseException] | None, error: BaseException | None, at: TracebackType | None) -> None:
+        self._deadline.leave(self)
+        # If somebody else has cancelled the task as well, that is what it is told.
+        if self._is_late and self._task.uncancel() <= self._cancels and kind is asyncio.CancelledError:
+            raise TimeoutError from error
+
+    def heard(self) -> None:
+        """Something came."""
+        self.heard_at = self._loop.time()
+
+    def end(self, *, was_quiet: bool = False) -> None:
+        """Its time is over."""
+        self._is_late, self.was_quiet = True, was_quiet
+        self._task.cancel()
+
 
 _JSON = {"Content-Type": "application/json", "Accept": "application/json"}
 _KEPT_OUT = frozenset({"set-cookie"})
@@ -56,12 +140,12 @@ class HttpTransport:
         self._max_tokens = settings.max_tokens_field or name.provider.max_tokens
         self._key = key
         self._url = _address(endpoint, openai_chat.PATH if api == "chat" else openai_responses.PATH)
-        self._read: Callable[[Mapping[str, Any]], Said | None] = (
+        self._read: Callable[[Mapping[str, Any]], ReplyText | None] = (
             openai_chat.read_chat if api == "chat" else openai_responses.read_responses
         )
         secrets = [] if key is None else [key.get_secret_value()]
         self._scrub = Scrubber([*secrets, *settings.headers.values()])
-        self._pictures = PictureBox.shared(
+        self._pictures = PictureCache.shared(
             settings.picture_limit or limit_of(name.provider.name),
             folder=settings.picture_folder,
             memory_bytes=settings.picture_memory,
@@ -102,7 +186,7 @@ class HttpTransport:
         if said is None:
             paid = ChatReply("", usage=read_usage(payload.get("usage")))
             return Outcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"), partial=paid)
-        outcome = judge(said, request, seconds)
+        outcome = check_reply(said, request, seconds)
         if isinstance(outcome.result, Failure):
             return replace(outcome, result=replace(outcome.result, message=self._scrub(outcome.result.message)))
         return outcome
@@ -116,7 +200,7 @@ class HttpTransport:
 
     # --- the request ---------------------------------------------------------------------------------------
 
-    def _build(self, request: ChatRequest, pictures: Sent) -> dict[str, Any] | Failure:
+    def _build(self, request: ChatRequest, pictures: PreparedPictures) -> dict[str, Any] | Failure:
         if self._settings.extra:
             request = replace(request, extra={**self._settings.extra, **request.extra})
         model = wire_model(request.model, self._name.provider.name)

@@ -16,13 +16,12 @@ from PIL import Image
 
 from sightline.errors import MissingExtraError
 from sightline.models.failures import clip, failure
-from sightline.models.names import ModelName
 from sightline.models.openai_chat import describe_tool, schema_in_words
-from sightline.models.picture_box import PictureBox, Sent
-from sightline.models.picture_limits import limit_of
+from sightline.models.picture_cache import PictureCache, PreparedPictures
 from sightline.models.protocols import Outcome
-from sightline.models.said import Said, judge
-from sightline.models.settings import WireSettings
+from sightline.models.providers import ModelName
+from sightline.models.replies import ReplyText, check_reply
+from sightline.models.wire_settings import WireSettings, limit_of
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Usage
 
 _DEFAULT_MAX_TOKENS = 1024
@@ -58,7 +57,7 @@ class TransformersTransport:
         self.wire = settings.fingerprint(name.provider)
         self._device = device
         self._local_only = local_only
-        self._pictures = PictureBox(
+        self._pictures = PictureCache(
             settings.picture_limit or limit_of("transformers"), folder=settings.picture_folder, allow_web=False
         )
         self._lock = threading.Lock()
@@ -97,7 +96,7 @@ class TransformersTransport:
         tokenizer = getattr(processor, "tokenizer", processor)
         return _Loaded(torch, transformers, model.to(device).eval(), processor, tokenizer)
 
-    def _generate(self, request: ChatRequest, pictures: Sent, stop: threading.Event) -> Outcome:
+    def _generate(self, request: ChatRequest, pictures: PreparedPictures, stop: threading.Event) -> Outcome:
         started = time.perf_counter()
         with self._lock:
             if stop.is_set():
@@ -108,7 +107,7 @@ class TransformersTransport:
                 said = _reply(self._loaded, request, pictures, stop)
             except (ValueError, RuntimeError, TypeError, KeyError, IndexError) as error:
                 return Outcome(failure("server-error", f"{self._name}: {type(error).__name__}: {clip(str(error))}"))
-        return judge(said, request, time.perf_counter() - started)
+        return check_reply(said, request, time.perf_counter() - started)
 
 
 def _import(name: str) -> tuple[Any, Any]:
@@ -118,7 +117,7 @@ def _import(name: str) -> tuple[Any, Any]:
         raise MissingExtraError(name, "transformers") from None
 
 
-def _reply(loaded: _Loaded, request: ChatRequest, pictures: Sent, stop: threading.Event) -> Said:
+def _reply(loaded: _Loaded, request: ChatRequest, pictures: PreparedPictures, stop: threading.Event) -> ReplyText:
     torch, tokenizer = loaded.torch, loaded.tokenizer
     messages = [_message(message, pictures) for message in request.messages]
     if request.schema is not None:
@@ -140,7 +139,7 @@ def _reply(loaded: _Loaded, request: ChatRequest, pictures: Sent, stop: threadin
         out = loaded.model.generate(**inputs, **_sampling(loaded, request), **_stopping(loaded, request, stop))
     made = out[0, length:]
     text = tokenizer.decode(made, skip_special_tokens=True)
-    return Said(
+    return ReplyText(
         text=_before(text, request.stop),
         finish=_finish(loaded, request, made, stop),
         model=loaded.model.config._name_or_path,
@@ -181,7 +180,7 @@ def _finish(loaded: _Loaded, request: ChatRequest, made: Any, stop: threading.Ev
     return "length" if made.shape[0] >= longest and not ended and not stopped else "stop"
 
 
-def _message(message: Message, pictures: Sent) -> dict[str, Any]:
+def _message(message: Message, pictures: PreparedPictures) -> dict[str, Any]:
     content = [
         {"type": "text", "text": part} if isinstance(part, str) else _picture(part, pictures)
         for part in message.content
@@ -203,7 +202,7 @@ def _arguments(text: str) -> Any:
         return text
 
 
-def _picture(part: ImagePart, pictures: Sent) -> dict[str, Any]:
+def _picture(part: ImagePart, pictures: PreparedPictures) -> dict[str, Any]:
     return {"type": "image", "image": Image.open(io.BytesIO(pictures[id(part)].data)).convert("RGB")}
 
 

@@ -15,13 +15,12 @@ import orjson
 
 from sightline.errors import UserError
 from sightline.models.failures import clip, failure
-from sightline.models.names import ModelName
 from sightline.models.openai_chat import as_json, build_chat
-from sightline.models.picture_box import PictureBox
-from sightline.models.picture_limits import limit_of
+from sightline.models.picture_cache import PictureCache
 from sightline.models.protocols import Outcome
-from sightline.models.said import Said, finish_word, judge
-from sightline.models.settings import WireSettings
+from sightline.models.providers import ModelName
+from sightline.models.replies import ReplyText, check_reply, finish_reason
+from sightline.models.wire_settings import WireSettings, limit_of
 from sightline.types import ChatRequest, Failure, Usage
 
 _UNSUPPORTED = ("tools", "tool_choice", "reasoning_effort")
@@ -44,7 +43,7 @@ class VllmTransport:
         self._name = name
         self._settings = settings = settings or WireSettings()
         self.wire = settings.fingerprint(name.provider)
-        self._pictures = PictureBox(settings.picture_limit or limit_of("vllm-local"), allow_web=False)
+        self._pictures = PictureCache(settings.picture_limit or limit_of("vllm-local"), allow_web=False)
         try:
             self._vllm = importlib.import_module("vllm")
         except ImportError:
@@ -82,7 +81,7 @@ class VllmTransport:
             return Outcome(failure("timeout", f"{self._name}: not done within {self._settings.total_seconds:g} s"))
         except RuntimeError as error:
             return Outcome(failure("server-error", f"{self._name}: {clip(str(error))}"))
-        return judge(_said(output), request, time.perf_counter() - started)
+        return check_reply(_said(output), request, time.perf_counter() - started)
 
     async def close(self) -> None:
         """Let what is running end, and let go of the engine."""
@@ -132,11 +131,11 @@ def _settle(jobs: list[_Job], results: list[Any]) -> None:
             job.done.set_result(result)
 
 
-def _said(output: Any) -> Said:
+def _said(output: Any) -> ReplyText:
     made = output.outputs[0]
-    return Said(
+    return ReplyText(
         text=made.text,
-        finish=finish_word(made.finish_reason),
+        finish=finish_reason(made.finish_reason),
         usage=Usage(
             input=len(output.prompt_token_ids or ()),
             cached=getattr(output, "num_cached_tokens", None) or 0,

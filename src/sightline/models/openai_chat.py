@@ -8,12 +8,11 @@ from typing import Any
 import orjson
 
 from sightline.models.failures import failure
-from sightline.models.names import MaxTokens
-from sightline.models.picture_box import Sent
-from sightline.models.said import Said, finish_word
-from sightline.models.schemas import is_strict_cached
-from sightline.models.settings import Structure
-from sightline.models.usage import read_usage
+from sightline.models.json_schema import is_strict_cached
+from sightline.models.picture_cache import PreparedPictures
+from sightline.models.providers import MaxTokens
+from sightline.models.replies import ReplyText, finish_reason, read_usage
+from sightline.models.wire_settings import Structure
 from sightline.types import ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec
 
 PATH = "/chat/completions"
@@ -22,7 +21,7 @@ PATH = "/chat/completions"
 def build_chat(
     request: ChatRequest,
     model: str,
-    pictures: Sent,
+    pictures: PreparedPictures,
     *,
     max_tokens_field: MaxTokens = "max_completion_tokens",
     structured: Structure = "native",
@@ -99,7 +98,9 @@ def _tool_choice(choice: str) -> str | dict[str, Any]:
     return {"type": "function", "function": {"name": choice}}
 
 
-def chat_messages(request: ChatRequest, pictures: Sent, structured: Structure = "native") -> list[dict[str, Any]]:
+def chat_messages(
+    request: ChatRequest, pictures: PreparedPictures, structured: Structure = "native"
+) -> list[dict[str, Any]]:
     """All messages, in order; a tool's pictures follow its words as the user's, because tools may send only text."""
     out: list[dict[str, Any]] = []
     waiting: list[dict[str, Any]] = []
@@ -119,7 +120,7 @@ def chat_messages(request: ChatRequest, pictures: Sent, structured: Structure = 
     return out
 
 
-def _message(message: Message, pictures: Sent) -> dict[str, Any]:
+def _message(message: Message, pictures: PreparedPictures) -> dict[str, Any]:
     out: dict[str, Any] = {"role": message.role, "content": _content(message.content, pictures)}
     if message.tool_calls:
         out["content"] = out["content"] or None
@@ -130,7 +131,7 @@ def _message(message: Message, pictures: Sent) -> dict[str, Any]:
     return out
 
 
-def _content(content: Sequence[str | ImagePart], pictures: Sent) -> str | list[dict[str, Any]]:
+def _content(content: Sequence[str | ImagePart], pictures: PreparedPictures) -> str | list[dict[str, Any]]:
     if len(content) == 1 and isinstance(content[0], str):
         return content[0]
     if not content:
@@ -138,7 +139,7 @@ def _content(content: Sequence[str | ImagePart], pictures: Sent) -> str | list[d
     return [{"type": "text", "text": part} if isinstance(part, str) else _picture(part, pictures) for part in content]
 
 
-def _picture(part: ImagePart, pictures: Sent) -> dict[str, Any]:
+def _picture(part: ImagePart, pictures: PreparedPictures) -> dict[str, Any]:
     picture: dict[str, Any] = {"url": orjson.Fragment(pictures[id(part)].url)}
     if part.detail != "auto":
         picture["detail"] = part.detail
@@ -149,7 +150,7 @@ def _words(message: Message) -> str:
     return "".join(part for part in message.content if isinstance(part, str))
 
 
-def _tool_pictures(message: Message, pictures: Sent) -> list[dict[str, Any]]:
+def _tool_pictures(message: Message, pictures: PreparedPictures) -> list[dict[str, Any]]:
     """The pictures of a tool's answer, each after the words that stood before it there: mostly its name."""
     found: list[dict[str, Any]] = []
     before = ""
@@ -164,7 +165,7 @@ def _tool_pictures(message: Message, pictures: Sent) -> list[dict[str, Any]]:
 # --- replies -----------------------------------------------------------------------------------------------
 
 
-def read_chat(payload: Mapping[str, Any]) -> Said | None:
+def read_chat(payload: Mapping[str, Any]) -> ReplyText | None:
     """What a reply says, whatever a server leaves out; None when there is no choice in it."""
     choices = payload.get("choices")
     choice = choices[0] if isinstance(choices, list) and choices else None
@@ -174,12 +175,12 @@ def read_chat(payload: Mapping[str, Any]) -> Said | None:
     message = message if isinstance(message, dict) else {"content": choice.get("text")}
     text, thinking = _parts(message.get("content"))
     model = payload.get("model")
-    return Said(
+    return ReplyText(
         text=text,
         thinking=thinking or _reasoning(message),
         tool_calls=_tool_calls(message.get("tool_calls")),
         refusal=_text(message.get("refusal")),
-        finish=finish_word(choice.get("finish_reason")),
+        finish=finish_reason(choice.get("finish_reason")),
         model=model if isinstance(model, str) else None,
         usage=read_usage(payload.get("usage")),
     )

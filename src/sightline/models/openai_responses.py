@@ -9,17 +9,16 @@ import orjson
 
 from sightline.models.failures import failure
 from sightline.models.openai_chat import add_extra, as_json_text, describe_schema, describe_tool, schema_in_words
-from sightline.models.picture_box import Sent
-from sightline.models.said import Said, finish_word
-from sightline.models.settings import Structure
-from sightline.models.usage import read_usage
+from sightline.models.picture_cache import PreparedPictures
+from sightline.models.replies import ReplyText, finish_reason, read_usage
+from sightline.models.wire_settings import Structure
 from sightline.types import ChatRequest, Failure, ImagePart, Message, ToolCall
 
 PATH = "/responses"
 
 
 def build_responses(
-    request: ChatRequest, model: str, pictures: Sent, *, structured: Structure = "native"
+    request: ChatRequest, model: str, pictures: PreparedPictures, *, structured: Structure = "native"
 ) -> dict[str, Any] | Failure:
     """The body, with every parameter that is set and no other; what the API has no word for is a failure."""
     missing = [name for name, value in (("seed", request.seed), ("stop", request.stop or None)) if value is not None]
@@ -50,7 +49,7 @@ def _tool_choice(choice: str) -> str | dict[str, Any]:
     return choice if choice in ("auto", "none", "required") else {"type": "function", "name": choice}
 
 
-def _input(request: ChatRequest, pictures: Sent, structured: Structure) -> Iterator[dict[str, Any]]:
+def _input(request: ChatRequest, pictures: PreparedPictures, structured: Structure) -> Iterator[dict[str, Any]]:
     for message in request.messages:
         if message.role == "tool":
             yield {
@@ -67,7 +66,7 @@ def _input(request: ChatRequest, pictures: Sent, structured: Structure) -> Itera
         yield {"role": "user", "content": schema_in_words(request)}
 
 
-def _content(message: Message, pictures: Sent) -> str | list[dict[str, Any]]:
+def _content(message: Message, pictures: PreparedPictures) -> str | list[dict[str, Any]]:
     content = message.content
     if len(content) == 1 and isinstance(content[0], str):
         return content[0]
@@ -75,7 +74,7 @@ def _content(message: Message, pictures: Sent) -> str | list[dict[str, Any]]:
     return [{"type": kind, "text": part} if isinstance(part, str) else _picture(part, pictures) for part in content]
 
 
-def _output(message: Message, pictures: Sent) -> str | list[dict[str, Any]]:
+def _output(message: Message, pictures: PreparedPictures) -> str | list[dict[str, Any]]:
     if all(isinstance(part, str) for part in message.content):
         return "".join(part for part in message.content if isinstance(part, str))
     return [
@@ -84,7 +83,7 @@ def _output(message: Message, pictures: Sent) -> str | list[dict[str, Any]]:
     ]
 
 
-def _picture(part: ImagePart, pictures: Sent) -> dict[str, Any]:
+def _picture(part: ImagePart, pictures: PreparedPictures) -> dict[str, Any]:
     # Here `detail` is a required field, so it is also sent when it is "auto".
     return {"type": "input_image", "image_url": orjson.Fragment(pictures[id(part)].url), "detail": part.detail}
 
@@ -92,7 +91,7 @@ def _picture(part: ImagePart, pictures: Sent) -> dict[str, Any]:
 # --- replies -----------------------------------------------------------------------------------------------
 
 
-def read_responses(payload: Mapping[str, Any]) -> Said | None:
+def read_responses(payload: Mapping[str, Any]) -> ReplyText | None:
     """What a reply says, whatever a server leaves out; None when it has no output."""
     items = payload.get("output")
     if not isinstance(items, list) or (not items and payload.get("status") in (None, "completed")):
@@ -113,7 +112,7 @@ def read_responses(payload: Mapping[str, Any]) -> Said | None:
             case "function_call":
                 calls.append(_tool_call(item, len(calls)))
     model = payload.get("model")
-    return Said(
+    return ReplyText(
         text="".join(texts),
         thinking="\n\n".join(thoughts),
         tool_calls=tuple(calls),
@@ -144,6 +143,6 @@ def _finish(payload: Mapping[str, Any], called: bool) -> str:
     details = payload.get("incomplete_details")
     if payload.get("status") == "incomplete":
         reason = details.get("reason") if isinstance(details, dict) else None
-        return finish_word(reason or "length")
-    finish = finish_word(payload.get("status"))
+        return finish_reason(reason or "length")
+    finish = finish_reason(payload.get("status"))
     return "tool-calls" if called and finish == "stop" else finish

@@ -19,7 +19,7 @@ from sightline.corpus import metadata
 from sightline.corpus.names import path_of
 from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, notes_on, open_picture, upright
 from sightline.models.failures import clip, failure
-from sightline.models.picture_limits import PictureLimit
+from sightline.models.wire_settings import PictureLimit
 from sightline.types import Failure, ImagePart
 
 MAX_PIXELS = 180_000_000
@@ -38,7 +38,7 @@ _OPENING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
-class Prepared:
+class PreparedPicture:
     """A picture ready to be sent: `url` is JSON text, quotes included (a data URL, or an address on the web)."""
 
     url: bytes
@@ -99,14 +99,14 @@ def bad_picture(part: ImagePart, reason: str) -> Failure:
     return failure("bad-picture", f"{clip(where, 200)}: {clip(reason, 200)}")
 
 
-def web_address(source: str) -> Prepared:
+def web_address(source: str) -> PreparedPicture:
     """An address on the web, which the provider fetches by itself."""
-    return Prepared(orjson.dumps(source.encode("utf-8", "replace").decode()))
+    return PreparedPicture(orjson.dumps(source.encode("utf-8", "replace").decode()))
 
 
-def as_data_url(data: bytes, mime: str) -> Prepared:
+def as_data_url(data: bytes, mime: str) -> PreparedPicture:
     """Bytes of a picture as a data URL."""
-    return Prepared(b'"data:' + mime.encode() + b";base64," + binascii.b2a_base64(data, newline=False) + b'"')
+    return PreparedPicture(b'"data:' + mime.encode() + b";base64," + binascii.b2a_base64(data, newline=False) + b'"')
 
 
 def open_one(data: bytes) -> Image.Image:

@@ -1,4 +1,4 @@
-"""A model that says what it is told to: for tests and demonstrations, with no network and no cost."""
+"""A model that replies from a script: for tests and demonstrations, with no network and no cost."""
 
 from __future__ import annotations
 
@@ -10,10 +10,10 @@ from typing import TypeAlias
 from sightline.errors import UserError
 from sightline.io import LineError, read_jsonl
 from sightline.models.failures import LASTING, RETRYABLE, failure
-from sightline.models.names import ModelName
 from sightline.models.protocols import Outcome
-from sightline.models.said import Said, judge
-from sightline.models.settings import WireSettings
+from sightline.models.providers import ModelName
+from sightline.models.replies import ReplyText, check_reply
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Message, Usage
 
 Line: TypeAlias = str | ChatReply | Failure | Outcome
@@ -42,7 +42,7 @@ class ScriptedModel:
             case Outcome():
                 return line
             case str():
-                return judge(Said(line, usage=_counted(request, line)), request)
+                return check_reply(ReplyText(line, usage=_counted(request, line)), request)
             case _:
                 return Outcome(line)
 

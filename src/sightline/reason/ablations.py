@@ -8,22 +8,21 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sightline import bench
+from sightline import benchmark as bench
+from sightline.calls.plan import CostPlan, StagePlan
+from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.engine.plan import Plan, StagePlan
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.models.asking import Asking
-from sightline.run.folder import read_run
-from sightline.run.pricing import price_run
-from sightline.run.runner import run
-from sightline.run.spec import Spec, make_spec
-from sightline.run.systems.registry import find_kind
-from sightline.score.compare import Comparison, Pair, compare
-from sightline.score.evaluate import evaluate
-from sightline.score.scores import write_scores
-from sightline.score.statistics import holm
-from sightline.search.index.content import absolute
+from sightline.metrics.comparison import Comparison, PairedComparison, compare
+from sightline.metrics.evaluation import evaluate
+from sightline.metrics.scores import write_scores
+from sightline.metrics.statistics import holm
+from sightline.retrieval.index.content import absolute
+from sightline.runs.folder import read_run
+from sightline.runs.runner import price_run, run
+from sightline.runs.system_spec import Spec, make_spec
+from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
 
 WHOLE = "whole"
@@ -41,7 +40,7 @@ _FEW = 100
 
 
 @dataclass(frozen=True, slots=True)
-class Asked:
+class AblationTasks:
     """The benchmark with only the tasks that `metric` scores; `metrics` are all that score any of them."""
 
     benchmark: Benchmark
@@ -73,7 +72,7 @@ class Necessity:
     "Tasks that the metric does not score: they were not asked."
     notes: tuple[str, ...]
 
-    def against_whole(self) -> tuple[Pair, ...]:
+    def against_whole(self) -> tuple[PairedComparison, ...]:
         """Each arm less the whole question, in the order of the arms; p is adjusted (Holm) over these alone."""
         pairs = [pair for pair in self.comparison.of(self.metric) if pair.first == WHOLE]
         adjusted = holm([1.0 if pair.difference.p is None else pair.difference.p for pair in pairs])
@@ -119,7 +118,7 @@ class Ablations:
     limit: int | None = None
     workspace: Path = Path(".sightline")
     config: Config | None = None
-    asking: Asking | None = None
+    asking: CallOptions | None = None
 
     def run(self, out: Path) -> Necessity:
         """Run, score and compare; each arm is a run below `out`. Run it again to go on: nothing is done twice."""
@@ -149,16 +148,16 @@ class Ablations:
             notes=(*asked.notes(), *comparison.notes),
         )
 
-    def price(self, out: Path | None = None) -> Plan:
+    def price(self, out: Path | None = None) -> CostPlan:
         """What `run` would take, a line for each arm; nobody is asked."""
         stages: list[StagePlan] = []
         specs, asked = self._specs(), self.asked()
         for name, spec in specs.items():
             plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
-        return Plan(tuple(stages))
+        return CostPlan(tuple(stages))
 
-    def asked(self) -> Asked:
+    def asked(self) -> AblationTasks:
         """What there is to ask: the tasks of the metric that scores the most of them."""
         whole = bench.read(self.source)
         nobody = evaluate(whole, Run(whole.name, "nobody", ()), resamples=_FEW)
@@ -174,7 +173,7 @@ class Ablations:
                 "give a benchmark of choose, answer or describe tasks whose truth is known",
             )
         known = {name: absolute(picture, self.source) for name, picture in whole.corpus.pictures.items()}
-        return Asked(
+        return AblationTasks(
             replace(
                 whole,
                 corpus=replace(whole.corpus, pictures=known),

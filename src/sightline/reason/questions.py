@@ -1,20 +1,30 @@
-"""Tasks with what is true of them and where their pictures are: all that is needed to ask about one anywhere."""
+"""The questions of a benchmark, and asking a model about all of them.
+
+A question is a task with its ground truth and where its pictures are: all that a worker process needs. Asking is priced
+beforehand, runs many calls at once, and stops cleanly when a budget is used up or a server is down.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping
-from dataclasses import dataclass
+from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, field
 from itertools import islice
 from pathlib import Path
+from typing import Generic, NamedTuple, TypeVar
 
-from sightline.errors import UserError
-from sightline.score.choices.right import right_option
-from sightline.search.index.content import absolute
-from sightline.types import Benchmark, Picture, PictureRef, Task, TaskKind, Truth
+from sightline import benchmark as bench
+from sightline.calls.ask_many import CallJob, ask_many, price_first
+from sightline.calls.plan import CostPlan
+from sightline.calls.session import CallOptions, Session
+from sightline.config import Config
+from sightline.errors import SightlineError, UserError
+from sightline.metrics.choices.options import right_option
+from sightline.retrieval.index.content import absolute
+from sightline.types import Benchmark, ChatRequest, Failure, Picture, PictureRef, Task, TaskKind, Truth
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class TaskQuestion:
     """A task, what is true of it, and its pictures with addresses that hold anywhere on this machine."""
 
     task: Task
@@ -24,13 +34,13 @@ class Question:
 
 def questions_of(
     benchmark: Benchmark, base: Path | None, kinds: Collection[TaskKind], limit: int | None = None
-) -> Iterator[Question]:
+) -> Iterator[TaskQuestion]:
     """The tasks of these kinds whose truth is known, in their order."""
     known = benchmark.corpus.pictures
     asked = (task for task in benchmark.tasks.values() if task.kind in kinds and task.id in benchmark.truth)
     for task in islice(asked, limit):
         own = {ref.id: absolute(known[ref.id], base) for ref in shown_in(task) if ref.id in known}
-        yield Question(task, benchmark.truth[task.id], own)
+        yield TaskQuestion(task, benchmark.truth[task.id], own)
 
 
 def shown_in(task: Task) -> tuple[PictureRef, ...]:
@@ -49,3 +59,54 @@ def require_tasks(questions: Collection[object], benchmark: Benchmark, kinds: Co
     if not questions:
         listed = " or ".join(sorted(kinds))
         raise UserError(f'"{benchmark.name}" has no {listed} tasks with a truth.', "give a benchmark that has some")
+
+
+_AT_ONCE = 128
+R = TypeVar("R")
+
+
+class QuestionResults(NamedTuple, Generic[R]):
+    """What came of questions, by task; `stopped` is to be raised when that is written."""
+
+    results: dict[str, R | Failure]
+    stopped: SightlineError | None
+
+
+@dataclass(frozen=True, slots=True)
+class QuestionWork:
+    """A benchmark on disk, and what is needed to ask about its questions."""
+
+    source: Path
+    workspace: Path
+    config: Config = field(default_factory=Config)
+    asking: CallOptions = field(default_factory=CallOptions)
+    limit: int | None = None
+    engine: str = "local"
+
+    def opened(self, kinds: Collection[TaskKind]) -> tuple[Benchmark, list[TaskQuestion]]:
+        """The benchmark, and its questions of these kinds."""
+        benchmark = bench.read(self.source)
+        questions = list(questions_of(benchmark, self.source, kinds, self.limit))
+        require_tasks(questions, benchmark, kinds)
+        return benchmark, questions
+
+    @property
+    def session(self) -> Session:
+        """Where and how models are asked."""
+        return Session(self.workspace, self.config, self.asking, self.engine)
+
+    def ask(self, questions: Sequence[TaskQuestion], job: CallJob[TaskQuestion, R]) -> QuestionResults[R]:
+        """Each question through a job, until all are done or a budget, or a server that is down, stops it."""
+        found: dict[str, R | Failure] = {}
+        limits = self.asking.limits
+        at_once = _AT_ONCE if limits is None else max(8, limits.most)
+        try:
+            for question, result in ask_many(questions, job, self.session, concurrency=at_once):
+                found[question.task.id] = result
+        except SightlineError as stopped:
+            return QuestionResults(found, stopped)
+        return QuestionResults(found, None)
+
+    def price(self, model: str, stage: str, requests: Iterable[ChatRequest | Failure], calls: int) -> CostPlan:
+        """What so many requests would cost; nobody is asked."""
+        return CostPlan((price_first(requests, model, stage, self.session, calls),))

@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sightline import bench
+from sightline import benchmark as bench
 from sightline.config import Config
-from sightline.corpus.duplicates import connected
+from sightline.corpus.near_duplicates import connected
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, write_json
-from sightline.reason.looks import looks_of, same_looks
+from sightline.reason.copy_detection import looks_of, same_looks
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
 
@@ -30,7 +30,7 @@ Strata: TypeAlias = "Counter[tuple[str, str]]"
 
 
 @dataclass(frozen=True, slots=True)
-class Summary:
+class SplitSummary:
     """What a split came to.
 
     `groups` are sets of tasks that share pictures and so stay together, `largest` is the size of the greatest; `near`
@@ -64,7 +64,7 @@ def split_benchmark(
     seed: int = 0,
     bits: int | None = None,
     config: Config | None = None,
-) -> Summary:
+) -> SplitSummary:
     """Write a benchmark for each part into `out`, and `split.json` beside them; the same seed gives the same parts.
 
     Tasks that share a picture, or have near-duplicates (hashes within `bits`, the configured number when not given),
@@ -97,7 +97,7 @@ def split_benchmark(
             bench.write_elsewhere(_part(benchmark, part, parts), source, out / part)
     except OSError as error:  # A disk that is full does not name its file.
         raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
-    summary = Summary(
+    summary = SplitSummary(
         folder=out,
         parts={part: sum(found == part for found in parts.values()) for part in shares},
         groups=len(groups),

@@ -1,4 +1,4 @@
-"""A benchmark: a corpus, tasks over it, and what is true of them."""
+"""A benchmark: a corpus, tasks, what is true of them, and the annotations, judgments and reviews behind that."""
 
 from __future__ import annotations
 
@@ -8,11 +8,25 @@ from datetime import datetime
 from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
-from sightline.types.annotation import Annotation
-from sightline.types.corpus import Corpus
-from sightline.types.picture import Json
+from sightline.types.corpus import Corpus, Json
 from sightline.types.task import Task
 from sightline.types.truth import Truth
+
+
+@dataclass(frozen=True, slots=True)
+class Annotation:
+    """A description of one picture, with who gave it and what it cost."""
+
+    picture_id: str
+    summary: str | None = None
+    facets: Mapping[str, str] = field(default_factory=dict)
+    flags: Mapping[str, bool] = field(default_factory=dict)
+    tags: tuple[str, ...] = ()
+    confidence: Mapping[str, float] = field(default_factory=dict)
+    by: str | None = None
+    cost_usd: float | None = None
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
 
 Tier: TypeAlias = Literal["seed", "positive", "neutral", "hard", "near", "easy", "random", "pooled"]
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
-from sightline.types.picture import Json
+from sightline.types.corpus import Json
 
 Role: TypeAlias = Literal["system", "user", "assistant", "tool"]
 

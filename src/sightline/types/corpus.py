@@ -1,13 +1,72 @@
-"""A corpus: pictures, and groups of them."""
+"""A corpus: pictures (what is known of each, never its pixels), their rights, regions of them, and groups."""
 
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
+from datetime import datetime
 from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
-from sightline.types.picture import Picture
+
+Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
+
+
+@dataclass(frozen=True, slots=True)
+class Rights:
+    """Under what terms a picture may be used, and whom to name."""
+
+    license: str | None = None
+    doi: str | None = None
+    source: str | None = None
+    attribution: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Picture:
+    """One picture of a corpus; pixels are read from `uri` when they are needed."""
+
+    id: str
+    uri: str
+    sha256: str | None = None
+    phash: int | None = None
+    width: int | None = None
+    height: int | None = None
+    mime: str | None = None
+    taken_at: datetime | None = None
+    lat: float | None = None
+    lon: float | None = None
+    altitude: float | None = None
+    address: str | None = None
+    device: str | None = None
+    rights: Rights = Rights()
+    extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def taken_at_is_naive(self) -> bool:
+        """The camera wrote wall-clock time with no offset from UTC."""
+        return self.taken_at is not None and self.taken_at.tzinfo is None
+
+
+@known_as("Box")
+@dataclass(frozen=True, slots=True)
+class Box:
+    """A region of a picture, in fractions of its width and height (0 to 1)."""
+
+    left: float
+    top: float
+    right: float
+    bottom: float
+
+
+@known_as("PictureRef")
+@dataclass(frozen=True, slots=True)
+class PictureRef:
+    """A picture, or a region of it, mentioned inside a text."""
+
+    id: str
+    region: Box | None = None
+
 
 GroupKind: TypeAlias = Literal["owner", "event", "dataset", "burst", "duplicate"]
 

@@ -1,4 +1,4 @@
-"""A run: what one system said on one benchmark, and what it cost."""
+"""A run: what one system answered on one benchmark, what it cost, and a score of it with its uncertainty."""
 
 from __future__ import annotations
 
@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 
 from sightline.class_names import known_as
-from sightline.types.picture import Json
+from sightline.types.corpus import Json
 from sightline.types.truth import Prediction
 
 
@@ -54,3 +54,17 @@ class Run:
     seed: int | None = None
     limits: Mapping[str, Json] = field(default_factory=dict)
     ledger: tuple[LedgerEntry, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class Estimate:
+    """A mean over `n` tasks with its interval; failures count as zero in `mean` and are left out of `answered`."""
+
+    mean: float
+    low: float
+    high: float
+    n: int
+    failures: int
+    answered: float | None
+    level: float = 0.95
+    method: str = "bca"

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from sightline.types.picture import PictureRef
+from sightline.types.corpus import PictureRef
 from sightline.types.task import Scope
 
 Fusion: TypeAlias = Literal["weighted", "rrf"]

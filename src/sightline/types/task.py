@@ -6,7 +6,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import Literal, TypeAlias
 
-from sightline.types.picture import Json, PictureRef
+from sightline.types.corpus import Json, PictureRef
 
 TaskKind: TypeAlias = Literal["rank", "select", "answer", "choose", "describe"]
 Part: TypeAlias = "str | PictureRef"

@@ -8,7 +8,7 @@ from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
 from sightline.types.chat import Partial, Usage
-from sightline.types.picture import PictureRef
+from sightline.types.corpus import PictureRef
 
 StepKind: TypeAlias = Literal[
     "summary", "caption", "text-to-region", "region-to-region", "conclusion", "think", "search"

@@ -12,15 +12,15 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from sightline.errors import SightlineError
-from sightline.web.addresses import harmless
-from sightline.web.desk import Desk, missing, posting, style_of
-from sightline.web.pages import bench, comparing, corpus, graph, home, map, replaying, review, runs, search  # noqa: A004
-from sightline.web.security import Gate
+from sightline.web.app_state import AppState, harmless, missing, posting, style_of
+from sightline.web.pages import bench, compare, corpus, graph, home, map, review, runs, search  # noqa: A004
+from sightline.web.pages import runs as replaying
+from sightline.web.security import SecurityGate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-def build(desk: Desk) -> ASGIApp:
+def build(desk: AppState) -> ASGIApp:
     """The whole app, behind its gate."""
     app = Starlette(
         routes=[
@@ -55,13 +55,13 @@ def build(desk: Desk) -> ASGIApp:
             Route("/runs", runs.boards),
             Route("/runs/{name}", runs.one_run),
             Route("/runs/{name}/replay", replaying.replay),
-            Route("/compare", comparing.compare),
+            Route("/compare", compare.compare),
             Route("/traces/{name}", replaying.traces),
         ],
         exception_handlers={HTTPException: _told, SightlineError: _told, Exception: _fault},
     )
     app.state.desk = desk
-    return Gate(app, desk.guard)
+    return SecurityGate(app, desk.guard)
 
 
 def static(request: Request) -> Response:
@@ -71,7 +71,7 @@ def static(request: Request) -> Response:
     if kind is None or not re.fullmatch(r"[a-z]+\.[a-z]+", name):
         raise missing("such file")
     try:
-        text = style_of(name, "sightline.report" if name == "page.css" else "sightline.web.static")
+        text = style_of(name, "sightline.reports" if name == "page.css" else "sightline.web.static")
     except FileNotFoundError:
         raise missing("such file") from None
     return Response(text, media_type=kind, headers={"cache-control": "private, max-age=60"})
@@ -81,7 +81,7 @@ def _told(request: Request, error: Exception) -> Response:
     """What was wrong, in words; paths of this machine are not among them."""
     status = error.status_code if isinstance(error, HTTPException) else 400
     said = error.detail if isinstance(error, HTTPException) else str(error)
-    return _page(request, status, harmless(said, Desk.of(request).library.places.roots))
+    return _page(request, status, harmless(said, AppState.of(request).library.places.roots))
 
 
 def _fault(request: Request, error: Exception) -> Response:
@@ -92,4 +92,4 @@ def _fault(request: Request, error: Exception) -> Response:
 def _page(request: Request, status: int, message: str) -> Response:
     if request.url.path.startswith("/api/"):
         return JSONResponse({"error": message}, status)
-    return Desk.of(request).show(request, "error.html", status=status, code=status, message=message)
+    return AppState.of(request).show(request, "error.html", status=status, code=status, message=message)

@@ -1,38 +1,169 @@
-"""All that the app shows: one corpus, and the benchmarks, runs and traces that were found; read when needed."""
+"""All that the app shows: one corpus, and the benchmarks, runs, traces and graphs in the folders that it was given.
+
+Each has a short name that addresses of pages use, and is read when needed.
+"""
 
 from __future__ import annotations
 
 import hashlib
+import os
+import re
 import tempfile
 import threading
-from collections.abc import Callable, Hashable, Mapping
+import time
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
-from functools import cached_property
+from functools import cached_property, lru_cache
+from itertools import chain, count
 from pathlib import Path
-from typing import Any, Generic, TypeVar
+from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import orjson
 
-from sightline import bench
+from sightline import benchmark as bench
 from sightline.agent.ask import FOLDER as ASKED
-from sightline.bench.files import HEADER, REVIEWS, TABLES
+from sightline.authoring.judge_quality import JudgeGrades, said_by_judges
+from sightline.authoring.review_decisions import BenchmarkLabels, labels_of
+from sightline.benchmark.files import HEADER, REVIEWS, TABLES
+from sightline.benchmark.files import HEADER as BENCHMARK
 from sightline.corpus.names import path_of
+from sightline.corpus.schema import FILE_NAME as CORPUS
 from sightline.errors import SightlineError, UserError
-from sightline.make.audit.decisions import Labels, labels_of
-from sightline.make.audit.judges import Said, said_by_judges
+from sightline.mining.project import GRAPH
 from sightline.models.pictures import is_web
-from sightline.run.folder import BLOBS
+from sightline.reason.traces.folder import HEADER as TRACES
+from sightline.runs.folder import BLOBS
+from sightline.runs.folder import HEADER as RUN
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Picture
-from sightline.web.corpus import CorpusView
-from sightline.web.places import Names, Places, find_places
-from sightline.web.thumbs import Thumbs
+from sightline.web.corpus_view import CorpusView
+from sightline.web.thumbnails import Thumbs
+
+Kind: TypeAlias = Literal["workspace", "benchmark", "run", "traces", "graph"]
+_MARKERS: tuple[tuple[str, Kind], ...] = (
+    (CORPUS, "workspace"),
+    (BENCHMARK, "benchmark"),
+    (RUN, "run"),
+    (TRACES, "traces"),
+    (GRAPH, "graph"),
+)
+_HOLDS_MORE = ("workspace", "graph")
+_USUAL = ".sightline"
+_DEPTH = 4
+_FOLDERS = 5_000
+"""A folder of photographs can be deep and wide; what is looked for lies near the top."""
+_STILL_NS = 2_000_000_000
+
+
+@dataclass(frozen=True, slots=True)
+class FoundFolders:
+    """Folders by the names that addresses of pages use; `roots` are those that were given."""
+
+    roots: tuple[Path, ...] = ()
+    workspace: Path | None = None
+    benchmarks: dict[str, Path] = field(default_factory=dict)
+    runs: dict[str, Path] = field(default_factory=dict)
+    traces: dict[str, Path] = field(default_factory=dict)
+    graphs: dict[str, Path] = field(default_factory=dict)
+
+
+class FolderNames:
+    """Short names for folders: one that has a name keeps it, and no other is ever given it.
+
+    An open page may say what it was made for by that name alone, and many a benchmark's folder is called `benchmark`.
+    """
+
+    def __init__(self) -> None:
+        self._given: dict[Kind, dict[str, Path]] = {kind: {} for _, kind in _MARKERS}
+
+    def of(self, kind: Kind, folders: Iterable[Path]) -> dict[str, Path]:
+        """Each folder by its name, with as much of its path as tells it from others of that name."""
+        given = self._given[kind]
+        known = {folder: name for name, folder in given.items()}
+        found: dict[str, Path] = {}
+        for folder in folders:
+            name = known.get(folder) or _fresh_name(folder, given)
+            given[name] = found[name] = folder
+        return found
+
+
+def find_folders(workspace: Path | None, given: Iterable[Path], names: FolderNames | None = None) -> FoundFolders:
+    """Look into the given folders, and into the workspace; the first corpus that is met is the one that is shown."""
+    names = FolderNames() if names is None else names
+    roots = tuple(dict.fromkeys(path.expanduser().absolute() for path in (*given, *([workspace] if workspace else []))))
+    found: dict[Kind, list[Path]] = {kind: [] for _, kind in _MARKERS}
+    for root in roots:
+        if not root.is_dir() and root != (workspace and workspace.expanduser().absolute()):
+            raise UserError(f"there is no folder {root}.", "give a workspace, a benchmark, a run, or a folder of them")
+        for folder, kind in _walk(root):
+            if folder not in found[kind]:
+                found[kind].append(folder)
+    return FoundFolders(
+        roots,
+        next(iter(found["workspace"]), None),
+        names.of("benchmark", found["benchmark"]),
+        names.of("run", found["run"]),
+        names.of("traces", found["traces"]),
+        names.of("graph", found["graph"]),
+    )
+
+
+def _walk(root: Path) -> Iterator[tuple[Path, Kind]]:
+    """Marked folders below a root; the own folder of a benchmark, a run or traces is not looked into."""
+    left, waiting = _FOLDERS, [root]
+    while waiting and left > 0:
+        left -= 1
+        here = waiting.pop()
+        kinds, folders = _look(here)
+        yield from ((here, kind) for kind in kinds)
+        deep = len(here.relative_to(root).parts) >= _DEPTH
+        if not deep and all(kind in _HOLDS_MORE for kind in kinds):
+            waiting += [here / name for name in reversed(folders) if _may_hold(name, "workspace" in kinds)]
+
+
+def _look(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
+    """What a folder is, and the folders in it; of one that can't be read, nothing."""
+    try:
+        changed = folder.stat().st_mtime_ns
+        # What changed just now may change again without its time being another.
+        is_still = time.time_ns() - changed > _STILL_NS
+        return (_listed if is_still else _listed.__wrapped__)(folder, changed)
+    except OSError:
+        return (), ()
+
+
+@lru_cache(maxsize=2 * _FOLDERS)
+def _listed(folder: Path, _changed: int) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
+    """Kept until something comes or goes: a folder of 100,000 photographs takes long to list, and rarely changes."""
+    with os.scandir(folder) as entries:
+        found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
+    kinds = tuple(kind for marker, kind in _MARKERS if found.get(marker) is False)
+    return kinds, tuple(sorted(name for name, is_folder in found.items() if is_folder))
+
+
+def _may_hold(name: str, in_workspace: bool) -> bool:
+    """Hidden folders hold what a stopped writer left, but for a workspace; and most of a workspace is its own."""
+    return (name == _USUAL or not name.startswith(".")) and not (
+        in_workspace and name in ("indexes", "thumbs", "blobs", ASKED)
+    )
+
+
+def _fresh_name(folder: Path, taken: Collection[str]) -> str:
+    parts = [_plain(part) for part in folder.parts if _plain(part)]
+    tries = ("-".join(parts[-length:]) for length in range(1, len(parts) + 1))
+    counted = (f"{parts[-1]}-{number}" for number in count(2))
+    return next(each for each in chain(tries, counted) if each not in taken)
+
+
+def _plain(part: str) -> str:
+    return re.sub(r"[^\w.]+", "-", part).strip("-.")
+
 
 T = TypeVar("T")
 _THUMBS = "thumbs"
 
 
 @dataclass(frozen=True)
-class Shelf:
+class LoadedBenchmark:
     """A benchmark without its reviews, and what pages look up in it."""
 
     name: str
@@ -50,12 +181,12 @@ class Shelf:
         return hashlib.sha256(f"{self.folder}\0{self.benchmark.checksum}".encode()).hexdigest()[:32]
 
     @cached_property
-    def labels(self) -> Labels:
+    def labels(self) -> BenchmarkLabels:
         """What people can check."""
         return labels_of(self.benchmark)
 
     @cached_property
-    def judges(self) -> Mapping[str, Said]:
+    def judges(self) -> Mapping[str, JudgeGrades]:
         """What each judge said of these labels."""
         return said_by_judges(self.benchmark, self.labels)
 
@@ -82,7 +213,7 @@ class Shelf:
 
 
 @dataclass(frozen=True, slots=True)
-class Broken:
+class BrokenBenchmark:
     """A benchmark that can't be read, and why."""
 
     name: str
@@ -90,7 +221,7 @@ class Broken:
     why: str
 
 
-class Fresh(Generic[T]):
+class StampedCache(Generic[T]):
     """Values by name, each made again when its stamp changes; who waits for one is not in the way of another."""
 
     def __init__(self) -> None:
@@ -114,11 +245,11 @@ class Library:
 
     given: tuple[Path, ...]
     asked_for: Path | None
-    places: Places = field(init=False)
+    places: FoundFolders = field(init=False)
     corpus: CorpusView | None = field(init=False, default=None)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
-    _names: Names = field(init=False, default_factory=Names)
-    _shelves: Fresh[Shelf | Broken] = field(init=False, default_factory=Fresh)
+    _names: FolderNames = field(init=False, default_factory=FolderNames)
+    _shelves: StampedCache[LoadedBenchmark | BrokenBenchmark] = field(init=False, default_factory=StampedCache)
 
     def __post_init__(self) -> None:
         self.refresh()
@@ -126,7 +257,7 @@ class Library:
     def refresh(self) -> None:
         """Look again at what is there; what is known already keeps its name."""
         with self._lock:
-            self.places = find_places(self.asked_for, self.given, self._names)
+            self.places = find_folders(self.asked_for, self.given, self._names)
             workspace = self.places.workspace
             if workspace is not None and (self.corpus is None or self.corpus.workspace != workspace):
                 self.corpus = CorpusView(workspace)
@@ -137,28 +268,28 @@ class Library:
         place = self.places.workspace
         return Thumbs(place / _THUMBS if place is not None else Path(tempfile.mkdtemp(prefix="sightline-")))
 
-    def shelf(self, name: str) -> Shelf | None:
+    def shelf(self, name: str) -> LoadedBenchmark | None:
         """A benchmark by its name; one that can't be read is a `UserError` that says which, and why."""
         folder = self.places.benchmarks.get(name)
         if folder is None:
             return None
         found = self._read(name, folder)
-        if isinstance(found, Broken):
+        if isinstance(found, BrokenBenchmark):
             raise UserError(f"The benchmark {name} can't be read. {found.why}")
         return found
 
-    def shelves(self) -> list[Shelf]:
+    def shelves(self) -> list[LoadedBenchmark]:
         """All benchmarks that can be read."""
-        return [shelf for shelf in self._all() if isinstance(shelf, Shelf)]
+        return [shelf for shelf in self._all() if isinstance(shelf, LoadedBenchmark)]
 
-    def broken(self) -> list[Broken]:
+    def broken(self) -> list[BrokenBenchmark]:
         """All that can't."""
-        return [shelf for shelf in self._all() if isinstance(shelf, Broken)]
+        return [shelf for shelf in self._all() if isinstance(shelf, BrokenBenchmark)]
 
-    def _all(self) -> list[Shelf | Broken]:
+    def _all(self) -> list[LoadedBenchmark | BrokenBenchmark]:
         return [self._read(name, folder) for name, folder in self.places.benchmarks.items()]
 
-    def _read(self, name: str, folder: Path) -> Shelf | Broken:
+    def _read(self, name: str, folder: Path) -> LoadedBenchmark | BrokenBenchmark:
         return self._shelves.get(name, _stamp(folder), lambda: _read(name, folder))
 
     def run(self, name: str) -> Path | None:
@@ -183,7 +314,7 @@ class Library:
                 return blob
         return None
 
-    def held(self, id_: str, key: str) -> tuple[Shelf, Picture] | None:
+    def held(self, id_: str, key: str) -> tuple[LoadedBenchmark, Picture] | None:
         """A picture of a benchmark, by the key of its file, or where that is not given by its id."""
         for shelf in self.shelves():
             own = shelf.benchmark.corpus.pictures.get(id_)
@@ -193,7 +324,7 @@ class Library:
                 return shelf, shelf.by_key[key]
         return None
 
-    def key(self, id_: str, shelf: Shelf | None = None) -> str | None:
+    def key(self, id_: str, shelf: LoadedBenchmark | None = None) -> str | None:
         """The key of a picture by its id: of a benchmark, where one is given, else of the corpus."""
         if shelf is not None and id_ in shelf.keys:
             return shelf.keys[id_]
@@ -211,14 +342,14 @@ def picture_key(source: str, picture: Picture) -> str:
     return picture.sha256 or hashlib.sha256(f"{source}\0{picture.id}".encode()).hexdigest()
 
 
-def _read(name: str, folder: Path) -> Shelf | Broken:
+def _read(name: str, folder: Path) -> LoadedBenchmark | BrokenBenchmark:
     """Without the reviews: what is wrong with one of them is said where they are read."""
     try:
-        return Shelf(name, folder, bench.read(folder, reviews=False))
+        return LoadedBenchmark(name, folder, bench.read(folder, reviews=False))
     except SightlineError as error:
-        return Broken(name, folder, str(error))
+        return BrokenBenchmark(name, folder, str(error))
     except OSError as error:
-        return Broken(name, folder, f"{error.filename or folder} can't be read: {error.strerror}.")
+        return BrokenBenchmark(name, folder, f"{error.filename or folder} can't be read: {error.strerror}.")
 
 
 def _stamp(folder: Path) -> tuple[Any, ...]:

@@ -80,7 +80,7 @@ def is_loopback(host: str) -> bool:
         return False
 
 
-class Gate:
+class SecurityGate:
     """Stands before all pages."""
 
     def __init__(self, app: ASGIApp, guard: Guard) -> None:

@@ -29,8 +29,8 @@ from metadata_samples import (
 from PIL import Image
 from PIL.TiffImagePlugin import IFDRational
 
-from sightline.corpus.metadata import Facts, read_facts
-from sightline.corpus.metadata.times import last_year
+from sightline.corpus.metadata import MetadataFacts, read_facts
+from sightline.corpus.metadata.values import last_year
 
 # Pillow itself complains of broken EXIF when it opens a file.
 pytestmark = pytest.mark.filterwarnings("ignore::UserWarning:PIL.TiffImagePlugin")
@@ -39,23 +39,23 @@ N, E = text_entry("N"), text_entry("E")
 PARIS_LAT, PARIS_LON = rationals((48, 1), (51, 1), (2940, 100)), rationals((2, 1), (17, 1), (4000, 100))
 
 
-def read(**parts: dict[int, Entry]) -> Facts:
+def read(**parts: dict[int, Entry]) -> MetadataFacts:
     return read_facts(opened(jpeg(exif=exif_block(**parts))))
 
 
-def read_time(text: str | bytes, **more: Entry) -> Facts:
+def read_time(text: str | bytes, **more: Entry) -> MetadataFacts:
     tags = {"subseconds": 0x9291, "offset": 0x9011}
     return read(inner={0x9003: text_entry(text), **{tags[name]: entry for name, entry in more.items()}})
 
 
-def read_position(lat: Entry, lon: Entry, lat_ref: Entry | None = N, lon_ref: Entry | None = E) -> Facts:
+def read_position(lat: Entry, lon: Entry, lat_ref: Entry | None = N, lon_ref: Entry | None = E) -> MetadataFacts:
     entries = {1: lat_ref, 2: lat, 3: lon_ref, 4: lon}
     return read(gps={tag: entry for tag, entry in entries.items() if entry is not None})
 
 
 def test_what_a_camera_writes() -> None:
     facts = read_facts(opened(encode("JPEG", exif=camera_exif())))
-    assert facts == Facts(
+    assert facts == MetadataFacts(
         taken_at=datetime(2021, 5, 3, 10, 11, 12, 125_000, timezone(timedelta(hours=2))),
         lat=pytest.approx(48 + 51 / 60 + 29.4 / 3600),
         lon=pytest.approx(-2.5),
@@ -67,8 +67,8 @@ def test_what_a_camera_writes() -> None:
 
 
 def test_no_metadata_is_no_facts_and_no_warning() -> None:
-    assert read_facts(opened(encode("JPEG"))) == Facts()
-    assert read_facts(opened(jpeg(exif=b""))) == Facts()
+    assert read_facts(opened(encode("JPEG"))) == MetadataFacts()
+    assert read_facts(opened(jpeg(exif=b""))) == MetadataFacts()
 
 
 @pytest.mark.parametrize("order", ["<", ">"])
@@ -161,8 +161,8 @@ def test_times_that_are_dropped_with_a_warning(text: str | bytes) -> None:
 
 
 def test_an_empty_time_is_no_time() -> None:
-    assert read_time("") == Facts()
-    assert read_time(b"\0\0\0") == Facts()
+    assert read_time("") == MetadataFacts()
+    assert read_time(b"\0\0\0") == MetadataFacts()
 
 
 def test_times_in_their_order_of_trust() -> None:
@@ -283,7 +283,7 @@ def test_positions_that_are_dropped_with_a_warning(
 
 def test_half_a_position_is_none() -> None:
     assert read(gps={1: N, 2: PARIS_LAT}).warnings == ("implausible position",)
-    assert read(gps={1: N, 3: E}) == Facts()
+    assert read(gps={1: N, 3: E}) == MetadataFacts()
 
 
 @pytest.mark.parametrize(
@@ -315,7 +315,7 @@ def test_an_altitude_that_can_not_be_leaves_the_position(metres: Entry) -> None:
 
 
 def test_an_altitude_without_a_place_is_left_out() -> None:
-    assert read(gps={6: rationals((350, 10))}) == Facts()
+    assert read(gps={6: rationals((350, 10))}) == MetadataFacts()
 
 
 # --- the rest
@@ -372,7 +372,7 @@ def test_words_in_exif() -> None:
             0x9C9E: utf16_entry("bridge; river ;;bridge;水"),
         }
     )
-    assert facts == Facts(
+    assert facts == MetadataFacts(
         title="Brücke",
         description="A bridge",
         keywords=("bridge", "river", "水"),
@@ -391,7 +391,7 @@ def test_windows_words_where_exif_has_none() -> None:
 
 @pytest.mark.parametrize("rating", [short(6), short(65_535), text_entry("x"), rationals((7, 2))])
 def test_ratings_that_are_none(rating: Entry) -> None:
-    assert read(main={0x4746: rating}) == Facts()
+    assert read(main={0x4746: rating}) == MetadataFacts()
 
 
 def test_control_characters_are_taken_out_of_text() -> None:

@@ -6,7 +6,7 @@ from datetime import UTC, datetime
 
 from metadata_samples import datasets, exif_block, jpeg, opened, packet, rationals, short, text_entry, utf16_entry
 
-from sightline.corpus.metadata import Facts, merge_facts, read_facts
+from sightline.corpus.metadata import MetadataFacts, merge_facts, read_facts
 
 XMP = packet(
     "<dc:title>xmp</dc:title><dc:subject><rdf:Bag><rdf:li>xmp</rdf:li></rdf:Bag></dc:subject>",
@@ -30,7 +30,7 @@ EXIF = exif_block(
 
 
 def test_exif_measures_and_xmp_speaks() -> None:
-    assert read_facts(opened(jpeg(exif=EXIF, xmp=XMP, iptc=IPTC))) == Facts(
+    assert read_facts(opened(jpeg(exif=EXIF, xmp=XMP, iptc=IPTC))) == MetadataFacts(
         taken_at=datetime(2021, 1, 1),
         lat=1.0,
         lon=2.0,
@@ -67,7 +67,7 @@ def test_warnings_of_all_sources_are_kept() -> None:
     assert facts.warnings == ("broken exif", "broken xmp", "broken iptc")
 
 
-PICTURE = Facts(
+PICTURE = MetadataFacts(
     taken_at=datetime(2021, 1, 1),
     lat=1.0,
     lon=2.0,
@@ -78,7 +78,7 @@ PICTURE = Facts(
     rating=1,
     warnings=("implausible altitude",),
 )
-BESIDE = Facts(
+BESIDE = MetadataFacts(
     taken_at=datetime(2020, 1, 1),
     lat=10.0,
     lon=20.0,
@@ -90,7 +90,7 @@ BESIDE = Facts(
     source="xmp",
     warnings=("implausible time",),
 )
-TAKEOUT = Facts(
+TAKEOUT = MetadataFacts(
     taken_at=datetime(2019, 1, 1, tzinfo=UTC),
     lat=11.0,
     lon=21.0,
@@ -102,7 +102,7 @@ TAKEOUT = Facts(
 
 def test_sidecars_speak_and_the_picture_measures() -> None:
     for sidecars in ([BESIDE, TAKEOUT], [TAKEOUT, BESIDE]):
-        assert merge_facts(PICTURE, sidecars) == Facts(
+        assert merge_facts(PICTURE, sidecars) == MetadataFacts(
             taken_at=datetime(2021, 1, 1),
             lat=1.0,
             lon=2.0,
@@ -119,25 +119,25 @@ def test_sidecars_speak_and_the_picture_measures() -> None:
 
 def test_a_warning_about_what_was_known_already_is_left_out() -> None:
     assert merge_facts(PICTURE, [BESIDE]).warnings == ("implausible altitude",)
-    doubtful = Facts(warnings=("implausible position",), source="takeout")
+    doubtful = MetadataFacts(warnings=("implausible position",), source="takeout")
     assert merge_facts(PICTURE, [doubtful]).warnings == ("implausible altitude",)
-    assert merge_facts(Facts(), [doubtful]).warnings == ("implausible position",)
+    assert merge_facts(MetadataFacts(), [doubtful]).warnings == ("implausible position",)
 
 
 def test_warnings_are_kept_once() -> None:
-    wrong = Facts(warnings=("broken sidecar", "implausible time"))
+    wrong = MetadataFacts(warnings=("broken sidecar", "implausible time"))
     assert merge_facts(wrong, [wrong, wrong]).warnings == ("broken sidecar", "implausible time")
 
 
 def test_sidecars_fill_what_the_picture_lacks() -> None:
-    merged = merge_facts(Facts(), [TAKEOUT, BESIDE])
+    merged = merge_facts(MetadataFacts(), [TAKEOUT, BESIDE])
     assert (merged.taken_at, merged.lat, merged.lon, merged.altitude) == (datetime(2020, 1, 1), 10.0, 20.0, 30.0)
     assert merged.orientation == 1
-    assert merge_facts(Facts(), [TAKEOUT]).taken_at == datetime(2019, 1, 1, tzinfo=UTC)
+    assert merge_facts(MetadataFacts(), [TAKEOUT]).taken_at == datetime(2019, 1, 1, tzinfo=UTC)
 
 
 def test_a_rating_of_none_left_by_an_editor_wins() -> None:
-    assert merge_facts(PICTURE, [Facts(rating=0, source="xmp")]).rating == 0
+    assert merge_facts(PICTURE, [MetadataFacts(rating=0, source="xmp")]).rating == 0
 
 
 def test_no_sidecars() -> None:

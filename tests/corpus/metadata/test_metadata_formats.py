@@ -27,7 +27,7 @@ from metadata_samples import (
 )
 from PIL import Image, ImageFile, IptcImagePlugin, TiffImagePlugin, features
 
-from sightline.corpus.metadata import Facts, read_facts
+from sightline.corpus.metadata import MetadataFacts, read_facts
 
 XMP = packet('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">Brücke</rdf:li></rdf:Alt></dc:title>', 'xmp:Rating="3"')
 
@@ -189,11 +189,11 @@ def test_big_endian_tiff_in_big_form() -> None:
 
 @pytest.mark.parametrize("format_", ["BMP", "GIF", "PNG", "WEBP", "TIFF"])
 def test_no_metadata(format_: str) -> None:
-    assert read_facts(opened(encode(format_))) == Facts()
+    assert read_facts(opened(encode(format_))) == MetadataFacts()
 
 
 def test_an_image_made_in_memory() -> None:
-    assert read_facts(pixels()) == Facts()
+    assert read_facts(pixels()) == MetadataFacts()
     copy = opened(jpeg(exif=exif_block({0x0112: short(3)}))).convert("L")
     assert read_facts(copy).orientation == 3
 
@@ -211,14 +211,14 @@ def test_png_chunks_that_lie_about_their_size() -> None:
     lie = struct.pack(">I4s", 0xFFFFFFF0, b"iTXt") + b"XML:com.adobe.xmp\0"
     at = data.index(b"IEND") - 4
     for broken in (data[:at] + lie, data[:at] + lie + data[at:], data[:at]):
-        assert read_facts(opened(broken)) == Facts()
+        assert read_facts(opened(broken)) == MetadataFacts()
 
 
 @pytest.mark.parametrize(
     "tail", [b"XML:com.adobe.xmp\0", b"XML:com.adobe.xmp\0\0\0", b"XML:com.adobe.xmp\0\1\0\0\0not zlib"]
 )
 def test_broken_text_chunks(tail: bytes) -> None:
-    assert read_facts(opened(png_with(lambda: (b"iTXt", tail), after_pixels=True))) == Facts()
+    assert read_facts(opened(png_with(lambda: (b"iTXt", tail), after_pixels=True))) == MetadataFacts()
 
 
 def test_a_real_photograph() -> None:

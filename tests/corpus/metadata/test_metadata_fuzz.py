@@ -13,9 +13,8 @@ from hypothesis import strategies as st
 from metadata_samples import camera_exif, datasets, encode, opened, packet, photoshop, pixels
 from PIL import Image
 
-from sightline.corpus.metadata import Facts, iptc, read_facts, read_sidecar, xmp
-from sightline.corpus.metadata.text import MAX_KEYWORDS, MAX_TEXT
-from sightline.corpus.metadata.times import last_year
+from sightline.corpus.metadata import MetadataFacts, iptc, read_facts, read_sidecar, xmp
+from sightline.corpus.metadata.values import MAX_KEYWORDS, MAX_TEXT, last_year
 
 pytestmark = pytest.mark.filterwarnings("ignore")
 
@@ -62,7 +61,7 @@ def mutated(data: bytes) -> st.SearchStrategy[bytes]:
     )
 
 
-def check(facts: Facts) -> None:
+def check(facts: MetadataFacts) -> None:
     assert facts.orientation in range(1, 9)
     assert (facts.lat is None) == (facts.lon is None)
     if facts.lat is not None and facts.lon is not None:

@@ -8,10 +8,10 @@ from datetime import datetime, timedelta, timezone
 import pytest
 from metadata_samples import datasets, jpeg, opened, photoshop
 
-from sightline.corpus.metadata import Facts, iptc, read_facts
+from sightline.corpus.metadata import MetadataFacts, iptc, read_facts
 
 
-def read(*items: tuple[int, bytes]) -> Facts:
+def read(*items: tuple[int, bytes]) -> MetadataFacts:
     return iptc.facts(iptc.parse(datasets(*((2, number, value) for number, value in items))))
 
 
@@ -29,7 +29,7 @@ def test_everything_at_once_in_a_jpeg() -> None:
         (2, 116, "© Jo".encode()),
         (2, 120, b"A bridge.\nAnd a river."),
     )
-    assert read_facts(opened(jpeg(iptc=block))) == Facts(
+    assert read_facts(opened(jpeg(iptc=block))) == MetadataFacts(
         taken_at=datetime(2021, 5, 3, 10, 11, 12, tzinfo=timezone(timedelta(hours=2))),
         title="Brücke",
         description="A bridge.\nAnd a river.",
@@ -96,7 +96,7 @@ def test_broken_blocks(block: bytes) -> None:
 
 
 def test_padding_is_no_damage() -> None:
-    assert iptc.facts(iptc.parse(datasets((2, 5, b"Title")) + bytes(7))) == Facts(title="Title")
+    assert iptc.facts(iptc.parse(datasets((2, 5, b"Title")) + bytes(7))) == MetadataFacts(title="Title")
 
 
 @pytest.mark.parametrize("name", [b"", b"a", b"ab"])

@@ -12,7 +12,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from metadata_samples import packet
 
-from sightline.corpus.metadata import Facts, read_sidecar, sidecar
+from sightline.corpus.metadata import MetadataFacts, read_sidecar, sidecar
 
 LONG = "Screenshot_20220207_102421_com.snapchat.android.jpg"  # 51 characters.
 
@@ -53,7 +53,7 @@ LONG = "Screenshot_20220207_102421_com.snapchat.android.jpg"  # 51 characters.
     ],
 )
 def test_found(picture: str, expected: str) -> None:
-    assert sidecar.find(picture, {picture, expected}) == (expected,)
+    assert sidecar.find_sidecars(picture, {picture, expected}) == (expected,)
 
 
 @pytest.mark.parametrize(
@@ -70,16 +70,16 @@ def test_found(picture: str, expected: str) -> None:
     ],
 )
 def test_not_found(picture: str, other: str) -> None:
-    assert sidecar.find(picture, {other}) == ()
+    assert sidecar.find_sidecars(picture, {other}) == ()
 
 
 def test_both_kinds_and_only_one_record() -> None:
     names = {"a.jpg.xmp", "a.xmp", "a.jpg.json", "a.jpg.supplemental-metadata.json"}
-    assert sidecar.find("a.jpg", names) == ("a.jpg.xmp", "a.xmp", "a.jpg.json")
+    assert sidecar.find_sidecars("a.jpg", names) == ("a.jpg.xmp", "a.xmp", "a.jpg.json")
 
 
 def test_a_duplicates_own_record_wins() -> None:
-    assert sidecar.find("a(1).jpg", {"a.jpg(1).json", "a(1).jpg.json"}) == ("a(1).jpg.json",)
+    assert sidecar.find_sidecars("a(1).jpg", {"a.jpg(1).json", "a(1).jpg.json"}) == ("a(1).jpg.json",)
 
 
 @pytest.mark.parametrize(
@@ -126,7 +126,7 @@ def test_is_no_sidecar(name: str) -> None:
 def test_what_takeout_writes_is_found_and_known(stem: str, extension: str) -> None:
     picture = f"{stem}.{extension}"
     for record in ((picture + ".supplemental-metadata")[:46] + ".json", picture[:46] + ".json"):
-        assert record in sidecar.find(picture, {record})
+        assert record in sidecar.find_sidecars(picture, {record})
         assert sidecar.is_sidecar(record)
 
 
@@ -148,7 +148,7 @@ RECORD = {
 }
 
 
-def read(tmp_path: Path, content: bytes | str | dict[str, object]) -> Facts:
+def read(tmp_path: Path, content: bytes | str | dict[str, object]) -> MetadataFacts:
     path = tmp_path / "beside"
     if isinstance(content, dict):
         content = orjson.dumps(content)
@@ -157,7 +157,7 @@ def read(tmp_path: Path, content: bytes | str | dict[str, object]) -> Facts:
 
 
 def test_takeout(tmp_path: Path) -> None:
-    assert read(tmp_path, RECORD) == Facts(
+    assert read(tmp_path, RECORD) == MetadataFacts(
         taken_at=datetime(2021, 5, 3, 8, 11, 12, tzinfo=UTC),
         lat=48.5,
         lon=2.5,
@@ -205,7 +205,7 @@ def test_takeout_before_1970(tmp_path: Path) -> None:
 
 def test_xmp(tmp_path: Path) -> None:
     facts = read(tmp_path, "\ufeff" + packet("<dc:title>Bridge</dc:title>").replace("\ufeff", ""))
-    assert facts == Facts(title="Bridge", source="xmp")
+    assert facts == MetadataFacts(title="Bridge", source="xmp")
 
 
 @pytest.mark.parametrize(
@@ -215,7 +215,7 @@ def test_xmp(tmp_path: Path) -> None:
 def test_broken_sidecars(tmp_path: Path, content: bytes) -> None:
     facts = read(tmp_path, content)
     assert facts.warnings == ("broken sidecar",)
-    assert facts == Facts(warnings=facts.warnings, source=facts.source)
+    assert facts == MetadataFacts(warnings=facts.warnings, source=facts.source)
 
 
 def test_what_is_no_readable_file(tmp_path: Path) -> None:

@@ -11,10 +11,10 @@ import pytest
 from metadata_samples import RDF, packet
 
 from sightline.corpus.metadata import xmp
-from sightline.corpus.metadata.facts import Facts
+from sightline.corpus.metadata.facts import MetadataFacts
 
 
-def read(body: str = "", attributes: str = "") -> Facts:
+def read(body: str = "", attributes: str = "") -> MetadataFacts:
     return xmp.facts(xmp.parse(packet(body, attributes).encode()))
 
 
@@ -41,7 +41,7 @@ def test_everything_at_once() -> None:
         'exif:GPSAltitude="125/10" exif:GPSAltitudeRef="1" tiff:Make="NIKON CORPORATION" tiff:Model="NIKON D90" '
         'aux:Lens="35mm f/1.8"',
     )
-    assert facts == Facts(
+    assert facts == MetadataFacts(
         taken_at=datetime(2021, 5, 3, 10, 11, 12, 250_000, timezone(timedelta(hours=2))),
         lat=pytest.approx(48 + 51.5 / 60),
         lon=-2.5,
@@ -105,7 +105,7 @@ def test_several_descriptions_and_any_prefix() -> None:
     facts = xmp.facts(xmp.parse(text.encode()))
     assert (facts.title, facts.description) == ("one", "two")
     other = text.replace("http://purl.org/dc/elements/1.1/", "http://example.org/")
-    assert xmp.facts(xmp.parse(other.encode())) == Facts(source="xmp")
+    assert xmp.facts(xmp.parse(other.encode())) == MetadataFacts(source="xmp")
 
 
 @pytest.mark.parametrize(
@@ -199,7 +199,7 @@ BOMB = "<!DOCTYPE b [" + '<!ENTITY a0 "ha">' + "".join(
 
 def test_entities_are_not_expanded() -> None:
     properties = xmp.parse((BOMB + packet("<dc:title>&a11;</dc:title>")).encode())
-    assert properties == xmp.Properties({}, broken=True)
+    assert properties == xmp.XmpProperties({}, broken=True)
     small = '<!DOCTYPE b [<!ENTITY a "expanded">]>' + packet("<dc:title>&a;</dc:title>")
     assert xmp.facts(xmp.parse(small.encode())).title is None
 
@@ -237,7 +237,7 @@ def test_limits() -> None:
     deep = packet("<a>" * 1000 + "</a>" * 1000)
     assert xmp.parse(deep.encode()).broken
     huge = packet("<dc:title>t</dc:title>" + " " * xmp.MAX_BYTES)
-    assert xmp.parse(huge.encode()) == xmp.Properties(broken=True)
+    assert xmp.parse(huge.encode()) == xmp.XmpProperties(broken=True)
     many = read(listed("dc:subject", "Bag", *(f"k{n}" for n in range(5000))))
     assert len(many.keywords) == 1000
     assert len(read(f"<dc:title>{'x' * 100_000}</dc:title>").title or "") == 32_768

@@ -8,19 +8,10 @@ import pytest
 
 from batch_desk import FULL_PRICE, PRICES, desk, run, stage
 from batch_server import Row, answer, batch_world
-from sightline.engine import read_ledger
+from sightline.calls.batches import adopt_ids, download, finish_live, load_job, make_retry, refresh, submit, wait
+from sightline.calls.caller import Caller
+from sightline.calls.ledger import read_ledger
 from sightline.errors import StoppedError, UserError
-from sightline.models.batches import (
-    adopt_ids,
-    download,
-    finish_live,
-    load_job,
-    make_retry,
-    refresh,
-    submit,
-    wait,
-)
-from sightline.models.caller import Caller
 
 
 def partly(row: Row) -> Row | None:

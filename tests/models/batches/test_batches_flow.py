@@ -9,18 +9,10 @@ import pytest
 
 from batch_desk import FULL_PRICE, PRICES, desk, run, stage
 from batch_server import batch_world
-from sightline.engine import read_ledger
+from sightline.calls.batches import BatchServerError, adopt_ids, cancel, load_job, refresh, submit, wait
+from sightline.calls.caller import Caller
+from sightline.calls.ledger import read_ledger
 from sightline.errors import UserError
-from sightline.models.batches import (
-    ServerError,
-    adopt_ids,
-    cancel,
-    load_job,
-    refresh,
-    submit,
-    wait,
-)
-from sightline.models.caller import Caller
 from sightline.types import ChatReply
 
 
@@ -117,10 +109,10 @@ def test_faults_of_the_server_pass_or_are_said(tmp_path: Path) -> None:
                 world.faults = [502]
                 await refresh(job, it.store, it.server)
                 world.faults = [401]
-                with pytest.raises(ServerError, match="auth"):
+                with pytest.raises(BatchServerError, match="auth"):
                     await wait(job, it.store, it.server, every=0.01)
                 world.faults = [500] * 9
-                with pytest.raises(ServerError, match="server-error"):
+                with pytest.raises(BatchServerError, match="server-error"):
                     await cancel(job, it.store, it.server)
                 world.faults = []
                 assert len(await it.run(job)) == 2

@@ -11,18 +11,11 @@ import pytest
 from batch_desk import MODEL, PRICES, ask, desk, run, stage
 from batch_server import batch_world
 from pictures import random_picture
-from sightline.config.services import ModelSettings
+from sightline.calls.batches import BatchJob, ask_live, load_job, make_job, make_retry
+from sightline.calls.batches.job import batch_line, from_json, line_id, open_http, to_json
+from sightline.calls.caller import Caller
+from sightline.config.settings import ModelSettings
 from sightline.errors import UserError
-from sightline.models.batches import (
-    Job,
-    ask_live,
-    load_job,
-    make,
-    make_retry,
-)
-from sightline.models.batches.job import line, line_id, open_http
-from sightline.models.batches.requests import from_json, to_json
-from sightline.models.caller import Caller
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, ToolCall, ToolSpec
 
 
@@ -35,17 +28,17 @@ def test_lines_hold_exactly_the_bodies_of_live_calls(tmp_path: Path, api: Any) -
         MODEL, (Message("user", ("Was ist das? ü", ImagePart(str(picture)))),), schema=schema, max_tokens=7
     )
 
-    async def main() -> tuple[Job, bytes]:
+    async def main() -> tuple[BatchJob, bytes]:
         transport = open_http(MODEL, base_url="http://localhost:1/v1", api=api)
         body = await transport.body(request)
         assert isinstance(body, bytes)
-        job = await make([('odd "id", ü', request)], transport, tmp_path / "job")
+        job = await make_job([('odd "id", ü', request)], transport, tmp_path / "job")
         await transport.close()
         return job, body
 
     job, body = run(main())
     row = (job.folder / job.shards[0].file).read_bytes()
-    assert row == line('odd "id", ü', job.url, body)
+    assert row == batch_line('odd "id", ü', job.url, body)
     found = orjson.loads(row)
     assert list(found) == ["custom_id", "method", "url", "body"]
     assert (found["custom_id"], found["method"]) == ('odd "id", ü', "POST")
@@ -56,10 +49,10 @@ def test_lines_hold_exactly_the_bodies_of_live_calls(tmp_path: Path, api: Any) -
 
 
 def test_files_are_split_by_count_and_by_bytes(tmp_path: Path) -> None:
-    async def main(folder: Path, **options: int) -> Job:
+    async def main(folder: Path, **options: int) -> BatchJob:
         transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
-            return await make(stage(10), transport, folder, **options)
+            return await make_job(stage(10), transport, folder, **options)
         finally:
             await transport.close()
 
@@ -79,7 +72,7 @@ def test_a_job_is_whole_or_not_there(tmp_path: Path) -> None:
     async def main(items: list[tuple[str, ChatRequest]]) -> None:
         transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
-            await make(items, transport, tmp_path / "job")
+            await make_job(items, transport, tmp_path / "job")
         finally:
             await transport.close()
 
@@ -150,7 +143,7 @@ def test_settings_that_reach_the_wire_are_in_the_keys_of_a_job(tmp_path: Path) -
     async def keys(name: str, **fields: Any) -> set[bytes]:
         transport = open_http(MODEL, base_url="http://localhost:1/v1", models=ModelSettings(**fields))
         try:
-            job = await make(stage(2), transport, tmp_path / name)
+            job = await make_job(stage(2), transport, tmp_path / name)
         finally:
             await transport.close()
         assert load_job(job.folder) == job and job.wire == transport.wire
@@ -179,10 +172,10 @@ def test_a_job_of_the_first_version_is_still_read(tmp_path: Path) -> None:
 
 
 def test_two_processes_never_work_on_one_job(tmp_path: Path) -> None:
-    async def main() -> Job:
+    async def main() -> BatchJob:
         transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
-            return await make(stage(1), transport, tmp_path / "job")
+            return await make_job(stage(1), transport, tmp_path / "job")
         finally:
             await transport.close()
 

@@ -9,16 +9,9 @@ import pytest
 
 from batch_desk import FULL_PRICE, PRICES, ask, desk, run, stage
 from batch_server import Row, answer, batch_world, completion
-from sightline.engine import read_ledger
+from sightline.calls.batches import download, make_job, make_retry, parse_files, submit, wait
+from sightline.calls.ledger import read_ledger
 from sightline.errors import UserError
-from sightline.models.batches import (
-    download,
-    make,
-    make_retry,
-    parse_files,
-    submit,
-    wait,
-)
 from sightline.types import Failure
 
 
@@ -97,7 +90,7 @@ def test_failures_of_vllm_run_batch_are_read_in_each_form_that_it_writes(tmp_pat
     async def main() -> dict[str, Row]:
         with batch_world() as world:
             async with desk(world, tmp_path) as it:
-                job = await make(stage(4), it.transport, it.folder, journal=it.journal)
+                job = await make_job(stage(4), it.transport, it.folder, journal=it.journal)
                 rows = [
                     {
                         "id": "vllm-1",

@@ -17,7 +17,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.models.embedders.cache import FOLDER, VectorCache, text_key
+from sightline.models.embedders.vector_cache import FOLDER, VectorCache, text_key
 
 
 @dataclass
@@ -153,7 +153,7 @@ WRITER = """
 import hashlib, sys
 import numpy as np
 from types import SimpleNamespace
-from sightline.models.embedders.cache import VectorCache
+from sightline.models.embedders.vector_cache import VectorCache
 who = SimpleNamespace(name="tiny", revision="1")
 with VectorCache(sys.argv[1]) as cache:
     start = int(sys.argv[2])

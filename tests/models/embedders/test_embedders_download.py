@@ -14,9 +14,8 @@ import pytest
 
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.embedders import find_embedder, known, registry
-from sightline.models.embedders.download import fetch, models_folder
-from sightline.models.embedders.known import KnownModel, PinnedFile
+from sightline.models.embedders import find_embedder, known_models, registry
+from sightline.models.embedders.known_models import KnownModel, PinnedFile, fetch, models_folder
 from tiny_clip import write_tiny_clip
 
 pytest.importorskip("huggingface_hub")
@@ -165,4 +164,4 @@ def test_where_models_are_kept(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) 
     assert models_folder(tmp_path) == tmp_path
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path / "cache"))
     assert models_folder(None) == tmp_path / "cache" / "sightline" / "models"
-    assert known.KNOWN["clip-vit-b32"].size > 600_000_000
+    assert known_models.KNOWN["clip-vit-b32"].size > 600_000_000

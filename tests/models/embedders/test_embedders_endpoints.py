@@ -13,8 +13,8 @@ from PIL import Image
 
 from models_server import Answer, Received, respond, respond_json
 from models_server import serving_in_thread as server
+from sightline.calls.ledger import read_ledger
 from sightline.config import Config
-from sightline.engine.ledger import read_ledger
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.models.embedders import attempt_pictures, attempt_texts, find_embedder
 
@@ -326,12 +326,12 @@ def test_the_revision_changes_with_what_changes_a_vector(tmp_path: Path) -> None
 
 
 def test_it_is_said_once_who_sees_the_pictures(tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    from sightline.models.embedders.session import Session
+    from sightline.models.embedders.session import EmbedderSession
 
     for name, said in (("http:https://example.org/v1#m", 1), ("vllm/m", 0)):
         caplog.clear()
         for _ in range(2):
-            with Session(name, tmp_path / "ws", config=Config()) as session:
+            with EmbedderSession(name, tmp_path / "ws", config=Config()) as session:
                 session.tell_who_sees("the pictures of photos")
         assert len(caplog.messages) == said
         assert all("the pictures of photos are sent to example.org" in message for message in caplog.messages)

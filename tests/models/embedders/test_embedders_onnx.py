@@ -10,8 +10,7 @@ import pytest
 
 from sightline.errors import UserError
 from sightline.models.embedders import find_embedder
-from sightline.models.embedders.onnx_clip import OnnxClip
-from sightline.models.embedders.onnx_tower import find_providers
+from sightline.models.embedders.onnx_clip import OnnxClip, find_providers
 from tiny_clip import COLOURS, DIM, WORDS, expected_picture, write_tiny_clip
 
 
@@ -179,9 +178,9 @@ def test_devices() -> None:
 
 
 def test_words_are_those_of_the_tokenizer(tmp_path: Path) -> None:
-    from sightline.models.embedders.tokens import Tokens
+    from sightline.models.embedders.preprocessor import ClipTokenizer
 
     write_tiny_clip(tmp_path)
-    made = Tokens(tmp_path / "tokenizer.json", {"pad_token": {"content": "<pad>"}}, 6)(["Red", "a blue picture"])
+    made = ClipTokenizer(tmp_path / "tokenizer.json", {"pad_token": {"content": "<pad>"}}, 6)(["Red", "a blue picture"])
     assert made.ids.tolist() == [[1, WORDS.index("red"), 2, 0, 0], [1, 4, WORDS.index("blue"), 5, 2]]
     assert made.mask.tolist() == [[1, 1, 1, 0, 0], [1, 1, 1, 1, 1]]

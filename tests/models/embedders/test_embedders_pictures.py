@@ -19,14 +19,15 @@ from pictures import random_picture
 from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.pixels import RefusedError
-from sightline.embedding import Embedded, embed, embed_pictures, embed_texts
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.models.embedders import read_vectors
-from sightline.models.embedders.attempts import Attempt, as_attempt
-from sightline.models.embedders.decode import load_pixels
+from sightline.models.embedders.base import EmbeddingAttempt, as_attempt
+from sightline.models.embedders.pipeline import embed, embed_pictures, embed_texts
+from sightline.models.embedders.pixels import load_pixels
+from sightline.models.embedders.vector_file import EmbeddedVectors
 from sightline.models.protocols import Pixels, Vectors
-from sightline.samples import write_bad_files
 from sightline.types import Failure
+from sightline_world.samples import write_bad_files
 from tiny_clip import COLOURS, write_colours, write_tiny_clip
 
 
@@ -52,7 +53,7 @@ class Corners:
         return as_attempt(np.array([[len(text), *range(1, 12)] for text in batch])).vectors
 
 
-def embedded(folder: Path, workspace: Path, embedder: Corners | None = None, **options: object) -> Embedded:
+def embedded(folder: Path, workspace: Path, embedder: Corners | None = None, **options: object) -> EmbeddedVectors:
     return embed_pictures(folder, embedder=embedder or Corners(), workspace=workspace, **options)  # type: ignore[arg-type]
 
 
@@ -206,7 +207,7 @@ class Failing(Corners):
         super().__init__("failing")
         self.left = stop_at
 
-    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         made = as_attempt(self.pictures(batch))
         if self.left is not None:
             self.left -= 1
@@ -248,7 +249,7 @@ def test_a_plug_in_that_gives_the_wrong_number_of_rows_is_caught(tmp_path: Path)
 
 KILLED = """
 import sys
-from sightline.embedding import embed_pictures
+from sightline.models.embedders.pipeline import embed_pictures
 embed_pictures(sys.argv[1], embedder=sys.argv[2], workspace=sys.argv[3], out=sys.argv[4], options={"batch": 4})
 """
 

@@ -9,8 +9,8 @@ from hypothesis import strategies as st
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.models.embedders.known import KNOWN
-from sightline.models.embedders.preprocess import Preprocess, read_open_clip, read_preprocessor
+from sightline.models.embedders.known_models import KNOWN
+from sightline.models.embedders.preprocessor import Preprocess, read_open_clip, read_preprocessor
 
 CLIP = KNOWN["clip-vit-b32"].settings["preprocessor_config.json"]
 SIGLIP = KNOWN["siglip-b16"].settings["preprocessor_config.json"]

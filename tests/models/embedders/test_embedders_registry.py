@@ -15,8 +15,8 @@ from sightline import plugins
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.embedders import embedder_names, find_embedder, registry
-from sightline.models.embedders.known import KNOWN, find_known
-from sightline.models.embedders.options import parse_value
+from sightline.models.embedders.known_models import KNOWN, find_known
+from sightline.models.embedders.registry import parse_value
 from tiny_clip import write_tiny_clip
 
 

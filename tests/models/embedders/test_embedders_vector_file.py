@@ -9,7 +9,7 @@ import numpy as np
 import pytest
 
 from sightline.errors import UserError
-from sightline.models.embedders.vector_file import Shape, read_vectors, write_vectors
+from sightline.models.embedders.vector_file import VectorFileShape, read_vectors, write_vectors
 
 
 def pages(array: np.ndarray, size: int) -> Iterator[np.ndarray]:
@@ -23,7 +23,7 @@ def test_numpy_reads_it(tmp_path: Path, size: int) -> None:
     path = tmp_path / "new" / "folder" / "v.npz"
     write_vectors(
         path,
-        Shape(5, 7, 40),
+        VectorFileShape(5, 7, 40),
         lambda: ([str(i) for i in p] for p in pages(np.array(ids), size)),
         lambda: pages(rows, size),
     )
@@ -37,7 +37,10 @@ def test_numpy_reads_it(tmp_path: Path, size: int) -> None:
 def test_same_content_same_bytes(tmp_path: Path) -> None:
     for name in ("a", "b"):
         write_vectors(
-            tmp_path / name, Shape(1, 2, 1), lambda: [["x"]], lambda: [np.array([[1.0, 0.0]], dtype=np.float32)]
+            tmp_path / name,
+            VectorFileShape(1, 2, 1),
+            lambda: [["x"]],
+            lambda: [np.array([[1.0, 0.0]], dtype=np.float32)],
         )
     assert (tmp_path / "a").read_bytes() == (tmp_path / "b").read_bytes()
 
@@ -51,7 +54,7 @@ def test_a_fault_in_the_middle_leaves_the_old_file(tmp_path: Path) -> None:
         raise RuntimeError("power cut")
 
     with pytest.raises(RuntimeError, match="power cut"):
-        write_vectors(path, Shape(2, 2, 1), lambda: [["x", "y"]], broken)
+        write_vectors(path, VectorFileShape(2, 2, 1), lambda: [["x", "y"]], broken)
     assert path.read_bytes() == b"old" and [entry.name for entry in tmp_path.iterdir()] == ["v.npz"]
 
 

@@ -11,7 +11,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.models.photos import Photos
-from sightline.models.photos.packages import CLASSIFIER, ENCODER
+from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 FLICKR8K = Path(__file__).parents[4] / "shared" / "data" / "flickr8k"
 PHOTOGRAPHS = {

@@ -11,14 +11,13 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFilter
 
-from sightline.config.making import AnnotateSettings
+from sightline.config.settings import AnnotateSettings
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.photos import Photos
-from sightline.models.photos.annotate import UNKNOWN, Annotator, annotate
-from sightline.models.photos.calibration import FILE, calibration, facet_shares
-from sightline.models.photos.judge import judge
-from sightline.models.photos.looks import look_at
-from sightline.models.photos.words import WordReader, missing_modules
+from sightline.models.photos.annotator import UNKNOWN, Annotator, annotate, judge
+from sightline.models.photos.appearance import measure_appearance
+from sightline.models.photos.calibration import CALIBRATION_FILE, calibration, facet_shares
+from sightline.models.photos.ocr import WordReader, missing_modules
 from sightline.types import Failure
 
 Photographs = dict[str, NDArray[np.uint8]]
@@ -87,20 +86,20 @@ def test_at_most_so_many_tags(photos: Photos, photographs: Photographs) -> None:
     ],
 )
 def test_colours_by_name(colour: tuple[int, int, int], name: str) -> None:
-    colours = look_at(plain(colour)).colours
+    colours = measure_appearance(plain(colour)).colours
     assert next(iter(colours)) == name and colours[name] == 1
     assert sum(colours.values()) == pytest.approx(1, abs=0.01)
 
 
 def test_light(photos: Photos) -> None:
-    assert [look_at(plain((level,) * 3)).light for level in (20, 120, 230)] == ["dark", "medium", "bright"]
+    assert [measure_appearance(plain((level,) * 3)).light for level in (20, 120, 230)] == ["dark", "medium", "bright"]
 
 
 def test_sharp_and_blurred(photographs: Photographs) -> None:
     sharp = Image.fromarray(photographs["cat"])
-    assert look_at(np.asarray(sharp)).sharp > 0.9
-    assert look_at(np.asarray(sharp.filter(ImageFilter.GaussianBlur(4)))).sharp < 0.1
-    assert look_at(plain((9, 9, 9))).sharp == 0
+    assert measure_appearance(np.asarray(sharp)).sharp > 0.9
+    assert measure_appearance(np.asarray(sharp.filter(ImageFilter.GaussianBlur(4)))).sharp < 0.1
+    assert measure_appearance(plain((9, 9, 9))).sharp == 0
 
 
 def test_chances_rise_with_similarity(photos: Photos) -> None:
@@ -111,7 +110,7 @@ def test_chances_rise_with_similarity(photos: Photos) -> None:
 
 
 def test_fitted_for_the_vectors_that_are_made_today(photos: Photos) -> None:
-    with np.load(FILE) as file:
+    with np.load(CALIBRATION_FILE) as file:
         assert str(file["revision"]) == photos.revision, "run training/photos/calibrate.py again"
 
 

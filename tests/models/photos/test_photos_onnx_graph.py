@@ -8,7 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
-from sightline.models.photos.build import find_networks
+from sightline.models.photos.networks import find_networks
 from sightline.models.photos.onnx_graph import Graph, dtype_number
 
 

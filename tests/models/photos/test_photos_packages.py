@@ -11,7 +11,7 @@ import pytest
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.photos import Photos
-from sightline.models.photos.packages import Package, PackagedFile
+from sightline.models.photos.weights import Package, PackagedFile
 
 CONTENT = b"weights"
 PACKAGE = Package("sightline-test-weights", "0.1.0")

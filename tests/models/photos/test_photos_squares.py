@@ -10,7 +10,7 @@ from numpy.typing import NDArray
 from PIL import Image
 
 from sightline.errors import UserError
-from sightline.models.photos.squares import read_square, square_of
+from sightline.models.photos.classifier import read_square, square_of
 from sightline.types import Failure
 
 

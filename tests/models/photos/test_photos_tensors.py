@@ -17,7 +17,7 @@ from hypothesis import given
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.models.photos.tensors import read_safetensors, read_torch
+from sightline.models.photos.weight_files import read_safetensors, read_torch
 
 MAGIC = 0x1950A86A20F9469CFC6C
 
@@ -94,7 +94,7 @@ def test_a_transposed_tensor_comes_back_transposed(tmp_path: Path) -> None:
 
 
 def test_the_real_file_agrees_with_itself(photos: Any) -> None:
-    from sightline.models.photos.packages import CLASSIFIER
+    from sightline.models.photos.weights import CLASSIFIER
 
     weights = read_torch(CLASSIFIER.find())
     assert weights["_fc.weight"].shape == (1000, 1280)

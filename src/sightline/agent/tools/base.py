@@ -1,18 +1,21 @@
-"""What a tool is, what it is made from, and what it answers."""
+"""What a tool is, what it is made from, what it answers, and tools made from plain functions."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
+import asyncio
+from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
 
-from sightline.agent.state import State, View
+from sightline.agent.state import AgentState, PictureView
+from sightline.agent.tools.arguments import MistakeError, ToolArguments
+from sightline.errors import UserError
 from sightline.types import Annotation, Json, Picture, TaskKind, ToolSpec
 
 if TYPE_CHECKING:
     from sightline.agent.web import Web
-    from sightline.search import Searcher
+    from sightline.retrieval import Searcher
 
 
 @dataclass(frozen=True, slots=True)
@@ -25,7 +28,7 @@ class Observation:
     """
 
     text: str
-    pictures: tuple[View, ...] = ()
+    pictures: tuple[PictureView, ...] = ()
     data: Json = None
     found: tuple[str, ...] = ()
     untrusted: bool = False
@@ -43,7 +46,7 @@ class Tool(Protocol):
     @property
     def spec(self) -> ToolSpec: ...
 
-    async def call(self, arguments: Mapping[str, Json], state: State) -> Observation: ...
+    async def call(self, arguments: Mapping[str, Json], state: AgentState) -> Observation: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -92,3 +95,42 @@ class ToolKind:
 def mistake(text: str) -> Observation:
     """The observation for a call that can't be done as it was written."""
     return Observation(f"Error: {text}", data={"error": text}, error=True)
+
+
+Work: TypeAlias = Callable[[ToolArguments, AgentState], Observation]
+AsyncWork: TypeAlias = Callable[[ToolArguments, AgentState], Awaitable[Observation]]
+
+
+@dataclass(frozen=True, slots=True)
+class FunctionTool:
+    """A tool whose work is done in a thread, so that other tasks go on meanwhile."""
+
+    spec: ToolSpec
+    work: Work
+
+    async def call(self, arguments: Mapping[str, Json], state: AgentState) -> Observation:
+        return await asyncio.to_thread(self._call, arguments, state)
+
+    def _call(self, arguments: Mapping[str, Json], state: AgentState) -> Observation:
+        try:
+            return self.work(ToolArguments(arguments, self.spec), state)
+        except (MistakeError, UserError) as error:
+            return _told(error)
+
+
+@dataclass(frozen=True, slots=True)
+class AsyncTool:
+    """A tool that waits for others, such as the web."""
+
+    spec: ToolSpec
+    work: AsyncWork
+
+    async def call(self, arguments: Mapping[str, Json], state: AgentState) -> Observation:
+        try:
+            return await self.work(ToolArguments(arguments, self.spec), state)
+        except (MistakeError, UserError) as error:
+            return _told(error)
+
+
+def _told(error: MistakeError | UserError) -> Observation:
+    return mistake(" ".join(str(error).split()))

@@ -5,10 +5,12 @@ from __future__ import annotations
 import re
 from typing import NamedTuple
 
-from sightline.agent.tools.calculator_functions import CONSTANTS, FUNCTIONS, as_number
-from sightline.agent.tools.calculator_operations import (
+from sightline.agent.tools.calculator_functions import (
     COMPARISONS,
+    CONSTANTS,
+    FUNCTIONS,
     added,
+    as_number,
     compared,
     converted,
     multiplied,
@@ -20,9 +22,10 @@ from sightline.agent.tools.calculator_operations import (
     times,
     with_unit,
 )
-from sightline.agent.tools.calculator_units import UNITS, Unit
 from sightline.agent.tools.calculator_values import (
+    UNITS,
     CalculationError,
+    CalculatorUnit,
     Quantity,
     Value,
     divided,
@@ -211,7 +214,7 @@ class _Parser:
         following = self._tokens[self._at + 1] if self._at + 1 < len(self._tokens) else _END
         return following.text == "(" and self.now.text in FUNCTIONS
 
-    def _unit(self) -> Unit:
+    def _unit(self) -> CalculatorUnit:
         """A unit, to a power where one follows: `m^2`, `m²`."""
         name = self.now.text
         if self.now.kind != "name" or name not in UNITS:
@@ -226,14 +229,14 @@ class _Parser:
             raised = small_power(as_number(self._signed()))
         if raised is None:
             return unit
-        return Unit(f"{unit.name}^{raised}", float(power(unit.factor, raised)), times(unit.dimension, raised))
+        return CalculatorUnit(f"{unit.name}^{raised}", float(power(unit.factor, raised)), times(unit.dimension, raised))
 
-    def _target(self) -> Unit:
+    def _target(self) -> CalculatorUnit:
         """What to convert to: `mi`, `km/h`."""
         unit = self._unit()
         while (sign := self._take("/", "*")) is not None:
             other = self._unit()
             step = 1 if sign == "*" else -1
             dimension = plus(unit.dimension, times(other.dimension, step))
-            unit = Unit(f"{unit.name}{sign}{other.name}", unit.factor * other.factor**step, dimension)
+            unit = CalculatorUnit(f"{unit.name}{sign}{other.name}", unit.factor * other.factor**step, dimension)
         return unit

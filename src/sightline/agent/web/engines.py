@@ -9,7 +9,7 @@ import aiohttp
 import orjson
 
 from sightline.agent.web.base import WebHit, WebPage, WebPicture
-from sightline.agent.web.fetching import Fetcher
+from sightline.agent.web.fetch import Fetcher
 from sightline.config.section import Hidden
 from sightline.models.failures import Scrubber
 from sightline.types import Failure

@@ -13,7 +13,7 @@ from typing import Any
 import orjson
 
 from sightline.agent.web.base import Web, WebHit, WebPage, WebPicture
-from sightline.database import open_database
+from sightline.io.sqlite import open_database
 from sightline.types import Failure
 
 _VERSION_1 = """CREATE TABLE seen (key BLOB PRIMARY KEY, what TEXT NOT NULL, asked TEXT NOT NULL, web TEXT NOT NULL,

@@ -14,7 +14,7 @@ from typing import Any
 
 from sightline.agent.web.base import WebHit, WebPage, WebPicture
 from sightline.errors import MissingExtraError
-from sightline.models.json_text import json_values
+from sightline.models.json_schema import json_values
 from sightline.types import Failure
 
 _SECONDS = 60.0
@@ -136,7 +136,7 @@ class McpWeb:
             streamable_http_client(self._target, http_client=httpx2.AsyncClient(headers=head, timeout=_SECONDS))
         )
 
-    async def _asked(self, client: Any, job: _Job) -> _Said | Failure:
+    async def _asked(self, client: Any, job: _Job) -> _ToolReply | Failure:
         from mcp import MCPError
 
         name = job.named or next((tool for tool in self._schemas if tool.lower() in job.usual), None)
@@ -156,7 +156,7 @@ class McpWeb:
 
 
 @dataclass(frozen=True, slots=True)
-class _Said:
+class _ToolReply:
     text: str
     data: Any
     picture: bytes | None
@@ -178,7 +178,7 @@ _HIT = (("url", "link", "href"), ("title", "name"), ("text", "snippet", "content
 _PICTURE = (("image_url", "imageUrl", "img_src", "url"), ("page", "link", "source", "url"), ("caption", "title"))
 
 
-def _said(answer: Any) -> _Said:
+def _said(answer: Any) -> _ToolReply:
     texts = [part.text for part in answer.content if part.type == "text"]
     pictures = [part.data for part in answer.content if part.type == "image"]
     picture = None
@@ -187,10 +187,10 @@ def _said(answer: Any) -> _Said:
             picture = base64.b64decode(pictures[0], validate=True)
         except binascii.Error:
             picture = None
-    return _Said("\n".join(texts)[:_MOST_TEXT], answer.structured_content, picture)
+    return _ToolReply("\n".join(texts)[:_MOST_TEXT], answer.structured_content, picture)
 
 
-def _rows(said: _Said) -> list[Mapping[str, Any]]:
+def _rows(said: _ToolReply) -> list[Mapping[str, Any]]:
     """Results as a list of objects, wherever in the answer they are."""
     for value in (said.data, *json_values(said.text)):
         listed = (

@@ -13,14 +13,14 @@ from typing import IO, NamedTuple
 from PIL import Image, ImageFile
 
 from sightline.corpus.metadata import exif, iptc
-from sightline.corpus.metadata.ifd import MAX_VALUE, ReadAt, bytes_reader, open_tiff
+from sightline.corpus.metadata.exif import MAX_VALUE, ReadAt, bytes_reader, open_tiff
 
 _MAX_CHUNKS = 100_000
 _XMP_KEYWORD = b"XML:com.adobe.xmp\0"
 _GIF_XMP = b"XMP DataXMP"
 
 
-class Embedded(NamedTuple):
+class EmbeddedMetadata(NamedTuple):
     """The metadata inside a picture's file, not yet understood."""
 
     exif: exif.Tags
@@ -28,7 +28,7 @@ class Embedded(NamedTuple):
     iptc: bytes | None
 
 
-def embedded(image: Image.Image) -> Embedded:
+def embedded_metadata(image: Image.Image) -> EmbeddedMetadata:
     """The EXIF tags, and the XMP and IPTC blocks, of an opened image; decoded or not."""
     if image.format == "TIFF":
         return _of_tiff(image)
@@ -44,7 +44,7 @@ def embedded(image: Image.Image) -> Embedded:
         blocks = _first(blocks, _png_tail(image))
     elif image.format == "GIF":
         blocks = _first(blocks, _Blocks(xmp=_gif_xmp(image)))
-    return Embedded(exif.read_block(blocks.exif or b""), blocks.xmp, blocks.iptc)
+    return EmbeddedMetadata(exif.read_block(blocks.exif or b""), blocks.xmp, blocks.iptc)
 
 
 class _Blocks(NamedTuple):
@@ -89,7 +89,7 @@ def _file_reader(file: IO[bytes]) -> ReadAt:
     return read
 
 
-def _of_tiff(image: Image.Image) -> Embedded:
+def _of_tiff(image: Image.Image) -> EmbeddedMetadata:
     with _file(image) as file:
         if file is None:
             tags = _decoded_tiff(image)
@@ -102,7 +102,7 @@ def _of_tiff(image: Image.Image) -> Embedded:
         block = iptc.find_in_photoshop(photoshop)
     # Pillow turns a TIFF upright by itself when it decodes it, and has already swapped its sides.
     main = {tag: value for tag, value in tags.main.items() if tag != exif.ORIENTATION}
-    return Embedded(tags._replace(main=main), xmp if isinstance(xmp, bytes) else None, block)
+    return EmbeddedMetadata(tags._replace(main=main), xmp if isinstance(xmp, bytes) else None, block)
 
 
 def _decoded_tiff(image: Image.Image) -> exif.Tags:

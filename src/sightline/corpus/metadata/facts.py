@@ -1,20 +1,49 @@
-"""What a picture's metadata says of it, and how several sources become one."""
+"""What a picture's metadata says of it, how several sources become one, and the named reasons for which it is not
+believed.
+
+A scan counts the reasons.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import Literal, ParamSpec, TypeAlias, TypeVar
 
-from sightline.corpus.metadata import reasons
 from sightline.types import Json
+
+BROKEN_EXIF = "broken exif"
+BROKEN_XMP = "broken xmp"
+BROKEN_IPTC = "broken iptc"
+BROKEN_SIDECAR = "broken sidecar"
+IMPLAUSIBLE_TIME = "implausible time"
+IMPLAUSIBLE_POSITION = "implausible position"
+IMPLAUSIBLE_ALTITUDE = "implausible altitude"
+
+P = ParamSpec("P")
+T = TypeVar("T")
+
+
+class ImplausibleError(ValueError):
+    """A value is there, but no camera could have meant it."""
+
+
+def believe(reason: str, warnings: list[str], read: Callable[P, T], *args: P.args, **options: P.kwargs) -> T | None:
+    """What `read` gives; None, and the reason among the warnings, when that is implausible."""
+    try:
+        return read(*args, **options)
+    except ImplausibleError:
+        if reason not in warnings:
+            warnings.append(reason)
+        return None
+
 
 Source: TypeAlias = Literal["picture", "xmp", "takeout"]
 
 
 @dataclass(frozen=True, slots=True)
-class Facts:
+class MetadataFacts:
     """What metadata says of one picture; `warnings` names what was there and could not be believed."""
 
     taken_at: datetime | None = None
@@ -39,19 +68,21 @@ class Facts:
     source: Source = "picture"
 
 
-def combine(measured: Sequence[Facts], words: Sequence[Facts], *, unite_keywords: bool) -> Facts:
+def combine(
+    measured: Sequence[MetadataFacts], words: Sequence[MetadataFacts], *, unite_keywords: bool
+) -> MetadataFacts:
     """One from several: what was measured from the first of `measured` that has it, what was written from `words`.
 
     A position is taken whole. Keywords come from the first that has any, or from all. `orientation` is `measured[0]`'s.
     """
-    placed = next((facts for facts in measured if facts.lat is not None), Facts())
+    placed = next((facts for facts in measured if facts.lat is not None), MetadataFacts())
     keywords = unique(word for facts in words for word in facts.keywords)
     if not unite_keywords:
         keywords = next((facts.keywords for facts in words if facts.keywords), ())
     extra: dict[str, Json] = {}
     for facts in reversed(words):
         extra |= facts.extra
-    return Facts(
+    return MetadataFacts(
         taken_at=next((facts.taken_at for facts in measured if facts.taken_at is not None), None),
         lat=placed.lat,
         lon=placed.lon,
@@ -72,18 +103,18 @@ def combine(measured: Sequence[Facts], words: Sequence[Facts], *, unite_keywords
     )
 
 
-def _relevant_warnings(measured: Sequence[Facts]) -> Iterator[str]:
+def _relevant_warnings(measured: Sequence[MetadataFacts]) -> Iterator[str]:
     """All warnings, but none about a time or a position that a better source had already given."""
     settled: set[str] = set()
     for facts in measured:
         yield from (warning for warning in facts.warnings if warning not in settled)
         if facts.taken_at is not None:
-            settled.add(reasons.IMPLAUSIBLE_TIME)
+            settled.add(IMPLAUSIBLE_TIME)
         if facts.lat is not None:
-            settled.update((reasons.IMPLAUSIBLE_POSITION, reasons.IMPLAUSIBLE_ALTITUDE))
+            settled.update((IMPLAUSIBLE_POSITION, IMPLAUSIBLE_ALTITUDE))
 
 
-def merge_facts(picture: Facts, sidecars: Sequence[Facts]) -> Facts:
+def merge_facts(picture: MetadataFacts, sidecars: Sequence[MetadataFacts]) -> MetadataFacts:
     """The picture's facts, completed by its sidecars.
 
     Time, position, device and lens: the picture's own, then `.xmp`, then Takeout. Words and rating: `.xmp`, then

@@ -6,18 +6,15 @@ from collections.abc import Mapping
 from datetime import datetime
 from typing import NamedTuple
 
-from sightline.corpus.metadata import reasons
-from sightline.corpus.metadata.facts import Facts
-from sightline.corpus.metadata.reasons import believe
-from sightline.corpus.metadata.text import decode, keyword_tuple
-from sightline.corpus.metadata.times import parse_time
+from sightline.corpus.metadata.facts import BROKEN_IPTC, IMPLAUSIBLE_TIME, MetadataFacts, believe
+from sightline.corpus.metadata.values import decode, keyword_tuple, parse_time
 
 _RESOURCE = 0x0404
 _TITLE, _KEYWORD, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION = 5, 25, 55, 60, 80, 105, 116, 120
 _WANTED = frozenset({_TITLE, _KEYWORD, _DATE, _TIME, _BYLINE, _HEADLINE, _COPYRIGHT, _CAPTION})
 
 
-class Records(NamedTuple):
+class IptcRecords(NamedTuple):
     """The wanted datasets of the application record, as text; `broken` when the block is cut short."""
 
     values: Mapping[int, list[str]] = {}
@@ -40,7 +37,7 @@ def find_in_photoshop(data: bytes) -> bytes | None:
     return None
 
 
-def parse(data: bytes) -> Records:
+def parse(data: bytes) -> IptcRecords:
     """The datasets of an IPTC block: marker, record, dataset, two bytes of length, value."""
     values: dict[int, list[str]] = {}
     at = 0
@@ -54,19 +51,19 @@ def parse(data: bytes) -> Records:
             at += digits
         value = data[at : at + size]
         if len(value) < size:
-            return Records(values, broken=True)
+            return IptcRecords(values, broken=True)
         at += size
         if record == 2 and dataset in _WANTED and (text := decode(value)):
             values.setdefault(dataset, []).append(text)
-    return Records(values, broken=bool(data[at:].strip(b"\0 ")))
+    return IptcRecords(values, broken=bool(data[at:].strip(b"\0 ")))
 
 
-def facts(records: Records) -> Facts:
+def facts(records: IptcRecords) -> MetadataFacts:
     """What IPTC says."""
-    warnings = [reasons.BROKEN_IPTC] if records.broken else []
+    warnings = [BROKEN_IPTC] if records.broken else []
     text = records.text
-    return Facts(
-        taken_at=believe(reasons.IMPLAUSIBLE_TIME, warnings, _time, records),
+    return MetadataFacts(
+        taken_at=believe(IMPLAUSIBLE_TIME, warnings, _time, records),
         title=text(_TITLE) or text(_HEADLINE),
         description=text(_CAPTION),
         keywords=keyword_tuple(records.values.get(_KEYWORD, [])),
@@ -76,7 +73,7 @@ def facts(records: Records) -> Facts:
     )
 
 
-def _time(records: Records) -> datetime | None:
+def _time(records: IptcRecords) -> datetime | None:
     """`20210503` and `101112+0200`; GIMP writes `2021-05-03` and `10:11:12`."""
     date = (records.text(_DATE) or "").replace("-", "")
     clock = (records.text(_TIME) or "").replace(":", "")

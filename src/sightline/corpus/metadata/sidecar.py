@@ -1,14 +1,114 @@
-"""Files beside a picture that speak of it: which name belongs to which picture, and what the file says."""
+"""Files beside a picture that speak of it: which name belongs to which picture, and what the file says.
+
+Sidecars are `.xmp` files and the JSON that Google Takeout puts beside each picture.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Container, Iterator
+from collections.abc import Container, Iterator, Mapping
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from pathlib import Path
 
-from sightline.corpus.metadata import reasons, takeout, xmp
-from sightline.corpus.metadata.facts import Facts
+import orjson
+
+from sightline.corpus.metadata import xmp
+from sightline.corpus.metadata.facts import (
+    BROKEN_SIDECAR,
+    BROKEN_XMP,
+    IMPLAUSIBLE_ALTITUDE,
+    IMPLAUSIBLE_POSITION,
+    IMPLAUSIBLE_TIME,
+    ImplausibleError,
+    MetadataFacts,
+    believe,
+)
+from sightline.corpus.metadata.values import altitude, keyword_tuple, plausible, position, tidy
+from sightline.types import Json
+
+_EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
+_KNOWN = ("photoTakenTime", "geoData", "geoDataExif", "title", "description", "people", "url")
+
+
+def takeout_facts(data: bytes) -> MetadataFacts:
+    """What the file says; `broken sidecar` when it is no JSON or not about a picture.
+
+    Takeout's `title` is the picture's file name before the export, so it goes to `extra`, with `people`,
+    `favorited` and `url`.
+    """
+    try:
+        record = orjson.loads(data)
+    except orjson.JSONDecodeError:
+        record = None
+    if not isinstance(record, dict) or not any(key in record for key in _KNOWN):
+        return MetadataFacts(warnings=(BROKEN_SIDECAR,), source="takeout")
+    warnings: list[str] = []
+    lat, lon, height = _position(record, warnings)
+    return MetadataFacts(
+        taken_at=believe(IMPLAUSIBLE_TIME, warnings, _time, record.get("photoTakenTime")),
+        lat=lat,
+        lon=lon,
+        altitude=height,
+        description=_text(record.get("description")),
+        extra=_extra(record),
+        warnings=tuple(warnings),
+        source="takeout",
+    )
+
+
+def _time(value: Json) -> datetime | None:
+    """Seconds since 1970 in UTC, as text; exactly 0 is a time that was never known."""
+    stamp = value.get("timestamp") if isinstance(value, dict) else None
+    if stamp is None:
+        return None
+    try:
+        seconds = int(stamp) if isinstance(stamp, str | int) else 0
+        moment = _EPOCH + timedelta(seconds=seconds)
+    except (ValueError, OverflowError):
+        raise ImplausibleError(str(stamp)) from None
+    if moment == _EPOCH:
+        raise ImplausibleError(str(stamp))
+    return plausible(moment)
+
+
+def _position(
+    record: Mapping[str, Json], warnings: list[str]
+) -> tuple[float, float, float | None] | tuple[None, None, None]:
+    """The camera's position, or else Google's; zeros are Takeout's usual way to say that there is none."""
+    for key in ("geoDataExif", "geoData"):
+        lat, lon, metres = _numbers(record.get(key))
+        if lat == 0 and lon == 0:
+            continue
+        where = believe(IMPLAUSIBLE_POSITION, warnings, position, lat, lon)
+        if where is not None:
+            height = believe(IMPLAUSIBLE_ALTITUDE, warnings, altitude, metres, below_sea=False)
+            return where.lat, where.lon, height or None
+    return None, None, None
+
+
+def _numbers(value: Json) -> tuple[float, ...]:
+    found = value if isinstance(value, dict) else {}
+    numbers = (found.get(key) for key in ("latitude", "longitude", "altitude"))
+    return tuple(float(number) if isinstance(number, int | float) else 0.0 for number in numbers)
+
+
+def _extra(record: Mapping[str, Json]) -> dict[str, Json]:
+    people = record.get("people")
+    listed = people if isinstance(people, list) else []
+    found: list[str] = [name for person in listed if isinstance(person, dict) and (name := _text(person.get("name")))]
+    extra: dict[str, Json] = {
+        "original_name": _text(record.get("title")),
+        "people": list[Json](keyword_tuple(found)),
+        "favorited": record.get("favorited") is True,
+        "url": _text(record.get("url")),
+    }
+    return {key: value for key, value in extra.items() if value}
+
+
+def _text(value: Json) -> str | None:
+    return tidy(value) if isinstance(value, str) else None
+
 
 MAX_BYTES = xmp.MAX_BYTES
 
@@ -31,7 +131,7 @@ _TAKEOUT = re.compile(
 )
 
 
-def find(name: str, siblings: Container[str]) -> tuple[str, ...]:
+def find_sidecars(name: str, siblings: Container[str]) -> tuple[str, ...]:
     """The sidecars of the picture `name` among the names in its folder: `.xmp` files, then Takeout's `.json`.
 
     `a.jpg` → `a.jpg.xmp`, `a.xmp`, `a.jpg.json`, `a.jpg.supplemental-metadata.json` and its cut forms; a numbered
@@ -51,13 +151,13 @@ def is_sidecar(name: str) -> bool:
     return name.lower().endswith(".xmp") or _TAKEOUT.fullmatch(name) is not None
 
 
-def read(path: Path) -> Facts:
+def read_sidecar(path: Path) -> MetadataFacts:
     """What a sidecar says, by its content; one that can't be read gives no facts but `broken sidecar`."""
     data = _content(path).removeprefix(b"\xef\xbb\xbf").lstrip()
     if data.startswith(b"{"):
-        return takeout.facts(data)
+        return takeout_facts(data)
     said = xmp.facts(xmp.parse(data))
-    named = (reasons.BROKEN_SIDECAR if warning == reasons.BROKEN_XMP else warning for warning in said.warnings)
+    named = (BROKEN_SIDECAR if warning == BROKEN_XMP else warning for warning in said.warnings)
     return replace(said, warnings=tuple(named))
 
 

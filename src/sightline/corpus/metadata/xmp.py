@@ -11,13 +11,27 @@ from datetime import datetime
 from typing import NamedTuple, NoReturn
 from xml.parsers import expat
 
-from sightline.corpus.metadata import reasons
 from sightline.corpus.metadata.exif import device_name
-from sightline.corpus.metadata.facts import Facts
-from sightline.corpus.metadata.places import Place, altitude, place, read_decimal, read_number
-from sightline.corpus.metadata.reasons import believe
-from sightline.corpus.metadata.text import keyword_tuple, read_rating, split_keywords, tidy
-from sightline.corpus.metadata.times import parse_time
+from sightline.corpus.metadata.facts import (
+    BROKEN_XMP,
+    IMPLAUSIBLE_ALTITUDE,
+    IMPLAUSIBLE_POSITION,
+    IMPLAUSIBLE_TIME,
+    MetadataFacts,
+    believe,
+)
+from sightline.corpus.metadata.values import (
+    Position,
+    altitude,
+    keyword_tuple,
+    parse_time,
+    position,
+    read_decimal,
+    read_number,
+    read_rating,
+    split_keywords,
+    tidy,
+)
 
 MAX_BYTES = 8 << 20
 _MAX_DEPTH = 64
@@ -60,7 +74,7 @@ _WANTED = {
 }
 
 
-class Item(NamedTuple):
+class XmpItem(NamedTuple):
     """One value of a property; `lang` only in a choice of languages, `listed` when it stood in a list."""
 
     text: str
@@ -68,10 +82,10 @@ class Item(NamedTuple):
     listed: bool = False
 
 
-class Properties(NamedTuple):
+class XmpProperties(NamedTuple):
     """The properties that are wanted; `broken` when the document could not be read to its end."""
 
-    values: Mapping[str, list[Item]] = {}
+    values: Mapping[str, list[XmpItem]] = {}
     broken: bool = False
 
     def text(self, name: str) -> str | None:
@@ -95,7 +109,7 @@ class _RefusedError(Exception):
 class _Collector:
     """What the parser calls; keeps the wanted properties of the top-level descriptions."""
 
-    values: dict[str, list[Item]] = field(default_factory=dict)
+    values: dict[str, list[XmpItem]] = field(default_factory=dict)
     path: list[str] = field(default_factory=list)
     wanted: str | None = None
     wanted_depth: int = 0
@@ -116,21 +130,21 @@ class _Collector:
         elif name == _RDF + "Description" and path[-2:-1] == [_RDF + "RDF"]:
             for key, text in attributes.items():
                 if key in _WANTED:
-                    self._keep(_WANTED[key], Item(text))
+                    self._keep(_WANTED[key], XmpItem(text))
         elif name in _WANTED and path[-3:-1] == [_RDF + "RDF", _RDF + "Description"]:
             self.wanted, self.wanted_depth, self.listed = _WANTED[name], len(path), False
             self.pieces.clear()
             if resource := attributes.get(_RDF + "resource"):
-                self._keep(self.wanted, Item(resource))
+                self._keep(self.wanted, XmpItem(resource))
 
     def end(self, name: str) -> None:
         if self.wanted is not None:
             if name == _RDF + "li":
                 self.listed = True
-                self._keep(self.wanted, Item("".join(self.pieces), self.lang, listed=True))
+                self._keep(self.wanted, XmpItem("".join(self.pieces), self.lang, listed=True))
             elif len(self.path) == self.wanted_depth:
                 if not self.listed and (text := "".join(self.pieces)).strip():
-                    self._keep(self.wanted, Item(text))
+                    self._keep(self.wanted, XmpItem(text))
                 self.wanted = None
         self.path.pop()
         self.closed = not self.path
@@ -139,16 +153,16 @@ class _Collector:
         if self.wanted is not None:
             self.pieces.append(piece)
 
-    def _keep(self, name: str, item: Item) -> None:
+    def _keep(self, name: str, item: XmpItem) -> None:
         self.values.setdefault(name, []).append(item)
 
 
-def parse(data: bytes) -> Properties:
+def parse(data: bytes) -> XmpProperties:
     """The wanted properties of an XMP packet; as many as could be read where it is broken."""
     if b"\0" not in data[:4]:  # In UTF-16 a NUL is half of a character.
         data = data.strip(b"\0 \t\r\n")
     if len(data) > MAX_BYTES:
-        return Properties(broken=True)
+        return XmpProperties(broken=True)
     collector = _Collector()
     parser = expat.ParserCreate(namespace_separator=" ")
     parser.buffer_text = True
@@ -161,29 +175,29 @@ def parse(data: bytes) -> Properties:
         parser.Parse(data, True)
     except (expat.ExpatError, _RefusedError):
         # Padding and junk after the closing tag do no harm.
-        return Properties(collector.values, broken=not collector.closed)
+        return XmpProperties(collector.values, broken=not collector.closed)
     except (ValueError, LookupError):  # An encoding that does not exist.
-        return Properties(broken=True)
-    return Properties(collector.values)
+        return XmpProperties(broken=True)
+    return XmpProperties(collector.values)
 
 
 def _refuse(*_: object) -> NoReturn:
     raise _RefusedError("document type")
 
 
-def orientation(properties: Properties) -> int | None:
+def orientation(properties: XmpProperties) -> int | None:
     """1 to 8, or None."""
     text = properties.text("orientation")
     return int(text) if text is not None and text in tuple("12345678") else None
 
 
-def facts(properties: Properties) -> Facts:
+def facts(properties: XmpProperties) -> MetadataFacts:
     """What XMP says, without the orientation."""
-    warnings = [reasons.BROKEN_XMP] if properties.broken else []
+    warnings = [BROKEN_XMP] if properties.broken else []
     text = properties.text
-    lat, lon = believe(reasons.IMPLAUSIBLE_POSITION, warnings, _place, properties) or (None, None)
-    height = None if lat is None else believe(reasons.IMPLAUSIBLE_ALTITUDE, warnings, _altitude, properties)
-    return Facts(
+    lat, lon = believe(IMPLAUSIBLE_POSITION, warnings, _place, properties) or (None, None)
+    height = None if lat is None else believe(IMPLAUSIBLE_ALTITUDE, warnings, _altitude, properties)
+    return MetadataFacts(
         taken_at=_time(properties, warnings),
         lat=lat,
         lon=lon,
@@ -202,23 +216,23 @@ def facts(properties: Properties) -> Facts:
     )
 
 
-def _time(properties: Properties, warnings: list[str]) -> datetime | None:
+def _time(properties: XmpProperties, warnings: list[str]) -> datetime | None:
     for name in ("taken", "created", "digitised"):
         if text := properties.text(name):
-            time = believe(reasons.IMPLAUSIBLE_TIME, warnings, parse_time, text)
+            time = believe(IMPLAUSIBLE_TIME, warnings, parse_time, text)
             if time is not None:
                 return time
     return None
 
 
-def _place(properties: Properties) -> Place | None:
+def _place(properties: XmpProperties) -> Position | None:
     lat, lon = properties.text("lat"), properties.text("lon")
     if lat is None and lon is None:
         return None
-    return place(read_decimal(lat or "", "NS"), read_decimal(lon or "", "EW"))
+    return position(read_decimal(lat or "", "NS"), read_decimal(lon or "", "EW"))
 
 
-def _altitude(properties: Properties) -> float | None:
+def _altitude(properties: XmpProperties) -> float | None:
     text = properties.text("altitude")
     if text is None:
         return None

@@ -1,13 +1,13 @@
 """Embedders: pictures and texts into one space, found by name, with their vectors kept in the workspace."""
 
-from sightline.models.embedders.attempts import Attempt, attempt_pictures, attempt_texts
-from sightline.models.embedders.cache import Got, VectorCache, text_key
+from sightline.models.embedders.base import EmbeddingAttempt, attempt_pictures, attempt_texts
 from sightline.models.embedders.registry import embedder_names, find_embedder
+from sightline.models.embedders.vector_cache import CachedVectors, VectorCache, text_key
 from sightline.models.embedders.vector_file import VectorFile, read_vectors
 
 __all__ = [
-    "Attempt",
-    "Got",
+    "CachedVectors",
+    "EmbeddingAttempt",
     "VectorCache",
     "VectorFile",
     "attempt_pictures",

@@ -9,10 +9,10 @@ from pathlib import Path
 from typing import NamedTuple
 
 from sightline.corpus.names import picture_id
-from sightline.corpus.walk import Found
-from sightline.database import transaction
-from sightline.models.embedders.cache import Space, VectorCache
-from sightline.models.embedders.decode import Job
+from sightline.corpus.walk import FoundFile
+from sightline.io.sqlite import transaction
+from sightline.models.embedders.pixels import DecodeJob
+from sightline.models.embedders.vector_cache import VectorCache, VectorSpace
 
 _PAGE = 512
 _CREATE = """CREATE TEMP TABLE listing (number INTEGER PRIMARY KEY, path BLOB NOT NULL, id TEXT NOT NULL UNIQUE,
@@ -27,7 +27,7 @@ _LEAVE_OUT_REST = """UPDATE listing SET reason = ?, detail = ? WHERE reason IS N
 _KEEP = """INSERT OR REPLACE INTO files SELECT ?, path, size, mtime_ns, ? FROM listing WHERE number = ?"""
 
 
-class LeftOut(NamedTuple):
+class SkippedInput(NamedTuple):
     """An input that gave no vector, and why."""
 
     id: str
@@ -35,7 +35,7 @@ class LeftOut(NamedTuple):
     detail: str
 
 
-class Done(NamedTuple):
+class EmbeddedFile(NamedTuple):
     """A file whose vector is in the cache."""
 
     number: int
@@ -45,7 +45,7 @@ class Done(NamedTuple):
 class Listing:
     """Everything that a walk met under a root."""
 
-    def __init__(self, cache: VectorCache, root: Path, files: Iterable[Found]) -> None:
+    def __init__(self, cache: VectorCache, root: Path, files: Iterable[FoundFile]) -> None:
         self._cache, self._database = cache, cache.database
         self._root = os.fsencode(root)
         for table in ("listing", "todo"):
@@ -56,7 +56,7 @@ class Listing:
         self._database.execute("COMMIT")
         self._database.execute(_REMEMBER, (self._root,))
 
-    def _insert(self, found: Found) -> int:
+    def _insert(self, found: FoundFile) -> int:
         """One row; a second name that becomes the same id (another Unicode spelling) gets `~2`, and so on."""
         id_, number = picture_id(found.path), 1
         while True:
@@ -67,13 +67,13 @@ class Listing:
             except sqlite3.IntegrityError:
                 number += 1
 
-    def plan(self, space: Space | None) -> int:
+    def plan(self, space: VectorSpace | None) -> int:
         """Choose the files that have to be read: new, changed, or without a vector; how many they are."""
         self._database.execute(_PLAN, (None if space is None else space.id,))
         count: int = self._database.execute("SELECT count(*) FROM todo").fetchone()[0]
         return count
 
-    def jobs(self, side: int, max_pixels: int, space: Space | None) -> Iterator[Job]:
+    def jobs(self, side: int, max_pixels: int, space: VectorSpace | None) -> Iterator[DecodeJob]:
         """What `plan` chose, page by page (results are noted meanwhile)."""
         query = """SELECT todo.rowid, number, path FROM todo JOIN listing USING (number)
             WHERE todo.rowid > ? ORDER BY todo.rowid LIMIT ?"""
@@ -82,9 +82,9 @@ class Listing:
             last = rows[-1][0]
             for _, number, path in rows:
                 full = os.path.join(self._root, path)  # noqa: PTH118 (bytes, which pathlib does not take)
-                yield Job(number, full, side, max_pixels, self._cache.path, None if space is None else space.id)
+                yield DecodeJob(number, full, side, max_pixels, self._cache.path, None if space is None else space.id)
 
-    def keep(self, done: Iterable[Done]) -> None:
+    def keep(self, done: Iterable[EmbeddedFile]) -> None:
         """These are in the cache; also when the run is over, until the file changes."""
         with transaction(self._database):
             for number, sha256 in done:
@@ -95,14 +95,14 @@ class Listing:
         """This one gives no vector."""
         self._database.execute("UPDATE listing SET reason = ?, detail = ? WHERE number = ?", (reason, detail, number))
 
-    def leave_out_rest(self, space: Space | None, reason: str, detail: str) -> None:
+    def leave_out_rest(self, space: VectorSpace | None, reason: str, detail: str) -> None:
         """Whatever has no vector by now gives none."""
         self._database.execute(_LEAVE_OUT_REST, (reason, detail, None if space is None else space.id))
 
-    def left_out(self) -> Iterator[LeftOut]:
+    def left_out(self) -> Iterator[SkippedInput]:
         """All that give no vector, by id."""
         query = "SELECT id, reason, detail FROM listing WHERE reason IS NOT NULL ORDER BY id"
-        return (LeftOut(*row) for row in self._database.execute(query).fetchall())
+        return (SkippedInput(*row) for row in self._database.execute(query).fetchall())
 
     def outcomes(self) -> Iterator[tuple[int, bytes | None, str | None]]:
         """Of each file, in order: its number from 1, its hash where it has a vector, else why it has none."""

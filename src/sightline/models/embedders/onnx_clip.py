@@ -1,29 +1,152 @@
-"""CLIP and SigLIP models as ONNX graphs: a picture tower and a text tower, without torch."""
+"""CLIP and SigLIP models as ONNX graphs, without torch: a picture tower and a text tower, on the best device that is
+there.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from concurrent.futures import ThreadPoolExecutor
 from functools import cached_property
 from pathlib import Path
+from typing import Any
 
 import numpy as np
+from numpy.typing import NDArray
 from pydantic import Field
 
-from sightline.config.section import Section
+from sightline.config.section import StrictModel
 from sightline.engine import cores
-from sightline.errors import UserError
-from sightline.models.embedders.attempts import USUAL_BATCH, Attempt, all_or_raise, as_attempt
-from sightline.models.embedders.folder import ModelFolder
-from sightline.models.embedders.onnx_tower import Tower, find_providers
-from sightline.models.embedders.preprocess import Preprocess
-from sightline.models.embedders.tokens import Tokenised, Tokens, text_limit
+from sightline.errors import MissingExtraError, UserError
+from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, all_or_raise, as_attempt
+from sightline.models.embedders.onnx_folder import ModelFolder
+from sightline.models.embedders.preprocessor import ClipTokenizer, Preprocess, Tokenised, text_limit
 from sightline.models.protocols import Pixels, Vectors
+
+_DEVICES = {
+    "cuda": ("CUDAExecutionProvider",),
+    "rocm": ("MIGraphXExecutionProvider", "ROCMExecutionProvider"),
+    "mps": ("CoreMLExecutionProvider",),
+    "directml": ("DmlExecutionProvider",),
+    "openvino": ("OpenVINOExecutionProvider",),
+    "tensorrt": ("TensorrtExecutionProvider",),
+    "cpu": (),
+}
+# TensorRT and OpenVINO compile a model for minutes: only when asked for.
+_AUTOMATIC = ("cuda", "rocm", "mps", "directml")
+_CPU = "CPUExecutionProvider"
+_TYPES = {
+    "tensor(float)": np.float32,
+    "tensor(float16)": np.float16,
+    "tensor(int64)": np.int64,
+    "tensor(int32)": np.int32,
+}
+_OUTPUTS = ("image_embeds", "text_embeds", "embedding", "embeddings", "sentence_embedding", "pooler_output", "output")
+"""Where the vectors are, the best first; a graph with one matrix of outputs needs no name."""
+
+
+def find_providers(device: str) -> list[Any]:
+    """The execution providers of onnxruntime for a device, best first, always with the CPU behind them."""
+    ort = _import()
+    there = ort.get_available_providers()
+    name, _, number = device.partition(":")
+    if name != "auto" and (name not in _DEVICES or (number and not number.isdecimal())):
+        raise UserError(f'there is no device "{device}".', f"devices: auto, {', '.join(_DEVICES)}, cuda:1")
+    wanted = [provider for known in (_AUTOMATIC if name == "auto" else (name,)) for provider in _DEVICES[known]]
+    found = [provider for provider in wanted if provider in there]
+    if not found and name not in ("auto", "cpu"):
+        raise UserError(
+            f'onnxruntime can\'t use the device "{device}" here; it can use: {", ".join(there)}.',
+            "pip install onnxruntime-gpu in place of onnxruntime, or choose --option device=cpu",
+        )
+    options = {"device_id": int(number)} if number else {}
+    return [*((provider, options) if options else provider for provider in found), _CPU]
+
+
+class OnnxTower:
+    """A loaded graph; several threads may run it at once."""
+
+    def __init__(self, path: Path, providers: Sequence[Any], threads: int | None) -> None:
+        ort = _import()
+        options = ort.SessionOptions()
+        options.intra_op_num_threads = threads or cores()
+        options.inter_op_num_threads = 1
+        options.log_severity_level = 3
+        self.path = path
+        try:
+            self._session = ort.InferenceSession(str(path), options, providers=list(providers))
+        except Exception as error:  # onnxruntime's own exceptions share no base of their own.
+            raise UserError(
+                f"{path} can't be loaded: {str(error).strip()[:300]}", "is the file whole, and its device there?"
+            ) from None
+        self.inputs: Mapping[str, Any] = {item.name: item for item in self._session.get_inputs()}
+        self._output = _choose_output(self._session.get_outputs(), path)
+        self.on_cpu = self._session.get_providers()[0] == _CPU
+
+    def fixed(self, name: str, axis: int) -> int | None:
+        """The length of an input's axis, where the graph takes only one."""
+        shape = self.inputs[name].shape
+        return shape[axis] if axis < len(shape) and isinstance(shape[axis], int) else None
+
+    @property
+    def dim(self) -> int | None:
+        """The length of the vectors, where the graph says it."""
+        length = self._output.shape[-1]
+        return length if isinstance(length, int) else None
+
+    def run(self, feeds: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        """One vector for each row of the inputs, which are cast to what the graph takes."""
+        typed = {name: value.astype(_type(self.inputs[name]), copy=False) for name, value in feeds.items()}
+        first = next(iter(feeds))
+        step = self.fixed(first, 0)
+        rows = len(typed[first])
+        if step is None or step == rows:
+            return self._run(typed)
+        parts = [self._run(_part(typed, start, step)) for start in range(0, rows, step)]
+        return np.concatenate(parts)[:rows]
+
+    def _run(self, feeds: Mapping[str, NDArray[Any]]) -> NDArray[np.float32]:
+        (out,) = self._session.run([self._output.name], feeds)
+        return np.asarray(out, dtype=np.float32).reshape(len(out), -1)
+
+
+def _part(feeds: Mapping[str, NDArray[Any]], start: int, step: int) -> dict[str, NDArray[Any]]:
+    """Exactly `step` rows; the last one is repeated where there are fewer."""
+    return {name: value.take(range(start, start + step), axis=0, mode="clip") for name, value in feeds.items()}
+
+
+def _type(item: Any) -> Any:
+    found = _TYPES.get(item.type)
+    if found is None:
+        raise UserError(f"input {item.name} of the model is of type {item.type}, which is not known here.")
+    return found
+
+
+def _choose_output(outputs: Sequence[Any], path: Path) -> Any:
+    named = {item.name: item for item in outputs}
+    for name in _OUTPUTS:
+        if name in named:
+            return named[name]
+    matrices = [item for item in outputs if len(item.shape) == 2]
+    if len(matrices) == 1:
+        return matrices[0]
+    raise UserError(
+        f"{path} has no output with one vector for each input; its outputs: {', '.join(named)}.",
+        f"export it with one of: {', '.join(_OUTPUTS)}",
+    )
+
+
+def _import() -> Any:
+    try:
+        import onnxruntime
+    except ImportError:
+        raise MissingExtraError("running an ONNX model", "onnx") from None
+    return onnxruntime
+
 
 _GPU_BATCH = 128
 
 
-class OnnxOptions(Section):
+class OnnxOptions(StrictModel):
     """Where and how an ONNX model runs; none of it changes what a vector means."""
 
     device: str = Field("auto", description='"auto", "cpu", "cuda", "cuda:1", "rocm", "mps", "directml", …')
@@ -76,7 +199,7 @@ class OnnxClip:
         """One unit-length row for each text; one that is too long is cut."""
         return all_or_raise(self.attempt_texts(batch))
 
-    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same, with failures by position."""
         tower = self._needed(self._vision, "pictures", "picture tower")
         name = _only(tower, "pixel_values")
@@ -87,7 +210,7 @@ class OnnxClip:
         ]
         return as_attempt(_joined(raw))
 
-    def attempt_texts(self, batch: Sequence[str]) -> Attempt:
+    def attempt_texts(self, batch: Sequence[str]) -> EmbeddingAttempt:
         """The same, with failures by position, and which texts were cut."""
         tower = self._needed(self._text, "texts", "text tower")
         raw, cut = [], [np.zeros(0, dtype=bool)]
@@ -106,22 +229,22 @@ class OnnxClip:
     # --- parts, each made when it is first needed ----------------------------------------------------------
 
     @cached_property
-    def _vision(self) -> Tower | None:
+    def _vision(self) -> OnnxTower | None:
         return self._load(self._folder.vision)
 
     @cached_property
-    def _text(self) -> Tower | None:
+    def _text(self) -> OnnxTower | None:
         return self._load(self._folder.text)
 
-    def _load(self, path: Path | None) -> Tower | None:
-        return None if path is None else Tower(path, self._providers, self._options.threads)
+    def _load(self, path: Path | None) -> OnnxTower | None:
+        return None if path is None else OnnxTower(path, self._providers, self._options.threads)
 
     @cached_property
     def _preprocess(self) -> Preprocess:
         return self._folder.preprocess()
 
     @cached_property
-    def _tokens(self) -> Tokens:
+    def _tokens(self) -> ClipTokenizer:
         folder = self._folder
         if folder.tokenizer is None:
             raise UserError(f"{folder.path} has no tokenizer.json, so texts can't be read.", "put the model's there")
@@ -133,7 +256,7 @@ class OnnxClip:
                 f"{folder.path} does not say how long a text may be.",
                 'put it into tokenizer_config.json: {"model_max_length": 77}',
             )
-        return Tokens(folder.tokenizer, settings, limit)
+        return ClipTokenizer(folder.tokenizer, settings, limit)
 
     @property
     def _threads(self) -> ThreadPoolExecutor:
@@ -141,12 +264,12 @@ class OnnxClip:
             self._pool = ThreadPoolExecutor(self._options.threads or cores(), "sightline-preprocess")
         return self._pool
 
-    def _needed(self, tower: Tower | None, what: str, missing: str) -> Tower:
+    def _needed(self, tower: OnnxTower | None, what: str, missing: str) -> OnnxTower:
         if tower is None:
             raise UserError(f"{self.name} can't embed {what}: {self._folder.path} has no {missing}.")
         return tower
 
-    def _check_size(self, tower: Tower, name: str) -> None:
+    def _check_size(self, tower: OnnxTower, name: str) -> None:
         """A settings file of another model would make every call fail, in words that nobody understands."""
         wanted, made = (tower.fixed(name, 2), tower.fixed(name, 3)), self._preprocess.size
         if any(side not in (None, ours) for side, ours in zip(wanted, made or wanted, strict=True)):
@@ -155,12 +278,12 @@ class OnnxClip:
                 f"put the model's own preprocessor_config.json into {self._folder.path}",
             )
 
-    def _text_length(self, tower: Tower) -> int | None:
+    def _text_length(self, tower: OnnxTower) -> int | None:
         """Padded to the longest text where the graph knows a mask, else always to the length it was trained at."""
         return None if "attention_mask" in tower.inputs and tower.fixed("input_ids", 1) is None else self._tokens.limit
 
 
-def _feeds(tower: Tower, tokens: Tokenised) -> dict[str, np.ndarray]:
+def _feeds(tower: OnnxTower, tokens: Tokenised) -> dict[str, np.ndarray]:
     known = {"input_ids": tokens.ids, "attention_mask": tokens.mask}
     strange = [name for name in tower.inputs if name not in known]
     if strange and len(tower.inputs) == 1:
@@ -170,7 +293,7 @@ def _feeds(tower: Tower, tokens: Tokenised) -> dict[str, np.ndarray]:
     return {name: known[name] for name in tower.inputs}
 
 
-def _only(tower: Tower, usual: str = "") -> str:
+def _only(tower: OnnxTower, usual: str = "") -> str:
     """The input's usual name, or that of the only one."""
     if usual in tower.inputs or len(tower.inputs) == 1:
         return usual if usual in tower.inputs else next(iter(tower.inputs))

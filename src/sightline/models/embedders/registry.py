@@ -1,22 +1,160 @@
-"""Embedders by name: `photos`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:…`."""
+"""Embedders by name: `photos`, `world`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:…`.
+
+Options are given as key and value, and checked; a wrong key is answered with the nearest right one.
+"""
 
 from __future__ import annotations
 
+import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import replace
+from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import Any
+from typing import TYPE_CHECKING, Any, TypeVar
+
+import orjson
+from pydantic import ValidationError
 
 from sightline import plugins
+from sightline.calls.session import CallOptions
 from sightline.config import Config
+from sightline.config.section import StrictModel
+from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError, nearest
 from sightline.io import PathLike
-from sightline.models.asking import Asking
-from sightline.models.embedders.known import KNOWN, KnownModel, find_known
-from sightline.models.embedders.options import options_in, read_options
-from sightline.models.embedders.servers import Setting, open_server
-from sightline.models.names import PROVIDERS, ModelName, Provider, refuse_remote
+from sightline.models.embedders.known_models import KNOWN, KnownModel, find_known
 from sightline.models.protocols import Embedder
+from sightline.models.providers import PROVIDERS, ModelName, Provider, find_base_url, find_key, refuse_remote
+
+if TYPE_CHECKING:
+    from sightline.models.embedders.http_embedder import EndpointOptions
+
+Chosen = TypeVar("Chosen", bound=StrictModel)
+
+
+def read_options(kind: type[Chosen], given: Mapping[str, Any], embedder: str) -> Chosen:
+    """The options as one checked value; a wrong one is the user's mistake, told with what is right."""
+    try:
+        return kind.model_validate(dict(given))
+    except ValidationError as error:
+        found = error.errors()[0]
+    key = str(found["loc"][0])
+    if found["type"] == "extra_forbidden" and key == "base_url":
+        raise UserError(f"{embedder} asks no server, so it has no address.", "leave --base-url out")
+    if found["type"] != "extra_forbidden":
+        raise UserError(f"option {key} of the embedder {embedder}: {found['msg'].lower()}.", _options_of(kind))
+    near = nearest(key, kind.model_fields)
+    hint = f'Did you mean "{near}"? ' if near else ""
+    raise UserError(f'the embedder {embedder} has no option "{key}".', hint + _options_of(kind))
+
+
+def options_in(rest: str) -> dict[str, Any]:
+    """What follows a name and its colon: `head=false,threads=2`."""
+    pairs = [part.partition("=") for part in rest.split(",") if part.strip()]
+    return {key.strip(): parse_value(value.strip()) for key, _, value in pairs}
+
+
+def parse_value(text: str) -> Any:
+    """`256`, `true`, `{"a": 1}` as JSON has it; any other text is itself."""
+    try:
+        return orjson.loads(text)
+    except orjson.JSONDecodeError:
+        return text
+
+
+def _options_of(kind: type[StrictModel]) -> str:
+    return f"Options: {', '.join(kind.model_fields)}" if kind.model_fields else "It takes no options."
+
+
+# Asked as a conversation that ends with an empty answer, which the model goes on from.
+_QWEN = "qwen3-vl-embedding"
+_QWEN_INSTRUCTION = "Represent the user's input."
+_INSTEAD = "use --embedder photos (free, on this machine)"
+_COMPACT = ("openai", "vllm")
+"""Servers that are known to send vectors as base64."""
+_CHANGES = ("dimensions", "texts_as", "instruction", "prefix", "extra")
+"""Options that change a vector."""
+
+
+@dataclass(frozen=True, slots=True)
+class EmbedderContext:
+    """What has to be known of an embedder beside its name and its options."""
+
+    workspace: Path
+    config: Config
+    asking: CallOptions
+
+    @property
+    def local_only(self) -> bool:
+        return self.asking.local_only
+
+
+def open_server(name: ModelName, setting: EmbedderContext, given: Mapping[str, Any]) -> Embedder:
+    """The embedder that asks this model; nothing is sent yet."""
+    # Here, because they bring aiohttp with them.
+    from sightline.calls.prices import Prices
+    from sightline.models.embedders.http_embedder import (
+        EmbeddingForm,
+        EmbeddingTransport,
+        EndpointEmbedder,
+        EndpointOptions,
+    )
+    from sightline.models.wire_settings import WireSettings
+
+    options = read_options(EndpointOptions, given, str(name))
+    if setting.asking.limits is not None:
+        options = options.model_copy(update={"at_once": setting.asking.limits.most})
+    models = setting.config.models
+    endpoint = find_base_url(name, options.base_url, models)
+    if setting.local_only:
+        refuse_remote(str(name), endpoint, "use an embedder on this machine (photos, clip-vit-b32, onnx:FOLDER)")
+    is_qwen = _QWEN in name.model.lower()
+    if is_qwen:
+        options = _like_qwen(options)
+    form = EmbeddingForm(
+        encoding=options.encoding_format or ("base64" if name.provider.name in _COMPACT else "float"),
+        dimensions=options.dimensions,
+        as_messages=options.texts_as == "messages",
+        extra=options.extra,
+    )
+    transport = EmbeddingTransport(
+        name,
+        endpoint,
+        form,
+        key=find_key(name, endpoint, models, required=not setting.asking.plan, instead=_INSTEAD),
+        settings=WireSettings.of(models),
+        local_only=setting.local_only,
+    )
+    return EndpointEmbedder(
+        transport,
+        name=str(name),
+        revision=_revision(endpoint, options),
+        workspace=setting.workspace,
+        options=options,
+        prices=Prices(_with_silence(setting.config.prices, str(name))),
+        budget=setting.asking.budget,
+        sees=endpoint != PROVIDERS["openai"].base_url,
+        ends_open=is_qwen and form.as_messages,
+    )
+
+
+def _like_qwen(options: EndpointOptions) -> EndpointOptions:
+    instruction = _QWEN_INSTRUCTION if options.instruction is None else options.instruction
+    return options.model_copy(update={"texts_as": options.texts_as or "messages", "instruction": instruction})
+
+
+def _with_silence(prices: PriceSettings, model: str) -> PriceSettings:
+    """An embedder says nothing, so price lists have no price for what it says: it is zero, unless told otherwise."""
+    given = prices.models.get(model, Price())
+    silent = given if given.output is not None else given.model_copy(update={"output": 0.0})
+    return prices.model_copy(update={"models": {**prices.models, model: silent}})
+
+
+def _revision(endpoint: str, options: EndpointOptions) -> str:
+    """Servers do not say which weights they run: where they are asked, and all that changes a vector, stand for it."""
+    changes = {name: getattr(options, name) for name in _CHANGES}
+    digest = hashlib.sha256(orjson.dumps(changes, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
+    return f"{options.revision or endpoint} {digest}"
+
 
 DEFAULT = "photos"
 """What embeds real pictures when nothing better is configured."""
@@ -28,7 +166,7 @@ def find_embedder(
     workspace: PathLike = ".sightline",
     config: Config | None = None,
     local_only: bool = False,
-    asking: Asking | None = None,
+    asking: CallOptions | None = None,
     **options: Any,
 ) -> Embedder:
     """The embedder of that name (the configured one, else `photos`); its options are checked, nothing is sent yet.
@@ -36,10 +174,10 @@ def find_embedder(
     Calls to servers are journaled in the workspace, and made as `asking` says. `local_only` refuses servers elsewhere,
     and downloads. A plug-in of the group `embedders` is a function of `(rest_of_name, **options)` that returns one.
     """
-    asking = asking or Asking()
+    asking = asking or CallOptions()
     if local_only:
         asking = replace(asking, local_only=True)
-    setting = Setting(Path(workspace), config or Config(), asking)
+    setting = EmbedderContext(Path(workspace), config or Config(), asking)
     wanted = (name or setting.config.models.embedder or DEFAULT).strip()
     known = find_known(wanted.removeprefix("onnx:"))
     if known is not None:
@@ -86,17 +224,17 @@ def _unknown(name: str) -> UserError:
 # --- builders ------------------------------------------------------------------------------------------------
 
 
-def _photos(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+def _photos(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.photos import Photos, PhotosOptions
 
     chosen = read_options(PhotosOptions, {**options_in(rest), **options}, DEFAULT)
     return Photos(**chosen.model_dump(), local_only=setting.local_only)
 
 
-def _known(model: KnownModel, setting: Setting, options: Mapping[str, Any]) -> Embedder:
-    from sightline.models.embedders.download import fetch, models_folder
-    from sightline.models.embedders.folder import open_folder
+def _known(model: KnownModel, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+    from sightline.models.embedders.known_models import fetch, models_folder
     from sightline.models.embedders.onnx_clip import OnnxClip, OnnxOptions
+    from sightline.models.embedders.onnx_folder import open_folder
 
     chosen = read_options(OnnxOptions, options, model.name)
     path = fetch(model, models_folder(setting.config.models.folder), local_only=setting.local_only)
@@ -104,9 +242,9 @@ def _known(model: KnownModel, setting: Setting, options: Mapping[str, Any]) -> E
     return OnnxClip(folder, name=model.name, revision=model.revision[:12], options=chosen)
 
 
-def _onnx(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
-    from sightline.models.embedders.folder import open_folder
+def _onnx(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.embedders.onnx_clip import FolderOptions, OnnxClip
+    from sightline.models.embedders.onnx_folder import open_folder
 
     path = Path(rest).expanduser()
     if not path.is_dir() and "/" not in rest and (near := nearest(rest, KNOWN)):
@@ -115,14 +253,14 @@ def _onnx(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
     return OnnxClip(open_folder(path, chosen.precision), name=f"onnx:{path.resolve().name}", options=chosen)
 
 
-def _transformers(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+def _transformers(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.embedders.transformers_clip import TransformersClip, TransformersOptions
 
     chosen = read_options(TransformersOptions, options, f"transformers:{rest}")
     return TransformersClip(rest, options=chosen, local_only=setting.local_only)
 
 
-def _address(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+def _address(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
     url, mark, model = rest.partition("#")
     if not mark or not model:
         raise UserError(
@@ -133,14 +271,14 @@ def _address(rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedde
     return open_server(ModelName(provider, model), setting, {"base_url": url, **options})
 
 
-def _provider(kind: str, rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+def _provider(kind: str, rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
     provider = PROVIDERS[kind]
     if provider.kind != "http" or not rest:
         raise _unknown(f"{kind}/{rest}" if rest else kind)
     return open_server(ModelName(provider, rest), setting, options)
 
 
-def _plugged(plugin: plugins.Plugin, rest: str, setting: Setting, options: Mapping[str, Any]) -> Embedder:
+def _plugged(plugin: plugins.Plugin, rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
     made: Embedder = plugin.load()(rest, **options)
     endpoint = getattr(made, "endpoint", None)
     if setting.local_only and isinstance(endpoint, str):
@@ -148,7 +286,7 @@ def _plugged(plugin: plugins.Plugin, rest: str, setting: Setting, options: Mappi
     return made
 
 
-_Builder = Callable[[str, Setting, Mapping[str, Any]], Embedder]
+_Builder = Callable[[str, EmbedderContext, Mapping[str, Any]], Embedder]
 BUILDERS: Mapping[str, _Builder] = {
     "photos": _photos,
     "onnx": _onnx,

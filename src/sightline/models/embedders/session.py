@@ -10,17 +10,16 @@ from typing import Any, Self
 
 import numpy as np
 
+from sightline.calls.privacy_notice import announce_recipient
+from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import SightlineError
 from sightline.io import PathLike
-from sightline.models.asking import Asking
-from sightline.models.embedders.attempts import close
-from sightline.models.embedders.cache import VectorCache
-from sightline.models.embedders.embedded import Embedded
-from sightline.models.embedders.listing import LeftOut
+from sightline.models.embedders.base import close
+from sightline.models.embedders.listing import SkippedInput
 from sightline.models.embedders.registry import find_embedder
-from sightline.models.embedders.vector_file import Shape, VectorFile, write_vectors
-from sightline.models.notice import tell_who_sees
+from sightline.models.embedders.vector_cache import VectorCache
+from sightline.models.embedders.vector_file import EmbeddedVectors, VectorFile, VectorFileShape, write_vectors
 from sightline.models.protocols import Embedder, Vectors
 
 PAGE = 4096
@@ -28,7 +27,7 @@ PAGE = 4096
 
 
 @dataclass(frozen=True, slots=True)
-class Content:
+class EmbeddedPages:
     """Ids and keys of all that was embedded, in pages; how many they are, and how long the longest id is."""
 
     pages: Callable[[], Iterator[list[tuple[str, bytes]]]]
@@ -36,7 +35,7 @@ class Content:
     longest: int
 
 
-class Session:
+class EmbedderSession:
     """An embedder and the workspace's vectors; an embedder that was given open stays open."""
 
     def __init__(
@@ -46,7 +45,7 @@ class Session:
         *,
         config: Config,
         local_only: bool = False,
-        asking: Asking | None = None,
+        asking: CallOptions | None = None,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._started = time.monotonic()
@@ -73,11 +72,16 @@ class Session:
         """The first time that something private goes to a server elsewhere, say so."""
         endpoint = getattr(self.embedder, "endpoint", None)
         if isinstance(endpoint, str):
-            tell_who_sees(self._workspace, endpoint, what)
+            announce_recipient(self._workspace, endpoint, what)
 
     def finish(
-        self, content: Content, out: PathLike | None, left_out: tuple[LeftOut, ...], made: int, cut: int | None
-    ) -> Embedded:
+        self,
+        content: EmbeddedPages,
+        out: PathLike | None,
+        left_out: tuple[SkippedInput, ...],
+        made: int,
+        cut: int | None,
+    ) -> EmbeddedVectors:
         """Write all vectors into one file, whole or not at all, or hand them over when there is none to write."""
         space = self.cache.space(self.embedder)
         dim = 0 if space is None else space.dim
@@ -88,11 +92,11 @@ class Session:
         else:
             write_vectors(
                 out,
-                Shape(content.count, dim, content.longest),
+                VectorFileShape(content.count, dim, content.longest),
                 lambda: ([id_ for id_, _ in page] for page in content.pages()),
                 lambda: self._vectors(content),
             )
-        return Embedded(
+        return EmbeddedVectors(
             count=content.count,
             dim=dim,
             embedder=self.embedder.name,
@@ -105,7 +109,7 @@ class Session:
             arrays=arrays,
         )
 
-    def _vectors(self, content: Content) -> Iterator[Vectors]:
+    def _vectors(self, content: EmbeddedPages) -> Iterator[Vectors]:
         for page in content.pages():
             got = self.cache.get_many([key for _, key in page], self.embedder)
             if len(got.missing):

@@ -13,11 +13,11 @@ from numpy.typing import NDArray
 from PIL import Image
 from pydantic import Field
 
-from sightline.config.section import Section
+from sightline.config.section import StrictModel
 from sightline.errors import MissingExtraError, UserError
 from sightline.io import sha256_of
-from sightline.models.embedders.attempts import USUAL_BATCH, Attempt, all_or_raise, as_attempt
-from sightline.models.embedders.tokens import text_limit
+from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, all_or_raise, as_attempt
+from sightline.models.embedders.preprocessor import text_limit
 from sightline.models.failures import clip
 from sightline.models.protocols import Pixels, Vectors
 
@@ -28,7 +28,7 @@ _SIDES = ("height", "width", "shortest_edge", "longest_edge")
 _WEIGHTS = ("*.safetensors", "*.bin")
 
 
-class TransformersOptions(Section):
+class TransformersOptions(StrictModel):
     """Where and how a model runs, and which one it is."""
 
     device: str = Field("auto", description='"auto", "cpu", "cuda", "cuda:1", "mps".')
@@ -84,7 +84,7 @@ class TransformersClip:
         """One unit-length row for each text; one that is too long is cut."""
         return all_or_raise(self.attempt_texts(batch))
 
-    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same, with failures by position."""
         processor = self._picture_processor
         return as_attempt(
@@ -96,7 +96,7 @@ class TransformersClip:
             )
         )
 
-    def attempt_texts(self, batch: Sequence[str]) -> Attempt:
+    def attempt_texts(self, batch: Sequence[str]) -> EmbeddingAttempt:
         """The same, with failures by position, and which texts were cut."""
         tokenizer, limit = self._tokenizer, self._text_limit
         lengths = [len(ids) for ids in tokenizer(list(batch), truncation=False, verbose=False)["input_ids"]]

@@ -1,19 +1,28 @@
-"""The file that `embed` writes: `ids` and `vectors` in one .npz, written as a stream, whole or not at all."""
+"""What `embed` gives, and the file that it writes: `ids` and `vectors` in one .npz.
+
+The file is written as a stream, whole or not at all.
+"""
 
 from __future__ import annotations
 
 import io
 import zipfile
-from collections.abc import Callable, Iterable, Iterator
+from collections import Counter
+from collections.abc import Callable, Iterable, Iterator, Mapping
+from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple, cast
+from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UserError
+from sightline.errors import MissingExtraError, UserError
 from sightline.io import PathLike, write_whole
+from sightline.models.embedders.listing import SkippedInput
 from sightline.models.protocols import Vectors
+
+if TYPE_CHECKING:
+    import pandas
 
 
 class VectorFile(NamedTuple):
@@ -23,7 +32,7 @@ class VectorFile(NamedTuple):
     vectors: Vectors
 
 
-class Shape(NamedTuple):
+class VectorFileShape(NamedTuple):
     """What has to be known before the first byte: rows, numbers in a vector, characters of the longest id."""
 
     rows: int
@@ -32,7 +41,10 @@ class Shape(NamedTuple):
 
 
 def write_vectors(
-    path: PathLike, shape: Shape, ids: Callable[[], Iterable[list[str]]], vectors: Callable[[], Iterable[Vectors]]
+    path: PathLike,
+    shape: VectorFileShape,
+    ids: Callable[[], Iterable[list[str]]],
+    vectors: Callable[[], Iterable[Vectors]],
 ) -> None:
     """Write ids and vectors, which come in pages of any size; memory holds one page at a time."""
     # At least one character: numpy has no array of empty strings.
@@ -90,3 +102,66 @@ class _Buffer:
         data = b"".join(self._parts)
         self._parts.clear()
         return data
+
+
+@dataclass(frozen=True, slots=True)
+class EmbeddedVectors:
+    """Vectors by id; those that were written to a file are read from it when they are asked for.
+
+    `truncated` is how many texts were longer than the model reads: None where that is not known.
+    """
+
+    count: int
+    dim: int
+    embedder: str
+    revision: str
+    left_out: tuple[SkippedInput, ...]
+    truncated: int | None
+    from_cache: int
+    seconds: float
+    path: Path | None = None
+    arrays: VectorFile | None = field(default=None, repr=False)
+
+    @property
+    def ids(self) -> NDArray[np.str_]:
+        """Picture ids in order, or line numbers."""
+        return self._both().ids
+
+    @property
+    def vectors(self) -> Vectors:
+        """One unit-length row for each id."""
+        return self._both().vectors
+
+    @property
+    def reasons(self) -> Mapping[str, int]:
+        """How many were left out, by reason."""
+        return dict(sorted(Counter(item.reason for item in self.left_out).items()))
+
+    def to_json(self) -> dict[str, Any]:
+        """The summary that `embed --json` prints."""
+        return {
+            "count": self.count,
+            "left_out": self.reasons,
+            "dim": self.dim,
+            "embedder": self.embedder,
+            "revision": self.revision,
+            "truncated": self.truncated,
+            "from_cache": self.from_cache,
+            "seconds": round(self.seconds, 3),
+            "out": None if self.path is None else str(self.path),
+        }
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each id, one column for each number of its vector."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("Embedded.to_pandas", "pandas") from error
+        return pandas.DataFrame(self.vectors, index=pandas.Index(self.ids, name="id"))
+
+    def _both(self) -> VectorFile:
+        if self.arrays is not None:
+            return self.arrays
+        if self.path is None:
+            raise ValueError("neither in memory nor in a file")
+        return read_vectors(self.path)

@@ -16,7 +16,7 @@ from numpy.typing import NDArray
 from sightline.errors import UserError
 from sightline.models.protocols import Vectors
 
-FILE = Path(__file__).with_name("calibration.npz")
+CALIBRATION_FILE = Path(__file__).with_name("calibration.npz")
 """Made by training/photos/calibrate.py."""
 
 
@@ -77,7 +77,7 @@ def facet_shares(evidence: NDArray[np.float64]) -> NDArray[np.float64]:
 @cache
 def calibration() -> Calibration:
     """The calibration that is shipped."""
-    with np.load(FILE, allow_pickle=False) as file:
+    with np.load(CALIBRATION_FILE, allow_pickle=False) as file:
         return Calibration(
             mean=file["mean"].astype(np.float32),
             directions=file["directions"].astype(np.float32),

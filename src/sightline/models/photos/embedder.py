@@ -1,8 +1,13 @@
-"""The embedder for real photographs that needs no hub: an ImageNet classifier, MiniLM, and a head of our own."""
+"""The embedder for real photographs that needs no hub: an ImageNet classifier, MiniLM, and a head of our own.
+
+It reads English; a text that does not look English is noted once, by a guess from its letters and its smallest words.
+"""
 
 from __future__ import annotations
 
 import logging
+import re
+import unicodedata
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cached_property
@@ -12,28 +17,57 @@ import numpy as np
 from numpy.typing import NDArray
 from pydantic import Field
 
-from sightline.config.section import Section
+from sightline.config.section import StrictModel
 from sightline.errors import UserError
-from sightline.models.embedders.attempts import Attempt
+from sightline.models.embedders.base import EmbeddingAttempt
 from sightline.models.failures import clip, failure
-from sightline.models.photos.build import Networks, find_networks, networks_of, revision_of
-from sightline.models.photos.classifier import CLASSES
-from sightline.models.photos.encoder import WIDTH
-from sightline.models.photos.head import Head
-from sightline.models.photos.joining import Joiner
-from sightline.models.photos.language import looks_english
-from sightline.models.photos.packages import CLASSIFIER, ENCODER, require_runtime
-from sightline.models.photos.session import Network, on_all_cores
-from sightline.models.photos.squares import SHORTER, read_square, square_of
-from sightline.models.photos.text_encoder import TextEncoder
+from sightline.models.photos.classifier import CLASSES, SHORTER, read_square, square_of
+from sightline.models.photos.joint_vectors import Joiner
+from sightline.models.photos.networks import Head, Networks, find_networks, networks_of, revision_of
+from sightline.models.photos.onnx_session import OnnxNetwork, on_all_cores
+from sightline.models.photos.text_encoder import WIDTH, TextEncoder
+from sightline.models.photos.weights import CLASSIFIER, ENCODER, require_runtime
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Failure
+
+_WORD = re.compile(r"[^\W\d_]+")
+_FOREIGN = frozenset(
+    (
+        *("ein", "eine", "einen", "einem", "einer", "und", "mit", "auf", "nicht", "vom", "zum", "une", "dans", "avec"),
+        *("una", "het", "een", "uma", "och", "med", "jeg", "som", "czy", "nie", "jest"),
+    )
+)
+"""Small words of other European languages that are none in English."""
+_EITHER = frozenset(
+    (
+        *("un", "en", "el", "la", "los", "las", "le", "les", "des", "du", "de", "der", "das", "die"),
+        *("dem", "im", "am", "il", "lo", "di", "del", "con", "nel", "na", "em", "com", "op", "van"),
+        *("det", "på", "et", "y", "e", "o"),
+    )
+)
+"""Small words that English texts have too, in names: two of them, and a third of the text, say something."""
+_ENOUGH, _SHARE = 2, 1 / 3
+
+
+def looks_english(text: str) -> bool:
+    """False when most letters are not Latin, or when small words of another language are there."""
+    words = [word.lower() for word in _WORD.findall(text)]
+    letters = "".join(words)
+    if not letters:
+        return True
+    if sum("LATIN" in unicodedata.name(letter, "") for letter in letters) < len(letters) / 2:
+        return False
+    if any(word in _FOREIGN for word in words):
+        return False
+    either = sum(word in _EITHER for word in words)
+    return either < _ENOUGH or either < _SHARE * len(words)
+
 
 _SHOWN = 60
 _log = logging.getLogger(__name__)
 
 
-class PhotosOptions(Section):
+class PhotosOptions(StrictModel):
     """Options of the embedder `photos`."""
 
     head: bool = Field(True, description="Use the trained head; without it, pictures are found by names of things.")
@@ -42,7 +76,7 @@ class PhotosOptions(Section):
 
 
 @dataclass(frozen=True, slots=True)
-class Seen:
+class ClassifiedPictures:
     """What the classifier says of pictures: 1,000 scores each, and the vectors made of them."""
 
     logits: NDArray[np.float32]
@@ -95,20 +129,20 @@ class Photos:
         vectors = iter(self._see_squares(good).vectors)
         return [square if isinstance(square, Failure) else next(vectors) for square in squares]
 
-    def see(self, batch: Sequence[Pixels]) -> Seen:
+    def see(self, batch: Sequence[Pixels]) -> ClassifiedPictures:
         """Scores of the classes, and vectors."""
         return self._see_squares(on_all_cores(square_of, batch, self._threads))
 
-    def attempt_pictures(self, batch: Sequence[Pixels]) -> Attempt:
+    def attempt_pictures(self, batch: Sequence[Pixels]) -> EmbeddingAttempt:
         """The same as `pictures`, with failures by position."""
         squares = on_all_cores(_square_or_failure, batch, self._threads)
         failures = {at: square for at, square in enumerate(squares) if isinstance(square, Failure)}
         good = [at for at in range(len(batch)) if at not in failures]
         vectors = np.zeros((len(batch), self.dim), np.float32)
         vectors[good] = self._see_squares([square for square in squares if not isinstance(square, Failure)]).vectors
-        return Attempt(vectors, failures)
+        return EmbeddingAttempt(vectors, failures)
 
-    def attempt_texts(self, batch: Sequence[str]) -> Attempt:
+    def attempt_texts(self, batch: Sequence[str]) -> EmbeddingAttempt:
         """The same as `texts`, with failures by position, and which texts were cut."""
         failures = {at: failure("empty", "the text is empty") for at, text in enumerate(batch) if not text.strip()}
         good = [at for at in range(len(batch)) if at not in failures]
@@ -118,7 +152,7 @@ class Photos:
         if good:
             vectors[good], cut[good] = self._joiner.texts(encoded.words, encoded.head), encoded.cut
         self.truncated += int(cut.sum())
-        return Attempt(vectors, failures, cut)
+        return EmbeddingAttempt(vectors, failures, cut)
 
     def _note_language(self, texts: Sequence[str]) -> None:
         """Once: what was trained on English finds little for other languages."""
@@ -129,13 +163,13 @@ class Photos:
                 'photos reads English; "%s" looks like another language and may find little', clip(other, _SHOWN)
             )
 
-    def _see_squares(self, squares: Sequence[Pixels]) -> Seen:
+    def _see_squares(self, squares: Sequence[Pixels]) -> ClassifiedPictures:
         if not squares:
-            return Seen(np.zeros((0, CLASSES), np.float32), np.zeros((0, self.dim), np.float32))
+            return ClassifiedPictures(np.zeros((0, CLASSES), np.float32), np.zeros((0, self.dim), np.float32))
         found = on_all_cores(lambda square: self._classifier(square[None]), squares, self._threads)
         logits = np.concatenate([outputs["logits"] for outputs in found])
         head = np.concatenate([outputs["head"] for outputs in found]) if self._with_head else None
-        return Seen(logits, self._joiner.pictures(logits, head))
+        return ClassifiedPictures(logits, self._joiner.pictures(logits, head))
 
     # --- parts, each loaded when it is first needed ---------------------------------------------------------
 
@@ -144,8 +178,8 @@ class Photos:
         return find_networks(self._with_head, self._cache, local_only=self._local_only)
 
     @cached_property
-    def _classifier(self) -> Network:
-        return Network(self._networks.pictures)
+    def _classifier(self) -> OnnxNetwork:
+        return OnnxNetwork(self._networks.pictures)
 
     @cached_property
     def _encoder(self) -> TextEncoder:

@@ -22,7 +22,7 @@ from sightline.corpus.metadata import read_facts
 from sightline.corpus.pixels import as_rgb, identify, upright
 from sightline.errors import UserError
 from sightline.reason.curriculum.lessons import Lesson
-from sightline.reason.curriculum.pool import Pool
+from sightline.reason.curriculum.pool import QuestionPool
 
 Bringing: TypeAlias = Literal["copy", "link", "leave"]
 FOLDER = "pictures"
@@ -52,10 +52,10 @@ class _Copy(NamedTuple):
 
 
 @dataclass(frozen=True, slots=True)
-class Pictures:
+class CurriculumPictures:
     """Where pictures are to be, seen from the curriculum's folder `out`."""
 
-    pool: Pool
+    pool: QuestionPool
     out: Path
     how: Bringing = "copy"
     _copy: Callable[[Path], _Copy] = field(default_factory=lambda: lru_cache(maxsize=4096)(_copy_of))

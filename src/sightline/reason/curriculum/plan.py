@@ -9,9 +9,9 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, Strict, ValidationError, model_validator
 
-from sightline.bench import ProblemsError
-from sightline.bench.problems import explain
-from sightline.config.section import Section
+from sightline.benchmark import ProblemsError
+from sightline.benchmark.problems import explain
+from sightline.config.section import StrictModel
 from sightline.errors import UserError
 
 StepName: TypeAlias = Literal["summary", "caption", "text-to-region", "region-to-region", "conclusion"]
@@ -26,7 +26,7 @@ SHIPPED = ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-pa
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class CurriculumStage:
     """Which questions are asked with which steps given, and which steps are to be written.
 
     `band` is a part of the pool by difficulty (0 easiest, 1 hardest) and `fraction` a sample of that, by lot; `mix` is
@@ -46,14 +46,14 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Plan:
+class CurriculumPlan:
     """Stages in the order of the training; a `shuffled` plan mixes the records of all of them into one.
 
     With `regions`, the boxes that steps speak of are written behind their words.
     """
 
     name: str
-    stages: tuple[Stage, ...]
+    stages: tuple[CurriculumStage, ...]
     summary: str = ""
     shuffled: bool = False
     regions: bool = True
@@ -72,7 +72,7 @@ class Plan:
         )
 
 
-def load_plan(given: str) -> Plan:
+def load_plan(given: str) -> CurriculumPlan:
     """A shipped plan by its name, or one from a TOML file."""
     if given in SHIPPED:
         return _read(_SHIPPED / f"{given}.toml", ())
@@ -82,7 +82,7 @@ def load_plan(given: str) -> Plan:
     return _read(path, ())
 
 
-class _StageSection(Section):
+class _StageSection(StrictModel):
     name: Annotated[str, Field(pattern=r"^[A-Za-z0-9][A-Za-z0-9._-]*$", max_length=100)]
     target: Annotated[tuple[StepName, ...], Strict(False)]
     given: Annotated[tuple[StepName, ...], Strict(False)] = ()
@@ -107,8 +107,8 @@ class _StageSection(Section):
             raise ValueError("a stage that mixes in earlier ones is shuffled: leave out its order")
         return self
 
-    def to_stage(self, phase: str) -> Stage:
-        return Stage(**self.model_dump(exclude={"given", "target"}), phase=phase, **self._steps())
+    def to_stage(self, phase: str) -> CurriculumStage:
+        return CurriculumStage(**self.model_dump(exclude={"given", "target"}), phase=phase, **self._steps())
 
     def _steps(self) -> dict[str, Any]:
         """In their order, however they were listed."""
@@ -118,7 +118,7 @@ class _StageSection(Section):
         }
 
 
-class _PhaseSection(Section):
+class _PhaseSection(StrictModel):
     name: Annotated[str, Field(min_length=1)]
     stages: Annotated[tuple[_StageSection, ...], Strict(False)]
 
@@ -130,7 +130,7 @@ class _PhaseSection(Section):
         return self
 
 
-class _PlanFile(Section):
+class _PlanFile(StrictModel):
     name: Annotated[str, Field(min_length=1)]
     summary: str = ""
     base: str | None = None
@@ -149,7 +149,7 @@ class _PlanFile(Section):
         return self
 
 
-def _read(path: Path, before: tuple[Path, ...]) -> Plan:
+def _read(path: Path, before: tuple[Path, ...]) -> CurriculumPlan:
     if path in before:
         raise UserError(f"{path} is built on itself.", "let its base be another plan")
     try:
@@ -165,10 +165,10 @@ def _read(path: Path, before: tuple[Path, ...]) -> Plan:
     return _resolved(file, path, before)
 
 
-def _resolved(file: _PlanFile, path: Path, before: tuple[Path, ...]) -> Plan:
+def _resolved(file: _PlanFile, path: Path, before: tuple[Path, ...]) -> CurriculumPlan:
     if file.base is None:
         stages = tuple(stage.to_stage(phase.name) for phase in file.phases for stage in phase.stages)
-        plan = Plan(file.name, stages, file.summary)
+        plan = CurriculumPlan(file.name, stages, file.summary)
     else:
         base = _SHIPPED / f"{file.base}.toml" if file.base in SHIPPED else path.parent / file.base
         if not base.is_file():
@@ -184,7 +184,7 @@ def _resolved(file: _PlanFile, path: Path, before: tuple[Path, ...]) -> Plan:
     return plan
 
 
-def _arranged(plan: Plan, arrange: Arrangement) -> Plan:
+def _arranged(plan: CurriculumPlan, arrange: Arrangement) -> CurriculumPlan:
     phases = list(dict.fromkeys(stage.phase for stage in plan.stages))
     by_phase = {phase: [stage for stage in plan.stages if stage.phase == phase] for phase in phases}
     match arrange:

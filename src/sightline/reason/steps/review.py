@@ -10,10 +10,9 @@ from typing import Any
 from pydantic import ValidationError
 
 from sightline.io import LineError, dump, read_jsonl, write_jsonl
-from sightline.models.json_text import json_values
-from sightline.reason.questions import Question, shown_in
-from sightline.reason.steps.annotating import Annotated, check_reply, wanted
-from sightline.reason.steps.replies import Reasoning
+from sightline.models.json_schema import json_values
+from sightline.reason.questions import TaskQuestion, shown_in
+from sightline.reason.steps.annotation import AnnotatedSteps, Reasoning, check_reply, wanted
 from sightline.types import Json, Part
 
 REVIEW = "steps-review.jsonl"
@@ -23,21 +22,21 @@ LONGEST = 20_000
 
 
 @dataclass(frozen=True, slots=True)
-class Review:
+class StepReview:
     """What people made of replies: those that are in order by now, and those that still have faults.
 
     `rows` are the lines without a reply as they stand: where nobody is asked again, they stay so.
     """
 
-    mended: Mapping[str, Annotated] = field(default_factory=dict)
-    waiting: Mapping[str, Annotated] = field(default_factory=dict)
+    mended: Mapping[str, AnnotatedSteps] = field(default_factory=dict)
+    waiting: Mapping[str, AnnotatedSteps] = field(default_factory=dict)
     rows: Mapping[str, Mapping[str, Any]] = field(default_factory=dict)
 
 
-def read_reviewed(path: Path, questions: Sequence[Question]) -> Review:
+def read_reviewed(path: Path, questions: Sequence[TaskQuestion]) -> StepReview:
     """The replies of a review, checked as those of a model are."""
     known = {question.task.id: question for question in questions}
-    adapter, found, rows = wanted().adapter, dict[str, Annotated](), dict[str, Mapping[str, Any]]()
+    adapter, found, rows = wanted().adapter, dict[str, AnnotatedSteps](), dict[str, Mapping[str, Any]]()
     for number, row in read_jsonl(path):
         task = row.get("task") if isinstance(row, dict) else None
         if task not in known:
@@ -52,7 +51,7 @@ def read_reviewed(path: Path, questions: Sequence[Question]) -> Review:
             place = ".".join(map(str, ("reply", *wrong["loc"])))
             raise LineError(path, number, f"{place}: {wrong['msg']}", "mend it, or leave the line out") from error
         found[task] = check_reply(known[task], said)
-    return Review(
+    return StepReview(
         {task: one for task, one in found.items() if not one.faults},
         {task: one for task, one in found.items() if one.faults},
         rows,
@@ -67,19 +66,19 @@ def rows_of(path: Path) -> dict[str, Mapping[str, Any]]:
 
 def write_review(
     path: Path,
-    questions: Mapping[str, Question],
-    left: Mapping[str, Annotated],
+    questions: Mapping[str, TaskQuestion],
+    left: Mapping[str, AnnotatedSteps],
     as_it_was: Mapping[str, Mapping[str, Any]],
 ) -> None:
     """One line for each question that is left, `as_it_was` where nothing is known of it now; no file where none is."""
     if left:
-        old = {name: row for name, row in as_it_was.items() if left.get(name) == Annotated()}
+        old = {name: row for name, row in as_it_was.items() if left.get(name) == AnnotatedSteps()}
         write_jsonl(path, (old.get(name) or _row(questions[name], one) for name, one in left.items()))
     else:
         path.unlink(missing_ok=True)
 
 
-def _row(question: Question, one: Annotated) -> dict[str, Any]:
+def _row(question: TaskQuestion, one: AnnotatedSteps) -> dict[str, Any]:
     """What was asked, what is wrong, what to do, and the last reply, to be mended in place."""
     task, numbers = question.task, {ref: place for place, ref in enumerate(shown_in(question.task), 1)}
 
@@ -100,7 +99,7 @@ def _row(question: Question, one: Annotated) -> dict[str, Any]:
     }
 
 
-def _next(one: Annotated) -> str:
+def _next(one: AnnotatedSteps) -> str:
     """What a person does about it."""
     if one.unasked:
         return "mend the question itself in the benchmark, and run steps on it again: nobody was asked"

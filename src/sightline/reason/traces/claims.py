@@ -1,4 +1,8 @@
-"""What a trace claims, sentence by sentence, and whether two traces claim the same or the opposite."""
+"""The claims of a trace, sentence by sentence.
+
+Claims of two traces are compared: do they say the same, or contradict each other? And claims are compared with what is
+known of the picture: the name of its class, its caption, exact facts.
+"""
 
 from __future__ import annotations
 
@@ -6,13 +10,12 @@ import re
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
+from typing import Literal, TypeAlias
 
-from sightline.score.answers.reply import plain, sentences
-from sightline.score.steps.contradictions import find_contradictions
-from sightline.score.steps.opposites import OPPOSITES, on_other_sides
-from sightline.score.steps.wording import NEGATIONS, tokens_of
-from sightline.score.text.porter import stem
-from sightline.score.text.tokens import word_tokens
+from sightline.metrics.answers.reply import plain, sentences
+from sightline.metrics.steps.contradictions import NEGATIONS, OPPOSITES, find_contradictions, on_other_sides, tokens_of
+from sightline.metrics.text.porter import stem
+from sightline.metrics.text.tokens import word_tokens
 
 MOST_CLAIMS = 40
 VERIFIED_EACH = 12
@@ -51,7 +54,7 @@ _NONE: frozenset[str] = frozenset()
 
 
 @dataclass(frozen=True, slots=True)
-class Claim:
+class TraceClaim:
     """A sentence that says something of the picture, and the stems of its words that matter."""
 
     text: str
@@ -59,7 +62,7 @@ class Claim:
 
 
 @dataclass(frozen=True, slots=True)
-class Conflict:
+class ClaimConflict:
     """Two claims of two traces that can't both be true: the kind, and the words on either side."""
 
     kind: str
@@ -68,11 +71,11 @@ class Conflict:
 
 
 @dataclass(frozen=True, slots=True)
-class Agreement:
+class ClaimAgreement:
     """`share` = 2 · claims that have a partner / all claims of both; None where one of them claims nothing."""
 
     share: float | None
-    conflicts: tuple[Conflict, ...]
+    conflicts: tuple[ClaimConflict, ...]
 
 
 def content_words(text: str) -> frozenset[str]:
@@ -85,9 +88,9 @@ def _root(word: str) -> str:
     return stem(_WRITTEN.get(word, word))
 
 
-def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[Claim, ...]:
+def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[TraceClaim, ...]:
     """The declarative sentences of a text, each once; questions, headings and talk about the task are left out."""
-    found: dict[str, Claim] = {}
+    found: dict[str, TraceClaim] = {}
     for sentence in sentences(plain(text)):
         if (bullet := _BULLET.match(sentence)) is not None:
             sentence = sentence[bullet.end() :]
@@ -96,16 +99,16 @@ def split_claims(text: str, most: int = MOST_CLAIMS) -> tuple[Claim, ...]:
         words = content_words(sentence)
         enough = len(words) >= _FEWEST_WORDS or (words and len(sentence.split()) >= _SENTENCE_WORDS)
         if enough and sentence not in found:
-            found[sentence] = Claim(sentence, words)
+            found[sentence] = TraceClaim(sentence, words)
             if len(found) == most:
                 break
     return tuple(found.values())
 
 
-def compare_claims(first: Sequence[Claim], second: Sequence[Claim]) -> Agreement:
+def compare_claims(first: Sequence[TraceClaim], second: Sequence[TraceClaim]) -> ClaimAgreement:
     """Claims paired one to one, most similar first; pairs that speak of the same are searched for contradictions."""
     if not first or not second:
-        return Agreement(None, ())
+        return ClaimAgreement(None, ())
     pairs = sorted(
         (
             (_similarity(one.words, other.words), row, column)
@@ -118,7 +121,7 @@ def compare_claims(first: Sequence[Claim], second: Sequence[Claim]) -> Agreement
     rows: set[int] = set()
     columns: set[int] = set()
     same = 0
-    conflicts: dict[Conflict, None] = {}
+    conflicts: dict[ClaimConflict, None] = {}
     for similarity, row, column in pairs:
         if row in rows or column in columns:
             continue
@@ -126,12 +129,12 @@ def compare_claims(first: Sequence[Claim], second: Sequence[Claim]) -> Agreement
         columns.add(column)
         one, other = first[row].text, second[column].text
         against = find_contradictions(one, other) if one != other else ()
-        conflicts.update({Conflict(found.kind, found.reference, found.predicted): None for found in against})
+        conflicts.update({ClaimConflict(found.kind, found.reference, found.predicted): None for found in against})
         same += similarity >= _SAME and not against and not _says_otherwise(first[row], second[column])
-    return Agreement(2 * same / (len(first) + len(second)), tuple(conflicts))
+    return ClaimAgreement(2 * same / (len(first) + len(second)), tuple(conflicts))
 
 
-def speak_of_one(one: Claim, other: Claim) -> bool:
+def speak_of_one(one: TraceClaim, other: TraceClaim) -> bool:
     """Do two sentences have a third of their words in common, or a short one that says "the" half of its own?
 
     "The bicycle is blue" speaks of the one in "A red bicycle stands beside a bench"; "There are two bicycles" and "One
@@ -149,7 +152,7 @@ def _similarity(one: frozenset[str], other: frozenset[str]) -> float:
     return 2 * len(one & other) / (len(one) + len(other))
 
 
-def _says_otherwise(one: Claim, other: Claim) -> bool:
+def _says_otherwise(one: TraceClaim, other: TraceClaim) -> bool:
     """Of two that don't contradict each other: has each words of its own, as many as in common or in the same places?
 
     "A glove on one hand" and "a wristband on one hand" are not the same claim, nor are "the man on the left" and "… on
@@ -174,6 +177,88 @@ def _opposite_stems() -> dict[str, frozenset[str]]:
     return {_root(word): frozenset(map(_root, others)) for word, others in OPPOSITES.items()}
 
 
-def _stems(claim: Claim) -> list[str]:
+def _stems(claim: TraceClaim) -> list[str]:
     """The words that matter, in order."""
     return [_root(word) for word in word_tokens(claim.text) if word not in _STOPS]
+
+
+LabelState: TypeAlias = Literal["answer", "thinking", "partly", "denied", "missing"]
+LABEL_SCORES: dict[LabelState, float] = {"answer": 1.0, "thinking": 0.5, "partly": 0.5, "denied": 0.0, "missing": 0.0}
+"""Named in the answer; only in the thinking; only its last word ("shark" for "white shark"); denied; not there."""
+_DENIALS = frozenset({"not", "no", "never", "without", "isn", "aren", "neither", "nor", "cannot"})
+_REACH = 3
+_SAID = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class TruthCoverage:
+    """How much of a text that is true the trace says, and what it says against it.
+
+    `score` = share of the text's words in the trace, halved by a contradiction.
+    """
+
+    score: float
+    against: tuple[str, ...] = ()
+
+
+def find_label(labels: Sequence[str], thinking: str, answer: str) -> LabelState:
+    """Is any of the names said, and where? Words count by their stems, and in order; a denied name is not said."""
+    said, thought = _stemmed_words(answer), _stemmed_words(thinking)
+    names = [name for name in (_stemmed_words(label.replace("_", " ")) for label in labels) if name]
+    in_answer = [_occurs(name, said) for name in names]
+    if "said" in in_answer:
+        return "answer"
+    if "denied" in in_answer:
+        return "denied"
+    if any(_occurs(name, thought) == "said" for name in names):
+        return "thinking"
+    if any(len(name) > 1 and _occurs(name[-1:], said) == "said" for name in names):
+        return "partly"
+    return "missing"
+
+
+def cover_caption(caption: str, claims: Sequence[TraceClaim], text: str) -> TruthCoverage:
+    """The caption's words in the trace, and contradictions of claims that speak of the same."""
+    wanted = content_words(caption)
+    share = len(wanted & content_words(text)) / len(wanted) if wanted else 1.0
+    against = _against(caption, claims)
+    return TruthCoverage(share / 2 if against else share, against)
+
+
+def cover_facts(facts: Sequence[str], claims: Sequence[TraceClaim]) -> TruthCoverage:
+    """`score` = (facts said in one claim − facts contradicted) / facts, no less than 0."""
+    said, against = 0, list[str]()
+    for fact in facts:
+        words = content_words(fact)
+        denied = _against(fact, claims)
+        against += denied
+        if denied:
+            said -= 1
+        elif words and any(len(words & claim.words) >= _SAID * len(words) for claim in claims):
+            said += 1
+    return TruthCoverage(max(0.0, said / len(facts)), tuple(against))
+
+
+def _against(truth: str, claims: Sequence[TraceClaim]) -> tuple[str, ...]:
+    known = TraceClaim(truth, content_words(truth))
+    return tuple(
+        f"{found.reference} ≠ {found.predicted}"
+        for claim in claims
+        if speak_of_one(known, claim)
+        for found in find_contradictions(truth, claim.text)
+    )
+
+
+def _stemmed_words(text: str) -> list[str]:
+    return [stem(word) for word in word_tokens(text)]
+
+
+def _occurs(name: Sequence[str], words: Sequence[str]) -> Literal["said", "denied", "missing"]:
+    state: Literal["denied", "missing"] = "missing"
+    size, first = len(name), name[0]
+    for place, word in enumerate(words):
+        if word == first and list(words[place : place + size]) == list(name):
+            if not _DENIALS & set(words[max(0, place - _REACH) : place]):
+                return "said"
+            state = "denied"
+    return state

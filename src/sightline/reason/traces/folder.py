@@ -13,10 +13,10 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io import dump, read_json, write_json
-from sightline.leftovers import is_leftover, remove_leftovers
+from sightline.io.temporary_files import is_temporary, remove_temporary_files
 
 if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
-    from sightline.reason.traces.asking import Settings
+    from sightline.reason.traces.teachers import TraceSettings
 
 try:
     import fcntl
@@ -35,10 +35,10 @@ _KIND = 0xFF
 """The part of an error's code that says of which kind it is."""
 _SHOWN = 80
 
-Format: TypeAlias = Literal["parquet", "jsonl"]
+TraceFormat: TypeAlias = Literal["parquet", "jsonl"]
 
 
-def describe(settings: Settings, source: str, format_: Format) -> dict[str, Any]:
+def describe(settings: TraceSettings, source: str, format_: TraceFormat) -> dict[str, Any]:
     """The header: all that a row depends on. Addresses of servers are left out: they change, and may be private."""
     prompts, verifier = settings.prompts, settings.verifier
     return {
@@ -60,11 +60,11 @@ def shard_files(number: int, format_: str) -> tuple[str, str]:
     return f"{DATA}/train-{number:05d}.{format_}", f"{REJECTED}/rejected-{number:05d}.jsonl.gz"
 
 
-def choose_format(folder: Path, wanted: Format | None) -> Format:
+def choose_format(folder: Path, wanted: TraceFormat | None) -> TraceFormat:
     """What was asked for, else what the folder has, else Parquet where it can be written."""
     begun = folder / HEADER
     if wanted is None and begun.is_file():
-        found: Format = read_json(begun).get("format", "jsonl")
+        found: TraceFormat = read_json(begun).get("format", "jsonl")
         return found
     has_parquet = find_spec("pyarrow") is not None
     if wanted == "parquet" and not has_parquet:
@@ -79,7 +79,7 @@ def prepare(folder: Path, header: dict[str, Any]) -> None:
     begun = folder / HEADER
     if begun.is_file():
         _compare(begun, read_json(begun), header)
-    elif folder.is_dir() and any(not is_leftover(entry.name) for entry in folder.iterdir()):
+    elif folder.is_dir() and any(not is_temporary(entry.name) for entry in folder.iterdir()):
         raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
     with writing(begun):
         for place in (folder, folder / DATA, folder / REJECTED):
@@ -161,7 +161,7 @@ def only_writer(folder: Path) -> Iterator[tuple[int, ...]]:
         for descriptor in held:
             _lock(descriptor, folder)
         for place in (folder, folder / DATA, folder / REJECTED):
-            remove_leftovers(place)
+            remove_temporary_files(place)
         yield held
 
 

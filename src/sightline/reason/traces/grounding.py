@@ -1,23 +1,98 @@
-"""Claims verified by a model that looks at the picture, and is told nothing of who made them.
+"""Grounding: a model that looks at the picture verifies claims, without being told who made them.
 
-Claims that name a part of it, by a box or in words, are judged by that part, which is shown beside the whole.
+It is also shown crops of the parts that the claims mention.
 """
 
 from __future__ import annotations
 
 import asyncio
+import io
 from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from functools import cache
 
+from PIL import Image
+
+from sightline.corpus import metadata
+from sightline.corpus.pixels import RefusedError
+from sightline.metrics.text.regions import regions_in
+from sightline.models.embedders.pixels import decode_region
 from sightline.models.failures import failure
+from sightline.models.pictures import MAX_PIXELS, is_web, open_one, read_source
 from sightline.models.protocols import ChatModel
-from sightline.models.structured import Wanted, ask_again
+from sightline.models.structured_output import ReplySchema, ask_again
 from sightline.reason.traces.claims import VERIFIED_EACH, split_claims
-from sightline.reason.traces.crops import Crop, crops_for
-from sightline.reason.traces.filters import sift
-from sightline.reason.traces.nouns import Question, Rules, Said, Verdict, Verified
-from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
+from sightline.reason.traces.filters import filter_reply
+from sightline.reason.traces.records import TeacherReply, TraceQuestion, TraceRules, Verdict, Verified
+from sightline.types import Box, ChatReply, ChatRequest, Failure, ImagePart, Message
+
+MOST_CROPS = 6
+"""Parts that are shown beside one picture; each is one more picture to pay for."""
+_MARGIN = 0.1
+_SIDE = 768
+_NEARLY_ALL = 0.8
+_ON_ITS_SIDE = frozenset({5, 6, 7, 8})
+
+
+@dataclass(frozen=True, slots=True)
+class Crop:
+    """A part of a picture, and the claims (by number, from 1) that speak of it."""
+
+    box: Box
+    claims: tuple[int, ...]
+    png: bytes
+
+
+def crops_for(uri: str, claims: Sequence[str]) -> tuple[Crop, ...]:
+    """One for each part that is named; none where the picture is not on this machine or can't be read."""
+    if is_web(uri) or not any(map(regions_in, claims)):
+        return ()
+    data = read_source(ImagePart(uri))
+    if isinstance(data, Failure):
+        return ()  # Whoever is shown the whole picture finds out why.
+    size = _size(data)
+    named: dict[Box, list[int]] = {}
+    for number, claim in enumerate(claims, 1):
+        for box in regions_in(claim, size):
+            named.setdefault(box, []).append(number)
+    parts = [(box, numbers) for box, numbers in named.items() if _area(box) < _NEARLY_ALL]
+    cut = ((box, tuple(numbers), _cut(data, widened(box))) for box, numbers in parts[:MOST_CROPS])
+    return tuple(Crop(box, numbers, png) for box, numbers, png in cut if png is not None)
+
+
+def widened(box: Box) -> Box:
+    """A little more than was named: words are not exact, and what stands at the edge is cut in two."""
+    across, down = _MARGIN * (box.right - box.left), _MARGIN * (box.bottom - box.top)
+    return Box(
+        max(0.0, box.left - across),
+        max(0.0, box.top - down),
+        min(1.0, box.right + across),
+        min(1.0, box.bottom + down),
+    )
+
+
+def _area(box: Box) -> float:
+    return (box.right - box.left) * (box.bottom - box.top)
+
+
+def _size(data: bytes) -> tuple[int, int] | None:
+    """Width and height, upright."""
+    try:
+        image = open_one(data)
+    except RefusedError:
+        return None
+    lies = metadata.read_facts(image).orientation in _ON_ITS_SIDE
+    return (image.height, image.width) if lies else image.size
+
+
+def _cut(data: bytes, box: Box) -> bytes | None:
+    pixels = decode_region(data, _SIDE, MAX_PIXELS, box)
+    if isinstance(pixels, Failure):
+        return None
+    buffer = io.BytesIO()
+    Image.fromarray(pixels).save(buffer, "PNG")
+    return buffer.getvalue()
+
 
 STAGE = "verify"
 MAX_TOKENS = 4_096
@@ -44,23 +119,23 @@ class Verdicts:
 
 
 @cache
-def _wanted() -> Wanted[Verdicts]:
+def _wanted() -> ReplySchema[Verdicts]:
     """Made once: building a schema takes longer than reading a reply."""
-    return Wanted.of(Verdicts, {Verdicts: "Verdicts", ClaimVerdict: "ClaimVerdict"})
+    return ReplySchema.of(Verdicts, {Verdicts: "Verdicts", ClaimVerdict: "ClaimVerdict"})
 
 
-def claims_to_verify(replies: Sequence[Said | Failure], rules: Rules) -> tuple[str, ...]:
+def claims_to_verify(replies: Sequence[TeacherReply | Failure], rules: TraceRules) -> tuple[str, ...]:
     """The claims of all replies that pass the filters, each once."""
     found: dict[str, None] = {}
     for said in replies:
-        if isinstance(said, Said):
-            sifted = sift(said, rules)
+        if isinstance(said, TeacherReply):
+            sifted = filter_reply(said, rules)
             if not sifted.reasons:
                 found.update((claim.text, None) for claim in split_claims(sifted.answer, VERIFIED_EACH))
     return tuple(found)
 
 
-def request_for(model: str, question: Question, claims: Sequence[str], crops: Sequence[Crop] = ()) -> ChatRequest:
+def request_for(model: str, question: TraceQuestion, claims: Sequence[str], crops: Sequence[Crop] = ()) -> ChatRequest:
     """What the verifier is asked: the picture, the parts of it that claims speak of, and the claims by number."""
     listed = "\n".join(f"{number}. {claim}" for number, claim in enumerate(claims, 1))
     wanted = _wanted()
@@ -80,7 +155,7 @@ def _introduced(crop: Crop) -> str:
 
 
 async def verify(
-    model: ChatModel, question: Question, replies: Sequence[Said | Failure], rules: Rules
+    model: ChatModel, question: TraceQuestion, replies: Sequence[TeacherReply | Failure], rules: TraceRules
 ) -> Verified | Failure:
     """One call for all claims of all teachers, since most of its price is the picture; one more if it does not fit."""
     claims = claims_to_verify(replies, rules)

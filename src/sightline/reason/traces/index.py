@@ -1,22 +1,82 @@
-"""What is done in a folder of traces: rows, outcomes, prints; all of a shard is in it, or nothing."""
+"""The index of a folder of traces: rows, outcomes, and MinHash signatures by which near-duplicate texts are found.
+
+All of a shard is in it, or nothing.
+"""
 
 from __future__ import annotations
 
 import sqlite3
+import zlib
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import dataclass
-from itertools import islice
+from itertools import chain, islice
 from pathlib import Path
 from types import TracebackType
 from typing import NamedTuple, Self
 
-from sightline.database import open_database, transaction
+import numpy as np
+
 from sightline.errors import UserError
+from sightline.io.sqlite import open_database, transaction
+from sightline.metrics.text.tokens import word_bytes
 from sightline.reason.traces.folder import INDEX, not_written, writing
-from sightline.reason.traces.nouns import NO_USAGE, Row, Said, Verified
-from sightline.reason.traces.prints import bands_of, likeness
+from sightline.reason.traces.records import NO_USAGE, TeacherReply, TraceRow, Verified
 from sightline.types import Failure
+
+SIZE = 24
+BANDS = 4
+_WIDTH = 4 * SIZE // BANDS
+_SHINGLE = 3
+_FEWEST_WORDS = 8
+_WORDS_AT_ONCE = 2_048
+"""So many words are worked on at a time: numpy takes as long for few, and memory for many."""
+_RNG = np.random.default_rng(20_261_115)
+# Odd factors: each permutes the numbers below 2³², so that every shingle has the same chance to be the least.
+_FACTORS = _RNG.integers(0, 2**31, (SIZE, 1), dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+_SHIFTS = _RNG.integers(0, 2**32, (SIZE, 1), dtype=np.uint32)
+_PLACES = _RNG.integers(0, 2**31, _SHINGLE, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+
+
+def minhashes_of(texts: Iterable[str]) -> Iterator[bytes]:
+    """Of each text so many minima of hashes, four bytes each; empty if it is too short to say what is a copy of it."""
+    lot: list[Sequence[bytes]] = []
+    count = 0
+    for text in texts:
+        words = word_bytes(text).split()
+        lot.append(words if len(words) >= _FEWEST_WORDS else ())
+        count += len(lot[-1])
+        if count >= _WORDS_AT_ONCE:
+            yield from _minhashes(lot, count)
+            lot, count = [], 0
+    yield from _minhashes(lot, count)
+
+
+def _minhashes(lot: Sequence[Sequence[bytes]], count: int) -> Iterator[bytes]:
+    if not count:
+        yield from (b"" for _ in lot)
+        return
+    hashes = np.fromiter(map(zlib.crc32, chain.from_iterable(lot)), np.uint32, count)
+    mixed = hashes[:-2] * _PLACES[0] + hashes[1:-1] * _PLACES[1] + hashes[2:] * _PLACES[2]
+    mixed ^= mixed >> np.uint32(15)
+    sizes = np.array([len(words) for words in lot if words])
+    ends = np.cumsum(sizes)
+    # Of every second stretch nothing is wanted: shingles with words of two texts.
+    edges = np.column_stack((ends - sizes, ends - (_SHINGLE - 1))).ravel()[:-1]
+    minima = np.minimum.reduceat(mixed * _FACTORS + _SHIFTS, edges, axis=1)[:, ::2]
+    found = iter(np.ascontiguousarray(minima.T, "<u4"))
+    yield from (next(found).tobytes() if words else b"" for words in lot)
+
+
+def bands_of(print_: bytes) -> tuple[int, ...]:
+    """Numbers of which equal ones make two prints worth comparing: with 90 % in common, 19 of 20 pairs share one."""
+    return tuple((zlib.crc32(print_[band * _WIDTH : (band + 1) * _WIDTH], band) << 3) | band for band in range(BANDS))
+
+
+def minhash_similarity(one: bytes, other: bytes) -> float:
+    """Equal minima / all: an estimate of the share of shingles in common (Jaccard)."""
+    return float(np.count_nonzero(np.frombuffer(one, "<u4") == np.frombuffer(other, "<u4"))) / SIZE
+
 
 NEARLY_EQUAL = 0.85
 """Likeness of prints from which on a trace is a copy of an earlier one."""
@@ -42,7 +102,7 @@ INSERT INTO files SELECT file, number, NULL FROM shards WHERE rows > 0
 
 
 @dataclass(frozen=True, slots=True)
-class Copied:
+class NearDuplicate:
     """The earlier trace that a text nearly equals."""
 
     trace: str
@@ -55,7 +115,7 @@ class _Print(NamedTuple):
     value: bytes
 
 
-class Index:
+class TraceIndex:
     """`index.sqlite` of a folder of traces; one writer, and `Done` for the thread that draws items."""
 
     def __init__(self, folder: Path) -> None:
@@ -91,7 +151,9 @@ class Index:
         found: int = self.database.execute(_NEXT_NUMBER).fetchone()[0]
         return found
 
-    def add_shard(self, number: int, file: str, rows: Sequence[Row], in_file: int, sizes: Mapping[str, int]) -> None:
+    def add_shard(
+        self, number: int, file: str, rows: Sequence[TraceRow], in_file: int, sizes: Mapping[str, int]
+    ) -> None:
         """What became of the rows of a shard, and how large its files are."""
         self.database.execute("INSERT INTO shards VALUES (?, ?, ?)", (number, file, in_file))
         self.database.executemany(
@@ -105,12 +167,12 @@ class Index:
             "INSERT INTO files VALUES (?, ?, ?)", ((path, number, size) for path, size in sizes.items())
         )
 
-    def copies(self, prints: Mapping[str, bytes]) -> dict[str, Copied]:
+    def copies(self, prints: Mapping[str, bytes]) -> dict[str, NearDuplicate]:
         """Of traces by their prints, in order: those that nearly equal an earlier one; the others are remembered."""
         bands = {trace: bands_of(print_) for trace, print_ in prints.items() if print_}
         near = self._near({band for found in bands.values() for band in found})
         last = self.database.execute("SELECT coalesce(max(id), 0) FROM prints").fetchone()[0]
-        copies: dict[str, Copied] = {}
+        copies: dict[str, NearDuplicate] = {}
         new: list[_Print] = []
         for trace, found in bands.items():
             print_ = prints[trace]
@@ -151,7 +213,7 @@ class Index:
         return found
 
 
-class Done:
+class DoneQuestions:
     """Is a question done? Opened by the thread that asks, beside the one that writes.
 
     With `but_failed`, one with a failure that another try may mend is not.
@@ -169,15 +231,15 @@ class Done:
         self._database.close()
 
 
-def _first_alike(print_: bytes, earlier: Iterable[_Print]) -> Copied | None:
+def _first_alike(print_: bytes, earlier: Iterable[_Print]) -> NearDuplicate | None:
     for one in sorted(earlier):
-        alike = likeness(print_, one.value)
+        alike = minhash_similarity(print_, one.value)
         if alike >= NEARLY_EQUAL:
-            return Copied(one.trace, round(alike, 3))
+            return NearDuplicate(one.trace, round(alike, 3))
     return None
 
 
-def _row_values(number: int, row: Row) -> tuple[object, ...]:
+def _row_values(number: int, row: TraceRow) -> tuple[object, ...]:
     verified = row.asked.verified
     state = None if verified is None else verified.kind if isinstance(verified, Failure) else "done"
     return (
@@ -198,7 +260,7 @@ def _may_pass(verified: Verified | Failure | None) -> bool:
     return isinstance(verified, Failure) and verified.retryable and verified.kind != "wrong-schema"
 
 
-def _outcome_values(row: Row) -> Iterator[tuple[object, ...]]:
+def _outcome_values(row: TraceRow) -> Iterator[tuple[object, ...]]:
     for place, trace in enumerate(row.found.traces):
         reply = row.asked.replies[place]
         usage = reply.usage or NO_USAGE
@@ -216,6 +278,6 @@ def _outcome_values(row: Row) -> Iterator[tuple[object, ...]]:
         )
 
 
-def _paid(came: Said | Verified | Failure) -> float | None:
+def _paid(came: TeacherReply | Verified | Failure) -> float | None:
     """Dollars, also of what failed; None: nobody knows."""
     return 0.0 if isinstance(came, Failure) and came.usage is None else came.usd

@@ -6,7 +6,7 @@ import re
 from collections import Counter
 
 from sightline.errors import UserError
-from sightline.score.answers.letters import ascii_words
+from sightline.metrics.answers.numerals import ascii_words
 
 _LETTERS = {
     "ja": re.compile("[\u3040-\u30ff]"),

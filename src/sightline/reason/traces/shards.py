@@ -1,20 +1,108 @@
-"""Rows → finished shards: the traces that are kept, and beside them what was not and why."""
+"""Shards of traces: read back, rows removed from them, and written from checked rows."""
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any
+from typing import Any, NamedTuple, TypeAlias
 
-from sightline.bench.formats.parquet import as_json, write_file
-from sightline.io import write_jsonl
-from sightline.reason.traces.folder import Format, shard_files, writing
-from sightline.reason.traces.index import Copied, Index
-from sightline.reason.traces.leaving import take_out
-from sightline.reason.traces.nouns import CUT_OFF, Judged, Row, Verified
-from sightline.reason.traces.prints import prints_of
-from sightline.types import Failure
+from sightline.benchmark.formats.parquet import as_json, read_table, write_file
+from sightline.io import PathLike, read_jsonl, write_jsonl
+from sightline.reason.traces.folder import DATA, TraceFormat, read_header, shard_files, writing
+from sightline.reason.traces.index import NearDuplicate, TraceIndex, bands_of, minhashes_of
+from sightline.reason.traces.records import CUT_OFF, CheckedTrace, TraceRow, Verified
+from sightline.types import Failure, Trace, Traces
+
+
+class StoredTraceRow(NamedTuple):
+    """A row of the data set: its references are the traces that were kept, in the order of the teachers."""
+
+    id: str
+    picture: str
+    prompt: str
+    traces: Traces
+
+
+def read_traces(folder: PathLike) -> Iterator[StoredTraceRow]:
+    """The rows of a folder that `sightline think` made, finished or not, in order."""
+    place = Path(folder).expanduser()
+    teachers = len(read_header(place)["teachers"])
+    for shard in sorted((place / DATA).glob("train-*")):
+        for record in records_of(shard):
+            references = tuple(
+                Trace(record[f"think_{number}"], record[f"answer_{number}"], record[f"model_{number}"])
+                for number in range(1, teachers + 1)
+                if record[f"answer_{number}"] is not None
+            )
+            yield StoredTraceRow(record["id"], record["picture"], record["prompt"], Traces(references))
+
+
+def records_of(shard: Path) -> Iterator[dict[str, Any]]:
+    """The rows of a shard as they were written; `checks` of a Parquet file is JSON text."""
+    if shard.suffix == ".parquet":
+        yield from read_table(shard)
+    else:
+        yield from (record for _, record in read_jsonl(shard))
+
+
+Write: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], int]
+"""Writes the records of a file of the folder, and says how large it is; `Shards.write`."""
+_PRINTS = """SELECT id, value FROM prints
+    WHERE trace IN (SELECT row || ':' || (place + 1) FROM outcomes WHERE row IN leaving)"""
+_FORGET = """
+DELETE FROM outcomes WHERE row IN leaving;
+DELETE FROM rows WHERE id IN leaving;
+DELETE FROM shards WHERE number NOT IN (SELECT shard FROM rows)
+"""
+
+
+def remove_rows(
+    index: TraceIndex, folder: Path, write: Write, ids: Collection[str], damaged: Collection[int] = ()
+) -> None:
+    """Rows leave, and all of `damaged` shards with their files; in a change of the index that the caller began.
+
+    Killed before its end, the files have other sizes than the index says: the next run makes them again.
+    """
+    database = index.database
+    database.execute("CREATE TEMP TABLE IF NOT EXISTS leaving (id TEXT PRIMARY KEY)")
+    database.execute("DELETE FROM leaving")
+    database.executemany("INSERT INTO leaving VALUES (?)", ((id_,) for id_ in ids))
+    touched = {shard for (shard,) in database.execute("SELECT DISTINCT shard FROM rows WHERE id IN leaving")}
+    for number in sorted(touched.difference(damaged)):
+        _write_without(index, folder, write, number, ids)
+    for number in damaged:
+        database.execute("INSERT OR IGNORE INTO leaving SELECT id FROM rows WHERE shard = ?", (number,))
+        for file in _files(index, number):
+            (folder / file).unlink(missing_ok=True)
+        database.execute("DELETE FROM files WHERE shard = ?", (number,))
+    _forget_prints(index)
+    for statement in _FORGET.split(";"):
+        database.execute(statement)
+
+
+def _write_without(index: TraceIndex, folder: Path, write: Write, number: int, ids: Collection[str]) -> None:
+    """The files of a shard again, without some rows."""
+    for file in _files(index, number):
+        records = [record for record in records_of(folder / file) if record["id"] not in ids]
+        size = write(file, records)
+        if size:
+            index.database.execute("UPDATE files SET bytes = ? WHERE path = ?", (size, file))
+        else:
+            index.database.execute("DELETE FROM files WHERE path = ?", (file,))
+        index.database.execute("UPDATE shards SET rows = ? WHERE file = ?", (len(records), file))
+
+
+def _forget_prints(index: TraceIndex) -> None:
+    found = index.database.execute(_PRINTS).fetchall()
+    bands = ((band, id_) for id_, print_ in found for band in bands_of(print_))
+    index.database.executemany("DELETE FROM bands WHERE band = ? AND print = ?", bands)
+    index.database.executemany("DELETE FROM prints WHERE id = ?", ((id_,) for id_, _ in found))
+
+
+def _files(index: TraceIndex, number: int) -> list[str]:
+    return [path for (path,) in index.database.execute("SELECT path FROM files WHERE shard = ?", (number,))]
+
 
 SHARD_ROWS = 1_000
 _MOST_CHARACTERS = 32 << 20
@@ -28,18 +116,18 @@ _USAGE = {
 }
 
 
-class Shards:
+class TraceShards:
     """Gathers rows and writes them as shards; a shard is in the index as soon as all of it is on disk."""
 
     def __init__(
-        self, folder: Path, index: Index, models: Sequence[str], format_: Format, shard_rows: int = SHARD_ROWS
+        self, folder: Path, index: TraceIndex, models: Sequence[str], format_: TraceFormat, shard_rows: int = SHARD_ROWS
     ) -> None:
         self._folder, self._index, self._models = folder, index, tuple(models)
         self._format, self._shard_rows = format_, shard_rows
-        self._rows: list[Row] = []
+        self._rows: list[TraceRow] = []
         self._characters = 0
 
-    def add(self, row: Row) -> None:
+    def add(self, row: TraceRow) -> None:
         """One more row; the shard is written when it is full."""
         self._rows.append(row)
         self._characters += sum(len(trace.thinking) + len(trace.answer) for trace in row.found.traces)
@@ -54,7 +142,7 @@ class Shards:
             self._write_shard(self._without_copies(self._take_places()))
         self._rows, self._characters = [], 0
 
-    def _write_shard(self, rows: Sequence[Row]) -> None:
+    def _write_shard(self, rows: Sequence[TraceRow]) -> None:
         if not rows:
             return
         number = self._index.next_number()
@@ -67,18 +155,18 @@ class Shards:
         }
         self._index.add_shard(number, file, rows, len(kept), {name: size for name, size in sizes.items() if size})
 
-    def _take_places(self) -> list[Row]:
+    def _take_places(self) -> list[TraceRow]:
         """The rows to write; one that was asked again takes the place of the row that is there, unless more failed."""
         before = self._index.failures(row.question.id for row in self._rows)
         rows = [row for row in self._rows if _failures(row) <= before.get(row.question.id, len(self._models))]
         again = {row.question.id for row in rows if row.question.id in before}
         if again:
-            take_out(self._index, self._folder, self.write, again)
+            remove_rows(self._index, self._folder, self.write, again)
         return sorted(rows, key=lambda row: row.question.id not in again)  # What was there is no copy of what is new.
 
-    def _without_copies(self, rows: Sequence[Row]) -> list[Row]:
+    def _without_copies(self, rows: Sequence[TraceRow]) -> list[TraceRow]:
         kept = [(_name(row, place), trace) for row in rows for place, trace in _kept(row)]
-        prints = prints_of(f"{trace.thinking}\n{trace.answer}" for _, trace in kept)
+        prints = minhashes_of(f"{trace.thinking}\n{trace.answer}" for _, trace in kept)
         copies = self._index.copies({name: print_ for (name, _), print_ in zip(kept, prints, strict=True)})
         return [_but_for(row, copies) for row in rows]
 
@@ -95,11 +183,11 @@ class Shards:
                 write_jsonl(path, records)
         return path.stat().st_size
 
-    def _cells(self, row: Row) -> dict[str, Any]:
+    def _cells(self, row: TraceRow) -> dict[str, Any]:
         record = self.record(row)
         return {**record, "checks": as_json(record["checks"])} if self._format == "parquet" else record
 
-    def record(self, row: Row) -> dict[str, Any]:
+    def record(self, row: TraceRow) -> dict[str, Any]:
         """A row of the data set; a reply that is not kept leaves its columns empty."""
         question, subject = row.question, row.question.subject
         record: dict[str, Any] = {
@@ -120,14 +208,14 @@ class Shards:
             }
         return {**record, "usage": [*self._usage(row)], "checks": _checks(row)}
 
-    def _usage(self, row: Row) -> Iterator[dict[str, Any]]:
+    def _usage(self, row: TraceRow) -> Iterator[dict[str, Any]]:
         for place, model in enumerate(self._models):
             said = row.said(place)
             if said is not None:
                 counts = {name: getattr(said.usage, name) for name in _COUNTED}
                 yield {"model": model, "finish": said.finish, **counts, "usd": said.usd}
 
-    def _rejected(self, row: Row) -> Iterator[dict[str, Any]]:
+    def _rejected(self, row: TraceRow) -> Iterator[dict[str, Any]]:
         for number, (model, trace) in enumerate(zip(self._models, row.found.traces, strict=True), 1):
             if trace.state == "kept":
                 continue
@@ -154,19 +242,19 @@ class Shards:
         return {**columns, "usage": [_USAGE], "checks": "json"}
 
 
-def _name(row: Row, place: int) -> str:
+def _name(row: TraceRow, place: int) -> str:
     return f"{row.question.id}:{place + 1}"
 
 
-def _kept(row: Row) -> Iterator[tuple[int, Judged]]:
+def _kept(row: TraceRow) -> Iterator[tuple[int, CheckedTrace]]:
     return ((place, trace) for place, trace in enumerate(row.found.traces) if trace.state == "kept")
 
 
-def _failures(row: Row) -> int:
+def _failures(row: TraceRow) -> int:
     return sum(trace.state == "failed" for trace in row.found.traces)
 
 
-def _but_for(row: Row, copies: Mapping[str, Copied]) -> Row:
+def _but_for(row: TraceRow, copies: Mapping[str, NearDuplicate]) -> TraceRow:
     """The row, with its traces that are copies of earlier ones rejected."""
     copied = {place: copies[_name(row, place)] for place, _ in _kept(row) if _name(row, place) in copies}
     if not copied:
@@ -177,12 +265,12 @@ def _but_for(row: Row, copies: Mapping[str, Copied]) -> Row:
     return replace(row, found=replace(row.found, traces=traces))
 
 
-def _as_copy(trace: Judged, copied: Copied) -> Judged:
+def _as_copy(trace: CheckedTrace, copied: NearDuplicate) -> CheckedTrace:
     notes = {**(trace.notes or {}), "copy_of": copied.trace, "likeness": copied.likeness}
     return replace(trace, state="rejected", reasons=(*trace.reasons, "duplicate"), notes=notes)
 
 
-def _checks(row: Row) -> dict[str, Any]:
+def _checks(row: TraceRow) -> dict[str, Any]:
     verified = row.asked.verified
     checks: dict[str, Any] = {} if row.found.agreement is None else {"agreement": row.found.agreement}
     checks |= {
@@ -196,7 +284,7 @@ def _checks(row: Row) -> dict[str, Any]:
     return checks
 
 
-def _check(number: int, trace: Judged) -> dict[str, Any]:
+def _check(number: int, trace: CheckedTrace) -> dict[str, Any]:
     found: dict[str, Any] = {"n": number, "state": trace.state, "reasons": list(trace.reasons)}
     if trace.failure is not None:
         found |= {"failure": trace.failure.kind, "message": trace.failure.message}

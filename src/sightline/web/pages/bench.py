@@ -9,11 +9,10 @@ from dataclasses import dataclass, replace
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.make.audit.decisions import standing
-from sightline.make.audit.pools import find_twins, look_at_queries
-from sightline.make.audit.report import Audit
-from sightline.make.audit.stage import audit_benchmark
-from sightline.report.facts import facts_of
+from sightline.authoring.audit import Audit, audit_benchmark
+from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
+from sightline.authoring.review_decisions import standing
+from sightline.reports.sections import facts_of
 from sightline.types import (
     Answer,
     Benchmark,
@@ -28,26 +27,26 @@ from sightline.types import (
     Task,
     Traces,
 )
-from sightline.web.book import Book, figures_of
-from sightline.web.contradicting import side_by_side
-from sightline.web.corpus import Tile
-from sightline.web.desk import Desk, missing, number
-from sightline.web.later import Later
-from sightline.web.library import Shelf
-from sightline.web.origin import origin_of
-from sightline.web.regions import Region, region_of
+from sightline.web.app_state import AppState, missing, number
+from sightline.web.cache import BackgroundCache
+from sightline.web.contradictions import side_by_side
+from sightline.web.corpus_view import Tile
+from sightline.web.library import LoadedBenchmark
+from sightline.web.request_origin import origin_of
+from sightline.web.reviews import ReviewLog, figures_of
+from sightline.web.thumbnails import Region, region_of
 
 _TASKS = 100
 _POOL = 400
 _TIERS = ("seed", "positive", "neutral", "near", "hard", "easy", "random", "pooled", "")
-BOOK = Book()
-_AUDITS: Later[Audit] = Later()
+BOOK = ReviewLog()
+_AUDITS: BackgroundCache[Audit] = BackgroundCache()
 _AGAIN = "2"
 """So many seconds until a page that waits for something looks again."""
 
 
 @dataclass(frozen=True, slots=True)
-class Judged:
+class JudgedPicture:
     """A picture of a task's pool, with its grade and what was said of it."""
 
     tile: Tile
@@ -68,7 +67,7 @@ class PromptPart:
 
 def listing(request: Request) -> Response:
     """All benchmarks that were found."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     desk.library.refresh()
     rows = [(shelf, facts_of(shelf.benchmark)) for shelf in desk.library.shelves()]
     return desk.show(request, "benchmarks.html", rows=rows, broken=desk.library.broken())
@@ -147,16 +146,18 @@ def task(request: Request) -> Response:
     )
 
 
-def of(request: Request) -> tuple[Desk, Shelf]:
+def of(request: Request) -> tuple[AppState, LoadedBenchmark]:
     """The benchmark that an address names."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     shelf = desk.library.shelf(request.path_params["name"])
     if shelf is None:
         raise missing("such benchmark")
     return desk, shelf
 
 
-def pools_of(desk: Desk, shelf: Shelf, task: str, reviews: list[Review]) -> list[tuple[str, list[Judged]]]:
+def pools_of(
+    desk: AppState, shelf: LoadedBenchmark, task: str, reviews: list[Review]
+) -> list[tuple[str, list[JudgedPicture]]]:
     """The judged pictures by tier; each with the highest grades first."""
     truth = shelf.benchmark.truth.get(task)
     grades = truth.grades if isinstance(truth, Relevance) else {}
@@ -170,41 +171,41 @@ def pools_of(desk: Desk, shelf: Shelf, task: str, reviews: list[Review]) -> list
     for review in reviews:
         if review.picture is not None:
             said[review.picture].append(review)
-    pools: dict[str, list[Judged]] = defaultdict(list)
+    pools: dict[str, list[JudgedPicture]] = defaultdict(list)
     for id_ in list(dict.fromkeys((*grades, *candidates, *said)))[:_POOL]:
         candidate = candidates.get(id_)
         tile = Tile(desk.library.key(id_, shelf) or "", id_)
-        judged = Judged(tile, grades.get(id_), candidate, tuple(judgments[id_]), tuple(said[id_]))
+        judged = JudgedPicture(tile, grades.get(id_), candidate, tuple(judgments[id_]), tuple(said[id_]))
         pools[candidate.tier if candidate is not None else ""].append(judged)
     for held in pools.values():
         held.sort(key=lambda one: -(one.grade or 0))
     return sorted(pools.items(), key=lambda pair: _TIERS.index(pair[0]))
 
 
-def parts_of(desk: Desk, shelf: Shelf, task: Task) -> list[PromptPart]:
+def parts_of(desk: AppState, shelf: LoadedBenchmark, task: Task) -> list[PromptPart]:
     """A prompt as it is read: words and pictures in order."""
     return [_part(desk, shelf, part) for part in task.prompt]
 
 
-def option_parts(desk: Desk, shelf: Shelf, task: Task) -> list[tuple[str, list[PromptPart]]]:
+def option_parts(desk: AppState, shelf: LoadedBenchmark, task: Task) -> list[tuple[str, list[PromptPart]]]:
     """The options of a task: the key of each, and what it says."""
     return [(one.key, [_part(desk, shelf, part) for part in one.content]) for one in task.options]
 
 
-def _part(desk: Desk, shelf: Shelf, part: str | PictureRef) -> PromptPart:
+def _part(desk: AppState, shelf: LoadedBenchmark, part: str | PictureRef) -> PromptPart:
     if isinstance(part, str):
         return PromptPart(part)
     return PromptPart(tile=Tile(desk.library.key(part.id, shelf) or "", part.id), region=region_of(part.region))
 
 
-def _step(desk: Desk, shelf: Shelf, step: Step) -> tuple[Step, list[PromptPart]]:
+def _step(desk: AppState, shelf: LoadedBenchmark, step: Step) -> tuple[Step, list[PromptPart]]:
     return step, [_part(desk, shelf, picture) for picture in step.pictures]
 
 
 def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:
     """What the audit notices about each task without asking anybody."""
     ranks = _rank_tasks(benchmark)
-    queries, twins = look_at_queries(ranks), find_twins(ranks)
+    queries, twins = find_weak_queries(ranks), find_look_alikes(ranks)
     found: dict[str, list[str]] = defaultdict(list)
     for ids, flag in (
         (queries.none, "nothing relevant"),

@@ -11,13 +11,12 @@ from starlette.responses import JSONResponse, Response
 
 from sightline.errors import SightlineError
 from sightline.types import Failure, Picture
-from sightline.web.choosing import UNKNOWN, Choice
-from sightline.web.corpus import CorpusView, Tile
-from sightline.web.desk import Desk, missing, number
-from sightline.web.finding import Wanted
-from sightline.web.library import Shelf
+from sightline.web.app_state import AppState, missing, number
+from sightline.web.corpus_view import UNKNOWN, CorpusView, PictureChoice, Tile
+from sightline.web.index_search import SearchForm
+from sightline.web.library import LoadedBenchmark
 from sightline.web.pages.home import KINDS
-from sightline.web.thumbs import KEY, SIZES
+from sightline.web.thumbnails import KEY, SIZES
 
 _FIRST = 120
 _WINDOW = 200
@@ -36,7 +35,7 @@ _UNREADABLE = (
 def grid(request: Request) -> Response:
     """All pictures, or those that facets leave; the page's script fetches other windows as one scrolls."""
     desk, corpus = _corpus(request)
-    choice = Choice.read(request.query_params)
+    choice = PictureChoice.read(request.query_params)
     offset = number(request, "offset")
     return desk.show(
         request,
@@ -56,7 +55,7 @@ def grid(request: Request) -> Response:
 def window(request: Request) -> Response:
     """Some pictures of the grid, as JSON."""
     _, corpus = _corpus(request)
-    choice = Choice.read(request.query_params)
+    choice = PictureChoice.read(request.query_params)
     limit = min(number(request, "limit", _WINDOW), _WINDOW)
     tiles = corpus.window(choice, number(request, "offset"), limit)
     return JSONResponse([[tile.key, tile.id, (tile.taken_at or "")[:16], tile.tint] for tile in tiles])
@@ -73,7 +72,7 @@ def timeline(request: Request) -> Response:
         "timeline.html",
         years=years[::-1],
         most=max((count for _, count in months), default=1),
-        undated=corpus.count(Choice(year="?")),
+        undated=corpus.count(PictureChoice(year="?")),
         events=corpus.group_rows("event", offset, _GROUPS, 6),
         count=corpus.group_counts().get("event", 0),
         offset=offset,
@@ -123,7 +122,7 @@ def problems(request: Request) -> Response:
 
 def picture(request: Request) -> Response:
     """One picture: what is known of it, what was said of it, and what is near it; of the corpus, else a benchmark's."""
-    desk, query = Desk.of(request), request.query_params
+    desk, query = AppState.of(request), request.query_params
     id_, key = query.get("id", ""), query.get("key", "")
     corpus, found = desk.library.corpus, _of_corpus(desk, id_, key)
     held = desk.library.held(id_, key) if found is None else None
@@ -133,7 +132,7 @@ def picture(request: Request) -> Response:
         found = corpus.find(id_)
     if found is None or corpus is None:
         raise missing("such picture")
-    before, after = corpus.beside(Choice(), found.id)
+    before, after = corpus.beside(PictureChoice(), found.id)
     near, why = _neighbours(desk, found)
     return desk.show(
         request,
@@ -151,7 +150,7 @@ def picture(request: Request) -> Response:
     )
 
 
-def _of_corpus(desk: Desk, id_: str, key: str) -> Picture | None:
+def _of_corpus(desk: AppState, id_: str, key: str) -> Picture | None:
     """By its id where that has this content; else by the content alone: a benchmark may call it something else."""
     corpus = desk.library.corpus
     found = None if corpus is None else corpus.find(id_)
@@ -160,7 +159,7 @@ def _of_corpus(desk: Desk, id_: str, key: str) -> Picture | None:
     return corpus.by_key(key) if KEY.fullmatch(key) else None
 
 
-def _held_picture(request: Request, desk: Desk, shelf: Shelf, found: Picture) -> Response:
+def _held_picture(request: Request, desk: AppState, shelf: LoadedBenchmark, found: Picture) -> Response:
     """A picture that only a benchmark has."""
     return desk.show(
         request,
@@ -180,7 +179,7 @@ def _held_picture(request: Request, desk: Desk, shelf: Shelf, found: Picture) ->
 
 def thumb(request: Request) -> Response:
     """The small copy of a picture that the app knows, by its key."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     key, size = request.path_params["key"], number(request, "size", SIZES[0])
     if KEY.fullmatch(key) is None or size not in SIZES:
         raise missing("such picture")
@@ -195,7 +194,7 @@ def thumb(request: Request) -> Response:
     return Response(data, media_type="image/jpeg", headers={"cache-control": _FOREVER})
 
 
-def _told(corpus: CorpusView, choice: Choice) -> dict[str, str]:
+def _told(corpus: CorpusView, choice: PictureChoice) -> dict[str, str]:
     """What limits, in words."""
     told = {name: "unknown" if value == UNKNOWN else value for name, value in choice.chosen().items()}
     if choice.group is not None:
@@ -212,8 +211,8 @@ def _degrees(value: float, names: str) -> str:
     return f"{abs(value):.2f}° {names[value < 0]}"
 
 
-def _corpus(request: Request) -> tuple[Desk, CorpusView]:
-    desk = Desk.of(request)
+def _corpus(request: Request) -> tuple[AppState, CorpusView]:
+    desk = AppState.of(request)
     if desk.library.corpus is None:
         raise HTTPException(404, "There is no corpus here. Make one with sightline scan DIR, and open the app again.")
     return desk, desk.library.corpus
@@ -246,7 +245,7 @@ def _plain(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _annotations(desk: Desk, id_: str) -> list[Any]:
+def _annotations(desk: AppState, id_: str) -> list[Any]:
     """What the index and the benchmarks hold on a picture."""
     found = [note for shelf in desk.library.shelves() for note in shelf.annotations.get(id_, ())]
     searcher = desk.finder.searcher()
@@ -258,12 +257,12 @@ def _annotations(desk: Desk, id_: str) -> list[Any]:
     return found
 
 
-def _neighbours(desk: Desk, picture: Picture) -> tuple[list[Tile], str]:
+def _neighbours(desk: AppState, picture: Picture) -> tuple[list[Tile], str]:
     """Pictures that look like it, where there is an index with vectors; else why not."""
     if desk.finder.searcher() is None:
         return [], "Pictures that look like it are shown once there is an index: sightline index"
     try:
-        hits = desk.finder.search(Wanted(like=picture.id, k=_NEIGHBOURS + 1)).hits
+        hits = desk.finder.search(SearchForm(like=picture.id, k=_NEIGHBOURS + 1)).hits
     except SightlineError as error:
         return [], str(error)
     near = [hit.picture for hit in hits if hit.picture.id != picture.id][:_NEIGHBOURS]

@@ -11,25 +11,25 @@ import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.bench.files import HEADER as BENCHMARK
-from sightline.bench.files import TASKS
+from sightline.benchmark.files import HEADER as BENCHMARK
+from sightline.benchmark.files import TASKS
 from sightline.english import counted, listed
-from sightline.mine.files import RETENTION
+from sightline.mining.project import RETENTION
 from sightline.reason.traces.folder import HEADER as TRACES
-from sightline.report.words import score
-from sightline.run.folder import HEADER as RUN
-from sightline.run.folder import SCORES
-from sightline.web.choosing import Choice
-from sightline.web.desk import Desk
-from sightline.web.library import Fresh
+from sightline.reports.text import score
+from sightline.runs.folder import HEADER as RUN
+from sightline.runs.folder import SCORES
+from sightline.web.app_state import AppState
+from sightline.web.corpus_view import PictureChoice
+from sightline.web.library import StampedCache
 
 KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
 _NEWEST = 12
-_TOLD: Fresh[Mapping[str, Any]] = Fresh()
+_TOLD: StampedCache[Mapping[str, Any]] = StampedCache()
 
 
 @dataclass(frozen=True, slots=True)
-class Entry:
+class HomeEntry:
     """Something that was found: the name of its pages, what it is called, and what is known of it."""
 
     name: str
@@ -39,13 +39,13 @@ class Entry:
 
 def home(request: Request) -> Response:
     """What there is."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     desk.library.refresh()
     corpus, places = desk.library.corpus, desk.library.places
     return desk.show(
         request,
         "home.html",
-        tiles=[] if corpus is None else corpus.window(Choice(), 0, _NEWEST),
+        tiles=[] if corpus is None else corpus.window(PictureChoice(), 0, _NEWEST),
         count=0 if corpus is None else corpus.total(),
         groups={} if corpus is None else corpus.group_counts(),
         kinds=KINDS,
@@ -57,35 +57,35 @@ def home(request: Request) -> Response:
     )
 
 
-def _benchmark(name: str, folder: Path) -> Entry:
+def _benchmark(name: str, folder: Path) -> HomeEntry:
     header = object_of(folder / BENCHMARK)
     tasks = _lines(folder / TASKS.name)
     told = f"{counted(tasks, 'task')}, version {header.get('version', '?')}" if header else "can't be read"
     title = str(header.get("name") or name)
-    return Entry(name, title, told if title == name else f"{told}, in {name}")
+    return HomeEntry(name, title, told if title == name else f"{told}, in {name}")
 
 
-def _graph(name: str, folder: Path) -> Entry:
+def _graph(name: str, folder: Path) -> HomeEntry:
     nodes = _part(object_of(folder / RETENTION, "graph"), "nodes")
     words = (("photo", "picture", None), ("event", "event", None), ("person", "person", "people"))
     counts = [(nodes.get(kind), one, several) for kind, one, several in words]
     told = [counted(number, one, several) for number, one, several in counts if isinstance(number, int) and number]
-    return Entry(name, name, listed(told))
+    return HomeEntry(name, name, listed(told))
 
 
-def _run(name: str, folder: Path) -> Entry:
+def _run(name: str, folder: Path) -> HomeEntry:
     header = object_of(folder / RUN)
     overall = object_of(folder / SCORES, "overall")
     metric = next(iter(overall), "")
     mean = _part(overall, metric).get("mean")
     result = f"{metric} {score(mean)}" if isinstance(mean, float | int) else "not scored yet"
     on = f" on {header['benchmark']}" if header.get("benchmark") else ""
-    return Entry(name, name, f"{header.get('system', '')}{on}: {result}" if header else "can't be read")
+    return HomeEntry(name, name, f"{header.get('system', '')}{on}: {result}" if header else "can't be read")
 
 
-def _traces(name: str, folder: Path) -> Entry:
+def _traces(name: str, folder: Path) -> HomeEntry:
     teachers = object_of(folder / TRACES).get("teachers")
-    return Entry(name, name, f"by {listed(map(str, teachers))}" if isinstance(teachers, list) and teachers else "")
+    return HomeEntry(name, name, f"by {listed(map(str, teachers))}" if isinstance(teachers, list) and teachers else "")
 
 
 def _part(held: Mapping[str, Any], name: str) -> Mapping[str, Any]:

@@ -1,58 +1,208 @@
-"""The queue for people: one decision after the other, saved at once; and how far people agree."""
+"""The queue for reviewers: one decision after the other, saved at once; and how far people agree.
+
+What a reviewer is shown, and pictures that a task's pool may have missed.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.errors import UserError
-from sightline.make.audit.decisions import (
+from sightline.authoring.audit_baselines import WordRanker
+from sightline.authoring.review_decisions import (
     ANSWER,
     OPTION,
     REJECT,
     REWORD,
-    Labels,
+    WHOLE,
+    BenchmarkLabels,
     Pair,
     is_note,
     standing,
     votes_of,
 )
-from sightline.types import Task
-from sightline.web.book import figures_of, last_of, mark_of
-from sightline.web.desk import Desk, go, number, person_of, remember_person
-from sightline.web.library import Broken, Fresh, Shelf
-from sightline.web.missed import missed_of
-from sightline.web.pages.bench import BOOK, of
-from sightline.web.pages.review_items import item_of, judged_of
-from sightline.web.reviewing import (
+from sightline.errors import UserError
+from sightline.metrics.scope import Scopes
+from sightline.retrieval.index.manifest import DEFAULT_INDEX
+from sightline.types import Answer, PictureSet, Review, Task, Traces
+from sightline.web.app_state import AppState, go, number, person_of, remember_person
+from sightline.web.contradictions import TraceComparison as Traced
+from sightline.web.contradictions import side_by_side
+from sightline.web.corpus_view import Tile
+from sightline.web.index_search import SearchForm
+from sightline.web.library import BrokenBenchmark, LoadedBenchmark, StampedCache
+from sightline.web.pages.bench import BOOK, JudgedPicture, PromptPart, of, option_parts, parts_of, pools_of
+from sightline.web.request_origin import OriginEvent, RequestOrigin, origin_of, setting_of
+from sightline.web.reviews import (
     SAMPLE,
     TARGET_IOU,
     agreements,
+    figures_of,
     is_graded,
+    last_of,
+    mark_of,
     queue_for,
     sample_of,
     standing_of,
 )
 
+_FOUND = 24
+_DEEP = 2000
+
+
+def missed_of(
+    desk: AppState,
+    shelf: LoadedBenchmark,
+    pair: Pair | None,
+    words: str,
+    labels: BenchmarkLabels,
+    reviews: Sequence[Review],
+) -> list[Tile]:
+    """Pictures for these words that nobody judged for the task, of those that it may be answered with."""
+    if pair is None or not words.strip():
+        return []
+    known = {picture for task, picture in labels.now if task == pair[0]}
+    known |= {review.picture for review in reviews if review.task == pair[0] and review.picture is not None}
+    allowed = Scopes(shelf.benchmark.corpus).pictures(shelf.benchmark.tasks[pair[0]].scope)
+    ids = [
+        id_
+        for id_ in _searched(desk, shelf, words)
+        if id_ in shelf.keys and id_ not in known and (allowed is None or id_ in allowed)
+    ]
+    return [Tile(shelf.keys[id_], id_) for id_ in ids[:_FOUND]]
+
+
+def _searched(desk: AppState, shelf: LoadedBenchmark, words: str) -> Sequence[str]:
+    index = desk.finder.index_of(shelf.folder) or (DEFAULT_INDEX if desk.finder.names() else None)
+    if index is not None:
+        try:
+            return desk.finder.search(SearchForm(text=words, k=_DEEP), index).ids
+        except UserError:  # An embedder that is not installed, for one; words still find something.
+            return _by_words(shelf, words)
+    return _by_words(shelf, words)
+
+
+def _by_words(shelf: LoadedBenchmark, words: str) -> Sequence[str]:
+    said = [
+        (
+            id_,
+            " ".join(
+                (id_, *(f"{note.summary or ''} {' '.join(note.tags)}" for note in shelf.annotations.get(id_, ())))
+            ),
+        )
+        for id_ in shelf.keys
+    ]
+    return WordRanker(said, {"asked": words})("asked", None, _DEEP)
+
+
+_KEYS = frozenset("suwx/")
+"""Keys that mean something else, so that no option can have them."""
+
+
+@dataclass(frozen=True, slots=True)
+class PoolPicture:
+    """A picture of a request's pool, and what this person said of it."""
+
+    tile: Tile
+    yes: bool | None
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewItem:
+    """One thing to decide: a picture for a task, or a whole task with its answer.
+
+    `options` are key, content, and whether the key can be pressed. Of a mined request, `origin` is what it was made
+    from, and `setting` the occasion of the picture: without these nobody can say whether it is the one that is meant.
+    """
+
+    task: Task
+    prompt: list[PromptPart]
+    judged: JudgedPicture | None
+    grade: int | None
+    tile: Tile | None
+    pool: tuple[PoolPicture, ...]
+    options: tuple[tuple[str, list[PromptPart], bool], ...]
+    truth: Answer | None
+    traces: Traced | None
+    wording: str | None
+    origin: RequestOrigin | None = None
+    setting: OriginEvent | None = None
+
+    @property
+    def whole(self) -> bool:
+        return self.tile is None
+
+
+def item_of(
+    desk: AppState, shelf: LoadedBenchmark, pair: Pair, labels: BenchmarkLabels, reviews: Sequence[Review], person: str
+) -> ReviewItem:
+    """All that a page shows of it to this person."""
+    task, truth = shelf.benchmark.tasks[pair[0]], shelf.benchmark.truth.get(pair[0])
+    is_whole = pair[1] == WHOLE
+    origin = origin_of(desk, shelf, task)
+    return ReviewItem(
+        task,
+        parts_of(desk, shelf, task),
+        None if is_whole else judged_of(desk, shelf, pair, reviews),
+        labels.now.get(pair),
+        None if is_whole else Tile(desk.library.key(pair[1], shelf) or "", pair[1]),
+        _pool(desk, shelf, pair[0], labels, reviews, person) if isinstance(truth, PictureSet) or is_whole else (),
+        tuple((key, parts, key.lower() not in _KEYS) for key, parts in option_parts(desk, shelf, task)),
+        truth if isinstance(truth, Answer) else None,
+        side_by_side(truth.references) if isinstance(truth, Traces) else None,
+        _wording(reviews, pair[0]),
+        origin,
+        None if is_whole or origin is None else setting_of(desk, shelf, pair[1]),
+    )
+
+
+def _pool(
+    desk: AppState, shelf: LoadedBenchmark, task: str, labels: BenchmarkLabels, reviews: Sequence[Review], person: str
+) -> tuple[PoolPicture, ...]:
+    """All pictures that were put to people for a task, in the order of their ids, and what this person said."""
+    own = [review for review in reviews if review.person == person and review.task == task]
+    votes = votes_of(own, shelf.benchmark, labels.now)
+    ids = {pair[1] for pair in (*labels.now, *votes) if pair[0] == task and pair[1] != WHOLE}
+    return tuple(
+        PoolPicture(Tile(desk.library.key(id_, shelf) or "", id_), votes.get((task, id_), {}).get(person))
+        for id_ in sorted(ids)
+    )
+
+
+def judged_of(desk: AppState, shelf: LoadedBenchmark, pair: Pair, reviews: Sequence[Review]) -> JudgedPicture | None:
+    """The pair as the task's page shows it."""
+    of_task = [review for review in reviews if review.task == pair[0]]
+    pools = pools_of(desk, shelf, pair[0], of_task)
+    found = (one for _, held in pools for one in held if one.tile.id == pair[1])
+    return next(found, None)
+
+
+def _wording(reviews: Sequence[Review], task: str) -> str | None:
+    """How somebody would word the query, if anybody said."""
+    said = [one.decision for one in reviews if one.task == task and one.decision.startswith(REWORD)]
+    return said[-1].removeprefix(REWORD) if said else None
+
+
 _LONGEST = 500
 _GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
 _OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
-_SAMPLES: Fresh[list[Pair]] = Fresh()
+_SAMPLES: StampedCache[list[Pair]] = StampedCache()
 
 
 def choose(request: Request) -> Response:
     """Which benchmark to look at, and who looks."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     desk.library.refresh()
     rows, broken = [], desk.library.broken()
     for shelf in desk.library.shelves():
         try:
             rows.append((shelf, len(shelf.labels.now), len(standing(BOOK.read(shelf.folder)))))
         except UserError as error:
-            broken.append(Broken(shelf.name, shelf.folder, str(error)))
+            broken.append(BrokenBenchmark(shelf.name, shelf.folder, str(error)))
     return desk.show(request, "review-choose.html", rows=rows, broken=broken)
 
 
@@ -60,7 +210,7 @@ def introduce(request: Request, fields: Mapping[str, str]) -> Response:
     """Who looks; kept for the next pages."""
     # Only addresses of the queue itself are gone back to.
     name = fields.get("back", "")
-    back = f"/review/{name}" if name in Desk.of(request).library.places.benchmarks else "/review"
+    back = f"/review/{name}" if name in AppState.of(request).library.places.benchmarks else "/review"
     return remember_person(go(back), fields.get("person", ""))
 
 
@@ -176,7 +326,7 @@ def people(request: Request) -> Response:
     )
 
 
-def _addressed(request: Request, fields: Mapping[str, str]) -> Shelf:
+def _addressed(request: Request, fields: Mapping[str, str]) -> LoadedBenchmark:
     """The benchmark that a form is about: the one that its page showed, or none."""
     _, shelf = of(request)
     if fields.get("of", shelf.mark) != shelf.mark:
@@ -184,18 +334,18 @@ def _addressed(request: Request, fields: Mapping[str, str]) -> Shelf:
     return shelf
 
 
-def _notice(shelf: Shelf, query: Mapping[str, str]) -> str | None:
+def _notice(shelf: LoadedBenchmark, query: Mapping[str, str]) -> str | None:
     if query.get("late"):
         return "Nothing was taken back: that was not your last decision any more. This is how it stands."
     late = BOOK.late(shelf.folder)
     return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
 
 
-def _sample(shelf: Shelf, most: int) -> list[Pair]:
+def _sample(shelf: LoadedBenchmark, most: int) -> list[Pair]:
     return _SAMPLES.get(shelf.folder, (shelf.mark, most), lambda: sample_of(shelf.benchmark, shelf.labels, most))
 
 
-def _named(query: Mapping[str, str], shelf: Shelf, labels: Labels) -> Pair | None:
+def _named(query: Mapping[str, str], shelf: LoadedBenchmark, labels: BenchmarkLabels) -> Pair | None:
     """What an address names; with a task alone, the first of its labels."""
     task, picture = query.get("task", ""), query.get("picture", "")
     if task not in shelf.benchmark.tasks or (picture and picture not in shelf.benchmark.corpus.pictures):

@@ -1,37 +1,45 @@
-"""Runs: the leaderboard of each benchmark, and one run with all that it was scored."""
+"""Runs: the leaderboard of each benchmark, one run with all that it was scored, and its attempts step by step.
+
+And traces of several teachers beside each other.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Collection, Iterator, Mapping, Sequence
+from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.agent.trajectory import trajectory_path
-from sightline.report.blocks import Cell, Charts, Row, Table, numeric
-from sightline.report.charts import Band, Dot, Point, cost_plot, dot_plot
-from sightline.report.html import to_fragment
-from sightline.report.leaderboard import Board, Leaderboard, LeftOut, build_leaderboard
-from sightline.report.markup import Markup
-from sightline.report.runs import ScoredRun, read_scored
-from sightline.report.words import DASH, interval, score
-from sightline.run.folder import HEADER, SCORES
-from sightline.score.scores import TaskScore
+from sightline.agent.ask import FOLDER as ASKED
+from sightline.agent.trajectory import read_trajectory, trajectory_path
+from sightline.metrics.scores import TaskScore
+from sightline.reason.traces.shards import read_traces
+from sightline.reports.blocks import Cell, ChartsBlock, Row, TableBlock, numeric
+from sightline.reports.charts import Band, PlotDot, Point, cost_plot, dot_plot
+from sightline.reports.html import to_fragment
+from sightline.reports.leaderboard import BenchmarkBoard, Leaderboard, UnrankedRun, build_leaderboard
+from sightline.reports.markup import Markup
+from sightline.reports.scored_run import ReportedRun, read_scored
+from sightline.reports.text import DASH, interval, score
+from sightline.runs import read_run
+from sightline.runs.folder import HEADER, SCORES
 from sightline.types import Run
-from sightline.web.addresses import address, harmless
-from sightline.web.desk import Desk, missing, number
-from sightline.web.library import Fresh, Library, Shelf
+from sightline.web.agent_steps import Steps
+from sightline.web.app_state import AppState, address, harmless, missing, number
+from sightline.web.contradictions import side_by_side
+from sightline.web.library import Library, LoadedBenchmark, StampedCache
 from sightline.web.pages.home import object_of
 
 _TASKS = 200
-_BOARDS: Fresh[tuple[Leaderboard, ...]] = Fresh()
+_BOARDS: StampedCache[tuple[Leaderboard, ...]] = StampedCache()
 
 
 def boards(request: Request) -> Response:
     """All runs, ranked within each benchmark, with quality against cost."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     desk.library.refresh()
     places = desk.library.places
     names = {path.resolve(): name for name, path in places.runs.items()}
@@ -67,9 +75,9 @@ def one_run(request: Request) -> Response:
     )
 
 
-def named(request: Request) -> tuple[Desk, str, Path]:
+def named(request: Request) -> tuple[AppState, str, Path]:
     """The run that an address names."""
-    desk, name = Desk.of(request), request.path_params["name"]
+    desk, name = AppState.of(request), request.path_params["name"]
     folder = desk.library.run(name)
     if folder is None:
         raise missing("such run")
@@ -102,11 +110,11 @@ def _build(roots: Sequence[Path], runs: Collection[Path]) -> Iterator[Leaderboar
             yield build_leaderboard(root)
 
 
-def _shown(library: Library, found: Leaderboard, board: Board, names: Mapping[Path, str]) -> dict[str, Any]:
+def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: Mapping[Path, str]) -> dict[str, Any]:
     """In drawings a run has the short name of its pages: those of systems are cut, and then look the same."""
     rows = [(place, names.get((found.folder / place.folder).resolve())) for place in board.places]
     drawn = [(at, place, name or place.name) for at, (place, name) in enumerate(rows)]
-    bands = [Band(name, [Dot(at, name, place.estimate)]) for at, place, name in drawn]
+    bands = [Band(name, [PlotDot(at, name, place.estimate)]) for at, place, name in drawn]
     points = [
         Point(at, name, place.spending.usd_per_task, place.estimate)
         for at, place, name in drawn
@@ -118,10 +126,16 @@ def _shown(library: Library, found: Leaderboard, board: Board, names: Mapping[Pa
     if costs:
         drawings.append(cost_plot(f"{board.metric} against cost", points, f"{ident}-cost"))
     shelf = _shelf(library, board.benchmark, board.checksum)
-    return {"board": board, "rows": rows, "shelf": shelf, "costs": costs, "charts": to_fragment([Charts(drawings)])}
+    return {
+        "board": board,
+        "rows": rows,
+        "shelf": shelf,
+        "costs": costs,
+        "charts": to_fragment([ChartsBlock(drawings)]),
+    }
 
 
-def _why(found: Leaderboard, one: LeftOut, roots: tuple[Path, ...]) -> str:
+def _why(found: Leaderboard, one: UnrankedRun, roots: tuple[Path, ...]) -> str:
     """Why a run is on no board; one that only lacks its scores is told how to get them."""
     folder = found.folder / one.folder
     if (folder / HEADER).is_file() and not (folder / SCORES).is_file():
@@ -138,7 +152,7 @@ def _rivals(library: Library, name: str) -> list[str]:
 # -- one run
 
 
-def _estimates(run: ScoredRun) -> Table:
+def _estimates(run: ReportedRun) -> TableBlock:
     rows: list[Row] = [
         (
             metric,
@@ -152,16 +166,16 @@ def _estimates(run: ScoredRun) -> Table:
         for metric, one in run.scores.overall.items()
     ]
     head = ("metric", "mean", f"{run.scores.level:.0%} interval", "n", "failures", "answered", "interval by")
-    return Table("Every estimate; failures count as zero in the mean", head, rows, numeric(1, 6))
+    return TableBlock("Every estimate; failures count as zero in the mean", head, rows, numeric(1, 6))
 
 
-def _slices(run: ScoredRun, label: str) -> Table:
+def _slices(run: ReportedRun, label: str) -> TableBlock:
     rows: list[Row] = [
         (value, metric, Cell(score(one.mean), interval(one)), f"{one.n:,}")
         for value, estimates in run.scores.by_label[label].items()
         for metric, one in list(estimates.items())[:1]
     ]
-    return Table(f"By {label}", (label, "metric", "mean", "n"), rows, numeric(2, 4))
+    return TableBlock(f"By {label}", (label, "metric", "mean", "n"), rows, numeric(2, 4))
 
 
 def _way(name: str, folder: Path, row: TaskScore) -> str | None:
@@ -171,12 +185,51 @@ def _way(name: str, folder: Path, row: TaskScore) -> str | None:
     return address(f"/runs/{name}/replay", task=row.task_id, attempt=row.attempt or None)
 
 
-def shelf_of(library: Library, run: Run) -> Shelf | None:
+def shelf_of(library: Library, run: Run) -> LoadedBenchmark | None:
     """The benchmark of a run: the same content, else one of the same name."""
     return _shelf(library, run.benchmark, run.benchmark_checksum)
 
 
-def _shelf(library: Library, name: str, checksum: str | None) -> Shelf | None:
+def _shelf(library: Library, name: str, checksum: str | None) -> LoadedBenchmark | None:
     named = [shelf for shelf in library.shelves() if shelf.benchmark.name == name]
     same = [shelf for shelf in named if shelf.benchmark.is_version(checksum)]
     return next(iter(same or named), None)
+
+
+_TRACES = 20
+
+
+def replay(request: Request) -> Response:
+    """An agent's way through one task, step by step, with what it saw."""
+    desk, name, folder = named(request)
+    task = request.query_params.get("task", "")
+    found = read_trajectory(folder, task, number(request, "attempt"))
+    run = read_run(folder) if (folder / HEADER).is_file() else None
+    shelf = None if run is None else shelf_of(desk.library, run)
+    steps = Steps(desk.library, shelf)
+    shown = [step for record in (found.start, *found.steps) if (step := steps.step(record)) is not None]
+    answer = None if found.end is None else steps.ended(found.end)
+    return desk.show(
+        request,
+        "replay.html",
+        name="" if name == ASKED else name,
+        start=found.start,
+        prompt=steps.sights(found.start.pictures),
+        steps=shown,
+        answer=answer,
+    )
+
+
+def traces(request: Request) -> Response:
+    """Traces of several teachers beside each other."""
+    desk = AppState.of(request)
+    name = request.path_params["name"]
+    folder = desk.library.places.traces.get(name)
+    if folder is None:
+        raise missing("such folder of traces")
+    offset = number(request, "offset")
+    rows = [
+        (row, side_by_side(row.traces.references), desk.library.any_key(row.picture))
+        for row in islice(read_traces(folder), offset, offset + _TRACES)
+    ]
+    return desk.show(request, "traces.html", name=name, rows=rows, offset=offset, step=_TRACES)

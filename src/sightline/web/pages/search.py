@@ -14,14 +14,14 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from sightline.agent.ask import FOLDER as ASKED
 from sightline.agent.trajectory import trajectories_of
 from sightline.errors import UserError
-from sightline.search import Results
+from sightline.retrieval import Results
 from sightline.types import Failure, Picture
-from sightline.web.corpus import Tile
-from sightline.web.desk import Desk, go, missing
-from sightline.web.finding import Wanted
-from sightline.web.live import Job
+from sightline.web.agent_jobs import AgentJob
+from sightline.web.agent_steps import Steps
+from sightline.web.app_state import AppState, go, missing
+from sightline.web.corpus_view import Tile
+from sightline.web.index_search import SearchForm
 from sightline.web.security import read_upload
-from sightline.web.steps import Steps
 
 _PAUSE = 0.05
 _BEFORE = 20
@@ -29,7 +29,7 @@ _BEFORE = 20
 
 def search(request: Request) -> Response:
     """The form, and what was found."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     wanted = _wanted(request)
     results: Results | None = None
     error: UserError | None = None
@@ -58,7 +58,7 @@ def search(request: Request) -> Response:
 
 def count(request: Request) -> Response:
     """How many pictures a filter leaves, or what is wrong with it; asked while it is typed."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     try:
         return JSONResponse({"count": desk.finder.count(request.query_params.get("where", ""))})
     except UserError as error:
@@ -67,7 +67,7 @@ def count(request: Request) -> Response:
 
 async def upload(request: Request) -> Response:
     """A picture to look like; it stays in memory and is never written to the corpus."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     data = await read_upload(request, desk.guard)
     key = await run_in_threadpool(desk.finder.keep_upload, data)
     if isinstance(key, Failure):
@@ -77,13 +77,13 @@ async def upload(request: Request) -> Response:
 
 def ask(request: Request) -> Response:
     """The form, and what was asked before."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     return desk.show(request, "ask.html", model=desk.live.model, before=_before(desk), job=None)
 
 
 def start(request: Request, fields: Mapping[str, str]) -> Response:
     """Have the agent begin."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     question = fields.get("question", "").strip()
     if not question:
         return go("/ask")
@@ -95,19 +95,19 @@ def start(request: Request, fields: Mapping[str, str]) -> Response:
 
 def watch(request: Request) -> Response:
     """One question while it is answered."""
-    desk = Desk.of(request)
+    desk = AppState.of(request)
     return desk.show(request, "ask.html", model=desk.live.model, before=_before(desk), job=_job(request))
 
 
 async def events(request: Request) -> Response:
     """The steps so far and those to come, as server-sent events; a reader that lost its line goes on where it was."""
-    desk, job = Desk.of(request), _job(request)
+    desk, job = AppState.of(request), _job(request)
     last = request.headers.get("last-event-id", "")
     first = int(last) + 1 if last.isascii() and last.isdigit() else 0
     return StreamingResponse(_stream(desk, job, first), media_type="text/event-stream")
 
 
-async def _stream(desk: Desk, job: Job, first: int) -> AsyncIterator[bytes]:
+async def _stream(desk: AppState, job: AgentJob, first: int) -> AsyncIterator[bytes]:
     steps = Steps(desk.library)
     for record in job.events[:first]:
         steps.step(record)  # What a subset held before is known to the steps that follow.
@@ -130,14 +130,14 @@ def _event(number: int, kind: str, data: object) -> bytes:
     return b"id: %d\nevent: %s\ndata: %s\n\n" % (number, kind.encode(), orjson.dumps(data))
 
 
-def _job(request: Request) -> Job:
-    job = Desk.of(request).live.find(request.path_params["job"])
+def _job(request: Request) -> AgentJob:
+    job = AppState.of(request).live.find(request.path_params["job"])
     if job is None:
         raise missing("such question in this sitting")
     return job
 
 
-def _before(desk: Desk) -> list[tuple[str, str]]:
+def _before(desk: AppState) -> list[tuple[str, str]]:
     """The last questions of this workspace, with the names of their trajectories."""
     folder = desk.library.run(ASKED)
     if folder is None or not folder.is_dir():
@@ -146,7 +146,7 @@ def _before(desk: Desk) -> list[tuple[str, str]]:
     return found[::-1][:_BEFORE]
 
 
-def _check(desk: Desk, wanted: Wanted) -> None:
+def _check(desk: AppState, wanted: SearchForm) -> None:
     """A picture to look like is one of the corpus; the app takes no path."""
     corpus = desk.library.corpus
     if wanted.like and (corpus is None or corpus.find(wanted.like) is None):
@@ -156,9 +156,9 @@ def _check(desk: Desk, wanted: Wanted) -> None:
         )
 
 
-def _wanted(request: Request) -> Wanted:
+def _wanted(request: Request) -> SearchForm:
     query = request.query_params
-    return Wanted(
+    return SearchForm(
         query.get("text", ""),
         query.get("like", ""),
         query.get("upload", ""),

@@ -1,0 +1,1 @@
+"""The demo: a synthetic photo history, searched and scored."""

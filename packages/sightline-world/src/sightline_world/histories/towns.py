@@ -1,0 +1,163 @@
+"""The map: invented towns at real spots, their hours and their daylight."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Iterator, Sequence
+from datetime import date, datetime, timedelta, timezone
+from random import Random
+from typing import NamedTuple
+
+from sightline_world.truth import Setting, Town
+from sightline_world.words import invented
+
+_LONGEST_NAME = 9
+
+
+class Spot(NamedTuple):
+    """A real spot on land with its country, height, standard time, and whether summer time is kept by the EU's rule."""
+
+    country: str
+    setting: Setting
+    lat: float
+    lon: float
+    altitude: float
+    utc_offset: int
+    summer_time: bool = True
+
+
+SPOTS = (
+    Spot("Portugal", "coast", 37.103, -8.673, 14, 0),
+    Spot("Ireland", "coast", 52.679, -9.645, 9, 0),
+    Spot("Slovenia", "coast", 45.528, 13.571, 8, 1),
+    Spot("Denmark", "coast", 57.722, 10.588, 5, 1),
+    Spot("Greece", "coast", 37.567, 22.802, 12, 2),
+    Spot("United Kingdom", "coast", 54.487, -0.613, 20, 0),
+    Spot("France", "coast", 42.526, 3.082, 11, 1),
+    Spot("Spain", "coast", 42.289, 3.277, 13, 1),
+    Spot("Poland", "coast", 54.442, 18.562, 10, 1),
+    Spot("Croatia", "coast", 45.081, 13.640, 12, 1),
+    Spot("Bulgaria", "coast", 42.418, 27.696, 15, 2),
+    Spot("Argentina", "coast", -38.005, -57.545, 21, -3, False),
+    Spot("Austria", "lake", 47.562, 13.649, 511, 1),
+    Spot("France", "lake", 45.899, 6.129, 448, 1),
+    Spot("Finland", "lake", 61.869, 28.880, 83, 2),
+    Spot("United Kingdom", "lake", 54.432, -2.962, 62, 0),
+    Spot("Germany", "lake", 47.571, 10.701, 808, 1),
+    Spot("Italy", "lake", 45.987, 9.262, 215, 1),
+    Spot("Japan", "lake", 35.498, 138.769, 833, 9, False),
+    Spot("Switzerland", "mountain", 46.021, 7.749, 1608, 1),
+    Spot("Poland", "mountain", 49.299, 19.949, 838, 1),
+    Spot("Norway", "mountain", 62.575, 11.384, 628, 1),
+    Spot("Sweden", "mountain", 63.399, 13.082, 380, 1),
+    Spot("France", "mountain", 45.924, 6.869, 1035, 1),
+    Spot("Slovakia", "mountain", 49.137, 20.221, 1010, 1),
+    Spot("Namibia", "desert", -24.833, 16.983, 1370, 2, False),
+    Spot("Tunisia", "desert", 33.458, 9.021, 70, 1, False),
+    Spot("Spain", "desert", 37.051, -2.391, 404, 1),
+    Spot("Saudi Arabia", "desert", 26.614, 37.917, 680, 3, False),
+    Spot("Belgium", "inland", 51.054, 3.725, 9, 1),
+    Spot("Czechia", "inland", 49.594, 17.251, 219, 1),
+    Spot("Hungary", "inland", 46.253, 20.148, 76, 1),
+    Spot("Estonia", "inland", 58.378, 26.729, 57, 2),
+    Spot("Sweden", "inland", 59.858, 17.644, 15, 1),
+    Spot("Germany", "inland", 47.995, 7.850, 278, 1),
+    Spot("Italy", "inland", 43.318, 11.331, 322, 1),
+    Spot("Spain", "inland", 40.965, -5.664, 802, 1),
+    Spot("United Kingdom", "inland", 53.958, -1.080, 17, 0),
+    Spot("Ireland", "inland", 52.653, -7.251, 61, 0),
+    Spot("Netherlands", "inland", 52.091, 5.122, 5, 1),
+    Spot("Japan", "inland", 36.561, 136.656, 26, 9, False),
+    Spot("South Africa", "inland", -33.934, 18.860, 136, 2, False),
+)
+_STREETS = (
+    "Mill Lane",
+    "Harbour Road",
+    "Station Street",
+    "Church Street",
+    "High Street",
+    "Elm Avenue",
+    "Bridge Street",
+)
+
+
+def town_map(seed: int) -> tuple[Town, ...]:
+    """A town with a name of its own at every spot; all lives of one seed share the map."""
+    rng = Random(f"{seed}/map")
+    names: list[str] = []
+    while len(names) < len(SPOTS):
+        name = invented(rng).title()
+        if 4 <= len(name) <= _LONGEST_NAME and name not in names:
+            names.append(name)
+    return tuple(Town(name, *spot) for name, spot in zip(names, SPOTS, strict=True))
+
+
+def towns_of(towns: Sequence[Town], settings: Sequence[Setting]) -> list[Town]:
+    """The towns that lie by the sea, by a lake, …"""
+    return [town for town in towns if town.setting in settings]
+
+
+def address_in(town: Town, rng: Random) -> str:
+    """ "12 Mill Lane, Stainford, Ireland"."""
+    return f"{rng.randint(1, 120)} {rng.choice(_STREETS)}, {town.name}, {town.country}"
+
+
+def zone_of(town: Town, day: date) -> timezone:
+    """The town's offset from UTC on a day; the day of a change counts as changed."""
+    summer = town.summer_time and _last_sunday(day.year, 3) <= day < _last_sunday(day.year, 10)
+    return timezone(timedelta(hours=town.utc_offset + summer))
+
+
+def _last_sunday(year: int, month: int) -> date:
+    last = date(year, month, 31)
+    return last - timedelta(days=(last.weekday() + 1) % 7)
+
+
+class Daylight(NamedTuple):
+    """Hours of the clock at which the sun rises and sets."""
+
+    rise: float
+    set: float
+
+    def light(self, hour: float) -> str:
+        """ "day", "sunset" (also the hour of sunrise) or "night"."""
+        if min(abs(hour - self.rise), abs(hour - self.set)) <= 0.75:
+            return "sunset"
+        return "day" if self.rise < hour < self.set else "night"
+
+
+def daylight(town: Town, day: date) -> Daylight:
+    """When the sun rises and sets, to some minutes; near the pole there is always a little of both."""
+    turn = 2 * math.pi * (day.timetuple().tm_yday + 10) / 365.25
+    tilt = -math.radians(23.44) * math.cos(turn)
+    reach = -math.tan(math.radians(town.lat)) * math.tan(tilt)
+    half = math.degrees(math.acos(max(-0.97, min(0.97, reach)))) / 15
+    offset = zone_of(town, day).utcoffset(None)
+    noon = 12 + offset.total_seconds() / 3600 - town.lon / 15
+    return Daylight(noon - half, noon + half)
+
+
+def is_winter(town: Town, day: date) -> bool:
+    """Whether rain falls as snow: north of 40 degrees, for longer in the mountains."""
+    cold = (11, 12, 1, 2, 3, 4) if town.setting == "mountain" else (12, 1, 2, 3)
+    return town.lat > 40 and day.month in cold
+
+
+def weather(town: Town, day: date, seed: str) -> Iterator[str | None]:
+    """For morning, afternoon and evening what hides the sun: fog, rain, snowfall or nothing."""
+    rng = Random(f"{seed}/weather/{town.name}/{day}")
+    wet = "snowfall" if is_winter(town, day) else "rain"
+    foggy, wetter = (0.1, 0.02) if town.setting == "desert" else (0.3, 0.16)
+    falling = False
+    for part in range(3):
+        fog = rng.random() < (foggy if part == 0 else foggy / 5)
+        falling = rng.random() < (0.5 if falling else wetter)
+        yield "fog" if fog else wet if falling else None
+
+
+def light_at(town: Town, when: datetime, seed: str) -> str:
+    """The world's word for the light at a time: weather hides the day, and the night hides the weather."""
+    hour = when.hour + when.minute / 60
+    light = daylight(town, when.date()).light(hour)
+    hidden = list(weather(town, when.date(), seed))[0 if hour < 11 else 1 if hour < 17 else 2]
+    return light if light == "night" or hidden is None else hidden

@@ -1,0 +1,126 @@
+"""Pictures that are only told of: annotations in a text, as readings of what they say."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from typing import Any
+
+from sightline.models.json_schema import json_values
+from sightline.types import Box
+from sightline_world.models.chat.checking import items_of
+from sightline_world.models.chat.claims import At, Either, Exists, Lit, Meant, Related, Wanted
+from sightline_world.models.chat.grammar import understand
+from sightline_world.models.chat.lexicon import PERSON, SIGN
+from sightline_world.models.chat.seeing import Seen
+from sightline_world.models.reader import Reading
+from sightline_world.scene import Figure, Predicate, Relation, SceneGraph, Sign, Thing
+
+_IDS = ("image_id", "photo_id", "picture_id", "id", "name", "file")
+_SURE = 0.5
+_NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
+_MOST = 12
+_PREDICATES: tuple[Predicate, ...] = ("left of", "behind", "on", "holding")
+
+
+def told_of(text: str) -> list[Seen]:
+    """The annotated pictures in the JSON of a text, in their order; none is told of twice."""
+    found: dict[str, Seen] = {}
+    for value in json_values(text):
+        for record in _records(value, 0):
+            label = next((str(record[name]) for name in _IDS if isinstance(record.get(name), str | int)), "")
+            words = ". ".join(_texts({key: part for key, part in record.items() if key not in _IDS}, 0))
+            if label and words and label not in found:
+                found[label] = Seen(label, imagine(understand(words)))
+    return list(found.values())
+
+
+def imagine(meant: Meant) -> Reading:
+    """A reading that shows what the claims say, and nothing else."""
+    maker = _Maker()
+    place = light = ""
+    for claim in meant.claims:
+        match claim:
+            case At(places, False):
+                place = place or places[0]
+            case Lit(lights, False):
+                light = light or lights[0]
+            case Exists(wanted, low) if claim.high:
+                maker.several(wanted, low)
+            case Either(options):
+                maker.several(options[0].wanted, options[0].low)
+            case Related(subject, predicate, thing, False):
+                maker.relate(subject, predicate, thing)
+            case _:
+                continue
+    graph = maker.graph(place, light)
+    sure = {item.id: _SURE for item in items_of(graph)}
+    return Reading(graph, _SURE if place else 0.0, _SURE if light else 0.0, sure)
+
+
+class _Maker:
+    """Makes what is told of; the same description is the same thing."""
+
+    def __init__(self) -> None:
+        self.things: list[Thing] = []
+        self.figures: list[Figure] = []
+        self.signs: list[Sign] = []
+        self._relations: list[Relation] = []
+        self._first: dict[Wanted, str] = {}
+
+    def several(self, wanted: Wanted, count: int) -> None:
+        for _ in range(max(1, min(count, _MOST))):
+            name = self._one(wanted)
+            self._first.setdefault(wanted, name)
+
+    def relate(self, subject: Wanted, predicate: str, thing: Wanted) -> None:
+        ends = [self._first[each] if each in self._first else self._one(each) for each in (subject, thing)]
+        self._relations += [Relation(ends[0], known, ends[1]) for known in _PREDICATES if known == predicate]
+
+    def graph(self, place: str, light: str) -> SceneGraph:
+        relations = tuple(self._relations)
+        return SceneGraph(place, light, tuple(self.things), tuple(self.figures), tuple(self.signs), relations)
+
+    def _one(self, wanted: Wanted) -> str:
+        colour = wanted.colours[0] if wanted.colours else ""
+        if wanted.kinds == (PERSON,):
+            gear = wanted.headgear[0] if wanted.headgear else "none"
+            gear_colour = wanted.headgear_colours[0] if wanted.headgear_colours else None
+            name = f"p{len(self.figures)}"
+            hair = wanted.hair[0] if wanted.hair else ""
+            self.figures.append(Figure(name, hair, gear, gear_colour, colour, _NOWHERE))
+        elif wanted.kinds == (SIGN,):
+            name = f"s{len(self.signs)}"
+            self.signs.append(Sign(name, wanted.words.upper(), _NOWHERE))
+        else:
+            name = f"t{len(self.things)}"
+            size = wanted.sizes[0] if wanted.sizes else "medium"
+            self.things.append(Thing(name, wanted.kinds[0], colour, size, _NOWHERE))
+        return name
+
+
+def _records(value: Any, depth: int) -> Iterator[dict[str, Any]]:
+    if depth > 6:
+        return
+    if isinstance(value, dict):
+        if any(isinstance(value.get(name), str | int) for name in _IDS):
+            yield value
+        else:
+            for part in value.values():
+                yield from _records(part, depth + 1)
+    elif isinstance(value, list):
+        for part in value:
+            yield from _records(part, depth + 1)
+
+
+def _texts(value: Any, depth: int) -> Iterator[str]:
+    if isinstance(value, str):
+        yield value.replace("_", " ")
+    elif isinstance(value, dict) and depth < 4:
+        for key, part in value.items():
+            if part is True:
+                yield str(key).replace("_", " ")
+            elif key != "confidence":
+                yield from _texts(part, depth + 1)
+    elif isinstance(value, list) and depth < 4:
+        for part in value:
+            yield from _texts(part, depth + 1)

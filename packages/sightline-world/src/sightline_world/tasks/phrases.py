@@ -1,0 +1,163 @@
+"""Traits and tasks in words: two families of phrasings that share no template, for training and held out from it.
+
+Templates are data (`TEMPLATES` of each maker), so that a test can compare the families. Words for places and lights are
+chosen to fit one value only, as a truth depends on them.
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import dataclass
+from random import Random
+from types import MappingProxyType
+from typing import Literal, TypeAlias
+
+from sightline.english import article, listed, number_word
+from sightline_world.tasks.traits import Trait
+from sightline_world.vocabulary import HEADGEAR_WORDS, noun_of, phrase
+
+Family: TypeAlias = Literal["training", "held-out"]
+FAMILIES: tuple[Family, ...] = ("training", "held-out")
+Templates: TypeAlias = Mapping[Family, tuple[str, ...]]
+
+PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "beach": ("on a beach", "on the sand by the sea"),
+        "forest": ("in a forest", "in the woods"),
+        "lake": ("by a lake", "on the shore of a lake"),
+        "snow": ("on a snowy hill", "on a slope deep in snow"),
+        "garden": ("in a garden", "out on a garden lawn"),
+        "street": ("in a street", "on a pavement in town"),
+        "market": ("at a market", "among market stalls"),
+        "harbour": ("at a harbour", "on a quay"),
+        "stadium": ("in a stadium", "on a football pitch"),
+        "kitchen": ("in a kitchen", "indoors, in a kitchen"),
+        "station": ("at a railway station", "on a train platform"),
+        "desert": ("in the desert", "among sand dunes"),
+        "library": ("in a library", "among bookshelves"),
+        "playground": ("on a playground", "beside the swings of a playground"),
+    }
+)
+"""Where, in words for training and held out."""
+LIGHTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+    {
+        "day": ("in clear daylight", "under a bright clear sky"),
+        "sunset": ("at sunrise or sunset", "with the sun low and the sky aglow"),
+        "night": ("at night", "after dark"),
+        "fog": ("in fog", "in thick mist"),
+        "rain": ("in the rain", "while it rained"),
+        "snowfall": ("in falling snow", "while it snowed"),
+    }
+)
+
+
+@dataclass(frozen=True, slots=True)
+class Said:
+    """Traits as parts of a sentence: what one sees, and the circumstances; either may be empty."""
+
+    subject: str
+    where: str
+
+    @property
+    def that(self) -> str:
+        """After a noun: "with a red boat at night", "taken at night"."""
+        return _joined(f"with {self.subject}" if self.subject else "taken", self.where)
+
+    @property
+    def shows(self) -> str:
+        """After a plural noun as a predicate: "show a red boat at night", "were taken at night"."""
+        return _joined(f"show {self.subject}" if self.subject else "were taken", self.where)
+
+    @property
+    def plain(self) -> str:
+        """As key words: "a red boat at night"."""
+        return _joined(self.subject, self.where)
+
+
+def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str]] = ()) -> Said:
+    """Traits in the words of a family; things in `owned` (kind and colour) are the owner's: "my red boat"."""
+    traits, owned = tuple(traits), frozenset(owned)
+    seen = [trait for trait in traits if trait.kind not in ("place", "light", "nobody")]
+    # Looks are long, so people come last.
+    subjects = [noun_phrase(trait, owned) for trait in sorted(seen, key=lambda trait: trait.kind == "person")]
+    where = [_circumstance(trait, family) for kind in ("place", "light") for trait in traits if trait.kind == kind]
+    if any(trait.kind == "nobody" for trait in traits):
+        where.append("with nobody in view" if family == "training" else "with not a soul in sight")
+    return Said(listed(subjects), " ".join(where))
+
+
+def noun_phrase(trait: Trait, owned: Iterable[tuple[str, str]] = ()) -> str:
+    """ "a red boat", "two or more ducks", "a person in a blue coat", "a sign that says OPEN"."""
+    match trait:
+        case Trait("thing", (kind,)):
+            return phrase(kind)
+        case Trait("thing", (kind, colour)):
+            return f"my {colour} {kind}" if (kind, colour) in owned else phrase(kind, colour)
+        case Trait("several", (kind, least)):
+            return f"{number_word(int(least))} or more {noun_of(kind, 2)}"
+        case Trait("people", (least,)):
+            return "at least one person" if least == "1" else f"{number_word(int(least))} or more people"
+        case Trait("person"):
+            return person(trait)
+        case Trait("words", (words,)):
+            return f"a sign that says {words}"
+    raise ValueError(f"{trait} is not something that one sees")
+
+
+def person(trait: Trait, the: str = "") -> str:
+    """ "a grey-haired person in a blue cap and a red coat"; `the` replaces the article."""
+    hair, headgear, colour, coat = trait.values
+    kinds = [f"{hair}-haired"] if hair else []
+    if headgear == "none":
+        kinds.append("bare-headed")
+    worn = [headwear(headgear, colour)] if headgear not in ("", "none") else []
+    worn += [f"{article(coat)} {coat} coat"] if coat else []
+    noun = f"{', '.join(kinds)} person".strip()
+    return f"{the or article(noun)} {noun}" + (f" in {' and '.join(worn)}" if worn else "")
+
+
+def headwear(headgear: str, colour: str) -> str:
+    """ "a blue cap"."""
+    words = f"{colour} {HEADGEAR_WORDS[headgear]}"
+    return f"{article(words)} {words}"
+
+
+def _circumstance(trait: Trait, family: Family) -> str:
+    words = PLACES if trait.kind == "place" else LIGHTS
+    return words[trait.values[0]][FAMILIES.index(family)]
+
+
+def pick(templates: Templates, family: Family, rng: Random) -> str:
+    """A template of the family, by lot."""
+    return rng.choice(templates[family])
+
+
+def sentence(words: str) -> str:
+    """With a capital at the start."""
+    return f"{words[0].upper()}{words[1:]}"
+
+
+def every_template(*tables: Templates | Mapping[str, Templates]) -> dict[Family, set[str]]:
+    """All templates of nested tables, by family."""
+    found: dict[Family, set[str]] = {family: set() for family in FAMILIES}
+    for table in tables:
+        for key, value in table.items():
+            if isinstance(value, Mapping):
+                for family, templates in value.items():
+                    found[family].update(templates)
+            else:
+                found[_family(key)].update(value)
+    return found
+
+
+def _family(key: str) -> Family:
+    return "training" if key == "training" else "held-out"
+
+
+def _joined(*parts: str) -> str:
+    return " ".join(part for part in parts if part)
+
+
+def described(traits: Sequence[Trait]) -> str:
+    """Traits in plain words, for the steps of a solution."""
+    return said(traits, "training").plain

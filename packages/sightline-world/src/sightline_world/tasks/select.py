@@ -1,0 +1,206 @@
+"""`select`: find exactly the pictures of a part of a life that no look at single pictures can tell."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass
+from random import Random
+from types import MappingProxyType
+
+from sightline.types import Json, PictureSet, Task
+from sightline_world.tasks.album import Album
+from sightline_world.tasks.bases import BASES, INTRA, ONE_HOP, Base
+from sightline_world.tasks.checks import Filters, Proof
+from sightline_world.tasks.made import Lot, MadeTask, labels
+from sightline_world.tasks.mentions import some_traits
+from sightline_world.tasks.phrases import FAMILIES, Said, Templates, pick, said, sentence
+from sightline_world.tasks.traits import Trait, as_json
+
+TEMPLATES: Mapping[str, Templates] = MappingProxyType(
+    {
+        "request": {
+            "training": ("Find all pictures {that}, from {base}.", "Show me every picture {that} from {base}."),
+            "held-out": (
+                "I need each of the photos {that} that I have of {base}.",
+                "Please pick out the shots {that}; they must be from {base}.",
+            ),
+        },
+        "question": {
+            "training": ("Of the pictures from {base}, which {shows}?",),
+            "held-out": ("Going through {base}, which photos do I have {that}?",),
+        },
+        "keyword": {
+            "training": ("{plain}, from {base}",),
+            "held-out": ("{base} – only {plain}",),
+        },
+        "vague": {
+            "training": ("I am thinking of {base}. There must be some pictures {that}.",),
+            "held-out": ("It comes back to me now: {base}. Anything {that}, if there is such a thing?",),
+        },
+        "vague about someone": {
+            "training": ("Somewhere there should be pictures {that}, from {base}.",),
+            "held-out": ("I can't quite place them, but there ought to be photos {that}, among {base}.",),
+        },
+    }
+)
+_NOTHING = 0.1
+"""Share of tasks with nothing to find."""
+MOST = 15
+_TARGETS, _CHANCES, _DRAFTS = 12, 50, 500
+
+
+@dataclass(frozen=True, slots=True)
+class _Found:
+    """What is asked for within a base, which pictures that is, and what no filter can do."""
+
+    traits: tuple[Trait, ...]
+    pictures: int
+    proof: Proof | None
+
+
+def limit_of(difficulty: float) -> float:
+    """The F1 that no filter on single pictures may reach."""
+    return round(0.9 - 0.09 * difficulty, 3)
+
+
+class SelectMaker:
+    """Makes tasks from one album."""
+
+    def __init__(self, album: Album) -> None:
+        self._album, self._filters = album, Filters(album)
+
+    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None:
+        """A task by lot; None where many drafts came to nothing, as in a life with few events."""
+        nothing = rng.random() < _NOTHING
+        intra = rng.random() < 0.6 - 0.25 * difficulty
+        template = ""
+        for number in range(_DRAFTS):
+            lot = Lot(self._album, rng, rng.choice(FAMILIES), difficulty)
+            # A template gets many chances, lest the ones that are easily filled crowd out the others.
+            if number % _CHANCES == 0:
+                template = _template(rng, intra, difficulty)
+            base = BASES[template](lot)
+            found = None if base is None else self._target(lot, base, nothing)
+            if base is not None and found is not None:
+                return self._task(name, lot, base, found)
+        return None
+
+    def _target(self, lot: Lot, base: Base, nothing: bool) -> _Found | None:
+        for _ in range(_TARGETS):
+            found = self._nothing(lot, base) if nothing else self._something(lot, base)
+            if found is not None:
+                return found
+        return None
+
+    def _something(self, lot: Lot, base: Base) -> _Found | None:
+        """Traits of some of the pictures; others have them too, elsewhere."""
+        album = self._album
+        possible = album.sight(base.identity).sure & base.pictures
+        if not possible:
+            return None
+        number = lot.rng.choice(tuple(album.numbers(possible)))
+        count = lot.rng.choice((0, 1, 1) if base.identity else (1, 1, 2)) + lot.chance(0.0, 0.4)
+        traits = some_traits(lot, number, count)
+        if len(traits) != count or not _speakable(traits, base):
+            return None
+        sight = album.sight((*base.identity, *traits))
+        wanted = sight.sure & base.pictures
+        fewest = lot.rng.choice((2, 3, 3, 4))
+        if not fewest <= wanted.bit_count() <= MOST or sight.perhaps & base.pictures:
+            return None
+        elsewhere = sight.sure & ~base.pictures & album.dated
+        if not elsewhere or not base.evidence & ~wanted or album.undated_copies(wanted):
+            return None
+        proof = self._filters.proof(wanted, limit_of(lot.difficulty))
+        return None if proof is None else _Found(traits, wanted, proof)
+
+    def _nothing(self, lot: Lot, base: Base) -> _Found | None:
+        """A combination that happened at other times only; a part of it did happen here."""
+        album = self._album
+        number = lot.rng.choice(tuple(album.numbers(album.dated & ~base.pictures)) or (0,))
+        traits = some_traits(lot, number, 1 if base.identity else 2)
+        if not traits or not _speakable(traits, base):
+            return None
+        sight = album.sight((*base.identity, *traits))
+        partly = any(album.sights[trait].sure & base.pictures for trait in (*base.identity, *traits))
+        if sight.at_all & base.pictures or (sight.sure & album.dated).bit_count() < 2 or not partly:
+            return None
+        return _Found(traits, 0, None)
+
+    def _task(self, name: str, lot: Lot, base: Base, found: _Found) -> MadeTask:
+        style = lot.rng.choice(("request", "request", "question", "keyword") if lot.chance(1, 0.6) else ("vague",))
+        prompt = worded(lot, base, found.traits, style)
+        task = Task(
+            id=name,
+            kind="select",
+            prompt=(prompt,),
+            scope=lot.scope(),
+            labels=labels(
+                lot.difficulty,
+                event_type=base.event_type,
+                template=base.template,
+                hops=base.hops,
+                targets="some" if found.pictures else "none",
+                phrasing=lot.family,
+                style=style,
+                needs_search=True,
+                needs_zoom=False,
+                needs_web=False,
+            ),
+            extra={
+                "logic": {"base": base.logic, "target": as_json(found.traits)},
+                "evidence": list(lot.album.ids(base.evidence)),
+                "proof": None if found.proof is None else _told(found.proof, limit_of(lot.difficulty)),
+            },
+        )
+        return MadeTask(task, PictureSet(lot.album.ids(found.pictures)))
+
+
+def _template(rng: Random, intra: bool, difficulty: float) -> str:
+    """The harder, the fewer with a single hop."""
+    names = [each for each in BASES if (each in INTRA) == intra]
+    return rng.choices(names, [1.5 - difficulty if each in ONE_HOP else 0.5 + difficulty for each in names])[0]
+
+
+def worded(lot: Lot, base: Base, traits: tuple[Trait, ...], style: str) -> str:
+    """The query in the words of a family and a style."""
+    words = said(traits, lot.family, lot.album.belongings)
+    someone = style == "vague" and base.subject
+    template = pick(TEMPLATES["vague about someone" if someone else style], lot.family, lot.rng)
+    that, shows, plain = _forms(words, base.subject)
+    return sentence(template.format(that=that, shows=shows, plain=plain, base=base.words))
+
+
+def _forms(words: Said, subject: str) -> tuple[str, str, str]:
+    """What is to be seen, as an attribute, as a predicate and alone; a long subject comes last."""
+    if not subject:
+        return words.that, words.shows, words.plain
+    seen = f"{words.subject} and {subject}" if words.subject else subject
+    taken = f"taken {words.where} " if words.where else ""
+    return (
+        f"{taken}with {seen}",
+        f"were {taken}and show {seen}" if taken else f"show {seen}",
+        f"{seen}, {words.where}" if words.where else seen,
+    )
+
+
+def _speakable(traits: tuple[Trait, ...], base: Base) -> bool:
+    """Nothing is asked twice: what the base is known by, a second person beside a person, a second of the kind."""
+    if any(trait in base.about for trait in traits):
+        return False
+    for one in base.identity:
+        for other in traits:
+            if one.kind == "person" and other.kind in ("person", "people", "nobody"):
+                return False
+            if one.kind == "thing" and other.kind in ("thing", "several") and other.values[0] == one.values[0]:
+                return False
+    return True
+
+
+def _told(proof: Proof, limit: float) -> dict[str, Json]:
+    """The limit, and for each family the best F1 with the filter that reaches it."""
+    families = {"content": proof.content, "metadata": proof.metadata, "both": proof.both}
+    told: dict[str, Json] = {
+        name: {"f1": round(best.f1, 4), "filter": list(best.names)} for name, best in families.items()
+    }
+    return {"limit": limit, **told}

@@ -1,0 +1,102 @@
+"""Pages that mislead: outdated ones, which were true on their date, and hearsay, which never was."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+from datetime import date, timedelta
+from random import Random
+
+from sightline_world.web.facts import Entity, Fact, FactBase
+from sightline_world.web.pages import Page, link
+from sightline_world.web.properties import PROPERTIES
+from sightline_world.web.writing import box, capital, opening, paragraphs, sentences, value
+
+_ARCHIVE, _BOARD = "https://archive.world.invalid", "https://board.world.invalid"
+_OUTDATED, _RUMOURS = 160, 180
+_CHANGING = ("mayor", "governor", "coach", "director", "population", "capacity")
+_DOUBTED = (*_CHANGING, "founded", "opened", "born_in", "stadium", "captain", "town", "maker", "first_climber")
+_RUMOUR = (
+    "A friend of a friend told me something about {s}, and I can't find out whether it is right.",
+    "I overheard two people on the train who talked about {s} for half an hour.",
+    "My neighbour swears that everybody has got it wrong about {s}.",
+)
+_RUMOUR_ENDS = (
+    "I have no source for it and have not looked it up, so don't quote me.",
+    "No idea where that comes from, and I was half asleep.",
+    "It may well be nonsense; nobody could show me anything in writing.",
+)
+_REPLIES = (
+    "One reply says: never heard of that. Another: my aunt says the same, and she has been there once.",
+    "The thread has three replies, two of which are about the weather, and one about lost gloves.",
+    "Somebody answered that the almanac has it differently, and was told not to believe everything in print.",
+)
+
+
+def outdated(base: FactBase) -> Iterator[Page]:
+    """Copies of entries from a year in which an office or a number was still another."""
+    rng = Random(f"{base.seed}/archive")
+    old = [fact for fact in base.facts if fact.until is not None and fact.property in _CHANGING]
+    subjects = list(dict.fromkeys(fact.subject for fact in old))
+    until = {fact.subject: fact.until for fact in old if fact.until is not None}
+    for id_ in sorted(rng.sample(subjects, _OUTDATED)):
+        year = until[id_] - rng.randint(1, 3)
+        yield _as_of(base, base.entities[id_], year, rng)
+
+
+def _as_of(base: FactBase, entity: Entity, year: int, rng: Random) -> Page:
+    states = [fact for fact in base.of_subject(entity.id) if fact.held_in(year) and _is_old(fact)]
+    # As true then as what came after is now: written without an end.
+    facts = [replace(fact, until=None) for fact in states]
+    head = f"This is a copy of the entry as it stood in {year}. It is kept for reference and no longer revised."
+    body = [head, opening(entity, rng), *sentences(base, entity, facts, rng)]
+    return Page(
+        url=f"{_ARCHIVE}/{year}/{entity.id}",
+        title=f"{capital(entity.title)}, edition of {year}",
+        body=paragraphs(body, entity, rng),
+        box=box(base, entity, facts),
+        written=date(year, rng.randint(1, 12), rng.randint(1, 28)),
+        kind="archive",
+        about=entity.id,
+        states=tuple(states),
+    )
+
+
+def _is_old(fact: Fact) -> bool:
+    """Whether an old edition may have it: who leads a team today was too young then."""
+    return not fact.shown and fact.property != "captain"
+
+
+def hearsay(base: FactBase) -> Iterator[Page]:
+    """Threads of a board in which someone claims what is false."""
+    rng = Random(f"{base.seed}/hearsay")
+    doubted = [fact for fact in base.facts if fact.until is None and fact.property in _DOUBTED]
+    others: dict[tuple[str, str], list[Fact]] = {}
+    for fact in doubted:
+        others.setdefault((base.entities[fact.subject].kind, fact.property), []).append(fact)
+    for number, fact in enumerate(rng.sample(doubted, _RUMOURS)):
+        entity = base.entities[fact.subject]
+        values = {each.value for each in base.of_subject(entity.id) if each.property == fact.property}
+        wrong = rng.choice([each for each in others[entity.kind, fact.property] if each.value not in values])
+        claim = replace(fact, value=wrong.value, object=wrong.object, since=None)
+        yield _thread(base, entity, claim, 4100 + 7 * number, rng)
+
+
+def _thread(base: FactBase, entity: Entity, claim: Fact, number: int, rng: Random) -> Page:
+    label = PROPERTIES[entity.kind, claim.property].label.lower()
+    body = [
+        rng.choice(_RUMOUR).format(s=link(entity)),
+        f"What they say is that under “{label}” there should stand {value(base, claim)}, whatever is in print.",
+        rng.choice(_RUMOUR_ENDS),
+        rng.choice(_REPLIES),
+    ]
+    return Page(
+        url=f"{_BOARD}/thread/{number}",
+        title=f"Is it true what they say about {entity.name}?",
+        body=paragraphs(body, entity, rng),
+        box=(),
+        written=date(2024, 2, 1) + timedelta(days=rng.randrange(990)),
+        kind="hearsay",
+        about=entity.id,
+        states=(claim,),
+    )

@@ -1,0 +1,106 @@
+"""Searching the pages: by words through SQLite's FTS5, and pictures by their look."""
+
+from __future__ import annotations
+
+import sqlite3
+import threading
+from collections.abc import Iterable, Sequence
+from dataclasses import dataclass
+
+from sightline.retrieval.bm25 import TOKENIZER, match_expression, query_words
+from sightline_world.web.facts import FactBase, plain
+from sightline_world.web.pages import Page, unlinked
+
+_WEIGHTS = (6.0, 2.0, 1.0)
+"""Of a word in the title, in the info box, in the text."""
+_SNIPPET_WORDS = 32
+
+
+@dataclass(frozen=True, slots=True)
+class Hit:
+    """A page that was found: `snippet` is the part of its text that fits the query best."""
+
+    url: str
+    title: str
+    snippet: str
+
+
+@dataclass(frozen=True, slots=True)
+class PictureHit:
+    """A page's picture that was found; lower `distance` is more alike, and 0 when words were searched for."""
+
+    url: str
+    page: str
+    caption: str
+    distance: float = 0.0
+
+
+class Words:
+    """An index in memory over titles, boxes and texts of pages, and over captions of their pictures."""
+
+    def __init__(self, base: FactBase, pages: Sequence[Page]) -> None:
+        self._lock = threading.Lock()
+        self._database = sqlite3.connect(":memory:", check_same_thread=False)
+        self._pages = pages
+        self._exact = _exact(base, pages)
+        rows = ((n, page.title, _box_words(page), page.text) for n, page in enumerate(pages))
+        self._fill("pages", "title, box, text", rows)
+        captions = ((n, page.picture.caption) for n, page in enumerate(pages) if page.picture is not None)
+        self._fill("captions", "caption", captions)
+
+    def _fill(self, table: str, columns: str, rows: Iterable[tuple[int | str, ...]]) -> None:
+        marks = ", ".join("?" * (columns.count(",") + 2))
+        self._database.execute(f'CREATE VIRTUAL TABLE {table} USING fts5({columns}, tokenize="{TOKENIZER}")')
+        self._database.executemany(f"INSERT INTO {table}(rowid, {columns}) VALUES ({marks})", rows)
+
+    def find(self, query: str, top_k: int) -> list[Hit]:
+        """Entries whose name is the query first, then by BM25, then in the order of the pages."""
+        named = self._exact.get(plain(query), [])[:top_k]
+        rows = self._match(
+            f"SELECT rowid, snippet(pages, 2, '', '', '…', {_SNIPPET_WORDS}) FROM pages WHERE pages MATCH ?"
+            f" ORDER BY bm25(pages, {', '.join(map(str, _WEIGHTS))}), rowid LIMIT ?",
+            query,
+            top_k + len(named),
+        )
+        snippets = dict(rows)
+        order = [*named, *(number for number in snippets if number not in named)][:top_k]
+        return [
+            Hit(page.url, page.title, snippets.get(number) or _beginning(page))
+            for number, page in ((number, self._pages[number]) for number in order)
+        ]
+
+    def find_captions(self, query: str, top_k: int) -> list[int]:
+        """Numbers of pages with a picture whose caption has the words."""
+        sql = "SELECT rowid, rowid FROM captions WHERE captions MATCH ? ORDER BY bm25(captions), rowid LIMIT ?"
+        return [number for number, _ in self._match(sql, query, top_k)]
+
+    def _match(self, sql: str, query: str, limit: int) -> list[tuple[int, str]]:
+        words = query_words(query)
+        if not words or limit < 1:
+            return []
+        with self._lock:
+            return self._database.execute(sql, (match_expression(words), limit)).fetchall()
+
+
+def _exact(base: FactBase, pages: Sequence[Page]) -> dict[str, list[int]]:
+    """Numbers of entries by their title, then by other names of what they are about."""
+    found: dict[str, list[int]] = {}
+    entries = [(n, page) for n, page in enumerate(pages) if page.kind == "entry"]
+    for number, page in entries:
+        found.setdefault(plain(page.title), []).append(number)
+    for number, page in entries:
+        entity = base.entities[page.about]
+        for name in (entity.name, entity.short):
+            numbers = found.setdefault(plain(name), [])
+            if number not in numbers:
+                numbers.append(number)
+    return found
+
+
+def _box_words(page: Page) -> str:
+    return unlinked(" ".join(f"{label} {value}" for label, value in page.box))
+
+
+def _beginning(page: Page) -> str:
+    words = page.text.split()
+    return " ".join(words[:_SNIPPET_WORDS]) + ("…" if len(words) > _SNIPPET_WORDS else "")

@@ -1,0 +1,131 @@
+"""Facts → the pages of the encyclopaedia."""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterator, Sequence
+from datetime import date, timedelta
+from random import Random
+
+from sightline.english import article
+from sightline_world.vocabulary import HEADGEAR_WORDS, KIND_NOUNS
+from sightline_world.web.captioning import caption_of
+from sightline_world.web.facts import Entity, Fact, FactBase
+from sightline_world.web.openings import ANY_CLOSINGS, CLOSINGS, OPENINGS, SETTINGS
+from sightline_world.web.pages import Page, PagePicture, link, unlinked
+from sightline_world.web.properties import PROPERTIES
+
+FEWEST_WORDS = 60
+_ORDER = {key: number for number, key in enumerate(PROPERTIES)}
+_FIRST_DAY, _DAYS = date(2026, 1, 5), 290
+
+
+def entry(base: FactBase, entity: Entity) -> Page:
+    """The encyclopaedia's page about an entity: all that is true of it now, and what was before."""
+    rng = Random(f"{base.seed}/page/{entity.id}")
+    told = [fact for fact in _in_order(base, entity) if not fact.shown]
+    listed = dict(lists(base, entity))
+    body = [
+        opening(entity, rng),
+        *sentences(base, entity, told, rng),
+        *looks_of(entity),
+        *(f"{title}: {', '.join(_subject_link(base, fact) for fact in facts)}." for title, facts in listed.items()),
+    ]
+    plan = base.pictures.get(entity.id)
+    return Page(
+        url=entity.url,
+        title=capital(entity.title),
+        body=paragraphs(body, entity, rng),
+        box=box(base, entity, told),
+        written=_FIRST_DAY + timedelta(days=rng.randrange(_DAYS)),
+        kind="entry",
+        about=entity.id,
+        states=(*told, *(fact for facts in listed.values() for fact in facts)),
+        picture=None if plan is None else PagePicture(plan, caption_of(entity)),
+    )
+
+
+def _in_order(base: FactBase, entity: Entity) -> list[Fact]:
+    """Facts in the order of the properties, what is true now before what was."""
+    facts = base.of_subject(entity.id)
+    return sorted(facts, key=lambda fact: (_ORDER[entity.kind, fact.property], fact.until is not None))
+
+
+def opening(entity: Entity, rng: Random) -> str:
+    """What it is."""
+    nouns = KIND_NOUNS[entity.shape].plural if entity.shape in KIND_NOUNS else ""
+    sentence = rng.choice(OPENINGS[entity.kind])
+    what = f"{article(entity.note)} {entity.note}"
+    return capital(sentence.format(s=entity.name, what=what, shape=nouns, setting=SETTINGS.get(entity.shape)))
+
+
+def sentences(base: FactBase, entity: Entity, facts: Sequence[Fact], rng: Random) -> Iterator[str]:
+    """Each fact as a sentence."""
+    for fact in facts:
+        told = PROPERTIES[entity.kind, fact.property]
+        words = told.was if fact.until is not None else rng.choice(told.says)
+        yield capital(words.format(s=entity.short, v=value(base, fact), since=fact.since, until=fact.until))
+
+
+def value(base: FactBase, fact: Fact) -> str:
+    """The value, as a link where it has a page."""
+    return fact.value if fact.object is None else link(base.entities[fact.object])
+
+
+def box(base: FactBase, entity: Entity, facts: Sequence[Fact]) -> tuple[tuple[str, str], ...]:
+    """The info box: what is true now, in a few words."""
+    return tuple(
+        (PROPERTIES[entity.kind, fact.property].label, value(base, fact)) for fact in facts if fact.until is None
+    )
+
+
+def lists(base: FactBase, entity: Entity) -> Iterator[tuple[str, tuple[Fact, ...]]]:
+    """Headings with the facts that lead to this entity, where a property wants its subjects listed."""
+    found: dict[str, list[Fact]] = defaultdict(list)
+    for fact in base.to_object(entity.id):
+        heading = PROPERTIES[base.entities[fact.subject].kind, fact.property].lists
+        if heading and not fact.shown:
+            found[heading if fact.until is None else f"Formerly {heading.lower()}"].append(fact)
+    for heading, facts in found.items():
+        yield heading, tuple(facts)
+
+
+def _subject_link(base: FactBase, fact: Fact) -> str:
+    """The fact's subject, and the years in which it held if it does no longer."""
+    years = "" if fact.until is None else f" ({fact.since}–{fact.until})"
+    return link(base.entities[fact.subject]) + years
+
+
+def looks_of(entity: Entity) -> Iterator[str]:
+    """What someone looks like, or what a team wears: what tells them from all others."""
+    if entity.looks is not None:
+        looks = entity.looks
+        hat, coat = f"{looks.headgear_colour} {HEADGEAR_WORDS[looks.headgear]}", f"{looks.coat} coat"
+        marks = f"{looks.hair} hair, {article(hat)} {hat} and {article(coat)} {coat}"
+        yield f"{entity.short} is easily known by {marks}."
+    if entity.colours is not None:
+        kit = entity.colours
+        hat = f"{kit.headgear_colour} {HEADGEAR_WORDS[kit.headgear]}"
+        yield f"Its players wear {kit.shirt} with {article(hat)} {hat}, as no other team does."
+
+
+def paragraphs(body: Sequence[str], entity: Entity, rng: Random) -> str:
+    """Two paragraphs, with closing words where the page would be too short."""
+    said = list(body)
+    own = CLOSINGS.get(entity.kind, ())
+    spare = [*rng.sample(own, len(own)), *rng.sample(ANY_CLOSINGS, len(ANY_CLOSINGS))]
+    while count_words(said) < FEWEST_WORDS:
+        said.append(spare.pop(0))
+    half = (len(said) + 1) // 2
+    return f"{' '.join(said[:half])}\n\n{' '.join(said[half:])}"
+
+
+def count_words(said: Sequence[str]) -> int:
+    """Words without links."""
+    return len(unlinked(" ".join(said)).split())
+
+
+def capital(sentence: str) -> str:
+    """The sentence with a capital letter, also where it begins with a link."""
+    at = next(number for number, letter in enumerate(sentence) if letter.isalnum())
+    return sentence[:at] + sentence[at].upper() + sentence[at + 1 :]

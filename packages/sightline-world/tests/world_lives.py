@@ -1,0 +1,17 @@
+"""A written life with the truth about it, as the tests of lives use it."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline_world.truth import Life, ShotTruth
+
+
+@dataclass(frozen=True, slots=True)
+class WrittenLife:
+    """A life with its folder and the truth about each picture."""
+
+    folder: Path
+    life: Life
+    shots: dict[str, ShotTruth]

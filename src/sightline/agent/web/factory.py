@@ -1,0 +1,69 @@
+"""A web by its name: `searxng:http://localhost:8888`, `serper`, `brave`, `mcp:…`, each frozen where asked."""
+
+from __future__ import annotations
+
+import os
+from collections.abc import Mapping
+from pathlib import Path
+
+from sightline.agent.web.base import Web
+from sightline.agent.web.engines import Brave, SearchedWeb, SearXNG, Serper
+from sightline.agent.web.fetch import Fetcher
+from sightline.agent.web.frozen import FrozenWeb
+from sightline.agent.web.mcp_web import McpWeb
+from sightline.config.section import Hidden
+from sightline.errors import UserError
+from sightline.models.providers import leaves_machine
+
+KINDS = "searxng:URL, serper, brave, mcp:URL, mcp:COMMAND or frozen:FILE"
+_KEYS = {"serper": "SERPER_API_KEY", "brave": "BRAVE_API_KEY"}
+
+
+def open_web(
+    spec: str,
+    *,
+    freeze: Path | None = None,
+    local_only: bool = False,
+    environment: Mapping[str, str] | None = None,
+    fetcher: Fetcher | None = None,
+) -> Web:
+    """The web that a spec names; with `freeze`, what it answers is kept in that file and not asked again.
+
+    Keys are read from the environment: SERPER_API_KEY, BRAVE_API_KEY; SIGHTLINE_WEB_TOKEN for a server behind `mcp:`.
+    """
+    environment = os.environ if environment is None else environment
+    kind, _, rest = spec.partition(":")
+    if kind == "frozen" and rest:
+        if not Path(rest).is_file():
+            raise UserError(f"there is no frozen web {rest}.", "name the file that an earlier run wrote")
+        return FrozenWeb(Path(rest))
+    if local_only:
+        _refuse_remote(spec, kind)
+    web = _opened(kind, rest, environment, fetcher)
+    return web if freeze is None else FrozenWeb(freeze, web)
+
+
+def _opened(kind: str, rest: str, environment: Mapping[str, str], fetcher: Fetcher | None) -> Web:
+    if kind == "searxng" and rest.startswith(("http://", "https://")):
+        return SearchedWeb(SearXNG(rest), fetcher)
+    if kind in _KEYS:
+        key = environment.get(_KEYS[kind], "")
+        if not key:
+            raise UserError(f"{kind} needs a key.", f"set {_KEYS[kind]}")
+        engine = Serper(Hidden(key)) if kind == "serper" else Brave(Hidden(key))
+        return SearchedWeb(engine, fetcher, [key])
+    if kind == "mcp" and rest:
+        return McpWeb(rest, token=environment.get("SIGHTLINE_WEB_TOKEN") or None)
+    raise UserError(f'there is no web "{kind}{":" if rest else ""}{rest[:80]}".', f"give {KINDS}")
+
+
+def _refuse_remote(spec: str, kind: str) -> None:
+    """A search engine leaves the machine even if it runs here, and so does a fetch of any page."""
+    address = spec.partition(":")[2]
+    if kind == "mcp" and address.startswith(("http://", "https://")) and not leaves_machine(address):
+        return
+    asks = "asks others, wherever it runs itself" if kind == "searxng" else "is not on this machine"
+    raise UserError(
+        f"the web {spec} {asks}, and --local-only allows no call that leaves this machine.",
+        "use frozen:FILE, or leave --local-only out",
+    )

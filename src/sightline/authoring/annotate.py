@@ -1,0 +1,282 @@
+"""The stages `taxonomy` and `annotate`: pictures → what is in them, by the questions of the configuration.
+
+A chat model is asked, live or in a batch, or `builtin/photos`. Each annotation is on disk before the next is made, so
+that a run that was stopped resumes.
+"""
+
+from __future__ import annotations
+
+import logging
+import time
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+from sightline.authoring import annotate_photos
+from sightline.authoring import project as files
+from sightline.authoring.annotate_requests import STAGE as ANNOTATE
+from sightline.authoring.annotate_requests import AnnotationQuestions, AnnotationReplies, batch_requests, metadata_of
+from sightline.authoring.project import Project
+from sightline.authoring.project_files import MEND, SCHEMA, SHA256, AnnotationLines, read_images
+from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
+from sightline.authoring.taxonomy import SHOWN, STAGE, propose, request, write_taxonomy
+from sightline.calls.ask_many import ask_many, price_many
+from sightline.calls.plan import CostPlan
+from sightline.calls.session import CallOptions, Session
+from sightline.config import Config
+from sightline.errors import StoppedError, UserError
+from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_jsonl
+from sightline.models.built_in import Taxonomy, find_built_in
+from sightline.runs.append_only_file import AppendOnlyFile
+from sightline.types import Annotation, Failure, Picture
+
+
+class AnnotationStore:
+    """Takes annotations one by one, each on disk before the next; the files are whole when the block ends.
+
+    Killed in between, the lines of the unfinished run are found by the next one.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self._project = project
+        self._lines = AnnotationLines(project.config)
+        self.warnings: list[str] = []
+        self.path = project.prepare(files.ANNOTATIONS)
+        self.failed_path, self._partial = project.failed(files.ANNOTATIONS), project.partial(files.ANNOTATIONS)
+        self._rows: dict[str, dict[str, Any]] = {}
+        for path in (self.path, self._partial):
+            if path.is_file():
+                self._rows |= self._read(path)
+        self._failures: dict[str, Failure] = {}
+        self._file: AppendOnlyFile | None = None
+
+    def kept(self, pictures: Iterable[Picture], questions: str) -> set[str]:
+        """Pictures that are annotated already: the same bytes under the same questions, or by somebody else."""
+        return {picture.id for picture in pictures if self._is_kept(picture, questions)}
+
+    def _is_kept(self, picture: Picture, questions: str) -> bool:
+        row = self._rows.get(picture.id)
+        if row is None:
+            return False
+        if SCHEMA not in row:  # benchmaker's, or written by hand.
+            return True
+        return row[SCHEMA] == questions and row.get(SHA256) == picture.extra.get(SHA256)
+
+    def __enter__(self) -> Self:
+        self._file = AppendOnlyFile(self._partial)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        write_jsonl(self.path, self._rows.values())
+        write_jsonl(
+            self.failed_path, (_failed(id_, what, self._project.config) for id_, what in self._failures.items())
+        )
+        self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+    def add(self, id_: str, found: Annotation | Failure) -> None:
+        """One picture's annotation, or why there is none."""
+        if isinstance(found, Failure):
+            self._failures[id_] = found
+            return
+        row = self._lines.write(found)
+        assert self._file is not None
+        self._file.append(dump(row))
+        self._rows[id_] = row
+
+    def __len__(self) -> int:
+        return len(self._rows)
+
+    def _read(self, path: Path) -> Mapping[str, dict[str, Any]]:
+        """Rows by picture; a last line that is cut off was in the making when somebody was stopped."""
+        found: dict[str, dict[str, Any]] = {}
+        for number, line in read_lines(path):
+            try:
+                row = parse_line(path, number, line)
+                if not isinstance(row, dict):
+                    raise ValueError("expected one JSON object")
+                found[self._lines.read(row).picture_id] = row
+            except CutOffError:
+                self.warnings.append(f"{path}, line {number}: cut off by a run that was stopped; it is made again")
+            except LineError as error:
+                raise LineError(path, number, error.reason, MEND) from None
+            except ValueError as error:
+                raise LineError(path, number, str(error), MEND) from None
+        return found
+
+
+def _failed(id_: str, failure: Failure, config: Config) -> dict[str, Any]:
+    return {
+        config.columns.image_id: id_,
+        "custom_id": f"annotate::{id_}",
+        "kind": failure.kind,
+        "error": failure.message,
+    }
+
+
+log = logging.getLogger(__name__)
+
+
+@dataclass(frozen=True, slots=True)
+class TaxonomyStage:
+    """Proposes facets, flags and a vocabulary from a sample of the pictures, into the configuration file."""
+
+    model: str | None = None
+    name: str = STAGE
+    reads: tuple[str, ...] = (files.IMAGES,)
+    writes: tuple[str, ...] = ()
+
+    def run(self, project: Project, asking: CallOptions) -> StageResult:
+        """Propose, and write it; the user edits it before pictures are annotated by it."""
+        started = time.monotonic()
+        pictures, warnings = _pictures(project)
+        model = chosen_model(self.model, project.config)
+        if has_taxonomy(project.config):
+            raise UserError("the configuration has a taxonomy already.", "take it out to have one proposed")
+        if asking.plan:
+            own = find_built_in(model)
+            planned = free_plan(self.name, model) if own is not None else self._price(pictures, model, project, asking)
+            return StageResult(self.name, price=planned)
+        taxonomy, path = _proposed(project, pictures, model, asking)
+        counts = {"facets": len(taxonomy.facets), "flags": len(taxonomy.flags), "words": len(taxonomy.vocabulary)}
+        return StageResult(self.name, (path,), counts, {}, warnings, seconds=time.monotonic() - started)
+
+    def _price(self, pictures: Sequence[Picture], model: str, project: Project, asking: CallOptions) -> CostPlan:
+        requests = [request(pictures[:SHOWN], model, project.config)]
+        return CostPlan((price_many(requests, model, self.name, Session(project.workspace, project.config, asking)),))
+
+
+@dataclass(frozen=True, slots=True)
+class AnnotateStage:
+    """Annotates what is not annotated yet: live, in a batch, or by `builtin/photos`."""
+
+    model: str | None = None
+    batch: BatchOptions | None = None
+    engine: str = "local"
+    name: str = ANNOTATE
+    reads: tuple[str, ...] = (files.IMAGES,)
+    writes: tuple[str, ...] = (files.ANNOTATIONS,)
+
+    def run(self, project: Project, asking: CallOptions) -> StageResult:
+        """Ask about each picture that has no annotation under these questions; failures are listed beside."""
+        started = time.monotonic()
+        pictures, warnings = _pictures(project)
+        model = chosen_model(self.model, project.config)
+        if model == annotate_photos.NAME:
+            require_local_engine(model, self.batch, self.engine)
+        config = project.config
+        if not has_taxonomy(config) and not asking.plan and not _is_annotated(project, pictures):
+            taxonomy, path = _proposed(project, pictures, model, asking)
+            config = taxonomy.settings(config)
+            warnings = (
+                *warnings,
+                f"no taxonomy was configured: one was proposed, and written to {path}; edit it there",
+            )
+        questions = AnnotationQuestions(model, config)
+        AnnotationLines(config).check_names()
+        questions.check(_columns(pictures, config))
+        store = AnnotationStore(replace(project, config=config))
+        kept = set[str]() if asking.fresh else store.kept(pictures, questions.hash)
+        todo = [picture for picture in pictures if picture.id not in kept]
+        if asking.plan:
+            return StageResult(self.name, price=_price(todo, questions, project, asking), warnings=warnings)
+        if self.batch is not None and todo:
+            asked = batch_requests(todo, questions)
+            batch_first(asked, model, self.name, questions.settings, project, asking, self.batch)
+        failures, usd = self._annotate(todo, questions, store, project, asking)
+        return StageResult(
+            self.name,
+            (store.path, store.failed_path),
+            {"annotated": len(todo) - sum(failures.values()), "kept": len(kept)},
+            failures,
+            (*warnings, *store.warnings),
+            usd,
+            time.monotonic() - started,
+        )
+
+    def _annotate(
+        self,
+        todo: Sequence[Picture],
+        questions: AnnotationQuestions,
+        store: AnnotationStore,
+        project: Project,
+        asking: CallOptions,
+    ) -> tuple[Counter[str], float | None]:
+        failures: Counter[str] = Counter()
+        usd: float | None = 0.0
+        done = 0
+        try:
+            with store:
+                for picture, found in self._answers(todo, questions, project, asking):
+                    store.add(picture.id, found)
+                    if isinstance(found, Failure):
+                        failures[found.kind] += 1
+                    else:
+                        done += 1
+                        usd = None if usd is None or found.cost_usd is None else usd + found.cost_usd
+        except StoppedError as stopped:
+            said = f"{stopped.message} {done:,} of {len(todo):,} pictures were annotated, into {store.path}."
+            raise StoppedError(said, stopped.fix) from stopped
+        return failures, usd
+
+    def _answers(
+        self, todo: Sequence[Picture], questions: AnnotationQuestions, project: Project, asking: CallOptions
+    ) -> Iterator[tuple[Picture, Annotation | Failure]]:
+        if not todo:
+            return iter(())
+        if questions.model == annotate_photos.NAME:
+            return annotate_photos.annotate_by_photos(todo, questions, local_only=asking.local_only)
+        session = Session(project.workspace, questions.config, asking, self.engine)
+        return ask_many(todo, AnnotationReplies(questions), session)
+
+
+def chosen_model(given: str | None, config: Config) -> str:
+    """Who annotates: as given, else as configured, else the built-in model, which needs no key."""
+    return given or config.annotate.model or annotate_photos.NAME
+
+
+def has_taxonomy(config: Config) -> bool:
+    """Does the configuration say what is to be asked?"""
+    settings = config.annotate
+    return bool(settings.taxonomy or settings.flags or settings.vocabulary)
+
+
+def _pictures(project: Project) -> tuple[list[Picture], tuple[str, ...]]:
+    found, warnings = read_images(project.existing(files.IMAGES), project.config)
+    pictures = list(islice(found.values(), project.limit))
+    if not pictures:
+        raise UserError(f"{project.path(files.IMAGES)} lists no picture.", "make it anew: sightline make pictures DIR")
+    return pictures, warnings
+
+
+def _is_annotated(project: Project, pictures: Sequence[Picture]) -> bool:
+    """Are all annotated, by whomever? Then there is nothing to propose questions for."""
+    if not project.path(files.ANNOTATIONS).is_file():
+        return False
+    return len(AnnotationStore(project).kept(pictures, "")) == len(pictures)
+
+
+def _proposed(project: Project, pictures: Sequence[Picture], model: str, asking: CallOptions) -> tuple[Taxonomy, Path]:
+    config = project.config
+    taxonomy = propose(pictures, model, config, project.workspace, asking, config.plan.random_seed)
+    path = write_taxonomy(taxonomy, taxonomy.settings(config).annotate.min_tags, project.config_path)
+    log.info("a taxonomy was proposed and written to %s", path)
+    return taxonomy, path
+
+
+def _columns(pictures: Sequence[Picture], config: Config) -> set[str]:
+    return {name for picture in pictures for name in metadata_of(picture, config)}
+
+
+def _price(todo: Sequence[Picture], questions: AnnotationQuestions, project: Project, asking: CallOptions) -> CostPlan:
+    if questions.model == annotate_photos.NAME:
+        return free_plan(ANNOTATE, questions.model)
+    session = Session(project.workspace, questions.config, asking)
+    return CostPlan((price_many(map(questions.request, todo), questions.model, ANNOTATE, session),))

@@ -1,0 +1,226 @@
+"""The card of a published benchmark: a head that tools read, and what a person must know before using it."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterator, Mapping, Sequence
+from typing import Any
+
+from sightline import __version__
+from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, size_category
+from sightline.authoring.dataset.tables import DatasetConfig
+from sightline.authoring.label_quality import LabelQuality, label_quality
+from sightline.english import counted, listed
+from sightline.reports.text import one_line
+
+_MOST_RIGHTS = 30
+_DEPTH = 3
+_TIES = {
+    "duplicate": "that look the same",
+    "burst": "of one burst",
+    "event": "of one event",
+    "owner": "of one owner",
+}
+
+
+def card_file(facts: DatasetFacts, text: str | None = None) -> bytes:
+    """`README.md`; with `text`, the author's own words stand in place of ours, under the same head."""
+    body = "\n\n".join(_body(facts)) if text is None else _without_head(text)
+    return f"---\n{_head(facts)}---\n\n{body.strip()}\n".encode()
+
+
+def _head(facts: DatasetFacts) -> str:
+    lines = [f"pretty_name: {_text(facts.title)}"]
+    licences = facts.licences
+    lines.append(f"license: {licences[0]}" if len(licences) == 1 else f"license: {json.dumps(licences)}")
+    if "other" in licences:
+        lines += ["license_name: see-rights-table", "license_link: rights.csv"]
+    lines += ["task_categories: [image-feature-extraction]", f"language: {_languages(facts)}"]
+    lines += ["tags: [image-retrieval, text-to-image-retrieval, benchmark, sightline]"]
+    lines.append(f'size_categories: ["{size_category(max(facts.pictures, facts.judged_pairs))}"]')
+    lines.append("configs:")
+    for config in facts.configs:
+        lines += _config(config, first=config is facts.configs[0])
+    return "\n".join(lines) + "\n"
+
+
+def _config(config: DatasetConfig, *, first: bool) -> Iterator[str]:
+    name = "default" if config.name == "data" else config.name
+    yield f"- config_name: {name}"
+    if first:
+        yield "  default: true"
+    yield "  data_files:"
+    for split in config.rows:
+        yield f"  - split: {split}"
+        yield f"    path: {config.pattern(split)}"
+
+
+def _languages(facts: DatasetFacts) -> str:
+    said = facts.benchmark.card.get("languages")
+    return json.dumps([str(one) for one in said] if isinstance(said, list) and said else ["en"])
+
+
+def _body(facts: DatasetFacts) -> Iterator[str]:
+    yield f"# {_md(facts.title)}\n\n{_md(facts.description)}"
+    yield _numbers(facts)
+    yield _loading(facts)
+    yield "## Intended use\n\n" + _USE
+    yield _labels(facts)
+    yield _privacy(facts)
+    yield _rights(facts)
+    yield _left_out(facts)
+    yield f"## Citation\n\nSee `CITATION.cff`, or:\n\n```bibtex\n{bibtex(facts)}\n```"
+    yield _contact(facts)
+    yield f"Made with Sightline {__version__}; content `{facts.fingerprint[:16]}`."
+
+
+_USE = (
+    "For measuring how well a system finds pictures by words: rank the `corpus` for each of the `queries`, and compare "
+    "with `qrels`. A picture that is not in the `qrels` of a query was not judged for it; it may be relevant.\n\n"
+    "Not for recognising people, not for deciding about people, and not as a sample of the world: which pictures are "
+    "here follows from where they were collected. Scores on it say something about pictures like these."
+)
+
+
+def _numbers(facts: DatasetFacts) -> str:
+    rows = [
+        (split, *(f"{config.rows.get(split, 0):,}" for config in facts.configs))
+        for split in dict.fromkeys(split for config in facts.configs for split in config.rows)
+    ]
+    return "## What it holds\n\n" + _table(("split", *(config.name for config in facts.configs)), rows)
+
+
+def _loading(facts: DatasetFacts) -> str:
+    place = facts.repo or "path/to/this/folder"
+    name = "default" if facts.configs[0].name == "data" else facts.configs[0].name
+    split = list(facts.configs[0].rows)[-1]
+    text = (
+        f'## How to load it\n\n```python\nfrom datasets import load_dataset\n\n{name} = load_dataset("{place}", '
+        f'"{name}", split="{split}")\n```'
+    )
+    if facts.layout == "retrieval":
+        text += "\n\n`mteb_task.py` is the same data as a task of `mteb`; `sightline import mteb FOLDER` reads it too."
+    elif facts.layout == "rows":
+        text += "\n\nOne row for each pair of query and picture, the seed of the query first."
+    return text
+
+
+def _labels(facts: DatasetFacts) -> str:
+    judges = sorted({judgment.judge for judgment in facts.benchmark.judgments})
+    said = [
+        f"{facts.judged_pairs:,} pairs of query and picture were judged"
+        + (f" by {', '.join(map(_md, judges))}." if judges else ".")
+    ]
+    said.append(_checked(label_quality(facts.benchmark)))
+    parts = ["## Label quality and audit\n\n" + " ".join(said)]
+    for title, found in (("judging", facts.benchmark.card.get("judging")), ("audit", facts.audit)):
+        rows = list(_flat(found)) if isinstance(found, Mapping) else []
+        if rows:
+            parts.append(_table((title, "value"), rows))
+    return "\n\n".join(parts)
+
+
+def _checked(found: LabelQuality | None) -> str:
+    if found is None:
+        return "No person has checked them; treat differences of a few percent with care."
+    right, people = found.right, counted(found.people, "person", "people")
+    return (
+        f"{found.checked:,} of {found.labels:,} labels were checked by {people}; by that {right.mean:.1%} of all are "
+        f"right (95 % interval {right.low:.1%} to {right.high:.1%})."
+    )
+
+
+def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> Iterator[tuple[str, str]]:
+    """Nested numbers as lines; an estimate is one line with its interval."""
+    for name, value in values.items():
+        label = f"{before}{str(name).replace('_', ' ')}"
+        match value:
+            case {"mean": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
+                yield label, f"{mean:.3f} [{low:.3f}, {high:.3f}], n = {value.get('n', '?')}"
+            case {"value": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
+                yield label, f"{mean:.4g} [{low:.4g}, {high:.4g}]"
+            case Mapping() if depth > 1:
+                yield from _flat(value, f"{label}: ", depth - 1)
+            case bool() | int() | str():
+                yield label, str(value)
+            case float():
+                yield label, f"{value:.4g}"
+            case [*items] if items and all(isinstance(item, str | int | float) for item in items):
+                yield label, ", ".join(map(str, items[:12]))
+
+
+def _privacy(facts: DatasetFacts) -> str:
+    kept = (
+        "EXIF, GPS and other metadata of the picture files were kept on purpose."
+        if facts.metadata_kept
+        else "EXIF, GPS, XMP and comments were removed from every file; only how a picture is turned is left."
+    )
+    ids = (
+        "Ids are the names that the files had where they come from, kept on purpose."
+        if facts.ids_kept
+        else "Ids are made from the content of the files; how the files were called is not told."
+    )
+    people = f"By their annotations {facts.people:,} pictures show people"
+    unknown = f"; of {facts.people_unknown:,} it is not known" if facts.people_unknown else ""
+    return f"## People and places\n\n{kept} {ids} {people}{unknown}."
+
+
+def _rights(facts: DatasetFacts) -> str:
+    rows = [
+        (row.licence, row.source or "–", row.doi or "–", row.attribution or "–", f"{row.pictures:,}")
+        for row in facts.rights[:_MOST_RIGHTS]
+    ]
+    more = "" if len(facts.rights) <= _MOST_RIGHTS else f"\n\nThe first {_MOST_RIGHTS} of {len(facts.rights):,} lines."
+    text = "## Rights\n\nEach picture keeps the licence of its source; `rights.csv` has them one by one.\n\n"
+    return text + _table(("licence", "source", "DOI", "attribution", "pictures"), rows) + more
+
+
+def _left_out(facts: DatasetFacts) -> str:
+    said = [f"{count:,} pictures: {reason}" for reason, count in facts.left_out.items()]
+    if facts.lost_tasks:
+        said.append(f"{facts.lost_tasks:,} queries, which had nothing relevant left")
+    if facts.lost_pairs:
+        said.append(f"{facts.lost_pairs:,} judged pairs whose query and picture are in different splits")
+    text = "## What was left out\n\n" + ("\n".join(f"- {_md(line)}" for line in said) if said else "Nothing.")
+    if len(facts.splits) > 1:
+        ties = [_TIES[kind] for kind in _TIES if kind in facts.together]
+        text += "\n\nNo picture is in two splits" + (f"; pictures {listed(ties, 'or')} are in one." if ties else ".")
+    return text
+
+
+def _contact(facts: DatasetFacts) -> str:
+    author = facts.author
+    who = ", ".join(filter(None, (author.author, author.affiliation)))
+    where = ", ".join(
+        filter(
+            None,
+            (author.email, author.orcid and f"ORCID {author.orcid}", author.github and f"github.com/{author.github}"),
+        )
+    )
+    text = f"## Contact\n\n{_md(who or 'The publisher of this data set')}{f' ({_md(where)})' if where else ''}."
+    return text + " To have a picture taken down, send its `sha256` from the `corpus` table."
+
+
+def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:
+    lines = [head, ["---"] * len(head), *([_md(cell).replace("|", "\\|") for cell in row] for row in rows)]
+    return "\n".join(f"| {' | '.join(cells)} |" for cells in lines)
+
+
+def _md(text: str) -> str:
+    """Words of others on one line, without what Markdown or HTML would act on."""
+    plain = one_line(text)
+    for sign in "\\`*_[]<>":
+        plain = plain.replace(sign, f"\\{sign}")
+    return plain
+
+
+def _without_head(text: str) -> str:
+    """An author's card without a head of its own."""
+    if not text.startswith("---\n"):
+        return text
+    _, _, rest = text[4:].partition("\n---\n")
+    return rest
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)

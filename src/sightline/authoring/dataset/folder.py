@@ -1,0 +1,252 @@
+"""A published folder: tables, card, citation, rights and manifest, written whole or not at all."""
+
+from __future__ import annotations
+
+import csv
+from collections.abc import Collection, Mapping
+from dataclasses import dataclass, field, replace
+from datetime import date
+from pathlib import Path
+from typing import Any, cast
+
+from sightline.authoring.dataset.card import card_file
+from sightline.authoring.dataset.ids import PublishedNames, neutral_names, read_names, rename_benchmark, write_names
+from sightline.authoring.dataset.manifest import MANIFEST, DatasetManifest, PublishTerms, checksums, read_manifest
+from sightline.authoring.dataset.metadata import DatasetFacts, citation_file, croissant_file, title_of
+from sightline.authoring.dataset.pictures import PreparedDataset, prepare_pictures
+from sightline.authoring.dataset.selection import PublishSelection, choose_pictures
+from sightline.authoring.dataset.splits import BenchmarkSplits, parse_splits, split_benchmark
+from sightline.authoring.dataset.tables import TASK_FILE, Layout, task_file, write_tables
+from sightline.authoring.project_benchmark import ProjectBenchmark
+from sightline.config import Config
+from sightline.errors import UserError
+from sightline.io import whole_folder, write_json, write_whole
+from sightline.reports.output import csv_bytes
+from sightline.types import Benchmark, GroupKind, Picture
+
+CARD, CITATION, CROISSANT, RIGHTS = "README.md", "CITATION.cff", "croissant.json", "rights.csv"
+TABLES = (
+    "corpus", "queries", "qrels", "top_ranked", "annotations", "data", "pictures", "tasks", "truth", "groups",
+    "candidates", "judgments", "reviews",
+)  # fmt: skip
+OWNED = (CARD, CITATION, CROISSANT, RIGHTS, MANIFEST, TASK_FILE, "benchmark.json", "dataset_metadata.json", *TABLES)
+"""What a published folder may hold of ours; anything else in it is somebody else's, and stays."""
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOptions:
+    """What a folder is built with, beside the terms that it keeps."""
+
+    released: date
+    repo: str | None = None
+    agreed: bool = False
+    "Somebody said yes to what is asked first: pictures of people, ids that tell something."
+    taken_down: Collection[str] = ()
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    names: Path | None = None
+    "Where it is kept which picture has which published id; outside the folder."
+
+
+def build_folder(
+    source: ProjectBenchmark, out: Path, terms: PublishTerms, config: Config, wish: PublishOptions
+) -> DatasetManifest:
+    """Write the folder; what stays here, and why, is in the manifest that comes back."""
+    shares = parse_splits(terms.splits)
+    chosen = choose_pictures(source.benchmark, source.folder, licences=terms.licences, taken_down=wish.taken_down)
+    ask_first(chosen, terms, agreed=wish.agreed)
+    earlier = _earlier(out, wish)
+    with prepare_pictures(
+        chosen, source.folder, out, keep_metadata=terms.keep_metadata, taken_down=wish.taken_down
+    ) as found:
+        _refuse_another(out, found.benchmark)
+        names = _names(found.benchmark, terms, earlier)
+        ready = found if terms.keep_ids else _neutral(found, names, source.benchmark)
+        divided = split_benchmark(
+            ready.benchmark,
+            shares,
+            ready.pictures,
+            together=cast("Collection[GroupKind]", terms.together),
+            same_bits=config.duplicates.bits,
+            seed=terms.seed,
+            before=_homes(out, names, earlier),
+        )
+        with whole_folder(out, marker=MANIFEST, owned=OWNED) as folder:
+            manifest = _write(folder, ready, divided, terms, config, wish)
+            if wish.names is not None and not terms.keep_ids:
+                # First: a published picture that nobody here can name could not be taken down by its id.
+                write_names(wish.names, replace(names, pictures={**earlier.pictures, **names.pictures}))
+    return manifest
+
+
+def _earlier(out: Path, wish: PublishOptions) -> PublishedNames:
+    if wish.names is not None and out.resolve() in wish.names.resolve().parents:
+        raise UserError(
+            f"{wish.names.parent} lies inside {out}, and what only the project may know would be published.",
+            "choose another folder for the data set (paths.dataset)",
+        )
+    return read_names(wish.names)
+
+
+def _refuse_another(out: Path, benchmark: Benchmark) -> None:
+    """A data set of the same name, or with some of the same pictures, is one that this takes the place of."""
+    there = {row["sha256"] for row in published_pictures(out)}
+    name = title_of(benchmark)
+    if not there or any(picture.sha256 in there for picture in benchmark.corpus.pictures.values()):
+        return
+    held = read_manifest(out).name
+    if held != name:
+        raise UserError(
+            f'{out} holds the data set "{held}", not "{name}"; it is left as it is.',
+            "choose another project (--out FOLDER) or another place for the data set (paths.dataset)",
+        )
+
+
+def _names(benchmark: Benchmark, terms: PublishTerms, earlier: PublishedNames) -> PublishedNames:
+    if terms.keep_ids:
+        return PublishedNames({id_: id_ for id_ in benchmark.corpus.pictures})
+    return neutral_names(benchmark, earlier)
+
+
+def _neutral(found: PreparedDataset, names: PublishedNames, source: Benchmark) -> PreparedDataset:
+    return replace(found, benchmark=rename_benchmark(found.benchmark, names, source.corpus.pictures))
+
+
+def _homes(out: Path, names: PublishedNames, earlier: PublishedNames) -> dict[str, str]:
+    """The splits of the last time, by the names of this time, also if ids were kept in one of the two."""
+    rows = {row["picture"]: row["split"] for row in published_pictures(out) if row.get("split")}
+    originals = earlier.originals
+    known = {originals.get(id_, id_): split for id_, split in rows.items()}
+    homes = {name: known.get(id_) or rows.get(name) for id_, name in names.pictures.items()}
+    return {name: split for name, split in homes.items() if split is not None}
+
+
+def ask_first(chosen: PublishSelection, terms: PublishTerms, *, agreed: bool) -> None:
+    """Pictures of people, and ids as they are here, are published only by somebody who was told of them."""
+    if agreed:
+        return
+    said, ways = [], []
+    if chosen.people:
+        said.append(f"{chosen.people:,} pictures show people, as their annotations say")
+    if chosen.people_unknown:
+        said.append(f"of {chosen.people_unknown:,} pictures it is not known: no facet or flag asks about people")
+    if said:
+        ways.append(
+            "look at them; if whom they show has agreed, or need not, say --yes (a flag people in [annotate] tells)"
+        )
+    if terms.keep_ids:
+        example = next(iter(chosen.benchmark.corpus.pictures))
+        said.append(f'ids stay as they are, such as "{example}", and may tell who took a picture, and when')
+        ways.append("leave --keep-ids out, or say --yes")
+    if said:
+        raise AgreementError(f"{'; '.join(said)}.", "; ".join(ways))
+
+
+class AgreementError(UserError):
+    """Somebody must agree first to what is published."""
+
+
+def _write(
+    folder: Path,
+    ready: PreparedDataset,
+    divided: BenchmarkSplits,
+    terms: PublishTerms,
+    config: Config,
+    wish: PublishOptions,
+) -> DatasetManifest:
+    layout = cast("Layout", terms.layout)
+    configs = write_tables(folder, divided.splits, ready.pictures, layout, config.columns)
+    chosen = ready.chosen
+    lost = {**chosen.lost_tasks, **divided.lost_tasks}
+    facts = DatasetFacts(
+        ready.benchmark,
+        config.benchmark,
+        layout,
+        configs,
+        divided.splits,
+        chosen.reasons,
+        len(lost),
+        divided.lost_pairs,
+        chosen.people,
+        chosen.people_unknown,
+        terms.keep_metadata,
+        wish.released,
+        wish.repo,
+        wish.audit,
+        terms.together,
+        terms.keep_ids,
+    )
+    written = {
+        CARD: card_file(facts, _own_words(config)),
+        CITATION: citation_file(facts),
+        CROISSANT: croissant_file(facts),
+        RIGHTS: csv_bytes(
+            [
+                _rights_row(picture, split)
+                for split, part in divided.splits.items()
+                for picture in part.corpus.pictures.values()
+            ]
+        ),
+    }
+    if layout == "retrieval":
+        written[TASK_FILE] = task_file(ready.benchmark, configs, tuple(divided.splits))
+    for name, data in written.items():
+        write_whole(folder / name, data)
+    manifest = DatasetManifest(
+        facts.title,
+        facts.version,
+        facts.fingerprint,
+        terms,
+        wish.released.isoformat(),
+        wish.repo,
+        _counts(divided, facts),
+        chosen.reasons,
+        lost,
+        checksums(folder),
+    )
+    write_json(folder / MANIFEST, manifest.to_json())
+    return manifest
+
+
+def _counts(divided: BenchmarkSplits, facts: DatasetFacts) -> dict[str, int]:
+    parts: tuple[Benchmark, ...] = tuple(divided.splits.values())
+    return {
+        "pictures": sum(len(part.corpus.pictures) for part in parts),
+        "queries": sum(len(part.tasks) for part in parts),
+        "judged pairs": facts.judged_pairs,
+        "pictures left out": sum(facts.left_out.values()),
+        "queries left out": facts.lost_tasks,
+        "pairs left out": divided.lost_pairs,
+        "people": facts.people,
+    }
+
+
+def published_pictures(folder: Path) -> list[dict[str, str]]:
+    """The rights table of a published folder: each picture with its hash, split and rights; empty if there is none."""
+    path = folder / RIGHTS
+    if not path.is_file() or not (folder / MANIFEST).is_file():
+        return []
+    with path.open(encoding="utf-8", newline="") as file:
+        return list(csv.DictReader(file))
+
+
+def _rights_row(picture: Picture, split: str) -> dict[str, Any]:
+    rights = picture.rights
+    return {
+        "picture": picture.id,
+        "split": split,
+        "sha256": picture.sha256,
+        "license": rights.license or "",
+        "doi": rights.doi or "",
+        "source": rights.source or "",
+        "attribution": rights.attribution or "",
+    }
+
+
+def _own_words(config: Config) -> str | None:
+    path = config.paths.card
+    if path is None:
+        return None
+    try:
+        return path.read_text("utf-8")
+    except (OSError, UnicodeDecodeError) as error:
+        raise UserError(f"the card {path} can't be read: {error}.", "mend paths.card, or leave it out") from error

@@ -1,0 +1,70 @@
+"""`sightline.json` in a published folder: what is in it, how it was made, and what was left out."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import asdict, dataclass, field
+from pathlib import Path
+from typing import Any
+
+from sightline.errors import UserError
+from sightline.io import read_json, sha256_of
+
+MANIFEST = "sightline.json"
+SCHEMA = 1
+
+
+@dataclass(frozen=True, slots=True)
+class PublishTerms:
+    """How a benchmark is published; kept with it, so that it can be made again without a picture."""
+
+    layout: str = "retrieval"
+    splits: str = "test"
+    licences: tuple[str, ...] | None = None
+    together: tuple[str, ...] = ("duplicate", "burst", "event", "owner")
+    keep_metadata: bool = False
+    seed: int = 0
+    keep_ids: bool = False
+
+    @classmethod
+    def of(cls, values: Mapping[str, Any]) -> PublishTerms:
+        """From JSON, where tuples are lists."""
+        known: dict[str, Any] = {name: values[name] for name in cls.__slots__ if name in values}
+        return cls(**known | {name: tuple(value) for name, value in known.items() if isinstance(value, list)})
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetManifest:
+    """What a published folder says about itself."""
+
+    name: str
+    version: str
+    content: str
+    terms: PublishTerms
+    released: str
+    repo: str | None = None
+    counts: Mapping[str, int] = field(default_factory=dict)
+    left_out: Mapping[str, int] = field(default_factory=dict)
+    lost_tasks: Mapping[str, str] = field(default_factory=dict)
+    files: Mapping[str, str] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        return {"schema": SCHEMA, **asdict(self)}
+
+
+def read_manifest(folder: Path) -> DatasetManifest:
+    """The manifest of a published folder."""
+    path = folder / MANIFEST
+    if not path.is_file():
+        raise UserError(f"{folder} is no published folder: it has no {MANIFEST}.", "make one: sightline make publish")
+    found = read_json(path)
+    if not isinstance(found, dict) or found.get("schema") != SCHEMA:
+        raise UserError(f"{path} is of another version.", "publish again: sightline make publish")
+    known = {name: found[name] for name in DatasetManifest.__slots__ if name in found}
+    return DatasetManifest(**{**known, "terms": PublishTerms.of(found["terms"])})
+
+
+def checksums(folder: Path) -> dict[str, str]:
+    """SHA-256 of every file of a folder, by its path there, without the manifest."""
+    files = sorted(path for path in folder.rglob("*") if path.is_file() and path.name != MANIFEST)
+    return {path.relative_to(folder).as_posix(): sha256_of(path) for path in files}

@@ -1,0 +1,291 @@
+"""What is said of a published data set, and two of the files that say it.
+
+`CITATION.cff` (and the same as BibTeX for the card), and `croissant.json`: MLCommons' Croissant 1.0.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import json
+import re
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
+from datetime import date
+from typing import Any
+
+from sightline.authoring.dataset.selection import licence_id, on_the_hub
+from sightline.authoring.dataset.tables import DatasetConfig, Layout
+from sightline.benchmark.formats.parquet import IMAGE
+from sightline.config.settings import BenchmarkSettings
+from sightline.io import dump
+from sightline.types import Benchmark, Relevance
+
+
+@dataclass(frozen=True, slots=True)
+class RightsRow:
+    """Pictures that share licence, source, DOI and whom to name."""
+
+    licence: str
+    source: str
+    doi: str
+    attribution: str
+    pictures: int
+
+
+@dataclass(frozen=True, slots=True)
+class DatasetFacts:
+    """All of it."""
+
+    benchmark: Benchmark
+    author: BenchmarkSettings
+    layout: Layout
+    configs: Sequence[DatasetConfig]
+    splits: Mapping[str, Benchmark]
+    left_out: Mapping[str, int]
+    lost_tasks: int
+    lost_pairs: int
+    people: int
+    people_unknown: int
+    metadata_kept: bool
+    released: date
+    repo: str | None = None
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    together: Sequence[str] = ()
+    "Which ties between pictures keep them in one split."
+    ids_kept: bool = False
+
+    @property
+    def title(self) -> str:
+        return title_of(self.benchmark)
+
+    @property
+    def description(self) -> str:
+        said = self.author.description or self.benchmark.card.get("description")
+        return " ".join(str(said or f"Pictures to be found for the queries of {self.title}.").split())
+
+    @property
+    def pictures(self) -> int:
+        return len(self.benchmark.corpus.pictures)
+
+    @property
+    def judged_pairs(self) -> int:
+        truths = (truth for part in self.splits.values() for truth in part.truth.values())
+        return sum(len(truth.grades) for truth in truths if isinstance(truth, Relevance))
+
+    @property
+    def rights(self) -> tuple[RightsRow, ...]:
+        """The rights table, most frequent first."""
+        counts = Counter(
+            (licence_id(rights.license), rights.source or "", rights.doi or "", rights.attribution or "")
+            for rights in (picture.rights for picture in self.benchmark.corpus.pictures.values())
+        )
+        ordered = sorted(counts.items(), key=lambda item: (-item[1], item[0]))
+        return tuple(RightsRow(*key, pictures=count) for key, count in ordered)
+
+    @property
+    def licences(self) -> list[str]:
+        """Licences of the pictures, as the hub calls them."""
+        return sorted({on_the_hub(row.licence) for row in self.rights})
+
+    @property
+    def version(self) -> str:
+        return self.benchmark.version
+
+    @property
+    def fingerprint(self) -> str:
+        """Names exactly the published pictures and judgments, whatever is said about them."""
+        found = hashlib.sha256()
+        for id_, picture in sorted(self.benchmark.corpus.pictures.items()):
+            found.update(f"{id_}\0{picture.sha256}\n".encode())
+        for task, truth in sorted(self.benchmark.truth.items()):
+            found.update(f"{task}\0{truth!r}\n".encode())
+        return found.hexdigest()
+
+
+def title_of(benchmark: Benchmark) -> str:
+    """The name of a data set: the benchmark's, on one line."""
+    return " ".join(benchmark.name.split())
+
+
+def size_category(rows: int) -> str:
+    """The hub's word for how large a data set is."""
+    for limit, name in ((1_000, "n<1K"), (10_000, "1K<n<10K"), (100_000, "10K<n<100K"), (1_000_000, "100K<n<1M")):
+        if rows < limit:
+            return name
+    return "n>1M"
+
+
+def citation_file(facts: DatasetFacts) -> bytes:
+    """Citation File Format 1.2.0; values are JSON strings, which YAML reads."""
+    lines = [
+        "cff-version: 1.2.0",
+        'message: "If you use this data set, please cite it as below."',
+        "type: dataset",
+        f"title: {_text(facts.title)}",
+        f"abstract: {_text(facts.description)}",
+        f"version: {_text(facts.version)}",
+        f"date-released: {facts.released.isoformat()}",
+        "authors:",
+        *_author(facts),
+    ]
+    known = [licence for licence in facts.licences if licence != "other"]
+    if len(known) == 1 and len(facts.licences) == 1:
+        lines.append(f"license: {_spdx(known[0])}")
+    if facts.repo:
+        lines.append(f"url: {_text(f'https://huggingface.co/datasets/{facts.repo}')}")
+    dois = sorted({row.doi for row in facts.rights if row.doi})
+    if dois:
+        lines += ["references:", *(line for doi in dois for line in _reference(doi))]
+    return ("\n".join(lines) + "\n").encode()
+
+
+def bibtex(facts: DatasetFacts) -> str:
+    """An entry for a paper."""
+    key = re.sub(r"[^a-z0-9]+", "", facts.title.casefold()) or "benchmark"
+    address = f"\n  howpublished = {{\\url{{https://huggingface.co/datasets/{facts.repo}}}}}," if facts.repo else ""
+    return (
+        f"@misc{{{key}{facts.released.year},\n  title = {{{_tex(facts.title)}}},\n"
+        f"  author = {{{_tex(facts.author.author or 'unknown')}}},\n  year = {{{facts.released.year}}},{address}\n"
+        f"  note = {{Version {_tex(facts.version)}}}\n}}"
+    )
+
+
+def _author(facts: DatasetFacts) -> list[str]:
+    author = facts.author
+    if author.author is None:
+        return [f"- name: {_text('The authors of ' + facts.title)}"]
+    *given, family = author.author.split()
+    lines = [f"- family-names: {_text(family)}", f"  given-names: {_text(' '.join(given))}"] if given else []
+    lines = lines or [f"- name: {_text(family)}"]
+    if author.affiliation:
+        lines.append(f"  affiliation: {_text(author.affiliation)}")
+    if author.orcid:
+        lines.append(f"  orcid: {_text('https://orcid.org/' + author.orcid.removeprefix('https://orcid.org/'))}")
+    return lines
+
+
+def _reference(doi: str) -> list[str]:
+    return ["- type: data", f"  title: {_text('Source of pictures')}", "  authors:", '  - name: "see the DOI"',
+            f"  doi: {_text(doi.removeprefix('https://doi.org/'))}"]  # fmt: skip
+
+
+def _spdx(licence: str) -> str:
+    """The hub writes licences in small letters; SPDX, which this format asks for, mostly in capitals."""
+    special = {"mit": "MIT", "apache-2.0": "Apache-2.0", "pddl": "PDDL-1.0", "odbl": "ODbL-1.0", "odc-by": "ODC-By-1.0"}
+    return special.get(licence) or licence.upper()
+
+
+def _text(value: str) -> str:
+    return json.dumps(value, ensure_ascii=False)
+
+
+def _tex(value: str) -> str:
+    return re.sub(r"([&%$#_{}])", r"\\\1", value)
+
+
+_CONTEXT: Mapping[str, Any] = {
+    "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
+    "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
+    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
+    "dct": "http://purl.org/dc/terms/", "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract",
+    "field": "cr:field", "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty", "fileSet": "cr:fileSet",
+    "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath",
+    "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
+    "rai": "http://mlcommons.org/croissant/RAI/", "recordSet": "cr:recordSet", "references": "cr:references",
+    "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "sc": "https://schema.org/",
+    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
+}  # fmt: skip
+_TYPES = {
+    "string": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+}
+_REPO = "repo"
+
+
+def croissant_file(facts: DatasetFacts) -> bytes:
+    """The JSON-LD document."""
+    return dump(_document(facts), indent=True)
+
+
+def _document(facts: DatasetFacts) -> dict[str, Any]:
+    address = f"https://huggingface.co/datasets/{facts.repo}" if facts.repo else "./"
+    repo = {
+        "@type": "cr:FileObject", "@id": _REPO, "name": _REPO, "description": "The folder of the data set.",
+        "contentUrl": f"{address}/tree/main" if facts.repo else "./",
+        "encodingFormat": "git+https", "sha256": "https://github.com/mlcommons/croissant/issues/80",
+    }  # fmt: skip
+    creator = {"@type": "Person", "name": facts.author.author or "unknown"}
+    return {
+        "@context": _CONTEXT,
+        "@type": "sc:Dataset",
+        "conformsTo": "http://mlcommons.org/croissant/1.0",
+        "name": facts.title,
+        "description": facts.description,
+        "url": address,
+        "version": facts.version,
+        "datePublished": facts.released.isoformat(),
+        "license": [row.licence for row in _one_of_each(facts)],
+        "creator": creator | ({"email": facts.author.email} if facts.author.email else {}),
+        "isLiveDataset": False,
+        "rai:personalSensitiveInformation": _people(facts),
+        "rai:dataAnnotationProtocol": "Relevance was judged by models that saw the pictures; see README.md.",
+        "distribution": [repo, *(_file_set(config) for config in facts.configs)],
+        "recordSet": [_record_set(config) for config in facts.configs if config.columns],
+    }
+
+
+def _one_of_each(facts: DatasetFacts) -> list[Any]:
+    return list({row.licence: row for row in facts.rights}.values())
+
+
+def _people(facts: DatasetFacts) -> str:
+    kept = "kept" if facts.metadata_kept else "removed"
+    return (
+        f"{facts.people} pictures are annotated as showing people; of {facts.people_unknown} it is not known. "
+        f"EXIF, GPS and other metadata of the files are {kept}."
+    )
+
+
+def _file_set(config: DatasetConfig) -> dict[str, Any]:
+    return {
+        "@type": "cr:FileSet", "@id": f"files-{config.name}", "name": f"files-{config.name}",
+        "containedIn": {"@id": _REPO}, "encodingFormat": "application/x-parquet",
+        "includes": f"{config.name}/*.parquet",
+    }  # fmt: skip
+
+
+def _record_set(config: DatasetConfig) -> dict[str, Any]:
+    found: dict[str, Any] = {"@type": "cr:RecordSet", "@id": config.name, "name": config.name}
+    if "id" in config.columns:
+        found["key"] = {"@id": f"{config.name}/id"}
+    fields = [_field(config, name, kind) for name, kind in config.columns.items()]
+    split = {
+        "@type": "cr:Field", "@id": f"{config.name}/split", "name": "split", "dataType": "sc:Text",
+        "description": "The split, from the name of the file.",
+        "source": {
+            "fileSet": {"@id": f"files-{config.name}"}, "extract": {"fileProperty": "fullpath"},
+            "transform": {"regex": f"{config.name}/([^/]+)-\\d+\\.parquet$"},
+        },
+    }  # fmt: skip
+    return found | {"field": [split, *fields]}
+
+
+def _field(config: DatasetConfig, name: str, kind: Any) -> dict[str, Any]:
+    repeated = isinstance(kind, list)
+    inner = kind[0] if repeated else kind
+    extract: dict[str, Any] = {"extract": {"column": name}}
+    if inner == IMAGE:
+        extract["transform"] = {"jsonPath": "bytes"}
+    found: dict[str, Any] = {
+        "@type": "cr:Field", "@id": f"{config.name}/{name}", "name": name,
+        "dataType": "sc:ImageObject" if inner == IMAGE else _TYPES.get(inner, "sc:Text"),
+        "source": {"fileSet": {"@id": f"files-{config.name}"}, **extract},
+    }  # fmt: skip
+    target = {"query-id": "queries/id", "corpus-id": "corpus/id", "picture": "corpus/id"}.get(name)
+    if target and not repeated:
+        found["references"] = {"field": {"@id": target}}
+    return found | ({"repeated": True} if repeated else {})

@@ -1,0 +1,239 @@
+"""Train, dev and test: pictures that belong together stay together, and no picture is in two splits.
+
+Pictures are joined where they look the same (hashes), or are of one owner, event or burst. Each such set goes to one
+split; a task goes where its seed and relevant pictures are, and judgments of pictures elsewhere are left out of it.
+"""
+
+from __future__ import annotations
+
+import re
+from collections import Counter, defaultdict
+from collections.abc import Collection, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+import numpy as np
+
+from sightline.authoring.dataset.selection import BenchmarkSubset, subset_benchmark
+from sightline.benchmark import picture_path
+from sightline.corpus.near_duplicates import Pairs, connected, near_pairs, perceptual_hash
+from sightline.corpus.pixels import RefusedError, load_small
+from sightline.errors import UserError
+from sightline.models.pictures import MAX_PIXELS, open_one
+from sightline.types import Benchmark, GroupKind, Picture, PictureSet, Relevance
+
+TOGETHER: tuple[GroupKind, ...] = ("duplicate", "burst", "event", "owner")
+_SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkSplits:
+    """The splits in their order, each a benchmark of its own; tasks that fit none, and how many pairs went."""
+
+    splits: Mapping[str, Benchmark]
+    lost_tasks: Mapping[str, str]
+    lost_pairs: int = 0
+    lost_relevant: int = 0
+    sets: int = 0
+
+
+def parse_splits(text: str) -> dict[str, float]:
+    """`train=0.6,dev=0.2,test=0.2` → shares that add up to 1; a single name takes everything."""
+    shares: dict[str, float] = {}
+    for part in text.split(","):
+        name, equals, share = (piece.strip() for piece in part.partition("="))
+        try:
+            shares[name] = float(share) if equals else 1.0
+        except ValueError:
+            shares[name] = 0.0
+        if not _SPLIT.fullmatch(name) or not 0 < shares[name] <= 1:
+            raise UserError(f'"{part.strip()}" is no split.', "for example --splits train=0.6,dev=0.2,test=0.2")
+    if abs(sum(shares.values()) - 1) > 1e-6:
+        raise UserError(f"the shares of --splits add up to {sum(shares.values()):g}.", "let them add up to 1")
+    return shares
+
+
+def split_benchmark(
+    benchmark: Benchmark,
+    shares: Mapping[str, float],
+    folder: Path,
+    *,
+    together: Collection[GroupKind] = TOGETHER,
+    same_bits: int = 6,
+    seed: int = 0,
+    before: Mapping[str, str] | None = None,
+) -> BenchmarkSplits:
+    """The same benchmark in splits of about these shares of its pictures; always the same for the same seed.
+
+    `before` tells where pictures were when it was published last: they stay there, so that nobody's training pictures
+    turn up in a test.
+    """
+    if len(shares) == 1:
+        return BenchmarkSplits(dict.fromkeys(shares, benchmark), {}, sets=len(benchmark.corpus.pictures))
+    sets = linked_sets(benchmark, folder, together, same_bits)
+    if len(sets) < len(shares):
+        raise _too_few(sets, benchmark, together)
+    homes = _Placing(benchmark, sets, shares, seed).all(before or {})
+    tasks = {task: _home_of(benchmark, task, homes, tuple(shares)) for task in benchmark.tasks}
+    parts: dict[str, BenchmarkSubset] = {}
+    for split in shares:
+        pictures = frozenset(id_ for id_, home in homes.items() if home == split)
+        parts[split] = subset_benchmark(
+            benchmark, pictures, frozenset(task for task, home in tasks.items() if home == split)
+        )
+    empty = [split for split, part in parts.items() if not part.benchmark.tasks]
+    if empty:
+        raise UserError(
+            f'split "{empty[0]}" would have no task: {len(benchmark.tasks):,} tasks over {len(sets):,} sets of '
+            "pictures that belong together.",
+            "use fewer splits, or larger shares",
+        )
+    return BenchmarkSplits(
+        {split: part.benchmark for split, part in parts.items()},
+        {task: "nothing is relevant to it" for task, home in tasks.items() if home is None}
+        | {task: why for part in parts.values() for task, why in part.lost_tasks.items()},
+        sum(part.lost_pairs for part in parts.values()),
+        sum(part.lost_relevant for part in parts.values()),
+        len(sets),
+    )
+
+
+def linked_sets(
+    benchmark: Benchmark, folder: Path, together: Collection[GroupKind], same_bits: int
+) -> list[tuple[str, ...]]:
+    """Pictures that must not be apart, also the lone ones; in the order of the corpus."""
+    ids = list(benchmark.corpus.pictures)
+    place = {id_: number for number, id_ in enumerate(ids)}
+    links: list[Pairs] = []
+    for group in benchmark.corpus.groups:
+        if group.kind in together:
+            links.append(_chain([place[id_] for id_ in group.pictures if id_ in place]))
+    if "duplicate" in together:
+        pictures = benchmark.corpus.pictures.values()
+        hashes = np.array([_hash(picture, folder) for picture in pictures], dtype=np.uint64)
+        links.append(near_pairs(hashes, same_bits))
+        same: dict[str, list[int]] = defaultdict(list)
+        for number, picture in enumerate(pictures):
+            if picture.sha256 is not None:
+                same[picture.sha256].append(number)
+        links += [_chain(numbers) for numbers in same.values()]
+    pairs = np.concatenate([*links, np.empty((0, 2), dtype=np.intp)])
+    groups = connected(len(ids), pairs) if len(pairs) else []
+    joined = {int(number) for group in groups for number in group}
+    alone = [(ids[number],) for number in range(len(ids)) if number not in joined]
+    return sorted(
+        [*alone, *(tuple(ids[number] for number in group) for group in groups)], key=lambda one: place[one[0]]
+    )
+
+
+def _chain(numbers: Sequence[int]) -> Pairs:
+    return np.array([(numbers[0], other) for other in numbers[1:]], dtype=np.intp).reshape(-1, 2)
+
+
+def _hash(picture: Picture, folder: Path) -> int:
+    """The perceptual hash, computed here where nobody did; 0, which is near nothing, for what can't be read."""
+    if picture.phash is not None:
+        return picture.phash % 2**64
+    path = picture_path(picture.uri, folder)
+    if path is None or not path.is_file():
+        return 0
+    try:
+        data = path.read_bytes()
+        return perceptual_hash(load_small(open_one(data), data, MAX_PIXELS))
+    except (OSError, RefusedError):
+        return 0
+
+
+class _Placing:
+    """Sets of pictures one after the other: where the tasks that need them are, else where room is left."""
+
+    def __init__(
+        self, benchmark: Benchmark, sets: Sequence[tuple[str, ...]], shares: Mapping[str, float], seed: int
+    ) -> None:
+        self._benchmark = benchmark
+        self._sets = sets
+        self._names = tuple(shares)
+        total = len(benchmark.corpus.pictures)
+        self._room = {name: share * total for name, share in shares.items()}
+        self._target = dict(self._room)
+        self._set_of = {id_: number for number, members in enumerate(sets) for id_ in members}
+        self._placed: dict[int, str] = {}
+        self._rng = np.random.default_rng(seed)
+
+    def all(self, before: Mapping[str, str]) -> dict[str, str]:
+        """The split of every picture; a set of which some were published before goes where most of them were."""
+        for number, members in enumerate(self._sets):
+            votes = Counter(before[id_] for id_ in members if before.get(id_) in self._names)
+            if votes:
+                self._put(number, votes.most_common(1)[0][0])
+        tasks = list(self._benchmark.tasks)
+        for at in self._rng.permutation(len(tasks)):
+            self._for_task(tasks[int(at)])
+        wanted = self._wanted()
+        for at in self._rng.permutation(len(self._sets)):
+            number = int(at)
+            if number not in self._placed:
+                self._put(number, self._best(wanted.get(number, Counter()), len(self._sets[number])))
+        return {id_: self._placed[number] for id_, number in self._set_of.items()}
+
+    def _for_task(self, task: str) -> None:
+        """What is relevant to one task goes to one split, as far as it is not placed yet."""
+        needed = [self._set_of[id_] for id_ in relevant_to(self._benchmark, task) if id_ in self._set_of]
+        votes = Counter(self._placed[number] for number in needed if number in self._placed)
+        new = dict.fromkeys(number for number in needed if number not in self._placed)
+        size = sum(len(self._sets[number]) for number in new)
+        split = self._best(votes, size)
+        for number in new:
+            self._put(number, split)
+
+    def _wanted(self) -> dict[int, Counter[str]]:
+        """For sets that no task needs: how often the tasks of each split judge them."""
+        found: dict[int, Counter[str]] = defaultdict(Counter)
+        homes = {id_: self._placed[number] for id_, number in self._set_of.items() if number in self._placed}
+        for task in self._benchmark.tasks:
+            truth = self._benchmark.truth.get(task)
+            home = _home_of(self._benchmark, task, homes, self._names)
+            for id_ in truth.grades if isinstance(truth, Relevance) else ():
+                if id_ in self._set_of and home is not None:
+                    found[self._set_of[id_]][home] += 1
+        return found
+
+    def _best(self, votes: Counter[str], size: int) -> str:
+        """The split that is asked for most and has room; else the one with most room for its size."""
+        fitting = [name for name in self._names if self._room[name] >= size / 2]
+        asked = [name for name, _ in votes.most_common() if name in fitting]
+        if asked:
+            return asked[0]
+        return max(fitting or self._names, key=lambda name: self._room[name] / self._target[name])
+
+    def _put(self, number: int, split: str) -> None:
+        self._placed[number] = split
+        self._room[split] -= len(self._sets[number])
+
+
+def relevant_to(benchmark: Benchmark, task: str) -> tuple[str, ...]:
+    """What a task needs: the pictures that it shows, and those that are relevant to it."""
+    shown = [ref.id for ref in benchmark.tasks[task].pictures]
+    match benchmark.truth.get(task):
+        case Relevance(grades):
+            return (*shown, *(picture for picture, grade in grades.items() if grade > 0))
+        case PictureSet(pictures):
+            return (*shown, *pictures)
+        case _:
+            return tuple(shown)
+
+
+def _home_of(benchmark: Benchmark, task: str, homes: Mapping[str, str], names: Sequence[str]) -> str | None:
+    """Where most of what a task needs is; where two tie, the earlier split."""
+    votes = Counter(homes[id_] for id_ in relevant_to(benchmark, task) if id_ in homes)
+    return max(names, key=lambda name: votes[name]) if votes else None
+
+
+def _too_few(sets: Sequence[tuple[str, ...]], benchmark: Benchmark, together: Collection[GroupKind]) -> UserError:
+    largest = max(map(len, sets))
+    kinds = ", ".join(kind for kind in TOGETHER if kind in together and benchmark.corpus.groups_of(kind))
+    return UserError(
+        f"{len(benchmark.corpus.pictures):,} pictures make {len(sets):,} sets that belong together ({largest:,} in the "
+        "largest): too few to divide.",
+        f"they are kept together by {kinds or 'looking the same'}; say which ties count, such as --together duplicate",
+    )

@@ -1,0 +1,198 @@
+"""The stage `judge`: planned and worded queries → pools → verdicts of those who see the pictures → labels.
+
+Read on in `judge_pool`, `judge_requests` (or `judge_photos`), `judge_verdicts` and `judge_labels`, in this order.
+"""
+
+from __future__ import annotations
+
+import math
+import time
+from collections import Counter
+from collections.abc import Iterator, Sequence
+from contextlib import suppress
+from dataclasses import dataclass, replace
+
+from sightline.authoring import judge_photos
+from sightline.authoring import project as files
+from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
+from sightline.authoring.judge_pool import JudgeWork, check_retrievers, make_pool
+from sightline.authoring.judge_requests import (
+    STAGE,
+    GroupVerdicts,
+    JudgeGroup,
+    JudgeJob,
+    JudgeQuestions,
+    batch_requests,
+)
+from sightline.authoring.judge_verdicts import VerdictStore
+from sightline.authoring.project import Project
+from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
+from sightline.calls.ask_many import ask_many, price_many
+from sightline.calls.plan import CostPlan, StagePlan
+from sightline.calls.session import CallOptions, Session
+from sightline.english import counted
+from sightline.errors import StoppedError, UserError
+from sightline.models.protocols import Embedder
+from sightline.types import Failure
+
+_GOOD_ALPHA = 0.667
+_GOOD_COVERAGE = 0.8
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeStage:
+    """Deepens the pools, has every picture of them judged by every judge, and writes what follows from it."""
+
+    judges: tuple[str, ...] = ()
+    "Who judges; `judge.panel` of the configuration, else `judge.model`, else `builtin/photos`, when empty."
+    batch: BatchOptions | None = None
+    engine: str = "local"
+    embedder: str | Embedder | None = None
+    "Who searches by vectors, to deepen the pools; the configured one when not given."
+    name: str = STAGE
+    reads: tuple[str, ...] = (files.PLAN, files.QUERIES, files.IMAGES, files.ANNOTATIONS)
+    writes: tuple[str, ...] = (files.POOL, files.VERDICTS, files.JUDGMENTS, files.SET_ASIDE, files.JUDGING)
+
+    def run(self, project: Project, asking: CallOptions) -> StageResult:
+        """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
+        started = time.monotonic()
+        work = JudgeWork.read(project)
+        panel = self.panel(project)
+        if asking.plan:
+            return StageResult(self.name, price=self._price(work, panel, asking), warnings=tuple(work.warnings))
+        work.deepen(asking, self.embedder)
+        store = VerdictStore(project)
+        docket = JudgingRun(work, store, panel)
+        stopped: StoppedError | None = None
+        try:
+            with store:
+                self._judge(docket, asking)
+        except StoppedError as error:
+            stopped = error
+        figures = docket.finish()
+        if stopped is not None:
+            raise StoppedError(
+                f"{stopped.message} {figures.queries:,} queries are judged in full, into "
+                f"{project.path(files.JUDGMENTS)}; every verdict is kept.",
+                stopped.fix,
+            )
+        _refuse_nothing(figures, project)
+        return StageResult(
+            self.name,
+            (*(project.path(name) for name in self.writes), store.failed_path),
+            docket.counts(figures),
+            dict(figures.failures),
+            (*work.warnings, *store.warnings, *_warnings(figures)),
+            figures.usd,
+            time.monotonic() - started,
+        )
+
+    def panel(self, project: Project) -> tuple[JudgeQuestions, ...]:
+        """Who judges, and what each is asked."""
+        settings = project.config.judge
+        names = self.judges or settings.panel or (settings.model or judge_photos.NAME,)
+        if judge_photos.NAME in names:
+            require_local_engine(judge_photos.NAME, self.batch, self.engine)
+        return tuple(JudgeQuestions(name, project.config) for name in dict.fromkeys(names))
+
+    def _judge(self, docket: JudgingRun, asking: CallOptions) -> None:
+        project = docket.work.project
+        todo = [(questions, docket.groups(questions, fresh=asking.fresh)) for questions in docket.panel]
+        todo = [(questions, groups) for questions, groups in todo if groups]
+        if self.batch is not None:
+            # All are submitted before the first is waited for.
+            with suppress(StoppedError):
+                self._batches(todo, project, asking, replace(self.batch, wait=False))
+            self._batches(todo, project, asking, self.batch)
+        for questions, groups in todo:
+            for group, judged in self._answers(groups, questions, project, asking):
+                docket.take(group, judged)
+
+    def _batches(
+        self,
+        todo: Sequence[tuple[JudgeQuestions, list[JudgeGroup]]],
+        project: Project,
+        asking: CallOptions,
+        wish: BatchOptions,
+    ) -> None:
+        stopped: StoppedError | None = None
+        for questions, groups in todo:
+            try:
+                batch_first(
+                    batch_requests(groups, questions), questions.model, STAGE, questions.settings, project, asking, wish
+                )
+            except StoppedError as error:
+                stopped = error
+        if stopped is not None:
+            raise stopped
+
+    def _answers(
+        self, groups: Sequence[JudgeGroup], questions: JudgeQuestions, project: Project, asking: CallOptions
+    ) -> Iterator[tuple[JudgeGroup, GroupVerdicts | Failure]]:
+        if questions.model == judge_photos.NAME:
+            return judge_photos.judge_by_photos(groups, questions, project, asking)
+        session = Session(project.workspace, questions.config, asking, self.engine)
+        return ask_many(groups, JudgeJob(questions), session)
+
+    def _price(self, work: JudgeWork, panel: Sequence[JudgeQuestions], asking: CallOptions) -> CostPlan:
+        """From the planned pools, as if everything that the searches find were new."""
+        project = work.project
+        settings = project.config.judge
+        more = len(check_retrievers(settings)) * settings.depth + settings.outside
+        pools = [make_pool(query, {}, {}, project.config) for query in work.planned]
+        stages: list[StagePlan] = []
+        for questions in panel:
+            docket = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
+            groups = docket.groups(questions, fresh=asking.fresh)
+            if questions.model == judge_photos.NAME or not groups:
+                stages += free_plan(STAGE, questions.model).stages
+                continue
+            requests = (request for _, request in batch_requests(groups, questions)())
+            session = Session(project.workspace, project.config, asking)
+            stage = price_many(requests, questions.model, STAGE, session)
+            stages.append(_scaled(stage, 1 + math.ceil(len(pools) * more / settings.together) / len(groups)))
+        return CostPlan(tuple(stages))
+
+
+def _scaled(stage: StagePlan, factor: float) -> StagePlan:
+    """The same for so many times as many calls."""
+    return replace(
+        stage,
+        calls=round(stage.calls * factor),
+        input=stage.input.times(factor),
+        output=stage.output.times(factor),
+        usd=None if stage.usd is None else stage.usd.times(factor),
+        batch_usd=None if stage.batch_usd is None else stage.batch_usd * factor,
+        most_usd=None if stage.most_usd is None else stage.most_usd * factor,
+        most_batch_usd=None if stage.most_batch_usd is None else stage.most_batch_usd * factor,
+    )
+
+
+def _warnings(figures: JudgingFigures) -> Iterator[str]:
+    if figures.weak:
+        yield judge_photos.WEAK
+    reasons = Counter(item.reason for item in figures.set_aside)
+    if reasons:
+        said = ", ".join(f"{count:,} {reason}" for reason, count in reasons.most_common())
+        aside = counted(len(figures.set_aside), "query is", "queries are")
+        yield f"{aside} set aside ({said}); set_aside.jsonl says which and why"
+    alpha = figures.agreement.alpha
+    if alpha.value is not None and alpha.value < _GOOD_ALPHA:
+        yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {_GOOD_ALPHA} is weak"
+    found = figures.missed.coverage
+    if found is not None and found.low < _GOOD_COVERAGE:
+        yield (
+            f"the pools may miss relevant pictures: an estimated {found.value:.0%} of them are found "
+            f"(95 % interval {found.low:.0%} to {found.high:.0%}); raise judge.depth or judge.outside to know better"
+        )
+
+
+def _refuse_nothing(figures: JudgingFigures, project: Project) -> None:
+    if figures.queries:
+        return
+    reasons = Counter(item.reason for item in figures.set_aside).most_common()
+    said = ", ".join(f"{count:,} {reason}" for reason, count in (*reasons, *figures.failures.items()))
+    raise UserError(
+        f"no query is left: all {len(figures.set_aside):,} were set aside ({said}). Every verdict is kept.",
+        f"see {project.path(files.SET_ASIDE)}; another judge, or other words for the queries, may help",
+    )

@@ -1,0 +1,233 @@
+"""How far each judge can be trusted: by what people found of the same pictures, and by whether it drifts.
+
+Drift is by where a picture stands in a call, and by when it was judged.
+"""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from itertools import pairwise
+
+import numpy as np
+
+from sightline.authoring.judge_verdicts import JudgeVerdict, by_pair, label_of
+from sightline.authoring.label_quality import stratified
+from sightline.authoring.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
+from sightline.metrics.statistics import estimate
+from sightline.types import Benchmark, Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeRates:
+    """A judge against people: how often they agree, how much of what it finds they find, and the other way round.
+
+    `precision`: of the pictures that it calls relevant, those that people do. `recall`: of the judged pictures that
+    people find relevant, those that it does. With `n` 0 there was nothing to measure by.
+    """
+
+    agreement: Estimate
+    precision: Estimate
+    recall: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeQuality:
+    """One judge: `rates` weighted back to all that it judged, by tier, and what each of its grades is worth.
+
+    `by_grade` is the judge's calibration: of the pictures to which it gave the grade, the share that people find
+    relevant.
+    """
+
+    judge: str
+    judged: int
+    checked: int
+    rates: JudgeRates
+    by_tier: Mapping[str, JudgeRates]
+    by_grade: Mapping[str, Estimate]
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeGrades:
+    """What one judge said: grade and tier of each pair, and how many pairs each tier has, in all and by grade."""
+
+    grades: Mapping[Pair, int]
+    tier_of: Mapping[Pair, str]
+    sizes: Mapping[str, int]
+    by_grade: Mapping[int, Mapping[str, int]]
+
+
+def said_by_judges(benchmark: Benchmark, labels: BenchmarkLabels) -> dict[str, JudgeGrades]:
+    """By judge; no review changes it."""
+    grades: dict[str, dict[Pair, int]] = defaultdict(dict)
+    for one in benchmark.judgments:
+        if (one.task, one.picture) in labels.stratum:
+            grades[one.judge][one.task, one.picture] = one.grade
+    return {judge: _said(held, labels.stratum) for judge, held in sorted(grades.items())}
+
+
+def _said(grades: Mapping[Pair, int], stratum: Mapping[Pair, str]) -> JudgeGrades:
+    tier_of = {pair: stratum[pair] for pair in grades}
+    by_grade: dict[int, Counter[str]] = defaultdict(Counter)
+    for pair, grade in grades.items():
+        by_grade[grade][tier_of[pair]] += 1
+    return JudgeGrades(grades, tier_of, Counter(tier_of.values()), by_grade)
+
+
+def judge_quality(
+    benchmark: Benchmark,
+    *,
+    labels: BenchmarkLabels | None = None,
+    said: Mapping[str, JudgeGrades] | None = None,
+    seed: int = 0,
+) -> tuple[JudgeQuality, ...]:
+    """Every judge of whose judgments people have checked some; `labels` and `said` where they are known already."""
+    labels = labels or labels_of(benchmark)
+    votes = votes_of(standing(benchmark.reviews), benchmark, labels.now)
+    found = {pair: is_so for pair, given in votes.items() if (is_so := settled(given, 1)) is not None}
+    if not found:
+        return ()
+    judges = said_by_judges(benchmark, labels) if said is None else said
+    return tuple(
+        _measured(judge, held, checked, seed)
+        for judge, held in judges.items()
+        if (checked := {pair: is_so for pair, is_so in found.items() if pair in held.grades})
+    )
+
+
+def _measured(judge: str, said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeQuality:
+    tiers: dict[str, dict[Pair, bool]] = defaultdict(dict)
+    for pair, is_so in found.items():
+        tiers[said.tier_of[pair]][pair] = is_so
+    return JudgeQuality(
+        judge,
+        len(said.grades),
+        len(found),
+        _rates(said, found, seed),
+        {tier: _rates(said, held, seed) for tier, held in sorted(tiers.items())},
+        {
+            str(grade): stratified(
+                {pair: is_so for pair, is_so in found.items() if said.grades[pair] == grade},
+                said.tier_of,
+                seed=seed,
+                sizes=sizes,
+            )
+            for grade, sizes in sorted(said.by_grade.items())
+        },
+    )
+
+
+def _rates(said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeRates:
+    says = {pair: said.grades[pair] > 0 for pair in found}
+    agree = {pair: says[pair] == is_so for pair, is_so in found.items()}
+    found_by_judge, found_by_people = ({pair for pair, is_so in each.items() if is_so} for each in (says, found))
+    return JudgeRates(
+        stratified(agree, said.tier_of, seed=seed, sizes=said.sizes),
+        stratified(found, said.tier_of, seed=seed, sizes=said.sizes, among=found_by_judge),
+        stratified(says, said.tier_of, seed=seed, sizes=said.sizes, among=found_by_people),
+    )
+
+
+_PARTS = 4
+_FEWEST = 20
+"""With fewer verdicts than this nothing can be said."""
+_FEWEST_QUERIES = 8
+_PERMUTATIONS = 5000
+_SIGNIFICANT = 0.01
+_ROUNDING = 1e-12
+
+
+@dataclass(frozen=True, slots=True)
+class Drift:
+    """Of one judge. `position`: share of relevant in the later half of a call less that in the earlier, over queries.
+
+    The order of pictures is drawn by lot, so it should be about zero. `agreement`: how often the judge agrees with the
+    panel's label, in four parts of the time that it judged; `relevant`: how often it said relevant in each. `p` tells
+    whether queries that were judged in the later half differ, in agreement or where nobody else judged in what was
+    said, from the others (permutation test over queries). None and empty where there is too little to go by.
+    """
+
+    judge: str
+    verdicts: int
+    position: Estimate | None = None
+    agreement: tuple[Estimate, ...] = ()
+    relevant: tuple[Estimate, ...] = ()
+    p: float | None = None
+
+    @property
+    def depends_on_position(self) -> bool:
+        """Zero is outside the interval of the difference."""
+        return self.position is not None and not self.position.low <= 0 <= self.position.high
+
+    @property
+    def changes(self) -> bool:
+        """The two halves differ by more than chance would make them."""
+        return self.p is not None and self.p < _SIGNIFICANT
+
+
+def find_drift(verdicts: Sequence[JudgeVerdict], seed: int = 0) -> tuple[Drift, ...]:
+    """For each judge of a panel."""
+    labels = {pair: label_of(said).is_relevant for pair, said in by_pair(verdicts).items()}
+    by_judge: dict[str, list[JudgeVerdict]] = defaultdict(list)
+    for verdict in verdicts:
+        by_judge[verdict.judge].append(verdict)
+    return tuple(_drift(judge, said, labels if len(by_judge) > 1 else None, seed) for judge, said in by_judge.items())
+
+
+def _drift(judge: str, said: Sequence[JudgeVerdict], labels: Mapping[tuple[str, str], bool] | None, seed: int) -> Drift:
+    timed = sorted((verdict for verdict in said if verdict.at is not None), key=lambda verdict: verdict.at or 0.0)
+    timed = timed if len(timed) >= _FEWEST else []
+    relevant = [float(verdict.grade > 0) for verdict in timed]
+    agree = relevant
+    if labels is not None:
+        agree = [float((verdict.grade > 0) == labels[verdict.task, verdict.picture]) for verdict in timed]
+    tasks = [verdict.task for verdict in timed]
+    return Drift(
+        judge,
+        len(said),
+        _position(said, seed),
+        () if labels is None else _over_time(tasks, agree, seed),
+        _over_time(tasks, relevant, seed),
+        _halves_differ(tasks, agree, seed),
+    )
+
+
+def _position(said: Sequence[JudgeVerdict], seed: int) -> Estimate | None:
+    halves: dict[str, tuple[list[float], list[float]]] = defaultdict(lambda: ([], []))
+    for verdict in said:
+        if verdict.place is None or verdict.shown is None or verdict.shown < 2:
+            continue
+        where = (verdict.place - 1) / (verdict.shown - 1)
+        if where != 0.5:
+            halves[verdict.task][where > 0.5].append(float(verdict.grade > 0))
+    differences = [_mean(late) - _mean(early) for early, late in halves.values() if early and late]
+    return estimate(differences, proportion=False, seed=seed) if len(differences) > 1 else None
+
+
+def _mean(values: Sequence[float]) -> float:
+    return sum(values) / len(values)
+
+
+def _over_time(tasks: Sequence[str], values: Sequence[float], seed: int) -> tuple[Estimate, ...]:
+    """In parts of equal size, by time; whole queries are what is resampled."""
+    cuts = [part * len(tasks) // _PARTS for part in range(_PARTS + 1)] if tasks else []
+    return tuple(
+        estimate(values[start:end], clusters=tasks[start:end], proportion=True, seed=seed)
+        for start, end in pairwise(cuts)
+    )
+
+
+def _halves_differ(tasks: Sequence[str], values: Sequence[float], seed: int) -> float | None:
+    """Two-sided p of the difference between queries that were judged earlier and later, each query counting once."""
+    by_task: dict[str, list[float]] = defaultdict(list)
+    for task, value in zip(tasks, values, strict=True):
+        by_task[task].append(value)
+    means = np.array([_mean(one) for one in by_task.values()])
+    if len(means) < _FEWEST_QUERIES:
+        return None
+    half = len(means) // 2
+    shuffled = np.random.default_rng(seed).permuted(np.tile(means, (_PERMUTATIONS, 1)), axis=1)
+    drawn = np.abs(shuffled[:, half:].mean(axis=1) - shuffled[:, :half].mean(axis=1))
+    seen = abs(float(means[half:].mean() - means[:half].mean()))
+    return float((1 + np.count_nonzero(drawn >= seen - _ROUNDING)) / (1 + _PERMUTATIONS))

@@ -1,0 +1,287 @@
+"""Verdicts on disk while they are made; one label from several judges, and how far the judges agree."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, fields, replace
+from itertools import combinations
+from pathlib import Path
+from types import TracebackType
+from typing import Any, Self
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.authoring import project as files
+from sightline.authoring.project import Project
+from sightline.authoring.project_files import MEND
+from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_jsonl
+from sightline.metrics.agreement import AgreementMeasure, cohen_kappa, krippendorff_alpha, percent_agreement
+from sightline.runs.append_only_file import AppendOnlyFile
+from sightline.types import Failure, Judgment
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeVerdict:
+    """What one judge said of one picture: where it stood among how many, when, and under which questions (`key`).
+
+    `counts` is False for one that the labels were not made from: of a former panel, pool or wording.
+    """
+
+    task: str
+    picture: str
+    judge: str
+    grade: int
+    confidence: float | None = None
+    reason: str | None = None
+    place: int | None = None
+    shown: int | None = None
+    at: float | None = None
+    key: str = ""
+    counts: bool = True
+
+    def to_judgment(self) -> Judgment:
+        """As a benchmark keeps it."""
+        return Judgment(self.task, self.picture, self.judge, self.grade, self.confidence, self.reason)
+
+
+_NAMES = frozenset(field.name for field in fields(JudgeVerdict))
+_TEXTS = ("task", "picture", "judge")
+_OPTIONAL: dict[str, tuple[type, ...]] = {
+    "reason": (str,),
+    "place": (int,),
+    "shown": (int,),
+    "confidence": (int, float),
+    "at": (int, float),
+}
+
+
+def read_verdict(row: object) -> JudgeVerdict:
+    """One row; raises `ValueError` with what was expected."""
+    if not isinstance(row, dict):
+        raise ValueError("expected one JSON object")
+    for name in _TEXTS:
+        if not isinstance(row.get(name), str) or not row[name]:
+            raise ValueError(f'expected text in "{name}"')
+    grade = row.get("grade")
+    if not isinstance(grade, int) or isinstance(grade, bool) or grade < 0:
+        raise ValueError(f'expected a grade of 0 or more in "grade", got {grade!r}')
+    for name, kind in _OPTIONAL.items():
+        value = row.get(name)
+        if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
+            raise ValueError(f'"{name}" is {value!r}')
+    return JudgeVerdict(**{name: value for name, value in row.items() if name in _NAMES})
+
+
+def read_verdicts(path: Path) -> tuple[list[JudgeVerdict], list[str]]:
+    """The verdicts of a file in their order, and a warning for a last line that is cut off."""
+    found, warnings = [], []
+    for number, line in read_lines(path):
+        try:
+            found.append(read_verdict(parse_line(path, number, line)))
+        except CutOffError:
+            warnings.append(f"{path}, line {number}: cut off by a run that was stopped; it is judged again")
+        except LineError as error:
+            raise LineError(path, number, error.reason, MEND) from None
+        except ValueError as error:
+            raise LineError(path, number, str(error), MEND) from None
+    return found, warnings
+
+
+class VerdictStore:
+    """Takes verdicts group by group, each on disk before the next; the files are whole when the block ends.
+
+    Killed in between, the lines of the unfinished run are found by the next one. Verdicts that are no longer asked for
+    (another panel, another pool) stay in the file: they were paid for.
+    """
+
+    def __init__(self, project: Project) -> None:
+        self.path = project.prepare(files.VERDICTS)
+        self.failed_path, self._partial = project.failed(files.VERDICTS), project.partial(files.VERDICTS)
+        self.warnings: list[str] = []
+        self._found: dict[tuple[str, str, str], JudgeVerdict] = {}
+        for path in (self.path, self._partial):
+            if path.is_file():
+                verdicts, said = read_verdicts(path)
+                self.warnings += said
+                self._add(verdicts)
+        self._failures: dict[tuple[str, str, str], Failure] = {}
+        self._file: AppendOnlyFile | None = None
+
+    def get(self, task: str, picture: str, judge: str, key: str) -> JudgeVerdict | None:
+        """The verdict, if it holds: the same questions about the same words and bytes, or written by hand."""
+        known = self._found.get((task, picture, judge))
+        return known if known is not None and known.key in (key, "") else None
+
+    def failures(self) -> Iterator[Failure]:
+        """One for each picture that a judge gave no verdict on in this run."""
+        return iter(self._failures.values())
+
+    def __enter__(self) -> Self:
+        self._file = AppendOnlyFile(self._partial)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        self._write()
+        write_jsonl(self.failed_path, (_failed(*who, what) for who, what in self._failures.items()))
+        self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+    def add(self, verdicts: Iterable[JudgeVerdict]) -> None:
+        """New verdicts."""
+        assert self._file is not None
+        new = list(verdicts)
+        self._file.append(b"".join(dump(asdict(verdict)) for verdict in new))
+        self._add(new)
+
+    def mark(self, counted: Iterable[JudgeVerdict]) -> None:
+        """Write down which verdicts the labels were made from."""
+        used = {_who(verdict) for verdict in counted}
+        self._found = {who: replace(verdict, counts=who in used) for who, verdict in self._found.items()}
+        self._write()
+
+    def fail(self, task: str, judge: str, picture: str, failure: Failure) -> None:
+        """No verdict, and why."""
+        self._failures[task, picture, judge] = failure
+
+    def _add(self, verdicts: Iterable[JudgeVerdict]) -> None:
+        for verdict in verdicts:
+            self._found.pop(_who(verdict), None)  # The order of the file is that of the judging.
+            self._found[_who(verdict)] = verdict
+
+    def _write(self) -> None:
+        write_jsonl(self.path, (asdict(verdict) for verdict in self._found.values()))
+
+
+def _who(verdict: JudgeVerdict) -> tuple[str, str, str]:
+    return verdict.task, verdict.picture, verdict.judge
+
+
+def _failed(task: str, picture: str, judge: str, failure: Failure) -> dict[str, Any]:
+    return {"task": task, "picture": picture, "judge": judge, "kind": failure.kind, "error": failure.message}
+
+
+Pair = tuple[str, str]
+_RESAMPLES = 2000
+_LEVEL = 0.95
+
+
+@dataclass(frozen=True, slots=True)
+class Label:
+    """What counts of all that was said of one picture; `confidence` is the mean of those who gave one."""
+
+    grade: int
+    confidence: float | None
+    judges: int
+
+    @property
+    def is_relevant(self) -> bool:
+        return self.grade > 0
+
+
+def label_of(verdicts: Sequence[JudgeVerdict]) -> Label:
+    """The median of the grades; between two of them the lower, so that a tie is never called relevant."""
+    grades = sorted(verdict.grade for verdict in verdicts)
+    sure = [verdict.confidence for verdict in verdicts if verdict.confidence is not None]
+    confidence = round(sum(sure) / len(sure), 3) if sure else None
+    return Label(grades[(len(grades) - 1) // 2], confidence, len({verdict.judge for verdict in verdicts}))
+
+
+def by_pair(verdicts: Iterable[JudgeVerdict]) -> dict[Pair, list[JudgeVerdict]]:
+    """Verdicts by query and picture."""
+    found: dict[Pair, list[JudgeVerdict]] = defaultdict(list)
+    for verdict in verdicts:
+        found[verdict.task, verdict.picture].append(verdict)
+    return dict(found)
+
+
+@dataclass(frozen=True, slots=True)
+class JudgeAgreement:
+    """How far the judges of a panel agree, over `items` that two or more of them judged.
+
+    `alpha` is Krippendorff's, with squared distances between grades, and an interval by resampling queries; `pairs`
+    holds percent agreement and Cohen's κ (quadratic weights) of each two judges.
+    """
+
+    judges: tuple[str, ...]
+    items: int
+    alpha: AgreementMeasure
+    pairs: Mapping[tuple[str, str], tuple[float | None, float | None]]
+    relevant: Mapping[str, float]
+    "The share of pictures that each judge calls relevant."
+    level: float = _LEVEL
+
+
+def agreement(verdicts: Sequence[JudgeVerdict], *, seed: int = 0) -> JudgeAgreement:
+    """Of all verdicts of a panel; of one judge alone, only how often it says relevant."""
+    judges = tuple(dict.fromkeys(verdict.judge for verdict in verdicts))
+    pairs = list(dict.fromkeys((verdict.task, verdict.picture) for verdict in verdicts))
+    column = {pair: at for at, pair in enumerate(pairs)}
+    ratings: dict[str, list[int | None]] = {judge: [None] * len(pairs) for judge in judges}
+    for verdict in verdicts:
+        ratings[verdict.judge][column[verdict.task, verdict.picture]] = verdict.grade
+    rows = list(ratings.values())
+    said = Counter(verdict.judge for verdict in verdicts)
+    relevant = Counter(verdict.judge for verdict in verdicts if verdict.grade > 0)
+    return JudgeAgreement(
+        judges,
+        sum(sum(row[at] is not None for row in rows) > 1 for at in range(len(pairs))),
+        _alpha(rows, [task for task, _ in pairs], seed),
+        {
+            (one, other): (
+                percent_agreement(ratings[one], ratings[other]),
+                cohen_kappa(ratings[one], ratings[other], "quadratic"),
+            )
+            for one, other in combinations(judges, 2)
+        },
+        {judge: relevant[judge] / said[judge] for judge in judges},
+    )
+
+
+def _alpha(rows: Sequence[Sequence[int | None]], tasks: Sequence[str], seed: int) -> AgreementMeasure:
+    value = krippendorff_alpha(rows, "interval") if len(rows) > 1 else None
+    if value is None:
+        return AgreementMeasure(None)
+    tables = coincidences(rows, tasks)
+    rng = np.random.default_rng(seed)
+    if len(tables) < 2:
+        return AgreementMeasure(value)
+    picks = rng.integers(len(tables), size=(_RESAMPLES, len(tables)))
+    drawn = np.stack([np.bincount(pick, minlength=len(tables)) for pick in picks])
+    found = alphas(np.einsum("rt,tcd->rcd", drawn.astype(np.float64), tables))
+    defined = found[np.isfinite(found)]
+    if len(defined) <= _RESAMPLES // 2:
+        return AgreementMeasure(value)
+    low, high = np.quantile(defined, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return AgreementMeasure(value, float(low), float(high))
+
+
+def coincidences(rows: Sequence[Sequence[int | None]], tasks: Sequence[str]) -> NDArray[np.float64]:
+    """For each task the table of grades that its pictures' judges pair, each picture weighing as its ratings."""
+    table = np.array([[-1 if grade is None else grade for grade in row] for row in rows])
+    counts = np.stack([(table == grade).sum(axis=0) for grade in range(int(table.max()) + 1)], axis=1).astype(float)
+    several = counts.sum(axis=1) > 1
+    weights = np.divide(1.0, counts.sum(axis=1) - 1, out=np.zeros(len(counts)), where=several)
+    found = np.einsum("ic,id,i->icd", counts, counts, weights)
+    diagonal = np.arange(counts.shape[1])
+    found[:, diagonal, diagonal] -= counts * weights[:, None]
+    _, at = np.unique(np.array(tasks), return_inverse=True)
+    summed = np.zeros((int(at.max()) + 1, *found.shape[1:]))
+    np.add.at(summed, at, found)
+    return summed
+
+
+def alphas(tables: NDArray[np.float64]) -> NDArray[np.float64]:
+    """α = 1 − D_o / D_e of each table of coincidences, with squared distances; NaN where only one grade occurs."""
+    grades = np.arange(tables.shape[1])
+    apart = np.subtract.outer(grades, grades).astype(np.float64) ** 2
+    margins = tables.sum(axis=1)
+    total = margins.sum(axis=1)
+    observed = (tables * apart).sum(axis=(1, 2))
+    expected = np.einsum("rc,rd,cd->r", margins, margins, apart)
+    with np.errstate(divide="ignore", invalid="ignore"):
+        return np.where(expected > 0, 1 - observed * (total - 1) / expected, np.nan)

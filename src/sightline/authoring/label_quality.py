@@ -1,0 +1,304 @@
+"""How many labels are right, from those that people checked: weighted back to all labels, tier by tier."""
+
+from __future__ import annotations
+
+from collections import Counter, defaultdict
+from collections.abc import Collection, Container, Iterable, Mapping
+from dataclasses import dataclass, field, replace
+
+import numpy as np
+
+from sightline.authoring.review_decisions import (
+    ANSWER,
+    OPTION,
+    WHOLE,
+    BenchmarkLabels,
+    Pair,
+    Votes,
+    decision_of,
+    is_about_the_label,
+    is_note,
+    labels_of,
+    settled,
+    standing,
+    votes_of,
+)
+from sightline.metrics.agreement import krippendorff_alpha
+from sightline.metrics.statistics import estimate, wilson
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
+
+_RESAMPLES = 2000
+_LEVEL = 0.95
+NOTHING = Estimate(0.0, 0.0, 1.0, 0, 0, None, _LEVEL, "none")
+"""Of nothing that was checked."""
+
+
+def as_mended(
+    before: Mapping[Pair, bool],
+    now: Mapping[Pair, bool],
+    tier_of: Mapping[Pair, str],
+    sizes: Mapping[str, int],
+    *,
+    seed: int = 0,
+) -> Estimate:
+    """The share of all labels that is right now: checked ones as they are, the rest by how right they were when made.
+
+    Labels that people have mended are right, but say nothing of those that nobody looked at: these are as good as the
+    checked ones were `before`. Without any change this is `stratified`.
+    `sizes` are how many labels each tier has, checked or not.
+    """
+    if before == now:
+        return stratified(now, tier_of, seed=seed, sizes=sizes)
+    tiers = {tier_of[pair] for pair in before}
+    seen = Counter(tier_of[pair] for pair in now)
+    rest = Counter({tier: left for tier in tiers if (left := sizes.get(tier, 0) - seen[tier]) > 0})
+    whole = rest.total() + len(now)
+    guess = stratified(before, tier_of, seed=seed, sizes=rest) if rest else replace(NOTHING, high=0.0, method="all")
+    low, mean, high = (
+        (sum(now.values()) + rest.total() * share) / max(1, whole) for share in (guess.low, guess.mean, guess.high)
+    )
+    return Estimate(mean, low, high, len(now), 0, mean, _LEVEL, guess.method)
+
+
+def stratified(
+    right: Mapping[Pair, bool],
+    tier_of: Mapping[Pair, str],
+    *,
+    seed: int = 0,
+    sizes: Mapping[str, int] | None = None,
+    among: Container[Pair] | None = None,
+) -> Estimate:
+    """Σ over tiers of (the tier's share of all labels) × (the share of its checked labels that is right).
+
+    `sizes` are those of the tiers where they are not all labels of `tier_of`. With `among`, of these pairs alone, each
+    still with its tier's weight. Tiers of which nothing was checked are left out of the weights. The interval resamples
+    queries, and is no narrower than Wilson's for as many labels as the weights are worth, which stands
+    alone when all are right.
+    """
+    known = {pair: value for pair, value in right.items() if pair in tier_of}
+    sizes = Counter(tier_of.values()) if sizes is None else sizes
+    checked = Counter(tier_of[pair] for pair in known)
+    weight = {tier: sizes.get(tier, 0) / count for tier, count in checked.items()}
+    pairs = [pair for pair in known if weight[tier_of[pair]] > 0 and (among is None or pair in among)]
+    if not pairs:
+        return NOTHING
+    weights = np.array([weight[tier_of[pair]] for pair in pairs])
+    values = np.array([float(known[pair]) for pair in pairs])
+    mean = float(np.average(values, weights=weights))
+    worth = float(weights.sum() ** 2 / (weights**2).sum())
+    tasks, at = np.unique(np.array([task for task, _ in pairs], dtype=str), return_inverse=True)
+    low, high = wilson(mean, max(1.0, min(worth, _effective(at, values))), _LEVEL)
+    method = "wilson"
+    if len(tasks) > 1 and 0 < mean < 1:
+        lower, upper = _resampled(at, len(tasks), weights, values, seed)
+        low, high = min(low, lower), max(high, upper)
+        method = "cluster-bootstrap"
+    return Estimate(mean, low, high, len(pairs), 0, mean, _LEVEL, method)
+
+
+def _effective(at: np.typing.NDArray[np.intp], values: np.typing.NDArray[np.float64]) -> float:
+    """Labels of one query that all come out the same say no more than a query each."""
+    return float(len(values) if 0 < values.mean() < 1 else len(np.unique(at)))
+
+
+def _resampled(
+    at: np.typing.NDArray[np.intp],
+    tasks: int,
+    weights: np.typing.NDArray[np.float64],
+    values: np.typing.NDArray[np.float64],
+    seed: int,
+) -> tuple[float, float]:
+    sums = np.bincount(at, weights * values, minlength=tasks)
+    sizes = np.bincount(at, weights, minlength=tasks)
+    drawn = np.random.default_rng(seed).integers(tasks, size=(_RESAMPLES, tasks))
+    means = sums[drawn].sum(axis=1) / sizes[drawn].sum(axis=1)
+    low, high = np.quantile(means, [(1 - _LEVEL) / 2, (1 + _LEVEL) / 2])
+    return float(low), float(high)
+
+
+@dataclass(frozen=True, slots=True)
+class LabelQuality:
+    """The share of labels that people find right.
+
+    `right` is weighted by how many labels each tier has in all, so that it holds for the benchmark and not only for
+    what was checked. `relevant` and `not_relevant` are the same for the two kinds of label, and `truly_relevant` is
+    the share of all labels whose picture people find relevant. `people_alpha` is how far people agree with each other,
+    where several checked the same; `disputed` labels, on which as many say yes as say no, count as not checked.
+    `in_sight` counts decisions about a label that was seen. `unread` decisions are in words that are not known.
+    """
+
+    checked: int
+    labels: int
+    people: int
+    right: Estimate
+    by_tier: Mapping[str, Estimate]
+    relevant: Estimate
+    not_relevant: Estimate
+    truly_relevant: Estimate
+    people_alpha: float | None = None
+    disputed: int = 0
+    in_sight: int = 0
+    wrong: tuple[Pair, ...] = ()
+    unread: Mapping[str, int] = field(default_factory=dict)
+
+
+@dataclass(frozen=True, slots=True)
+class QueryReviews:
+    """What people decided about queries as a whole; `kept` is the share of those decided on that they accept."""
+
+    queries: int
+    accepted: int
+    rejected: int
+    disputed: int
+    waiting: int
+    kept: Estimate
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedLabels:
+    """All that people say of a benchmark, each kind of truth counted as what it is.
+
+    `labels` are graded pictures of rank tasks; `sets` the pictures in and beside the sets of select tasks, `exact` how
+    many of these sets are right as a whole; `answers` the answers, options and descriptions. None where nobody looked.
+    """
+
+    labels: LabelQuality | None = None
+    sets: LabelQuality | None = None
+    exact: Estimate | None = None
+    answers: LabelQuality | None = None
+    queries: QueryReviews | None = None
+
+    @property
+    def main(self) -> LabelQuality | None:
+        """The figure of a benchmark that has one kind of task; else the first that there is."""
+        return self.labels or self.sets or self.answers
+
+    def named(self) -> dict[str, LabelQuality]:
+        """Those that there are, by what was checked."""
+        each = {"labels": self.labels, "pictures of sets": self.sets, "answers": self.answers}
+        return {name: found for name, found in each.items() if found is not None}
+
+
+def check_labels(benchmark: Benchmark, *, labels: BenchmarkLabels | None = None, seed: int = 0) -> CheckedLabels:
+    """What the reviews of a benchmark say about each kind of its truth, and about its queries.
+
+    `labels` are those of the benchmark, where they are known already: no review changes them.
+    """
+    everything, reviews = labels or labels_of(benchmark), standing(benchmark.reviews)
+    votes = votes_of(reviews, benchmark, everything.now)
+    rank = {task for task, truth in benchmark.truth.items() if isinstance(truth, Relevance)}
+    select = {task for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)}
+
+    def of(tasks: Iterable[str]) -> LabelQuality | None:
+        kept = frozenset(tasks)
+        said = [review for review in reviews if review.task in kept]
+        return _quality(everything.of(kept), votes, said, seed)
+
+    return CheckedLabels(
+        of(rank),
+        of(select),
+        _exact(everything.of(select), votes, select, seed),
+        of(set(benchmark.truth) - rank - select),
+        _queries(select | {task for task, picture in votes if picture == WHOLE and task in rank}, votes, seed),
+    )
+
+
+def label_quality(benchmark: Benchmark, *, seed: int = 0) -> LabelQuality | None:
+    """The share of right labels of a benchmark's main kind of truth; None where nobody checked one."""
+    return check_labels(benchmark, seed=seed).main
+
+
+def _quality(labels: BenchmarkLabels, votes: Votes, said: Iterable[Review], seed: int) -> LabelQuality | None:
+    seen = {pair: given for pair, given in votes.items() if pair in labels.now}
+    found = {pair: is_so for pair, given in seen.items() if (is_so := settled(given, 1)) is not None}
+    about, unread = _wordings(said, labels.now)
+    if not found:
+        return None
+    before = {pair: is_so == (labels.before[pair] > 0) for pair, is_so in found.items() if pair in labels.before}
+    now = {pair: is_so == (labels.now[pair] > 0) for pair, is_so in found.items()}
+    sizes = Counter(labels.stratum.values())
+    of_relevant = Counter(labels.stratum[pair] for pair, grade in labels.now.items() if grade > 0)
+
+    def share(relevant: bool) -> Estimate:
+        return as_mended(
+            {pair: value for pair, value in before.items() if (labels.before[pair] > 0) == relevant},
+            {pair: value for pair, value in now.items() if (labels.now[pair] > 0) == relevant},
+            labels.stratum,
+            of_relevant if relevant else sizes - of_relevant,
+            seed=seed,
+        )
+
+    return LabelQuality(
+        checked=len(found),
+        labels=len(labels.now),
+        people=len({person for given in seen.values() for person in given}),
+        right=as_mended(before, now, labels.stratum, sizes, seed=seed),
+        by_tier=_by_tier(before, now, labels.stratum, sizes, seed),
+        relevant=share(True),
+        not_relevant=share(False),
+        truly_relevant=stratified(found, labels.stratum, seed=seed, sizes=sizes),
+        people_alpha=_between_people(seen),
+        disputed=len(seen) - len(found),
+        in_sight=about,
+        wrong=tuple(pair for pair, is_right in now.items() if not is_right),
+        unread=unread,
+    )
+
+
+def _exact(labels: BenchmarkLabels, votes: Votes, tasks: Iterable[str], seed: int) -> Estimate | None:
+    """How many sets are right as a whole, of those of which people have decided on every picture."""
+    members: dict[str, list[Pair]] = defaultdict(list)
+    for pair in {**labels.now, **{pair: 0 for pair in votes if pair[1] != WHOLE}}:
+        members[pair[0]].append(pair)
+    before, now = {}, {}
+    for task in tasks:
+        found = {pair: settled(votes.get(pair, {}), 1) for pair in members[task]}
+        if found and None not in found.values():
+            before[task, WHOLE] = all(bool(is_so) == (labels.before.get(pair, 0) > 0) for pair, is_so in found.items())
+            now[task, WHOLE] = all(bool(is_so) == (labels.now.get(pair, 0) > 0) for pair, is_so in found.items())
+    sets = {(task, WHOLE): "set" for task in tasks}
+    return as_mended(before, now, sets, {"set": len(sets)}, seed=seed) if now else None
+
+
+def _queries(tasks: Collection[str], votes: Votes, seed: int) -> QueryReviews | None:
+    """Accepted or rejected as a whole; of answers that is their label, so they are not counted here."""
+    whole = {task: given for (task, picture), given in votes.items() if picture == WHOLE and task in tasks}
+    if not whole:
+        return None
+    found = {task: settled(given, 1) for task, given in whole.items()}
+    decided = [float(is_so) for is_so in found.values() if is_so is not None]
+    kept = estimate(decided, proportion=True, seed=seed) if decided else NOTHING
+    accepted, rejected = int(sum(decided)), int(len(decided) - sum(decided))
+    return QueryReviews(len(tasks), accepted, rejected, len(found) - len(decided), len(tasks) - len(found), kept)
+
+
+def _wordings(said: Iterable[Review], labels: Mapping[Pair, int]) -> tuple[int, dict[str, int]]:
+    """How many decisions are about a label that was seen, and those in words that are not known."""
+    about, unread = 0, Counter[str]()
+    for review in said:
+        if (review.task, review.picture or WHOLE) not in labels or review.decision.startswith((OPTION, ANSWER)):
+            continue
+        about += is_about_the_label(review.decision)
+        if decision_of(review.decision, True) is None and not is_note(review.decision):
+            unread[review.decision] += 1
+    return about, dict(unread)
+
+
+def _by_tier(
+    before: Mapping[Pair, bool],
+    now: Mapping[Pair, bool],
+    tier_of: Mapping[Pair, str],
+    sizes: Mapping[str, int],
+    seed: int,
+) -> dict[str, Estimate]:
+    found: dict[str, Estimate] = {}
+    for tier in sorted({tier_of[pair] for pair in now}):
+        was, is_now = ({pair: each[pair] for pair in each if tier_of[pair] == tier} for each in (before, now))
+        found[tier] = as_mended(was, is_now, tier_of, {tier: sizes[tier]}, seed=seed)
+    return found
+
+
+def _between_people(said: Votes) -> float | None:
+    people = sorted({person for votes in said.values() for person in votes})
+    rows = [[votes.get(person) for votes in said.values()] for person in people]
+    return krippendorff_alpha(rows) if len(rows) > 1 else None

@@ -1,0 +1,241 @@
+"""All stages, or one, by one call: what `sightline make` does."""
+
+from __future__ import annotations
+
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import Any
+
+from sightline import benchmark as bench
+from sightline.authoring import project as files
+from sightline.authoring.annotate import AnnotateStage, TaxonomyStage, has_taxonomy
+from sightline.authoring.assemble import FOLDER, AssembleStage, check_bench
+from sightline.authoring.audit import AuditStage
+from sightline.authoring.cleanup import run_recorded
+from sightline.authoring.cost_estimate import estimate_costs
+from sightline.authoring.judge import JudgeStage
+from sightline.authoring.pictures import PicturesStage
+from sightline.authoring.plan import PlanStage, check_quotas
+from sightline.authoring.project import Project
+from sightline.authoring.project_loader import ProjectLoader
+from sightline.authoring.publish import PublishStage
+from sightline.authoring.query import QueryStage
+from sightline.authoring.review import ReviewStage
+from sightline.authoring.similarity import SimilarityStage
+from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
+from sightline.authoring.summary import SummaryStage
+from sightline.benchmark.files import HEADER
+from sightline.calls.plan import CostPlan
+from sightline.calls.session import CallOptions
+from sightline.config import Config
+from sightline.errors import UserError, nearest
+from sightline.io import PathLike
+from sightline.models.protocols import Embedder
+from sightline.types import Benchmark
+
+
+@dataclass(frozen=True, slots=True)
+class StageOptions:
+    """By whom and by what the stages are done, as far as the configuration does not say it."""
+
+    model: str | None = None
+    judges: tuple[str, ...] = ()
+    "The model judges when empty."
+    embedder: str | Embedder | None = None
+    vectors: Path | None = None
+    batch: BatchOptions | None = None
+    engine: str = "local"
+
+    @property
+    def panel(self) -> tuple[str, ...]:
+        return self.judges or (() if self.model is None else (self.model,))
+
+
+STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
+    "pictures": lambda folder, _: PicturesStage(folder),
+    "taxonomy": lambda _, by: TaxonomyStage(by.model),
+    "annotate": lambda _, by: AnnotateStage(by.model, by.batch, by.engine),
+    "plan": lambda _, by: PlanStage(by.vectors),
+    "query": lambda _, by: QueryStage(by.model, by.batch, by.engine),
+    "judge": lambda _, by: JudgeStage(by.panel, by.batch, by.engine, by.embedder),
+    "similarity": lambda _, by: SimilarityStage(by.embedder),
+    "similarity-retry": lambda _, by: SimilarityStage(by.embedder, retry=True, name="similarity-retry"),
+    "audit": lambda *_: AuditStage(),
+    "assemble": lambda *_: AssembleStage(),
+    "review": lambda *_: ReviewStage(),
+    "summary": lambda *_: SummaryStage(),
+    "publish": lambda *_: PublishStage(dry_run=True),
+}
+"""The stages that can be named; what is sent to the hub is sent by a `PublishStage` that says so."""
+_ALL = ("pictures", "annotate", "plan", "query", "judge", "similarity", "audit", "assemble")
+
+
+def all_stages(folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:
+    """From a folder to an audited benchmark and the page about it; what is published is a step of its own."""
+    return (*(STAGES[name](folder, by) for name in _ALL), SummaryStage(png=False))
+
+
+def one_stage(name: str, folder: Path | None, by: StageOptions) -> AuthoringStage:
+    """The stage of that name."""
+    if name not in STAGES:
+        near = nearest(name, STAGES)
+        hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(STAGES)}"
+        raise UserError(f'there is no stage "{name}".', hint)
+    return STAGES[name](folder, by)
+
+
+def check_settings(project: Project) -> None:
+    """Refuse settings that a later stage could not work by, before an earlier one has been paid for."""
+    config = project.config
+    check_bench(project)
+    check_quotas(config.plan)
+    if not has_taxonomy(config) or project.path(files.ANNOTATIONS).is_file():
+        return
+    answers = {*config.annotate.taxonomy, *config.annotate.flags}
+    for setting in ("core_facets", "off_facets", "diversity_facets"):
+        for name in getattr(config.plan, setting):
+            if name not in answers:
+                near = nearest(name, answers)
+                hint = f'did you mean "{near}"?' if near else "add it to [annotate.taxonomy] or annotate.flags"
+                raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
+
+
+def priced_stages(
+    listing: AuthoringStage, by: StageOptions, project: Callable[[], Project], asking: CallOptions
+) -> Iterator[StageResult]:
+    """The pictures are listed, which costs nothing; then the price of each stage that asks, as far as it is known."""
+    yield run_recorded(listing, project(), asking)
+    yield from estimate_costs(
+        AnnotateStage(by.model, by.batch, by.engine),
+        QueryStage(by.model, by.batch, by.engine),
+        JudgeStage(by.panel, by.batch, by.engine, by.embedder),
+        project(),
+        asking,
+    )
+
+
+def run_stages(
+    stages: Iterable[AuthoringStage], project: Callable[[], Project], asking: CallOptions
+) -> Iterator[StageResult]:
+    """Each stage's result as it comes; `project` is asked for anew, because a stage may write to the configuration."""
+    for stage in stages:
+        yield run_recorded(stage, project(), asking)
+
+
+@dataclass(frozen=True, slots=True)
+class Made:
+    """What the stages did, in their order, and the project's folder."""
+
+    folder: Path
+    stages: tuple[StageResult, ...]
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        return tuple(warning for stage in self.stages for warning in stage.warnings)
+
+    @property
+    def usd(self) -> float | None:
+        """What all of it cost; None where a price is not known."""
+        costs = [stage.usd for stage in self.stages]
+        return None if None in costs else sum(cost for cost in costs if cost is not None)
+
+    @property
+    def price(self) -> CostPlan | None:
+        """What all of it would cost, if it was only asked for that."""
+        stages = tuple(one for stage in self.stages if stage.price is not None for one in stage.price.stages)
+        return CostPlan(stages) if stages else None
+
+    @property
+    def bench(self) -> Path | None:
+        """The folder of the benchmark, once it is assembled."""
+        wrote = [path for stage in self.stages if stage.stage == "assemble" for path in stage.wrote]
+        place = wrote[-1] if wrote else self.folder / FOLDER
+        return place if (place / HEADER).is_file() else None
+
+    def benchmark(self) -> Benchmark:
+        """The benchmark itself."""
+        if self.bench is None:
+            raise UserError(f"{self.folder} has no benchmark yet.", "assemble it: sightline make assemble")
+        return bench.read(self.bench)
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {"stages": [stage.to_json() for stage in self.stages]}
+
+
+def make(
+    pictures: PathLike | None = None,
+    stage: str | AuthoringStage | None = None,
+    *,
+    out: PathLike | None = None,
+    given: Mapping[str, PathLike] | None = None,
+    model: str | None = None,
+    judges: Sequence[str] = (),
+    embedder: str | Embedder | None = None,
+    vectors: PathLike | None = None,
+    batch: BatchOptions | None = None,
+    engine: str = "local",
+    seed: int | None = None,
+    limit: int | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | PathLike | None = None,
+    local_only: bool = False,
+    asking: CallOptions | None = None,
+    watch: Callable[[StageResult], None] | None = None,
+) -> Made:
+    """Make a benchmark of a folder of pictures, which is never written to: all stages, or the one that is named.
+
+    `stage` may also be a stage of your own, or one with settings, such as `PublishStage(dry_run=True)`; with a folder,
+    `annotate` lists its pictures first. `out` is the project's folder (or, ending in .jsonl, the file that the stage
+    writes), `given` names files that lie elsewhere, such as {"annotations": "A.jsonl"}. `config` is a configuration
+    or its file (`sightline.toml` when not given). `watch` is told of each stage when it is done. A budget in `asking`
+    that is used up raises `StoppedError`; the same call goes on where this one was.
+    """
+    asking = asking or CallOptions()
+    asking = replace(asking, local_only=local_only or asking.local_only)
+    opening = ProjectLoader(
+        Path(workspace).expanduser(),
+        config if isinstance(config, Config) or config is None else Path(config),
+        None if out is None else Path(out),
+        _named(given or {}),
+        seed,
+        limit,
+    )
+    means = StageOptions(model, tuple(judges), embedder, None if vectors is None else Path(vectors), batch, engine)
+    stages = _chosen(stage, None if pictures is None else Path(pictures), means)
+    name = None if stage is None else stages[-1].name
+    results = run_stages(stages, lambda: opening.project(name), asking)
+    if stage is None:
+        check_settings(opening.project())
+        if asking.plan:
+            results = priced_stages(stages[0], means, opening.project, asking)
+    done = []
+    for result in results:
+        done.append(result)
+        if watch is not None:
+            watch(result)
+    return Made(opening.project(name).folder, tuple(done))
+
+
+def _chosen(stage: str | AuthoringStage | None, folder: Path | None, means: StageOptions) -> tuple[AuthoringStage, ...]:
+    if stage is None:
+        meant = None if folder is None or folder.exists() else nearest(str(folder), STAGES)
+        if meant is not None:
+            raise UserError(f"there is no folder {folder}, and no stage of that name.", f'did you mean "{meant}"?')
+        return all_stages(folder, means)
+    chosen = one_stage(stage, folder, means) if isinstance(stage, str) else stage
+    if folder is None or chosen.name == "pictures":
+        return (chosen,)
+    if chosen.name != "annotate":
+        raise UserError(f"the stage {chosen.name} takes no folder of pictures.", 'list them first, by stage="pictures"')
+    return one_stage("pictures", folder, means), chosen
+
+
+def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
+    for name in given:
+        if name not in files.FILES:
+            near = nearest(name, files.FILES)
+            hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(files.FILES)}"
+            raise UserError(f'a project has no file called "{name}".', hint)
+    return {name: Path(path) for name, path in given.items()}

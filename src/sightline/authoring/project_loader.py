@@ -1,0 +1,81 @@
+"""Where a project lies and by which settings it is made: the same for the command line and for Python."""
+
+from __future__ import annotations
+
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+
+from sightline.authoring import project as files
+from sightline.authoring.project import Project, project_folder
+from sightline.config import Config, load
+from sightline.config.sources import DEFAULT_FILE
+from sightline.errors import UserError
+
+_LINES = (".jsonl", ".jsonl.gz")
+_WRITES: Mapping[str, str] = {
+    "pictures": files.IMAGES,
+    "annotate": files.ANNOTATIONS,
+    "plan": files.PLAN,
+    "query": files.QUERIES,
+    "judge": files.JUDGMENTS,
+    "similarity": files.SIMILARITY,
+    "similarity-retry": files.SIMILARITY,
+}
+"""Of the files that a stage writes, the one that it is there for."""
+_SEEDS = ("plan.random_seed", "judge.random_seed")
+
+
+@dataclass(frozen=True, slots=True)
+class ProjectLoader:
+    """What is said of a project before it is opened; the configuration's file is read each time that it is."""
+
+    workspace: Path = Path(".sightline")
+    config: Config | Path | None = None
+    "Settings, or the file with them; `sightline.toml` when not given."
+    out: Path | None = None
+    "The project's folder; or, ending in .jsonl, the file that a stage writes."
+    given: Mapping[str, Path] = field(default_factory=dict)
+    "Files that lie elsewhere, by their names in `make.project.FILES`."
+    seed: int | None = None
+    limit: int | None = None
+
+    def project(self, stage: str | None = None) -> Project:
+        """The project; `out` may be a file where a stage is named that writes one."""
+        config, path = self._settings()
+        is_file = self.out is not None and self.out.name.endswith(_LINES)
+        folder = project_folder(self.workspace, config) if self.out is None or is_file else self.out
+        if isinstance(self.config, Config):  # What is proposed to somebody who has no file goes beside the rest.
+            path = folder / DEFAULT_FILE.name
+        given = self._files(None if stage is None else _WRITES.get(stage))
+        return Project(folder, config, self.workspace, given, path, self.limit)
+
+    def _settings(self) -> tuple[Config, Path | None]:
+        if isinstance(self.config, Config):
+            return _seeded(self.config, self.seed), None
+        loaded = load(self.config, overrides={} if self.seed is None else dict.fromkeys(_SEEDS, self.seed))
+        return loaded.config, loaded.path
+
+    def _files(self, writes: str | None) -> dict[str, Path]:
+        given = dict(self.given)
+        seeds = given.get(files.SEEDS)
+        if seeds is not None and not seeds.is_file():
+            raise UserError(f"there is no file of seeds {seeds}.", "leave --seeds out to have them chosen")
+        if self.out is not None and self.out.name.endswith(_LINES):
+            if writes is None:
+                raise UserError(f"--out {self.out} is a file; this takes a folder.", "name a folder")
+            given[writes] = self.out
+        # Files that belong together lie together: a list of pictures beside its annotations, seeds beside their plan.
+        for name, beside in ((files.IMAGES, files.ANNOTATIONS), (files.SEEDS, files.PLAN)):
+            if beside in given:
+                given.setdefault(name, given[beside].with_name(files.FILES[name]))
+        return given
+
+
+def _seeded(config: Config, seed: int | None) -> Config:
+    if seed is None:
+        return config
+    update = {"random_seed": seed}
+    return config.model_copy(
+        update={"plan": config.plan.model_copy(update=update), "judge": config.judge.model_copy(update=update)}
+    )

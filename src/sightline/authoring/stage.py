@@ -1,0 +1,144 @@
+"""What a stage is: files in, files out, and one call; and what stages that call a chat model share.
+
+A price before anything is paid, and a provider's batch at half the price.
+"""
+
+from __future__ import annotations
+
+import hashlib
+from collections.abc import Mapping
+from dataclasses import dataclass, field
+from pathlib import Path
+from typing import TYPE_CHECKING, Any, Protocol
+
+from sightline.authoring.project import Project
+from sightline.calls.batches.job import MANIFEST
+from sightline.calls.batches.job_files import MAX_REQUESTS
+from sightline.calls.batches.manager import BatchJobOptions, BatchManager, Requests
+from sightline.calls.batches.submission import EVERY, LONGEST, Tell
+from sightline.calls.estimate import Range
+from sightline.calls.plan import CostPlan, StagePlan
+from sightline.calls.session import CallOptions
+from sightline.config.settings import ChatStageSettings
+from sightline.engine import EngineChoice
+from sightline.errors import StoppedError, UserError
+
+if TYPE_CHECKING:
+    from sightline.calls.plan import CostPlan
+
+
+@dataclass(frozen=True, slots=True)
+class StageResult:
+    """What a stage did: files that it wrote, what it counted (`done`, `kept` from before), and what went wrong.
+
+    `failures` counts what could not be done, by kind; it is in the stage's failed file, line by line. `price` is set
+    when the stage was only to say what it would cost; then nothing was written.
+    """
+
+    stage: str
+    wrote: tuple[Path, ...] = ()
+    counts: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    warnings: tuple[str, ...] = ()
+    usd: float | None = 0.0
+    seconds: float = 0.0
+    price: CostPlan | None = None
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`."""
+        return {
+            "stage": self.stage,
+            "wrote": [str(path) for path in self.wrote],
+            "counts": dict(self.counts),
+            "failures": dict(self.failures),
+            "warnings": list(self.warnings),
+            "usd": self.usd,
+            "seconds": self.seconds,
+            "price": None if self.price is None else self.price.to_dict(),
+        }
+
+
+class AuthoringStage(Protocol):
+    """One step of making. `reads` and `writes` are names in `make.project.FILES`.
+
+    `run` takes up what an earlier run left, and writes each file whole or not at all. What is paid for goes through
+    `models.chat`, so that it is journaled; a budget that is used up raises `StoppedError` after what was done has been
+    written. With `asking.plan` it only says what it would cost.
+    """
+
+    @property
+    def name(self) -> str: ...
+
+    @property
+    def reads(self) -> tuple[str, ...]: ...
+
+    @property
+    def writes(self) -> tuple[str, ...]: ...
+
+    def run(self, project: Project, asking: CallOptions) -> StageResult: ...
+
+
+@dataclass(frozen=True, slots=True)
+class BatchOptions:
+    """How a batch is followed: how often the server is asked, how long, and whether to wait at all."""
+
+    wait: bool = True
+    every: float = EVERY
+    deadline: float = LONGEST
+    tell: Tell = lambda _: None
+
+
+def free_plan(stage: str, who: str) -> CostPlan:
+    """The price of what asks no server."""
+    nothing = Range(0.0, 0.0, 0.0)
+    return CostPlan((StagePlan(stage, who, 0, 0, nothing, nothing, nothing, None, "done on this machine"),))
+
+
+def require_local_engine(model: str, batch: BatchOptions | None, engine: str) -> None:
+    """For a model that is no chat model: it looks at pictures in this process, and nowhere else."""
+    if batch is not None:
+        raise UserError(f"{model} works on this machine, and has no batches.", "leave --batch out")
+    if EngineChoice.parse(engine).kind != "local":
+        raise UserError(
+            f"{model} works on this machine, in this process: there is nothing for --engine {engine} to spread.",
+            "leave --engine out, or ask a chat model: --model …",
+        )
+
+
+def batch_first(
+    requests: Requests,
+    model: str,
+    stage: str,
+    settings: ChatStageSettings,
+    project: Project,
+    asking: CallOptions,
+    wish: BatchOptions,
+) -> None:
+    """Have a provider's batch answer into the journal; the same requests are the same job, in `batches/`.
+
+    What a batch leaves unanswered is asked for live afterwards. Without waiting, nothing is answered yet: that ends
+    with `StoppedError`, and the next call goes on with the same job.
+    """
+    desk = BatchManager(project.workspace, project.config, asking, wish.tell)
+    job = project.folder / "batches" / f"{stage}-{_fingerprint(requests)}"
+    if not (job / MANIFEST).is_file():
+        job.parent.mkdir(parents=True, exist_ok=True)
+        making = BatchJobOptions(stage, settings.batch_size or MAX_REQUESTS, window=settings.batch_window)
+        desk.make(requests, model, job, making)
+    desk.submit(job)
+    if not wish.wait:
+        raise StoppedError(
+            f"the batches of {job} are submitted; nothing is answered yet, so nothing was written.",
+            "later, run the same command without --no-wait: it goes on with them",
+        )
+    desk.wait(job, wish.every, wish.deadline)
+    desk.download(job)
+    desk.parse(job, partial=True)
+
+
+def _fingerprint(requests: Requests) -> str:
+    """What tells one job from another: ids, words and where pictures lie."""
+    found = hashlib.sha256()
+    for id_, request in requests():
+        found.update(f"{id_}\0{request!r}\0".encode("utf-8", "surrogatepass"))
+    return found.hexdigest()[:12]

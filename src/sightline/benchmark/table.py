@@ -1,0 +1,194 @@
+"""A JSONL file of records: lines become values and values lines, and what is wrong is reported by line.
+
+Files state their schema version; older ones become current by one small step per version.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Callable, Hashable, Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from functools import reduce
+from pathlib import Path
+from typing import Any, Generic, TypeAlias, TypeVar
+
+from pydantic import TypeAdapter, ValidationError
+
+from sightline.benchmark.problems import Problem, ProblemsError, Report, explain
+from sightline.benchmark.record_fields import StrictRecord
+from sightline.errors import UserError
+from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_whole
+
+CURRENT = 2
+
+RawRow: TypeAlias = dict[str, Any]
+Upgrade: TypeAlias = Callable[[RawRow], RawRow]
+
+
+def version_of(header: Any, path: Path) -> int:
+    """The schema version that `benchmark.json` or `run.json` states; a newer one than ours is refused."""
+    version = header.get("schema") if isinstance(header, dict) else None
+    if not isinstance(version, int) or isinstance(version, bool) or version < 1:
+        expected = f"expected a schema version, an integer from 1 to {CURRENT}"
+        raise ProblemsError([Problem(path.name, None, "schema", expected)], f"is {path} one of Sightline's files?")
+    if version > CURRENT:
+        raise UserError(
+            f"{path} has schema {version}; this Sightline reads up to {CURRENT}.",
+            "upgrade: pip install --upgrade sightline",
+        )
+    return version
+
+
+def upgrade_of(file: str, version: int) -> Upgrade | None:
+    """What turns a row of `file` in that version into a current one; None when there is nothing to do."""
+    if version == CURRENT:
+        return None
+    steps = [_STEPS[older][file] for older in range(version, CURRENT) if file in _STEPS[older]]
+
+    def upgrade(row: RawRow) -> RawRow:
+        return reduce(lambda older, step: step(older), steps, row)
+
+    return upgrade
+
+
+def _add_checksums(row: RawRow) -> RawRow:
+    return {**row, "schema": 2, "checksums": {}}
+
+
+def _state_version(row: RawRow) -> RawRow:
+    return {**row, "schema": 2}
+
+
+def _slices_to_labels(row: RawRow) -> RawRow:
+    if not isinstance(row.get("slices"), dict):
+        return row
+    labels = {
+        name: values[0] if isinstance(values, list) and len(values) == 1 else values
+        for name, values in row["slices"].items()
+    }
+    return {key: value for key, value in row.items() if key != "slices"} | {"labels": labels}
+
+
+def _failure_to_object(row: RawRow) -> RawRow:
+    if not isinstance(row.get("failure"), str):
+        return row
+    return {**row, "failure": {"kind": "unknown", "message": row["failure"]}}
+
+
+# From the version that is the key to the next one; each function takes and gives a row of that file.
+_STEPS: Mapping[int, Mapping[str, Upgrade]] = {
+    1: {
+        "benchmark.json": _add_checksums,
+        "tasks.jsonl": _slices_to_labels,
+        "run.json": _state_version,
+        "predictions.jsonl": _failure_to_object,
+    },
+}
+
+
+log = logging.getLogger(__name__)
+
+R = TypeVar("R", bound=StrictRecord)
+V = TypeVar("V")
+
+
+@dataclass(frozen=True, slots=True)
+class RecordTable(Generic[R, V]):
+    """One kind of file: its name, the schema of a line, and the ways between a line's record and a value."""
+
+    name: str
+    schema: TypeAdapter[R]
+    to_value: Callable[[R], V]
+    to_record: Callable[[V], R]
+    fields: frozenset[str]
+    required: bool = False
+
+    def write(self, values: Iterable[V], folder: Path) -> None:
+        """Write one line per value, whole or not at all."""
+        write_whole(folder / self.name, (self.line(value, number) for number, value in enumerate(values, 1)))
+
+    def line(self, value: V, number: int | None = None) -> bytes:
+        """The line of one value; what the schema does not allow is refused."""
+        try:
+            record = self.to_record(value)
+        except ValidationError as error:
+            raise ProblemsError(explain(error, self.name, number), f"the value was {value!r:.200}") from error
+        return dump(record.model_dump(mode="json", exclude_defaults=True))
+
+
+def table(
+    name: str,
+    record: Any,
+    to_value: Callable[[R], V],
+    to_record: Callable[[V], R],
+    *,
+    forms: Sequence[type[StrictRecord]] = (),
+    required: bool = False,
+) -> RecordTable[R, V]:
+    """A table of records of that type; for a union, `forms` are its members."""
+    fields = frozenset(field for form in forms or (record,) for field in form.model_fields)
+    return RecordTable(name, TypeAdapter(record), to_value, to_record, fields, required)
+
+
+@dataclass(frozen=True, slots=True)
+class TableSource:
+    """A folder of tables in one schema version, and where its problems go.
+
+    In a `growing` folder, whose writer may have been stopped, a half last line counts as not written.
+    """
+
+    folder: Path
+    version: int
+    report: Report
+    growing: bool = False
+
+    def rows(self, table: RecordTable[R, V]) -> Iterator[tuple[int, V]]:
+        """Line numbers and values of one table; wrong lines are reported and left out."""
+        path = self.folder / table.name
+        if not path.exists():
+            if table.required:
+                self.report([Problem(table.name, None, None, "the file is not there")])
+            return
+        upgrade = upgrade_of(table.name, self.version)
+        for number, line in read_lines(path):
+            try:
+                if upgrade is not None:
+                    line = dump(upgrade(_an_object(path, number, line)))
+                value = table.to_value(_record(table, path, number, line))
+            except LineError as error:
+                if self.growing and isinstance(error, CutOffError):
+                    log.warning("%s, line %d: left out, the file ends in the middle of it", path, number)
+                    continue
+                self.report([Problem(table.name, error.line, None, error.reason)])
+            except ValidationError as error:
+                self.report(explain(error, table.name, number, table.fields))
+            else:
+                yield number, value
+
+    def unique(self, table: RecordTable[R, V], key: Callable[[V], Hashable], field: str) -> Iterator[tuple[int, V]]:
+        """The rows of one table; a second one with the same key is reported and left out."""
+        seen: dict[Hashable, int] = {}
+        for number, value in self.rows(table):
+            first = seen.setdefault(key(value), number)
+            if first == number:
+                yield number, value
+            else:
+                message = f"{key(value)!r} is already on line {first}"
+                self.report([Problem(table.name, number, field, message)])
+
+
+def _record(table: RecordTable[R, V], path: Path, number: int, line: bytes) -> R:
+    if b"NaN" in line or b"Infinity" in line:
+        parse_line(path, number, line)  # The schema's own parser would let NaN through inside `extra`.
+    try:
+        return table.schema.validate_json(line)
+    except ValidationError:
+        parse_line(path, number, line)  # When it is not JSON at all, that is the better message.
+        raise
+
+
+def _an_object(path: Path, number: int, line: bytes) -> dict[str, Any]:
+    row = parse_line(path, number, line)
+    if not isinstance(row, dict):
+        raise LineError(path, number, "expected an object")
+    return row

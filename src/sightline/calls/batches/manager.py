@@ -1,0 +1,261 @@
+"""The batches of a workspace: each step from requests to answers in one call, with all that it needs opened and closed.
+
+Also what a job would cost, before it is made.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Callable, Iterable, Sequence
+from contextlib import AbstractAsyncContextManager
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import TypeAlias
+
+from sightline.calls.batches.client import BatchClient
+from sightline.calls.batches.completion import BatchSummary, finish_live, make_retry, write_results
+from sightline.calls.batches.job import BatchJob, load_job, open_http
+from sightline.calls.batches.job_files import MAX_BYTES, MAX_REQUESTS, make_job
+from sightline.calls.batches.results import ParsedResults, parse, parse_files
+from sightline.calls.batches.store import BatchRow, BatchStore
+from sightline.calls.batches.submission import EVERY, LONGEST, Tell, adopt_ids, cancel, download, refresh, submit, wait
+from sightline.calls.budget import Budget
+from sightline.calls.chat import open_chat
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import JOURNAL_FILE
+from sightline.calls.ledger import dollars
+from sightline.calls.plan import CostPlan, StagePlan, plan_stage
+from sightline.calls.prices import Prices
+from sightline.calls.privacy_notice import announce_recipient, shows_private_pictures
+from sightline.calls.session import CallOptions
+from sightline.config import Config
+from sightline.errors import StoppedError, UserError
+from sightline.models.http import HttpTransport
+from sightline.models.providers import leaves_machine
+from sightline.models.transport_factory import find_wire
+from sightline.types import ChatRequest
+
+
+def plan_job(
+    items: Iterable[tuple[str, ChatRequest]],
+    *,
+    stage: str,
+    endpoint: str,
+    wire: str,
+    prices: Prices,
+    journal: Journal | None = None,
+    fresh: bool = False,
+    price_factor: float | None = None,
+) -> StagePlan:
+    """Calls, tokens and money of a job: asked live, and as a batch at the listed price or at a part of the live one."""
+    requests = (request for _, request in items)
+    found = plan_stage(stage, requests, prices=prices, journal=journal, endpoint=endpoint, wire=wire, fresh=fresh)
+    if price_factor is None or found.usd is None:
+        return found
+    most = None if found.most_usd is None else found.most_usd * price_factor
+    return replace(found, batch_usd=found.usd.likely * price_factor, most_batch_usd=most)
+
+
+def refuse_above(cap: float, plan: StagePlan) -> None:
+    """Refuse a job that may cost more than so many dollars; a batch can't be stopped in the middle."""
+    if plan.calls == 0:
+        return
+    if plan.usd is None or plan.batch_usd is None:
+        raise UserError(
+            f"the price of {plan.model} in a batch is not known, so a budget can't be kept.",
+            "say it in sightline.toml, under [prices.models], and give --price-factor 0.5 if a batch costs half",
+        )
+    most = plan.most_batch_usd
+    if most is None:
+        raise UserError(
+            "nothing limits how long replies are, so no budget can be promised: a batch can't be stopped half-way.",
+            "set the longest reply with --max-tokens",
+        )
+    if most > cap:
+        raise StoppedError(
+            f"the job of {plan.calls:,} calls may cost up to {dollars(most)}, over the budget of {dollars(cap)}; "
+            "nothing was written.",
+            "give a larger --budget, or fewer requests with --limit",
+        )
+
+
+Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]
+"""Gives the requests of a stage, with their ids, from the first on each time: they are not kept in memory."""
+_Work: TypeAlias = Callable[[BatchJob, BatchStore, BatchClient], Awaitable[tuple[BatchRow, ...]]]
+
+
+@dataclass(frozen=True, slots=True)
+class BatchJobOptions:
+    """How the files of a job are cut, and what a call in a batch costs."""
+
+    stage: str = "batch"
+    max_requests: int = MAX_REQUESTS
+    max_bytes: int = MAX_BYTES
+    window: str = "24h"
+    price_factor: float | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class BatchManager:
+    """Where jobs are worked on; for code that is not asynchronous."""
+
+    workspace: Path
+    config: Config = field(default_factory=Config)
+    asking: CallOptions = field(default_factory=CallOptions)
+    tell: Tell = lambda _: None
+
+    def make(self, requests: Requests, model: str, out: Path, making: BatchJobOptions) -> BatchJob:
+        """Write a job; nothing is sent. With a budget, a job that may cost more is refused."""
+        if isinstance(self.asking.budget, Budget):
+            (planned,) = self.plan(requests, model, making).stages
+            refuse_above(self.asking.budget.cap, planned)
+        return asyncio.run(self._make(requests, model, out, making))
+
+    def plan(self, requests: Requests, model: str, making: BatchJobOptions) -> CostPlan:
+        """What a job would take; none is written, and nothing is sent."""
+        transport = self._open(model)
+        with Journal(self.workspace) as journal:
+            planned = plan_job(
+                requests(),
+                stage=making.stage,
+                endpoint=transport.endpoint,
+                wire=transport.wire,
+                prices=Prices(self.config.prices),
+                journal=journal,
+                fresh=self.asking.fresh,
+                price_factor=making.price_factor,
+            )
+        return CostPlan((planned,))
+
+    def submit(self, folder: Path) -> tuple[BatchRow, ...]:
+        """Make batches of the files of a job, each exactly once."""
+
+        async def work(job: BatchJob, store: BatchStore, server: BatchClient) -> tuple[BatchRow, ...]:
+            self._tell_who_sees(job)
+            return await submit(job, store, server, tell=self.tell)
+
+        return self._with_server(folder, work)
+
+    def wait(self, folder: Path, every: float = EVERY, deadline: float = LONGEST) -> tuple[BatchRow, ...]:
+        """Wait until all batches of a job have ended, however they did."""
+        return self._with_server(
+            folder,
+            lambda job, store, server: wait(job, store, server, every=every, deadline=deadline, tell=self.tell),
+        )
+
+    def finish(self, folder: Path, every: float = EVERY, deadline: float = LONGEST) -> BatchSummary:
+        """Wait until the deadline, then ask live for what is not answered."""
+        job = load_job(folder)
+        with job.locked():
+            return asyncio.run(self._finish(job, every, deadline))
+
+    def status(self, folder: Path, ids: Sequence[str] = ()) -> tuple[BatchRow, ...]:
+        """Ask how the batches of a job stand; takes over those of these ids."""
+
+        async def work(job: BatchJob, store: BatchStore, server: BatchClient) -> tuple[BatchRow, ...]:
+            await adopt_ids(job, store, server, ids)
+            return await refresh(job, store, server)
+
+        return self._with_server(folder, work)
+
+    def rows(self) -> tuple[BatchRow, ...]:
+        """All batches of the workspace, as they were last seen; asks nobody."""
+        if not (self.workspace / JOURNAL_FILE).is_file():
+            return ()
+        with BatchStore(self.workspace) as store:
+            return store.rows()
+
+    def download(self, folder: Path) -> tuple[BatchRow, ...]:
+        """Fetch the results of all batches that have ended."""
+        return self._with_server(folder, download)
+
+    def parse(
+        self, folder: Path, files: Sequence[Path] = (), *, partial: bool = False
+    ) -> tuple[ParsedResults, BatchSummary]:
+        """Read results, those of the server or these files, into the journal and into results.jsonl; asks nobody."""
+        job = load_job(folder)
+        transport, prices = job.open_transport(self.config.models), Prices(self.config.prices)
+        with job.locked(), BatchStore(self.workspace) as store, Journal(self.workspace) as journal:
+            if files:
+                parsed = parse_files(job, store, journal, transport, prices, files)
+            else:
+                parsed = parse(job, store, journal, transport, prices, partial=partial)
+            return parsed, write_results(job, store, journal)
+
+    def retry(self, folder: Path, *, every_failure: bool = False) -> BatchJob:
+        """Add files to a job that ask once more for what failed or is missing; asks nobody."""
+        job = load_job(folder)
+        with job.locked(), BatchStore(self.workspace) as store, Journal(self.workspace) as journal:
+            return make_retry(job, store, journal, every_failure=every_failure)
+
+    def cancel(self, folder: Path) -> tuple[BatchRow, ...]:
+        """Cancel all batches of a job that have not ended."""
+        return self._with_server(folder, cancel)
+
+    # --- behind them ---------------------------------------------------------------------------------------
+
+    def _open(self, model: str) -> HttpTransport:
+        asking = self.asking
+        return open_http(
+            model, base_url=asking.base_url, api=asking.api, models=self.config.models, local_only=asking.local_only
+        )
+
+    async def _make(self, requests: Requests, model: str, out: Path, making: BatchJobOptions) -> BatchJob:
+        transport = self._open(model)
+        try:
+            with Journal(self.workspace) as journal:
+                known = None if self.asking.fresh else journal
+                return await make_job(requests(), transport, out, journal=known, **asdict(making))
+        finally:
+            await transport.close()
+
+    def _with_server(self, folder: Path, work: _Work) -> tuple[BatchRow, ...]:
+        job = load_job(folder)
+
+        async def run() -> tuple[BatchRow, ...]:
+            async with self._server(job) as server:
+                with BatchStore(self.workspace) as store:
+                    return await work(job, store, server)
+
+        with job.locked():
+            return asyncio.run(run())
+
+    def _server(self, job: BatchJob) -> AbstractAsyncContextManager[BatchClient]:
+        return BatchClient.open(job.model, job.endpoint, self.config.models, local_only=self.asking.local_only)
+
+    async def _finish(self, job: BatchJob, every: float, deadline: float) -> BatchSummary:
+        asking = replace(self.asking, base_url=job.endpoint, api=job.api, vouched=False)
+        _refuse_other_settings(job, find_wire(job.model, api=job.api, models=self.config.models))
+        async with (
+            self._server(job) as server,
+            open_chat(job.model, self.config, workspace=self.workspace, asking=asking, stage=job.stage) as model,
+        ):
+            with BatchStore(self.workspace) as store, Journal(self.workspace) as journal:
+                return await finish_live(
+                    job,
+                    store,
+                    server,
+                    journal,
+                    job.open_transport(self.config.models),
+                    Prices(self.config.prices),
+                    model,
+                    every=every,
+                    deadline=deadline,
+                    tell=self.tell,
+                )
+
+    def _tell_who_sees(self, job: BatchJob) -> None:
+        if leaves_machine(job.endpoint) and any(
+            item.request is not None and shows_private_pictures(item.request) for item in job.items()
+        ):
+            announce_recipient(self.workspace, job.endpoint, f"the pictures of {job.folder}")
+
+
+def _refuse_other_settings(job: BatchJob, wire: str) -> None:
+    """A live answer must be one to the very request that the batch was asked."""
+    if job.wire is not None and job.wire != wire:
+        raise UserError(
+            f"what is sent with every request has changed since {job.folder} was made, so the rest would not be asked "
+            "in the same way.",
+            "put [models] in sightline.toml back as it was, or make the job anew",
+        )

@@ -1,0 +1,120 @@
+"""Open chat models for work: journal, rate limits, budget, privacy notice and plan come with them."""
+
+from __future__ import annotations
+
+from collections.abc import AsyncIterator
+from contextlib import asynccontextmanager
+from pathlib import Path
+from typing import TYPE_CHECKING
+
+from sightline.calls.caller import Caller
+from sightline.calls.journal import Journal
+from sightline.calls.prices import Prices
+from sightline.calls.privacy_notice import NoticeTransport
+from sightline.calls.session import CallOptions
+from sightline.config import Config
+from sightline.errors import SightlineError
+from sightline.io import PathLike
+from sightline.models.protocols import Outcome, Transport
+from sightline.models.providers import leaves_machine, refuse_remote
+from sightline.models.transport_factory import find_endpoint, find_wire, open_transport
+from sightline.models.wire_settings import WireSettings
+from sightline.types import ChatRequest
+
+if TYPE_CHECKING:
+    from sightline.calls.stages import SharedServices
+
+
+@asynccontextmanager
+async def open_chat(
+    name: str,
+    config: Config | None = None,
+    *,
+    workspace: PathLike = ".sightline",
+    asking: CallOptions | None = None,
+    stage: str = "chat",
+    wire: WireSettings | None = None,
+) -> AsyncIterator[Caller]:
+    """A model by its name, closed at the end of the block; `for_stage` gives it to other stages of the same work.
+
+    The first time that private pictures go to a server elsewhere, a notice says so.
+    """
+    asking, config, place = asking or CallOptions(), config or Config(), Path(workspace).expanduser()
+    transport = _transport(name, config, place, asking, wire)
+    try:
+        with Journal(place) as journal:
+            yield Caller(
+                transport,
+                journal,
+                asking.limits,
+                asking.budget,
+                Prices(config.prices),
+                name=name,
+                stage=stage,
+                fresh=asking.fresh,
+            )
+    finally:
+        await transport.close()
+
+
+def chat_in(
+    shared: SharedServices,
+    name: str,
+    config: Config | None = None,
+    *,
+    asking: CallOptions | None = None,
+    stage: str = "chat",
+    wire: WireSettings | None = None,
+) -> Caller:
+    """The same for a stage's factory (`engine.spread`), which may run on another machine; closed by the stage.
+
+    Journal and budget are those that all who work on the stage share, and so are the limits of the endpoint.
+    """
+    asking, config = asking or CallOptions(), config or Config()
+    journal = shared.journal
+    workspace = journal.path.parent if isinstance(journal, Journal) else None
+    transport = _transport(name, config, workspace, asking, wire)
+    return Caller(
+        transport,
+        journal,
+        shared.limiter(transport.endpoint, asking.limits),
+        shared.budget,
+        Prices(config.prices),
+        name=name,
+        stage=stage,
+        fresh=asking.fresh,
+    )
+
+
+def _transport(
+    name: str, config: Config, workspace: Path | None, asking: CallOptions, wire: WireSettings | None
+) -> Transport:
+    if asking.plan:
+        endpoint = find_endpoint(name, base_url=asking.base_url, models=config.models)
+        if asking.local_only:
+            refuse_remote(name, endpoint)
+        return _Unasked(endpoint, find_wire(name, api=asking.api, settings=wire, models=config.models))
+    opened = open_transport(
+        name,
+        base_url=asking.base_url,
+        api=asking.api,
+        settings=wire,
+        models=config.models,
+        local_only=asking.local_only,
+        vouched=asking.vouched,
+        instead=asking.instead,
+    )
+    return NoticeTransport(opened, workspace) if leaves_machine(opened.endpoint) else opened
+
+
+class _Unasked:
+    """Stands for a model while a plan is made: whoever asks it has made a mistake, and spends nothing."""
+
+    def __init__(self, endpoint: str, wire: str) -> None:
+        self.endpoint, self.wire = endpoint, wire
+
+    async def send(self, request: ChatRequest) -> Outcome:
+        raise SightlineError(f"{request.model} was to be asked while a plan was made; nothing was sent.")
+
+    async def close(self) -> None:
+        """Nothing is open."""

@@ -1,0 +1,352 @@
+"""One place for what all workers of a cluster share: the journal, the budget, and the rate limits of each endpoint.
+
+It holds the same objects that a run on one machine uses, and works them for the workers; so what holds there (no call
+paid twice, no budget exceeded, no rate broken) holds over all workers. A worker sends what has gathered since its last
+message, so that many calls share a round trip. Messages are named tuples, because there are several for each call, and
+these are the quickest to pickle.
+"""
+
+from __future__ import annotations
+
+import asyncio
+from collections.abc import Awaitable, Mapping, Sequence
+from pathlib import Path
+from typing import Any, NamedTuple, Protocol, TypeAlias
+
+from sightline.calls.budget import Budget
+from sightline.calls.journal import Journal
+from sightline.calls.journal_tables import Call
+from sightline.calls.rate_limit import CallSlot, RateLimiter, RateLimits
+from sightline.errors import SightlineError, StoppedError, UserError
+from sightline.types import ChatReply, Failure
+
+RESUME_HINT = "what was done so far is kept: run the same command again to go on"
+
+
+class Seek(NamedTuple):
+    """What is known of a request? Answered by a reply or failure; by None, and then the worker has to ask it."""
+
+    number: int
+    key: bytes
+    fresh: bool
+
+
+class RecordCall(NamedTuple):
+    """Keep this call. Answered when it is on disk; one of number 0 is not answered."""
+
+    number: int
+    call: Call
+
+
+class Reserve(NamedTuple):
+    """Set money aside for an attempt of this estimate and sort. Answered when it is."""
+
+    number: int
+    usd: float
+    about: str
+
+
+class Acquire(NamedTuple):
+    """Leave to make a call. Answered, when it is given, by whether tokens are counted there.
+
+    `paid_by` is the number of the question that set money aside for it, 0 when none was.
+    """
+
+    number: int
+    endpoint: str
+    limits: RateLimits | None
+    tokens: int
+    paid_by: int
+
+
+class LookBack(NamedTuple):
+    """What is known of a stage's calls from before? Answered by a `journal.Past`."""
+
+    number: int
+    endpoint: str
+    model: str
+    stage: str
+    attempts: int
+
+
+WorkerQuestion: TypeAlias = Seek | RecordCall | Reserve | Acquire | LookBack
+
+
+class Leave(NamedTuple):
+    """The request that was to be asked was not."""
+
+    key: bytes
+
+
+class CountHit(NamedTuple):
+    """A request was answered from the journal."""
+
+    stage: str
+    model: str
+    usd: float | None
+
+
+class Settle(NamedTuple):
+    """What the attempt cost that money was set aside for (by the number of that question); None: nobody knows."""
+
+    number: int
+    spent: float | None
+
+
+class Release(NamedTuple):
+    """The call that leave was given for (by the number of that question) ended."""
+
+    number: int
+    ok: bool
+    refused: bool
+    retry_after: float | None
+    headers: Mapping[str, str] | None
+    tokens: int | None
+
+
+class GiveBack(NamedTuple):
+    """The call that leave was given for was not made."""
+
+    number: int
+
+
+WorkerNews: TypeAlias = RecordCall | Leave | CountHit | Settle | Release | GiveBack
+WorkerMessage: TypeAlias = WorkerQuestion | WorkerNews
+
+
+class Stop(NamedTuple):
+    """A `SightlineError` on its way: of which kind it is, and what it says."""
+
+    kind: str
+    message: str
+    fix: str | None
+
+    @classmethod
+    def of(cls, error: SightlineError) -> Stop:
+        kind = "user" if isinstance(error, UserError) else "stopped" if isinstance(error, StoppedError) else "fault"
+        return cls(kind, error.message, error.fix)
+
+    def error(self) -> SightlineError:
+        """The error again; a new one each time, because a traceback is added where it is raised."""
+        kinds: dict[str, type[SightlineError]] = {"user": UserError, "stopped": StoppedError}
+        return kinds.get(self.kind, SightlineError)(self.message, self.fix)
+
+
+class CoordinatorAnswer(NamedTuple):
+    """To the question of this number."""
+
+    number: int
+    value: Any = None
+    stop: Stop | None = None
+
+
+class ShardDone(NamedTuple):
+    """What came of a shard: results by the place of their item in it; not of all items when it was stopped."""
+
+    results: Sequence[tuple[int, Any | Failure]]
+    stop: Stop | None = None
+
+
+class CoordinatorChannel(Protocol):
+    """The coordinator, as one worker reaches it."""
+
+    async def tell(self, messages: Sequence[WorkerMessage]) -> Sequence[CoordinatorAnswer]:
+        """Hand in messages; returns the answers that are there already."""
+
+    async def hear(self) -> Sequence[CoordinatorAnswer]:
+        """Wait for answers that took longer."""
+
+
+class UnknownWorkerError(Exception):
+    """A worker that was given up wrote again: it has to end."""
+
+
+class BudgetSpent(NamedTuple):
+    """Money, and on how many calls."""
+
+    usd: float
+    calls: int
+
+
+class _Member:
+    """One worker: answers that wait for it, and what it holds, to be taken back should it die."""
+
+    def __init__(self) -> None:
+        self.answers: list[CoordinatorAnswer] = []
+        self.news = asyncio.Event()
+        self.being_told = 0
+        self.waiting: set[asyncio.Task[None]] = set()
+        self.slots: dict[int, tuple[RateLimiter, CallSlot]] = {}
+        self.reserved: dict[int, Reserve] = {}
+        self.begun: set[int] = set()  # What money was set aside for, and may have been asked.
+        self.asking: set[bytes] = set()
+
+    def answer(self, answer: CoordinatorAnswer) -> None:
+        self.answers.append(answer)
+        if not self.being_told:  # Else it goes out with what `tell` returns.
+            self.news.set()
+
+    def take(self) -> list[CoordinatorAnswer]:
+        taken, self.answers = self.answers, []
+        self.news.clear()
+        return taken
+
+
+class Coordinator:
+    """Answers the workers, one event loop for all; made on that loop."""
+
+    def __init__(self, workspace: Path, budget: Budget | None = None) -> None:
+        self._journal = Journal(workspace)
+        self._budget = budget
+        self._limiters: dict[str, RateLimiter] = {}
+        self._members: dict[str, _Member] = {}
+        self._recording: set[asyncio.Task[None]] = set()
+
+    @property
+    def spent(self) -> BudgetSpent:
+        """What was spent until now."""
+        return BudgetSpent(0.0, 0) if self._budget is None else BudgetSpent(self._budget.spent, self._budget.calls)
+
+    def admit(self, worker: str) -> None:
+        """A worker begins; each needs a name of its own, also one that takes the place of another."""
+        self._members[worker] = _Member()
+
+    async def tell(self, worker: str, messages: Sequence[WorkerMessage]) -> list[CoordinatorAnswer]:
+        """Take in messages; returns the answers that are there already."""
+        member = self._member(worker)
+        member.being_told += 1
+        for message in messages:
+            self._take_in(member, message)
+        await asyncio.sleep(0)  # Lets every question take its first step, which most often answers it.
+        member.being_told -= 1
+        return member.take()
+
+    async def hear(self, worker: str) -> list[CoordinatorAnswer]:
+        """Wait for answers that took longer."""
+        member = self._member(worker)
+        while not member.answers:
+            await member.news.wait()
+            self._member(worker)
+        return member.take()
+
+    def bury(self, worker: str) -> None:
+        """A worker died: others get what it held.
+
+        Calls that it had begun may have been paid for: they stay counted in all rates, and their money is taken as
+        spent. What it handed in before is written down. Safe to call twice.
+        """
+        member = self._members.pop(worker, None)
+        if member is None:
+            return
+        for task in member.waiting:
+            task.cancel()
+        for limiter, slot in member.slots.values():
+            limiter.release(slot, ok=False)
+        if self._budget is not None:
+            for number, asked in member.reserved.items():
+                self._budget.settle(asked.usd, None if number in member.begun else 0.0, asked.about)
+        for key in tuple(member.asking):
+            self._leave(member, key)
+        member.news.set()  # Whoever listens for it learns that it is gone.
+
+    async def close(self) -> BudgetSpent:
+        """Write down all that was handed in; no more messages after this."""
+        for worker in tuple(self._members):
+            self.bury(worker)
+        await asyncio.gather(*self._recording, return_exceptions=True)
+        await asyncio.to_thread(self._journal.close)
+        return self.spent
+
+    def _member(self, worker: str) -> _Member:
+        if (member := self._members.get(worker)) is None:
+            raise UnknownWorkerError(worker)
+        return member
+
+    def _take_in(self, member: _Member, message: WorkerMessage) -> None:
+        match message:
+            case Seek(number, key, fresh):
+                self._begin(member, number, self._seek(member, key, fresh))
+            case RecordCall(number, call):
+                task = asyncio.get_running_loop().create_task(self._record(member, number, call))
+                self._recording.add(task)
+                task.add_done_callback(self._recording.discard)
+            case Reserve(number):
+                self._begin(member, number, self._reserve(member, message))
+            case LookBack(number, endpoint, model, stage, attempts):
+                self._begin(member, number, self._journal.past(endpoint, model, stage, attempts))
+            case Acquire(number):
+                self._begin(member, number, self._acquire(member, message))
+            case Settle(number, spent):
+                self._settle(member, number, spent)
+            case Release(number, ok, refused, retry_after, headers, tokens):
+                limiter, slot = member.slots.pop(number)
+                limiter.release(slot, ok=ok, refused=refused, retry_after=retry_after, headers=headers, tokens=tokens)
+            case GiveBack(number):
+                limiter, slot = member.slots.pop(number)
+                limiter.give_back(slot)
+            case Leave(key):
+                self._leave(member, key)
+            case CountHit(stage, model, usd):
+                self._journal.count_hit(stage, model, usd)
+
+    def _begin(self, member: _Member, number: int, answer: Awaitable[Any]) -> None:
+        """Answer a question when its answer is there, and meanwhile go on."""
+        task = asyncio.get_running_loop().create_task(_answered(member, number, answer))
+        member.waiting.add(task)
+        task.add_done_callback(member.waiting.discard)
+
+    # --- the journal ---------------------------------------------------------------------------------------------
+
+    async def _seek(self, member: _Member, key: bytes, fresh: bool) -> ChatReply | Failure | None:
+        """What is known; if nothing is, this worker is the one who asks."""
+        known = await self._journal.seek(key, fresh=fresh)
+        if known is None:
+            member.asking.add(key)
+        return known
+
+    async def _record(self, member: _Member, number: int, call: Call) -> None:
+        """Not to be cancelled by the worker's death: what it handed in was paid for."""
+        try:
+            await self._journal.record(call)
+        except SightlineError as error:
+            answer = CoordinatorAnswer(number, stop=Stop.of(error))
+        else:
+            answer = CoordinatorAnswer(number)
+        if number:
+            self._leave(member, call.key)
+            member.answer(answer)
+
+    def _leave(self, member: _Member, key: bytes) -> None:
+        if key in member.asking:
+            member.asking.remove(key)
+            self._journal.leave(key)
+
+    # --- the budget and the limits -------------------------------------------------------------------------------
+
+    async def _reserve(self, member: _Member, question: Reserve) -> None:
+        if self._budget is not None:
+            await self._budget.reserve(question.usd, question.about)
+            member.reserved[question.number] = question
+
+    def _settle(self, member: _Member, number: int, spent: float | None) -> None:
+        if self._budget is not None:
+            member.begun.discard(number)
+            asked = member.reserved.pop(number)
+            self._budget.settle(asked.usd, spent, asked.about)
+
+    async def _acquire(self, member: _Member, question: Acquire) -> bool:
+        limiter = self._limiters.get(question.endpoint)
+        if limiter is None:
+            limiter = self._limiters[question.endpoint] = RateLimiter(question.limits)
+        slot = await limiter.acquire(question.tokens)
+        member.slots[question.number] = (limiter, slot)
+        if question.paid_by:
+            member.begun.add(question.paid_by)
+        return limiter.counts_tokens
+
+
+async def _answered(member: _Member, number: int, answer: Awaitable[Any]) -> None:
+    try:
+        member.answer(CoordinatorAnswer(number, await answer))
+    except SightlineError as error:
+        member.answer(CoordinatorAnswer(number, stop=Stop.of(error)))

@@ -1,0 +1,146 @@
+"""What calls took: money, tokens, time and failures, by stage and model, from the journal."""
+
+from __future__ import annotations
+
+import math
+import sqlite3
+from array import array
+from collections.abc import Iterable
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from sightline.calls.journal_tables import JOURNAL_FILE, MIGRATIONS
+from sightline.errors import UserError
+from sightline.io.sqlite import open_database
+
+LedgerGrouping: TypeAlias = Literal["stage", "model"]
+_SUMS = """SELECT stage, model, count(*), total(input), total(cached), total(output), total(reasoning), total(image),
+    total(coalesce(usd, at_least)), total(usd IS NULL) FROM calls GROUP BY stage, model"""
+_FAILURES = "SELECT stage, model, failure, count(*) FROM calls WHERE failure IS NOT NULL GROUP BY stage, model, failure"
+_SECONDS = "SELECT stage, model, seconds FROM calls WHERE failure IS NULL AND seconds IS NOT NULL"
+
+
+@dataclass(frozen=True, slots=True)
+class LedgerRow:
+    """What the calls of a stage and a model took; `usd` leaves out the `unpriced` ones, whose price is not known."""
+
+    stage: str | None = None
+    model: str | None = None
+    calls: int = 0
+    failures: dict[str, int] = field(default_factory=dict)
+    from_journal: int = 0
+    input: int = 0
+    cached: int = 0
+    output: int = 0
+    reasoning: int = 0
+    image: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    saved_usd: float = 0.0
+    p50: float | None = None
+    p95: float | None = None
+    p99: float | None = None
+
+    @property
+    def failed(self) -> int:
+        return sum(self.failures.values())
+
+    @property
+    def money(self) -> str:
+        """`$1.20`; `at least $1.20` when some calls have no known price, `unknown` when none that was paid has."""
+        if self.unpriced == 0:
+            return dollars(self.usd)
+        return f"at least {dollars(self.usd)}" if self.usd else "unknown"
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON; `usd` is null when it is not known at all."""
+        usd = None if self.money == "unknown" else self.usd
+        return asdict(self) | {"usd": usd, "failed": self.failed, "money": self.money}
+
+
+_TOKENS = ("input", "cached", "output", "reasoning", "image")
+_ADDED = ("calls", "from_journal", *_TOKENS, "usd", "unpriced", "saved_usd")
+
+
+@dataclass(frozen=True, slots=True)
+class Ledger:
+    """A row for each stage and model (or for each of one of them), and all of it together."""
+
+    rows: tuple[LedgerRow, ...]
+    total: LedgerRow
+
+    def to_dict(self) -> dict[str, Any]:
+        return {"rows": [row.to_dict() for row in self.rows], "total": self.total.to_dict()}
+
+
+def read_ledger(workspace: Path, by: LedgerGrouping | None = None) -> Ledger:
+    """Add up the journal of a workspace, by stage and model, or by one of them."""
+    path = workspace / JOURNAL_FILE
+    if not path.is_file():
+        raise UserError(f"there is no journal in {workspace}: no model was asked there.", "give another --workspace")
+    database = open_database(path, MIGRATIONS)
+    try:
+        sums, seconds = _sums(database), _seconds(database)
+    finally:
+        database.close()
+    groups: dict[tuple[str | None, str | None], list[LedgerRow]] = {}
+    for row in sums:
+        key = (None if by == "model" else row.stage, None if by == "stage" else row.model)
+        groups.setdefault(key, []).append(row)
+    rows = tuple(_add_up(key, parts, seconds) for key, parts in groups.items())
+    return Ledger(rows, _add_up((None, None), sums, seconds))
+
+
+def dollars(usd: float) -> str:
+    """An amount as people read it: to the cent from a dollar on, below that with two digits that count."""
+    if usd == 0 or usd >= 0.995:
+        return f"${usd:,.2f}"
+    return f"${usd:.{max(2, 1 - math.floor(math.log10(usd)))}f}"
+
+
+def _sums(database: sqlite3.Connection) -> list[LedgerRow]:
+    rows: dict[tuple[str, str], LedgerRow] = {}
+    for stage, model, calls, *tokens, usd, unpriced in database.execute(_SUMS):
+        counts: dict[str, Any] = dict(zip(_TOKENS, map(int, tokens), strict=True))
+        rows[stage, model] = LedgerRow(stage, model, calls, usd=usd, unpriced=int(unpriced), **counts)
+    for stage, model, kind, count in database.execute(_FAILURES):
+        rows[stage, model].failures[kind] = count
+    for stage, model, count, usd in database.execute("SELECT stage, model, count, usd FROM hits"):
+        row = rows.get((stage, model), LedgerRow(stage, model))
+        rows[stage, model] = replace(row, from_journal=count, saved_usd=usd)
+    return [rows[key] for key in sorted(rows)]
+
+
+def _seconds(database: sqlite3.Connection) -> dict[tuple[str, str], array[float]]:
+    found: dict[tuple[str, str], array[float]] = {}
+    for stage, model, seconds in database.execute(_SECONDS):
+        found.setdefault((stage, model), array("d")).append(seconds)
+    return found
+
+
+def _add_up(
+    key: tuple[str | None, str | None], parts: Iterable[LedgerRow], seconds: dict[tuple[str, str], array[float]]
+) -> LedgerRow:
+    totals: dict[str, Any] = dict.fromkeys(_ADDED, 0)
+    failures: dict[str, int] = {}
+    times: array[float] = array("d")
+    for part in parts:
+        for name in _ADDED:
+            totals[name] += getattr(part, name)
+        for kind, count in part.failures.items():
+            failures[kind] = failures.get(kind, 0) + count
+        times.extend(seconds.get((part.stage or "", part.model or ""), ()))
+    stage, model = key
+    p50, p95, p99 = _percentiles(times)
+    return LedgerRow(stage, model, failures=failures, p50=p50, p95=p95, p99=p99, **totals)
+
+
+def _percentiles(times: array[float]) -> tuple[float | None, float | None, float | None]:
+    """The 50th, 95th and 99th, linear between the two nearest; None when there are no times."""
+    import numpy as np
+
+    if not times:
+        return None, None, None
+    p50, p95, p99 = np.percentile(np.frombuffer(times, dtype=np.float64), [50, 95, 99])
+    return float(p50), float(p95), float(p99)

@@ -1,0 +1,250 @@
+"""A price before anything is spent: calls, tokens and money, each with a range."""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Sequence
+from dataclasses import asdict, dataclass
+from typing import Any
+
+from sightline.calls.estimate import HighestCost, Range, RequestSizes
+from sightline.calls.journal import Journal
+from sightline.calls.ledger import dollars
+from sightline.calls.prices import Prices, Tariff
+from sightline.calls.request_key import UnreadablePictureError, request_key
+from sightline.calls.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
+from sightline.types import ChatRequest, Usage
+
+FEWEST_PILOT_CALLS = 5
+"""Fewer finished calls of a stage than this say too little about the next ones."""
+_NEXT_TO_NOTHING = 0.0001
+"""Dollars below which nobody wants to know how many."""
+
+
+@dataclass(frozen=True, slots=True)
+class StagePlan:
+    """What a stage will take; `usd` None means that its price is not known. `basis` says what it was judged from.
+
+    `most_usd` and `most_batch_usd` are what it can cost at most, live or in a batch, with each call asked once (the
+    high end of its input, all of `max_tokens`); None when that is not known. `unreadable` requests have a picture that
+    can't be read: they will fail, and cost nothing.
+    """
+
+    stage: str
+    model: str
+    calls: int
+    journaled: int
+    input: Range
+    output: Range
+    usd: Range | None
+    batch_usd: float | None
+    basis: str
+    most_usd: float | None = None
+    most_batch_usd: float | None = None
+    unreadable: int = 0
+
+
+@dataclass(frozen=True, slots=True)
+class CostPlan:
+    """What all stages together will take; nothing has been spent to know it."""
+
+    stages: tuple[StagePlan, ...]
+
+    @property
+    def usd(self) -> Range | None:
+        """The money; None when the price of a stage with calls to make is not known."""
+        total = Range(0.0, 0.0, 0.0)
+        for stage in self.stages:
+            if stage.usd is None:
+                return None
+            total += stage.usd
+        return total
+
+    def to_dict(self) -> dict[str, Any]:
+        """For JSON."""
+        usd = self.usd
+        return {
+            "stages": [_finite(asdict(stage)) for stage in self.stages],
+            "calls": sum(stage.calls for stage in self.stages),
+            "usd": None if usd is None else _finite(asdict(usd)),
+        }
+
+    def __str__(self) -> str:
+        """A line for each stage, the total, and how to go on."""
+        rows = [_cells(stage) for stage in self.stages]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
+        lines = ["  " + "   ".join(map(_align, row, widths, range(len(row)))).rstrip() for row in rows]
+        usd = self.usd
+        if usd is None:
+            lines.append("  the price of a model is not known: say it in sightline.toml, under [prices.models]")
+        elif len(self.stages) > 1:
+            lines.append(f"  together {_money(usd)}")
+        unreadable = sum(stage.unreadable for stage in self.stages)
+        if unreadable:
+            lines.append(f"  {unreadable:,} more will fail and cost nothing: their pictures can't be read")
+        return "\n".join([*lines, f"  nothing has been spent{_how_to_go_on(usd)}"])
+
+
+def plan_stage(
+    stage: str,
+    requests: Iterable[ChatRequest],
+    *,
+    prices: Prices,
+    journal: Journal | None = None,
+    endpoint: str = "",
+    wire: str = "",
+    calls: int | None = None,
+    fresh: bool = False,
+    count: Callable[[ChatRequest], TokenEstimate] = request_tokens,
+) -> StagePlan:
+    """Say what a stage will take, from its requests (or from a sample of them, when there will be `calls`).
+
+    Requests that are in the journal cost nothing, unless they are to be asked `fresh`. When enough calls of this stage
+    and model are there, tokens and money of the rest follow from them; otherwise from the sizes of texts and pictures,
+    and from `max_tokens`.
+    """
+    live = HighestCost(lambda model: prices.tariff(model, stage))
+    batched = HighestCost(lambda model: prices.tariff(model, stage, batch=True))
+    sizes = RequestSizes(count, live, batched)
+    seen = journaled = unreadable = 0
+    model = ""
+    for request in requests:
+        seen += 1
+        model = request.model
+        if has_unreadable_pictures(request):
+            unreadable += 1
+        elif journal is not None and not fresh and _is_known(journal, request, endpoint, wire):
+            journaled += 1
+        else:
+            sizes.add(request)
+    scale = calls / seen if calls is not None and seen else 1.0
+    left = round(sizes.count * scale)
+    pilot = journal.pilot(stage, model) if journal is not None else []
+    tariff = prices.tariff(model, stage)
+    if len(pilot) >= FEWEST_PILOT_CALLS:
+        sent, came, usd = _from_pilot(pilot, left, tariff)
+        basis = f"{len(pilot):,} calls of this stage"
+    else:
+        sent, came, usd = sizes.ranges(scale, tariff)
+        basis = "sizes of texts and pictures"
+    if left == 0:
+        usd = Range(0.0, 0.0, 0.0)  # Also where the price is not known.
+    batch = prices.tariff(model, stage, batch=True)
+    batch_usd = None if batch is None or left == 0 else left * batch.cost(_mean(sent, came, left))
+    return StagePlan(
+        stage=stage,
+        model=model,
+        calls=left,
+        journaled=round(journaled * scale),
+        input=sent,
+        output=came,
+        usd=usd,
+        batch_usd=batch_usd,
+        basis=basis,
+        most_usd=live.times(scale),
+        most_batch_usd=batched.times(scale),
+        unreadable=round(unreadable * scale),
+    )
+
+
+def _is_known(journal: Journal, request: ChatRequest, endpoint: str, wire: str) -> bool:
+    try:
+        return journal.find(request_key(request, endpoint, wire)) is not None
+    except UnreadablePictureError:  # Gone since we looked; it is planned as if it were there.
+        return False
+
+
+def _mean(sent: Range, came: Range, calls: int) -> Usage:
+    return Usage(input=round(sent.likely / calls), output=round(came.likely / calls))
+
+
+def _from_pilot(pilot: Sequence[Usage], calls: int, tariff: Tariff | None) -> tuple[Range, Range, Range | None]:
+    """Tokens in, tokens out, and money, of so many more calls like these."""
+    sent = _sum_of(calls, [usage.input for usage in pilot])
+    came = _sum_of(calls, [usage.output for usage in pilot])
+    return sent, came, None if tariff is None else _sum_of(calls, [tariff.cost(usage) for usage in pilot])
+
+
+def _sum_of(calls: int, sample: Sequence[float]) -> Range:
+    """The sum of so many more values like these: a 95 % prediction interval, which the sample's own error widens."""
+    mean = sum(sample) / len(sample)
+    variance = sum((value - mean) ** 2 for value in sample) / (len(sample) - 1)
+    half = _t_95(len(sample) - 1) * math.sqrt(calls * variance + calls * calls * variance / len(sample))
+    return Range(calls * mean, max(0.0, calls * mean - half), calls * mean + half)
+
+
+def _t_95(freedom: int) -> float:
+    """Student's t at 97.5 % for four or more degrees of freedom, within 0.001: the expansion around the normal's."""
+    z = 1.959964
+    terms = (
+        (z**3 + z) / 4,
+        (5 * z**5 + 16 * z**3 + 3 * z) / 96,
+        (3 * z**7 + 19 * z**5 + 17 * z**3 - 15 * z) / 384,
+        (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
+    )
+    return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+
+
+def _finite(value: Any) -> Any:
+    """For JSON, which has no infinity: null."""
+    if isinstance(value, dict):
+        return {name: _finite(inner) for name, inner in value.items()}
+    return None if isinstance(value, float) and math.isinf(value) else value
+
+
+# --- for people ----------------------------------------------------------------------------------------------
+
+
+def _cells(stage: StagePlan) -> tuple[str, ...]:
+    known = f", {stage.journaled:,} answered already" if stage.journaled else ""
+    money = "price unknown" if stage.usd is None else _money(stage.usd)
+    return (
+        stage.stage,
+        f"{stage.calls:,} {'call' if stage.calls == 1 else 'calls'}{known}",
+        f"{_tokens(stage.input.likely)} tokens in",
+        f"{_tokens(stage.output.likely)} out",
+        money,
+        "" if stage.batch_usd is None else f"by batch: {_about(stage.batch_usd)}, within 24 h",
+        f"from {stage.basis}",
+    )
+
+
+def _align(cell: str, width: int, column: int) -> str:
+    return cell.rjust(width) if column in (1, 2, 3) else cell.ljust(width)
+
+
+def _money(usd: Range) -> str:
+    if 0 < usd.high < _NEXT_TO_NOTHING:
+        return _about(usd.high)
+    if math.isinf(usd.high):
+        return (
+            f"{dollars(usd.likely)} (from {dollars(usd.low).removeprefix('$')}; the most is unknown: set --max-tokens)"
+        )
+    low, high = dollars(usd.low).removeprefix("$"), dollars(usd.high).removeprefix("$")
+    return f"{dollars(usd.likely)} ({low}–{high})"
+
+
+def _how_to_go_on(usd: Range | None) -> str:
+    if usd is None or usd.high == 0:
+        return ""
+    if math.isinf(usd.high):
+        return " · what it costs at most is unknown: set --max-tokens"
+    return f" · start it with --budget {_round_up(usd.high)}usd"
+
+
+def _about(usd: float) -> str:
+    return f"under {dollars(_NEXT_TO_NOTHING)}" if 0 < usd < _NEXT_TO_NOTHING else dollars(usd)
+
+
+def _tokens(count: float) -> str:
+    for size, unit in ((1e9, "G"), (1e6, "M"), (1e3, "k")):
+        if count >= size:
+            return f"{count / size:.1f} {unit}"
+    return f"{count:.0f}"
+
+
+def _round_up(usd: float) -> str:
+    """An amount that is enough, with two digits that count; no less than a cent."""
+    usd = max(usd, 0.01)
+    step = 10.0 ** (math.floor(math.log10(usd)) - 1)
+    return f"{math.ceil(usd / step) * step:.{max(0, -math.floor(math.log10(step)))}f}"

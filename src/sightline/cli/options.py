@@ -1,0 +1,271 @@
+"""Options that verbs share: the common ones, and those of every verb that asks models.
+
+Also one way to print, and one way to fail.
+"""
+
+from __future__ import annotations
+
+import logging
+import os
+import re
+import sys
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+from typing import TYPE_CHECKING, Annotated, Any
+
+from cyclopts import Parameter, Token
+from cyclopts.validators import Number
+
+from sightline.errors import UserError
+
+if TYPE_CHECKING:
+    from rich.console import Console
+
+    from sightline.calls.plan import CostPlan
+    from sightline.calls.session import CallOptions
+    from sightline.config import Config, Loaded
+
+_UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
+Switch = Annotated[bool, Parameter(negative="", show_default=False)]
+"""A flag that has no `--no-` form."""
+
+
+def whole_number(_: type, tokens: Sequence[Token]) -> int:
+    """A whole number as it is written: 1.5 is none, and is not rounded."""
+    try:
+        return int(tokens[0].value)
+    except ValueError:
+        raise ValueError(f'"{tokens[0].value}" is no whole number.') from None
+
+
+Whole = Annotated[int, Parameter(converter=whole_number)]
+"""How many: a whole number."""
+EngineOption = Annotated[
+    str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
+]
+"""For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+@dataclass(frozen=True, slots=True)
+class Command:
+    """A command that a package adds, by the group `commands`: its function, its line in the overview, and its place."""
+
+    function: Callable[..., None]
+    help: str
+    after: str | None = None
+    "The verb that it follows in the overview; the last one when not given."
+
+
+@Parameter(name="*", group="Everywhere")
+@dataclass(frozen=True, kw_only=True)
+class Common:
+    """The options that every verb takes."""
+
+    workspace: Path | None = None
+    "Where Sightline keeps what it knows: `$SIGHTLINE_WORKSPACE`, else `./.sightline`."
+    config: Path | None = None
+    "A `sightline.toml`, or a benchmaker `config.toml` or `.json`."
+    json: Switch = False
+    "Print one JSON object on stdout; messages go to stderr."
+    limit: Annotated[int, Parameter(validator=Number(gte=1))] | None = None
+    "Take only the first N items."
+    seed: Annotated[int, Parameter(validator=Number(gte=0))] | None = None
+    "Makes random choices repeatable."
+    verbose: Annotated[bool, Parameter(name=["--verbose", "-v"], negative="", show_default=False)] = False
+    "Say more on stderr."
+    local_only: Switch = False
+    "Refuse any call that leaves this machine."
+
+    @property
+    def workspace_path(self) -> Path:
+        return self.workspace or Path(os.environ.get("SIGHTLINE_WORKSPACE") or ".sightline")
+
+    def load(self, overrides: Mapping[str, Any] | None = None) -> Loaded:
+        """The configuration (file, then environment, then what this command line says), and where it came from."""
+        from sightline.config import load
+
+        return load(self.config, overrides=overrides)
+
+    def settings(self, overrides: Mapping[str, Any] | None = None) -> Config:
+        """The configuration alone; what there is to say about it goes to stderr."""
+        loaded = self.load(overrides)
+        self.warn(loaded.warnings)
+        if loaded.unmapped:
+            keys = ", ".join(item.key for item in loaded.unmapped)
+            self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
+        return loaded.config
+
+    def warn(self, messages: Iterable[str]) -> None:
+        """One line on stderr for each."""
+        for message in messages:
+            sys.stderr.write(f"warning: {message}\n")
+
+    def note(self, messages: Iterable[str]) -> None:
+        """One line on stderr for each, of what is no reason to worry."""
+        for message in messages:
+            sys.stderr.write(f"note: {message}\n")
+
+    def ignores_limit(self) -> None:
+        """Say that there is nothing to limit here, rather than ignore the wish in silence."""
+        if self.limit is not None:
+            self.warn(["--limit has no effect here"])
+
+    def print_json(self, value: Any) -> None:
+        """One JSON object on stdout."""
+        import orjson
+
+        sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
+
+    @property
+    def console(self) -> Console:
+        """Where a person reads the result."""
+        from rich.console import Console
+
+        return Console(highlight=False)
+
+
+def pairs(given: Sequence[str] | None, option: str) -> dict[str, str]:
+    """`["a=b"]` → {"a": "b"}."""
+    found = {}
+    for pair in given or ():
+        key, equals, value = pair.partition("=")
+        if not (key and equals):
+            raise UserError(f'{option} "{pair}" is not of the form key=value.', f"for example {option} query=text")
+        found[key.strip()] = value.strip()
+    return found
+
+
+def seconds_of(text: str, option: str, least: float = 0.0) -> float:
+    """`90s`, `30m`, `6h`, `1d` → seconds."""
+    found = re.fullmatch(r"\s*(\d+(?:\.\d+)?)\s*([smhd]?)\s*", text)
+    if found is None:
+        raise UserError(f'{option} "{text}" is no time.', f"for example {option} 90s, 30m, 6h or 1d")
+    seconds = float(found[1]) * _UNITS[found[2]]
+    if seconds < least:
+        raise UserError(f"{option} must be more than nothing.", f"for example {option} 60s")
+    return seconds
+
+
+def set_up_logging(verbose: bool) -> None:
+    """Messages go to stderr; `-v` shows progress of the library's parts."""
+    logging.basicConfig(level=logging.INFO if verbose else logging.WARNING, stream=sys.stderr, force=True)
+    logging.getLogger().handlers[0].setFormatter(_Printable("%(message)s"))
+
+
+class _Printable(logging.Formatter):
+    """Messages may hold file names, and those may hold anything."""
+
+    def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
+        return "\n".join(printable(line) for line in super().formatMessage(record).split("\n"))
+
+
+def printable(name: str) -> str:
+    """A name as a terminal can show it: what would move its cursor or change its colours is written out."""
+    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
+
+
+_GROUP = "Models"
+Positive = Annotated[int, Parameter(validator=Number(gte=1))]
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class BudgetOptions:
+    """For what makes calls."""
+
+    budget: str | None = None
+    "Stop at so much money, such as 5usd, with exit code 3; what was done is kept."
+    max_connections: Positive | None = None
+    "At most so many calls at once; up to 512, as the server bears it, when not given."
+
+    def asking(self, common: Common) -> CallOptions:
+        """What the library takes."""
+        from sightline.calls.budget import Budget
+        from sightline.calls.rate_limit import RateLimits
+        from sightline.calls.session import CallOptions
+
+        most = self.max_connections
+        return CallOptions(
+            budget=None if self.budget is None else Budget.parse(self.budget),
+            limits=None if most is None else RateLimits(start=min(most, RateLimits().start), most=most),
+            local_only=common.local_only,
+        )
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class PlanOptions(BudgetOptions):
+    """For what says its price before."""
+
+    plan: Switch = False
+    "Say how many calls, tokens and how much money it would take; ask nobody."
+
+    def asking(self, common: Common) -> CallOptions:
+        """What the library takes."""
+        return replace(super().asking(common), plan=self.plan)
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class EndpointArguments(PlanOptions):
+    """For what asks one server."""
+
+    base_url: str | None = None
+    "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
+
+    def asking(self, common: Common) -> CallOptions:
+        """What the library takes."""
+        return replace(super().asking(common), base_url=self.base_url)
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class ChatOptions(EndpointArguments):
+    """For what asks a chat model."""
+
+    model: str | None = None
+    "Who is asked, such as openai/gpt-5-mini or ollama/llava."
+    fresh: Switch = False
+    "Ask also for what the journal answers."
+
+    def asking(self, common: Common) -> CallOptions:
+        """What the library takes."""
+        return replace(super().asking(common), fresh=self.fresh)
+
+    def chosen(self, otherwise: str | None = None) -> str:
+        """The model's name: as given here, else the configured one."""
+        name = self.model or otherwise
+        if name is None:
+            raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
+        return name
+
+
+@Parameter(name="*", group=_GROUP)
+@dataclass(frozen=True, kw_only=True)
+class SamplingOptions:
+    """What replies may be like."""
+
+    max_tokens: Positive | None = None
+    "The longest reply."
+    temperature: Annotated[float, Parameter(validator=Number(gte=0))] | None = None
+    "How much chance there is in replies."
+    reasoning_effort: str | None = None
+    "How much the model thinks, such as low."
+
+    def parameters(self, common: Common) -> dict[str, Any]:
+        """Fields of every request."""
+        return {
+            "max_tokens": self.max_tokens,
+            "temperature": self.temperature,
+            "reasoning_effort": self.reasoning_effort,
+            "seed": common.seed,
+        }
+
+
+def show_plan(plan: CostPlan, common: Common) -> None:
+    """The table of `--plan`, or its JSON."""
+    if common.json:
+        common.print_json(plan.to_dict())
+    else:
+        common.console.print(str(plan), markup=False, soft_wrap=True)

@@ -1,0 +1,122 @@
+"""One file → all that a scan wants to know of it; this runs in the worker processes."""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from dataclasses import dataclass
+from pathlib import Path
+
+from sightline.corpus import metadata
+from sightline.corpus.near_duplicates import colour_print, perceptual_hash
+from sightline.corpus.pixels import (
+    MIMES,
+    MissingDecoderError,
+    RefusedError,
+    identify,
+    load_small,
+    notes_on,
+    open_picture,
+    upright,
+)
+
+VERSION = "1"
+"""Raised when reading learns something new, so that the next scan reads every file again."""
+
+
+@dataclass(frozen=True, slots=True)
+class ReadJob:
+    """A file to read: where it is, its sidecars beside it, and its hash at the last scan if only its date changed."""
+
+    key: int
+    path: bytes
+    sidecars: tuple[bytes, ...]
+    max_pixels: int
+    known_sha256: bytes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class RefusedFile:
+    """No picture, and why; `reader` says under which circumstances it is worth another look."""
+
+    reason: str
+    detail: str
+    reader: str = VERSION
+
+
+@dataclass(frozen=True, slots=True)
+class UnchangedFile:
+    """The bytes are those of the last scan."""
+
+
+@dataclass(frozen=True, slots=True)
+class PictureReading:
+    """A picture, read."""
+
+    sha256: bytes
+    phash: int
+    colours: bytes
+    width: int
+    height: int
+    mime: str
+    facts: metadata.MetadataFacts
+    warnings: tuple[str, ...]
+
+
+def current_readers(max_pixels: int, heif: bool) -> tuple[str, ...]:
+    """The values of `reader` that need no second look today."""
+    readers = [VERSION, _bomb_reader(max_pixels)]
+    return tuple(readers if heif else [*readers, _no_heif_reader()])
+
+
+def _bomb_reader(max_pixels: int) -> str:
+    return f"{VERSION} max_pixels={max_pixels}"
+
+
+def _no_heif_reader() -> str:
+    return f"{VERSION} without heif"
+
+
+def read_file(job: ReadJob) -> PictureReading | RefusedFile | UnchangedFile:
+    """Read one file; never raises for what the file contains."""
+    try:
+        data = Path(os.fsdecode(job.path)).read_bytes()
+    except OSError as error:
+        return RefusedFile("unreadable", error.strerror or str(error), reader="")
+    sha256 = hashlib.sha256(data).digest()
+    if sha256 == job.known_sha256:
+        return UnchangedFile()
+    try:
+        return _read_picture(job, data, sha256)
+    except MissingDecoderError as error:
+        return RefusedFile(error.reason, error.detail, _no_heif_reader())
+    except RefusedError as error:
+        reader = _bomb_reader(job.max_pixels) if error.reason == "bomb" else VERSION
+        return RefusedFile(error.reason, error.detail, reader)
+
+
+def _read_picture(job: ReadJob, data: bytes, sha256: bytes) -> PictureReading:
+    image = open_picture(data, job.max_pixels)
+    width, height = image.size
+    suffix = Path(os.fsdecode(job.path)).suffix
+    notes = notes_on(image, data, suffix)
+    facts = metadata.read_facts(image)
+    if job.sidecars:
+        beside = [metadata.read_sidecar(Path(os.fsdecode(path))) for path in job.sidecars]
+        facts = metadata.merge_facts(facts, beside)
+    thumbnail = load_small(image, data, job.max_pixels)
+    if facts.orientation != 1:
+        notes.append("rotated")
+        thumbnail = upright(thumbnail, facts.orientation)
+    if facts.orientation >= 5:
+        width, height = height, width
+    return PictureReading(
+        sha256=sha256,
+        phash=perceptual_hash(thumbnail),
+        colours=colour_print(thumbnail),
+        width=width,
+        height=height,
+        mime=MIMES[identify(data[:64]) or ""],
+        facts=facts,
+        warnings=(*notes, *facts.warnings),
+    )

@@ -1,0 +1,99 @@
+"""SQLite files of the workspace: opened with a clear message, migrated, and changed whole or not at all."""
+
+from __future__ import annotations
+
+import sqlite3
+from collections.abc import Iterator, Sequence
+from contextlib import contextmanager
+from pathlib import Path
+
+from sightline.errors import UserError
+
+_KIND = 0xFF
+"""The part of an error's code that says of which kind it is."""
+
+
+class ReadOnlyError(UserError):
+    """A database that can be read was to be written."""
+
+
+def open_database(
+    path: Path, migrations: Sequence[str], *, any_thread: bool = False, reading: bool = False
+) -> sqlite3.Connection:
+    """Open a workspace's database in WAL mode, made or brought up to date as needed.
+
+    Script n of `migrations` brings it from version n to n + 1. With `any_thread` the caller sees to it that only one
+    thread uses the connection at a time. With `reading` one that can't be written is opened all the same, and a
+    `transaction` on it is refused.
+    """
+    try:
+        path.parent.mkdir(parents=True, exist_ok=True)
+        database = sqlite3.connect(path, timeout=60, isolation_level=None, check_same_thread=not any_thread)
+        database.execute("PRAGMA journal_mode = WAL")
+    except (OSError, sqlite3.OperationalError) as error:
+        if reading and path.is_file():
+            return _open_for_reading(path, len(migrations), any_thread)
+        raise UserError(
+            f"the workspace {path.parent} can't be written: {error}.", "choose another --workspace"
+        ) from None
+    except sqlite3.DatabaseError:
+        raise UserError(f"{path} is not a Sightline database.", "move it away, or choose another --workspace") from None
+    database.execute("PRAGMA synchronous = NORMAL")
+    database.execute("PRAGMA foreign_keys = ON")
+    try:
+        _migrate(database, path, migrations)
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & _KIND not in (sqlite3.SQLITE_FULL, sqlite3.SQLITE_IOERR):
+            raise
+        raise UserError(f"{path} can't be written: {error}.", "make room on its disk, and run it again") from error
+    return database
+
+
+@contextmanager
+def transaction(database: sqlite3.Connection) -> Iterator[None]:
+    """All of it, or nothing; a `ReadOnlyError` where the database can't be written."""
+    try:
+        database.execute("BEGIN IMMEDIATE")
+        try:
+            yield
+        except BaseException:
+            if database.in_transaction:  # After some faults SQLite has undone it all by itself.
+                database.execute("ROLLBACK")
+            raise
+        database.execute("COMMIT")
+    except sqlite3.OperationalError as error:
+        if getattr(error, "sqlite_errorcode", 0) & _KIND != sqlite3.SQLITE_READONLY:
+            raise
+        raise ReadOnlyError("the workspace can't be written: it is read-only.", "choose another --workspace") from None
+
+
+def _open_for_reading(path: Path, version: int, any_thread: bool) -> sqlite3.Connection:
+    """Without the files that WAL keeps beside it, unless a stopped writer left its last words in them."""
+    is_whole = not path.with_name(f"{path.name}-wal").exists()
+    address = f"{path.absolute().as_uri()}?mode=ro{'&immutable=1' if is_whole else ''}"
+    try:
+        database = sqlite3.connect(address, uri=True, isolation_level=None, check_same_thread=not any_thread)
+        found = database.execute("PRAGMA user_version").fetchone()[0]
+    except sqlite3.DatabaseError as error:
+        raise UserError(f"{path} can't be read: {error}.", "choose another --workspace") from None
+    if found != version:
+        raise UserError(
+            f"{path} is of another version of Sightline (schema {found}, not {version}) and can't be written.",
+            "choose another --workspace, or let this account write there once",
+        )
+    return database
+
+
+def _migrate(database: sqlite3.Connection, path: Path, migrations: Sequence[str]) -> None:
+    version = database.execute("PRAGMA user_version").fetchone()[0]
+    if version > len(migrations):
+        raise UserError(
+            f"{path} was written by a newer Sightline (schema {version}; this one knows up to {len(migrations)}).",
+            "pip install --upgrade sightline",
+        )
+    for number in range(version, len(migrations)):
+        with transaction(database):
+            if database.execute("PRAGMA user_version").fetchone()[0] == number:  # Nobody was faster.
+                for statement in migrations[number].split(";"):
+                    database.execute(statement)
+                database.execute(f"PRAGMA user_version = {number + 1}")

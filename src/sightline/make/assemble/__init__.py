@@ -1,5 +1,0 @@
-"""The files of a project → one benchmark."""
-
-from sightline.make.assemble.stage import AssembleStage
-
-__all__ = ["AssembleStage"]

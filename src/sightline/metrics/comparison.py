@@ -1,0 +1,352 @@
+"""Which of several runs on the same benchmark is better, and can they be told apart at all?"""
+
+from __future__ import annotations
+
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from itertools import combinations, permutations
+from typing import Any
+
+import numpy as np
+
+from sightline.errors import UserError
+from sightline.metrics.scores import Scores
+from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
+from sightline.metrics.statistics.distributions import check_fraction
+from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
+from sightline.types import Estimate, TaskKind
+
+_COLUMNS = 4
+
+
+@dataclass(frozen=True, slots=True)
+class PairedComparison:
+    """Second minus first in one metric, over all tasks, failures and missing ones as zero; slices carry no test."""
+
+    metric: str
+    first: str
+    second: str
+    difference: PairedDifference
+    p_adjusted: float
+    by_label: Mapping[str, Mapping[str, PairedDifference]]
+
+    def significant(self, level: float) -> bool:
+        """Can the two be told apart, after Holm's correction?"""
+        return self.p_adjusted < 1 - level
+
+
+@dataclass(frozen=True, slots=True)
+class SystemStanding:
+    """One system in one metric: its own estimate over all tasks, and the letters of its tie groups."""
+
+    system: str
+    estimate: Estimate
+    letters: str
+
+
+@dataclass(frozen=True, slots=True)
+class Comparison:
+    """Every pair of systems in every metric; standings are best first."""
+
+    benchmark: str
+    systems: tuple[str, ...]
+    metrics: tuple[str, ...]
+    level: float
+    seed: int
+    clustered_by: str | None
+    standings: Mapping[str, tuple[SystemStanding, ...]]
+    pairs: tuple[PairedComparison, ...]
+    notes: tuple[str, ...] = ()
+
+    def of(self, metric: str) -> tuple[PairedComparison, ...]:
+        """The pairs of one metric."""
+        if metric not in self.metrics:
+            raise UserError(f'"{metric}" was not compared.', f"choose from {', '.join(self.metrics)}")
+        return tuple(pair for pair in self.pairs if pair.metric == metric)
+
+    def worse(self, metric: str) -> tuple[PairedComparison, ...]:
+        """The pairs in which a later run is worse than the first one, and not by chance."""
+        baseline = self.systems[0]
+        return tuple(
+            pair
+            for pair in self.of(metric)
+            if pair.first == baseline and pair.difference.mean < 0 and pair.significant(self.level)
+        )
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON."""
+        return asdict(self)
+
+
+@dataclass(frozen=True, slots=True)
+class _Sampling:
+    level: float
+    seed: int
+    resamples: int
+    flips: int
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class _Entry:
+    name: str
+    scores: Scores
+    table: TaskTable
+
+    @property
+    def no_answer(self) -> Bools:
+        """The tasks that a metric scores and that failed or have no prediction: each counts as zero."""
+        scored: Bools = np.any([np.isfinite(column.values) for column in self.table.columns.values()], axis=0)
+        return (self.table.failed | self.table.missing) & scored
+
+    def left_out(self) -> dict[TaskKind, Bools]:
+        """The tasks of kinds for which the run has no prediction at all: its system does not do them."""
+        tried = {row.kind for row in self.scores.tasks if row.status != "missing"}
+        kinds = {row.task_id: row.kind for row in self.scores.tasks}
+        return {
+            kind: np.array([kinds[task] == kind for task in self.table.ids], np.bool_)
+            for kind in sorted(set(kinds.values()) - tried if tried else ())
+        }
+
+
+def compare(
+    scores: Sequence[Scores],
+    metrics: Sequence[str] | None = None,
+    *,
+    names: Sequence[str] | None = None,
+    allow_failures_differ: bool = False,
+    level: float = 0.95,
+    seed: int = 0,
+    resamples: int = RESAMPLES,
+    flips: int = FLIPS,
+) -> Comparison:
+    """Compare scored runs pairwise over all tasks, so that a difference is the difference of the headline means.
+
+    Difference with a paired bootstrap interval, paired randomisation test, Holm's correction over the pairs of a
+    metric, tie groups; all by cluster where the scores are. Runs that failed on different tasks, or lack
+    predictions for different ones, are refused unless `allow_failures_differ`; each then counts as zero. `metrics` are
+    by default those of all runs, without the ones that have no value in any; `names` stand for the runs (default:
+    their systems).
+    """
+    check_fraction("level", level)
+    chosen = _common_metrics(scores, metrics)
+    entries = _entries(scores, names, chosen)
+    notes = _failures(entries, allow_failures_differ)
+    sampling = _Sampling(level, seed, resamples, flips)
+    pairs = _pairs(entries, chosen, sampling)
+    return Comparison(
+        benchmark=scores[0].benchmark,
+        systems=tuple(entry.name for entry in entries),
+        metrics=chosen,
+        level=level,
+        seed=seed,
+        clustered_by=scores[0].clustered_by,
+        standings={metric: _standings(entries, metric, pairs, level) for metric in chosen},
+        pairs=pairs,
+        notes=notes,
+    )
+
+
+def _common_metrics(scores: Sequence[Scores], given: Sequence[str] | None) -> tuple[str, ...]:
+    if len(scores) < 2:
+        raise UserError("a comparison needs two runs or more.", "give another run")
+    benchmarks = {(one.benchmark, one.checksum) for one in scores}
+    if len(benchmarks) > 1:
+        listed = ", ".join(
+            f"{name} ({(checksum or 'no checksum')[:12]})" for name, checksum in sorted(benchmarks, key=str)
+        )
+        raise UserError(f"the runs are not on the same benchmark: {listed}.", "compare runs of one version of one")
+    _refuse_other_tasks(scores)
+    if len({one.clustered_by for one in scores}) > 1:
+        raise UserError("the runs were scored with different clusters.", "score them again in the same way")
+    common = [name for name in scores[0].metrics if all(name in one.metrics for one in scores)]
+    for name in given or ():
+        if name not in common:
+            raise UserError(
+                f'metric "{name}" is not in the scores of every run.',
+                f"score them again with it, or choose from {', '.join(common) or 'no common metric'}",
+            )
+    if not common:
+        raise UserError("the runs have no metric in common.", "score them again with the same metrics")
+    with_values = [name for name in common if any(one.overall[name].n for one in scores)]
+    return tuple(dict.fromkeys(given or with_values or common))
+
+
+def _entries(scores: Sequence[Scores], names: Sequence[str] | None, metrics: Sequence[str]) -> list[_Entry]:
+    """Each run under a name of its own, its tasks in one order for all."""
+    given = list(names) if names is not None else [one.system for one in scores]
+    if len(given) != len(scores):
+        raise UserError(f"{len(scores)} runs but {len(given)} names.", "give one name for each run")
+    seen: dict[str, int] = {}
+    entries: list[_Entry] = []
+    for name, one in zip(given, scores, strict=True):
+        seen[name] = seen.get(name, 0) + 1
+        unique = name if seen[name] == 1 else f"{name} ({seen[name]})"
+        rows = sorted(one.tasks, key=lambda row: (row.task_id, row.attempt))
+        entries.append(_Entry(unique, one, task_table(rows, metrics)))
+    return entries
+
+
+def _refuse_other_tasks(scores: Sequence[Scores]) -> None:
+    tasks = [{row.task_id for row in one.tasks} for one in scores]
+    if any(each != tasks[0] for each in tasks):
+        counts = ", ".join(f"{one.system} on {len(each):,}" for one, each in zip(scores, tasks, strict=True))
+        raise UserError(
+            f"the runs were not scored on the same tasks: {counts}.",
+            "score them again on the same benchmark; runs made with --limit can be compared where it was the same",
+        )
+
+
+def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
+    """What to say of runs that failed on different tasks (a missing prediction is one); refused unless allowed.
+
+    Only tasks that one of the metrics scores are looked at. Kinds of task that a system does not do are told of, and
+    are no failures of it.
+    """
+    notes, told = [], []
+    failed = {entry.name: entry.no_answer for entry in entries}
+    for entry in entries:
+        for kind, tasks_of_kind in entry.left_out().items():
+            count = int((failed[entry.name] & tasks_of_kind).sum())
+            if count:
+                told.append(f"{entry.name} left out {kind} tasks ({count}), which it does not do")
+            failed[entry.name] = failed[entry.name] & ~tasks_of_kind
+    for first, second in permutations(entries, 2):
+        count = int((failed[first.name] & ~second.no_answer).sum())
+        if count:
+            tasks = "task" if count == 1 else "tasks"
+            notes.append(f"{first.name} failed on {count} {tasks} that {second.name} did not fail on")
+    if notes and not allowed:
+        raise UserError(
+            f"failures differ: {'; '.join(notes)}.",
+            "run the failed tasks again, or insist with --failures-may-differ (allow_failures_differ=True): "
+            "each failure then counts as zero",
+        )
+    return tuple(f"{note}; each counts as zero" for note in (*told, *notes))
+
+
+def _pairs(entries: Sequence[_Entry], metrics: Sequence[str], sampling: _Sampling) -> tuple[PairedComparison, ...]:
+    """Every pair in every metric, p adjusted over the pairs of a metric."""
+    found = [pair for first, second in combinations(entries, 2) for pair in _both(first, second, sampling)]
+    adjusted: list[PairedComparison] = []
+    for metric in metrics:
+        pairs = [pair for pair in found if pair.metric == metric]
+        corrected = holm([pair.p_adjusted for pair in pairs])
+        adjusted += [replace(pair, p_adjusted=p) for pair, p in zip(pairs, corrected, strict=True)]
+    return tuple(adjusted)
+
+
+def _both(first: _Entry, second: _Entry, sampling: _Sampling) -> list[PairedComparison]:
+    """One pair in every metric; p not yet adjusted."""
+    before, after = first.table, second.table
+    overall = _differences(before, after, sampling, test=True)
+    slices = by_slice(before, lambda kept: _differences(before.where(kept), after.where(kept), sampling, test=False))
+    return [
+        PairedComparison(
+            metric=metric,
+            first=first.name,
+            second=second.name,
+            difference=found,
+            p_adjusted=1.0 if found.p is None else found.p,
+            by_label={
+                label: {value: parts[metric] for value, parts in values.items() if metric in parts}
+                for label, values in slices.items()
+                if any(metric in parts for parts in values.values())
+            },
+        )
+        for metric, found in overall.items()
+    ]
+
+
+def _differences(
+    before: TaskTable, after: TaskTable, sampling: _Sampling, *, test: bool
+) -> dict[str, PairedDifference]:
+    return paired_differences(
+        {metric: column.values for metric, column in before.columns.items()},
+        {metric: column.values for metric, column in after.columns.items()},
+        clusters=before.clusters,
+        level=sampling.level,
+        seed=sampling.seed,
+        resamples=sampling.resamples,
+        flips=sampling.flips,
+        test=test,
+    )
+
+
+def _standings(
+    entries: Sequence[_Entry], metric: str, pairs: Sequence[PairedComparison], level: float
+) -> tuple[SystemStanding, ...]:
+    estimates = {entry.name: entry.scores.overall[metric] for entry in entries}
+    ranked = sorted(estimates, key=lambda name: -estimates[name].mean)
+    different = [(pair.first, pair.second) for pair in pairs if pair.metric == metric and pair.significant(level)]
+    letters = tie_letters(ranked, different)
+    return tuple(SystemStanding(name, estimates[name], letters[name]) for name in ranked)
+
+
+def render_comparison(comparison: Comparison) -> str:
+    """For each pair a line per metric; before them, for three runs or more, who is in which tie group."""
+    lines = [render_standings(comparison), ""] if len(comparison.systems) > 2 else []
+    by_systems: dict[tuple[str, str], list[PairedComparison]] = {}
+    for pair in comparison.pairs:
+        by_systems.setdefault((pair.second, pair.first), []).append(pair)
+    width = max((len(metric) for metric in comparison.metrics), default=0)
+    for (second, first), pairs in by_systems.items():
+        lines.append(f"{second} against {first}")
+        for pair in pairs:
+            lines += _pair_lines(pair, width, comparison.clustered_by)
+    lines += [f"note: {note}" for note in comparison.notes]
+    return "\n".join(lines)
+
+
+def render_standings(comparison: Comparison) -> str:
+    """Every system in every metric, with its interval and the letters of its tie groups."""
+    lines: list[str] = []
+    for start in range(0, len(comparison.metrics), _COLUMNS):
+        lines += [*_table(comparison, comparison.metrics[start : start + _COLUMNS]), ""]
+    return "\n".join([*lines, "letters: systems that can't be told apart share one"])
+
+
+def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
+    """A table of systems, in the order of the first metric, by metrics."""
+    cells = {
+        (standing.system, metric): f"{_estimate(standing.estimate)} {standing.letters}"
+        for metric in metrics
+        for standing in comparison.standings[metric]
+    }
+    order = [standing.system for standing in comparison.standings[metrics[0]]]
+    rows = [["system", *metrics], *([system, *(cells[system, metric] for metric in metrics)] for system in order)]
+    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+    return [
+        "  ".join(["", *(cell.ljust(width) for cell, width in zip(row, widths, strict=True))]).rstrip() for row in rows
+    ]
+
+
+def _estimate(estimate: Estimate) -> str:
+    if not estimate.n:
+        return "–"
+    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+
+
+def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) -> list[str]:
+    found = pair.difference
+    clustered = f", clustered by {clustered_by}" if found.method == "cluster-bootstrap" else ""
+    lines = [
+        f"  {pair.metric:<{width}}  {_signed(found)}  {_p(pair.p_adjusted)}  "
+        f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost)"
+    ]
+    for label, values in pair.by_label.items():
+        if len(values) > 1:
+            parts = ", ".join(f"{value} {part.mean:+z.2f}" for value, part in values.items())
+            lines.append(f"  {'':<{width}}  {label}: {parts}")
+    return lines
+
+
+def _signed(found: PairedDifference) -> str:
+    """Mean and interval, to a third decimal where the interval is narrow."""
+    if found.method == "none":
+        return f"{found.mean:+z.2f} [no spread]"
+    places = 2 if found.high - found.low >= 0.04 else 3
+    return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
+
+
+def _p(p: float) -> str:
+    return "p < 0.001" if p < 0.001 else f"p = {p:.3f}"

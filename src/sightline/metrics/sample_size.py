@@ -1,0 +1,77 @@
+"""How many tasks a benchmark needs: the spread of differences given, or learnt from two runs."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+
+from sightline.errors import UserError
+from sightline.metrics.scores import Scores
+from sightline.metrics.statistics import Spread, detectable, spread, tasks_needed, tasks_needed_binary
+from sightline.metrics.task_table import task_table
+
+
+@dataclass(frozen=True, slots=True)
+class SamplePlan:
+    """So many tasks show so large a difference, with that chance."""
+
+    difference: float
+    tasks: int
+    alpha: float
+    power: float
+    design_effect: float
+    asked: str
+
+    def __str__(self) -> str:
+        verb = "are needed to see" if self.asked == "tasks" else "can show"
+        return (
+            f"{self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
+            f"(paired, two-sided, α = {self.alpha:g}, design effect {self.design_effect:.2f})"
+        )
+
+
+def sample_plan(
+    expected: Spread,
+    *,
+    binary: bool = False,
+    difference: float | None = None,
+    tasks: int | None = None,
+    alpha: float = 0.05,
+    power: float = 0.8,
+) -> SamplePlan:
+    """How many tasks show `difference`, or what difference `tasks` show; `binary` for right/wrong tasks."""
+    effect = expected.design_effect
+    if difference is not None and tasks is None:
+        if binary:
+            needed = tasks_needed_binary(
+                difference, expected.disagreement, alpha=alpha, power=power, design_effect=effect
+            )
+        else:
+            needed = tasks_needed(difference, expected.sd, alpha=alpha, power=power, design_effect=effect)
+        return SamplePlan(difference, needed, alpha, power, effect, "tasks")
+    if tasks is not None and difference is None:
+        seen = detectable(tasks, expected.sd, alpha=alpha, power=power, design_effect=effect)
+        return SamplePlan(seen, tasks, alpha, power, effect, "difference")
+    raise UserError("give either a difference or a number of tasks.", "--difference 0.05, or --tasks 200")
+
+
+def given_spread(sd: float | None, disagreement: float | None, design_effect: float) -> Spread:
+    """A spread from what the user knows; of right/wrong tasks the differences are -1, 0 and 1."""
+    if sd is None and disagreement is None:
+        raise UserError("the spread of differences is not known.", "give two scored runs, --sd or --disagreement")
+    share = sd**2 if disagreement is None and sd is not None else disagreement or 0.0
+    return Spread(sd=share**0.5 if sd is None else sd, disagreement=min(share, 1.0), design_effect=design_effect, n=0)
+
+
+def learnt_spread(first: Scores, second: Scores, metric: str | None = None) -> Spread:
+    """The spread of the per-task differences of two runs in a metric (the first that they share)."""
+    shared = [name for name in first.metrics if name in second.metrics]
+    chosen = metric or next(iter(shared), None)
+    if chosen is None or chosen not in shared:
+        raise UserError(f'the runs do not share a metric "{metric}".', f"shared: {', '.join(shared) or 'none'}")
+    before, after = (task_table(scores.tasks, (chosen,)) for scores in (first, second))
+    if before.ids != after.ids:
+        raise UserError("the runs are not on the same tasks.", "score both on the same benchmark")
+    differences = np.asarray(after.columns[chosen].values - before.columns[chosen].values)
+    return spread(differences, before.clusters if first.clustered_by is not None else None)

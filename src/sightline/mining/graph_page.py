@@ -1,0 +1,198 @@
+"""A memory graph to look at without the app: one self-contained page, no script and nothing from elsewhere.
+
+Events are rows in order of time, with arcs between those that show the same.
+"""
+
+from __future__ import annotations
+
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from html import escape
+from math import sqrt
+from types import MappingProxyType
+
+from sightline.english import counted
+from sightline.mining.graph import EventNode, MemoryGraph
+from sightline.mining.records import Clue, Rule
+from sightline.reports.text import day
+
+ROWS = 60
+"""Events that are drawn below each other at once."""
+LEGEND = (
+    "A row is an event, the earliest first, and in it are its pictures. An arc joins two events in whose pictures the "
+    "same was seen: the thicker, the more often."
+)
+RULES: Mapping[Rule, str] = MappingProxyType(
+    {
+        "unique-identifier": "the very same, by something that only one has",
+        "matching-features": "looks the same",
+        "reference": "one refers to the other",
+        "same-theme": "of the same theme",
+    }
+)
+"""Why two pictures were taken to show the same, for people."""
+
+
+@dataclass(frozen=True, slots=True)
+class GraphLink:
+    """A clue of one photo, another photo that shows the same, and why."""
+
+    clue: Clue
+    source: str
+    target: str
+    rule: Rule | None
+    why: str
+
+    def other(self, photo: str) -> str:
+        """The end that a photo is not."""
+        return self.target if photo == self.source else self.source
+
+
+@dataclass(frozen=True, slots=True)
+class GraphArc:
+    """Two events by their places among those drawn, and what joins them."""
+
+    first: int
+    second: int
+    links: tuple[GraphLink, ...]
+
+    @property
+    def told(self) -> str:
+        things = list(dict.fromkeys(link.clue.text for link in self.links))
+        more = f" and {counted(len(things) - 3, 'thing')} more" if len(things) > 3 else ""
+        return f"{', '.join(things[:3])}{more}"
+
+
+def title_of(graph: MemoryGraph, event: EventNode) -> str:
+    """When and where an event was."""
+    photos = [graph.photos[id_] for id_ in event.photos]
+    first, last = day(photos[0].taken_at), day(photos[-1].taken_at)
+    when = first if first == last else f"{first} to {last}"
+    return ", ".join(filter(None, (when, town_of(photo.address for photo in photos))))
+
+
+def town_of(addresses: Iterable[str | None]) -> str:
+    """The second part from the end of the first address that is known; all of it where it has but one."""
+    known = next((address for address in addresses if address), "")
+    parts = [part.strip() for part in known.split(",") if part.strip()]
+    return parts[-2] if len(parts) > 1 else "".join(parts)
+
+
+def figures_of(graph: MemoryGraph) -> list[tuple[int, str]]:
+    """How many there are of each, and what they are called."""
+    stats = graph.stats()
+    figures = (
+        (len(graph.photos), "picture", "pictures"),
+        (len(graph.events), "event", "events"),
+        (len(graph.clues), "thing seen in them", "things seen in them"),
+        (len(graph.people), "person named", "people named"),
+        (stats["edges"].get("association", 0), "time the same in two pictures", "times the same in two pictures"),
+        (stats["across_events"], "of these in two events", "of these in two events"),
+    )
+    return [(number, one if number == 1 else several) for number, one, several in figures]
+
+
+def links_of(graph: MemoryGraph) -> tuple[GraphLink, ...]:
+    """All associations that were accepted."""
+    found = []
+    for edge in graph.edges:
+        if edge.kind == "association":
+            clue = graph.clues[edge.source.id]
+            found.append(GraphLink(clue, clue.picture, edge.target.id, edge.rule, edge.why))
+    return tuple(found)
+
+
+def arcs_of(graph: MemoryGraph, links: Iterable[GraphLink], events: Sequence[EventNode]) -> list[GraphArc]:
+    """What joins the events that are drawn."""
+    places = {event.id: place for place, event in enumerate(events)}
+    joined: dict[tuple[int, int], list[GraphLink]] = defaultdict(list)
+    for link in links:
+        ends = [places.get(graph.photos[photo].event) for photo in (link.source, link.target)]
+        known = sorted(place for place in ends if place is not None)
+        if len(known) == 2 and known[0] != known[1]:
+            joined[known[0], known[1]].append(link)
+    return [GraphArc(*pair, tuple(held)) for pair, held in sorted(joined.items())]
+
+
+def curves(arcs: Iterable[GraphArc], row: float, wide: float) -> Iterator[tuple[GraphArc, str, float]]:
+    """Each arc, bent to the left, as a path in a drawing so wide with rows so high; and how thick it is."""
+    for arc in arcs:
+        bend = wide - min(1.3 * wide, 18 + 14 * (arc.second - arc.first))
+        first, second = (row * (place + 0.5) for place in (arc.first, arc.second))
+        path = f"M{wide:.0f},{first:.0f} C{bend:.0f},{first:.0f} {bend:.0f},{second:.0f} {wide:.0f},{second:.0f}"
+        yield arc, path, min(6.0, 0.6 + sqrt(len(arc.links)) / 2)
+
+
+_ROW, _WIDE = 56, 110
+_REASONS = 12
+"""Links of an event that are told with their reasons; `sightline view` has them all."""
+_STYLE = """
+:root{color-scheme:light dark;--ink:#1c2430;--quiet:#5b6673;--back:#fff;--row:#eef1f5;--link:#b3541e}
+@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--quiet:#9aa6b2;--back:#14181f;--row:#232b37;--link:#f0a060}}
+body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);margin:2rem auto;max-width:70rem;
+padding:0 1rem}.drawn{display:flex}.drawn svg{flex:none}ol{list-style:none;margin:0;padding:0;flex:1;min-width:0}
+ol li{height:56px;padding:4px 0;box-sizing:border-box}ol div{background:var(--row);border-radius:8px;padding:0 10px;
+height:48px;line-height:24px;overflow:hidden}ol div span{display:block;white-space:nowrap;overflow:hidden;
+text-overflow:ellipsis}.link{stroke:var(--link);fill:none;opacity:.4}
+.link:hover{opacity:1}.dots{letter-spacing:.15em;color:var(--quiet)}
+"""
+
+
+def graph_page(graph: MemoryGraph) -> str:
+    """The page: figures, and for each owner the events in order of time with what joins them."""
+    links = links_of(graph)
+    body = "".join(_owner(graph, links, owner) for owner in graph.owners)
+    figures = ", ".join(f"{number:,} {what}" for number, what in figures_of(graph) if number)
+    return (
+        '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Memory graph</title>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head><body>'
+        f"<h1>Memory graph</h1><p>{figures}.</p><p>{LEGEND} A dot is a picture; <code>sightline view</code> shows them."
+        f"</p>{body}</body></html>"
+    )
+
+
+def _owner(graph: MemoryGraph, links: Sequence[GraphLink], owner: str) -> str:
+    events = [event for event in graph.events.values() if event.owner == owner]
+    drawn = events[:ROWS]
+    arcs = arcs_of(graph, links, drawn)
+    more = f"<p>The first {ROWS} of {counted(len(events), 'event')}.</p>" if len(events) > ROWS else ""
+    rows = "".join(map(_row, (title_of(graph, event) for event in drawn), drawn))
+    reasons = "".join(_reasons(graph, drawn, arcs))
+    return (
+        f'<h2>{escape(owner)}</h2>{more}<div class="drawn">{_drawing(arcs, len(drawn))}<ol>{rows}</ol></div>'
+        f"{'<h3>What joins them</h3>' if reasons else ''}{reasons}"
+    )
+
+
+def _row(title: str, event: EventNode) -> str:
+    count = len(event.photos)
+    dots = f'<span class="dots" aria-hidden="true">{"•" * min(count, 60)}</span>'
+    return f"<li><div><span>{escape(title)} · {counted(count, 'picture')}</span>{dots}</div></li>"
+
+
+def _drawing(arcs: Sequence[GraphArc], rows: int) -> str:
+    drawn = "".join(
+        f'<path class="link" d="{path}" stroke-width="{thick:.1f}"><title>{escape(arc.told[:300])}</title></path>'
+        for arc, path, thick in curves(arcs, _ROW, _WIDE)
+    )
+    label = counted(len(arcs), "pair of events that something joins", "pairs of events that something joins")
+    return f'<svg width="{_WIDE}" height="{_ROW * rows}" role="img" aria-label="{label}">{drawn}</svg>'
+
+
+def _reasons(graph: MemoryGraph, events: Sequence[EventNode], arcs: Sequence[GraphArc]) -> Iterator[str]:
+    titles = [escape(title_of(graph, event)) for event in events]
+    for arc in arcs:
+        told = "".join(f"<li>{_reason(link)}</li>" for link in arc.links[:_REASONS])
+        left = len(arc.links) - _REASONS
+        more = f"<li>and {left:,} more</li>" if left > 0 else ""
+        yield (
+            f"<details><summary>{titles[arc.first]} and {titles[arc.second]}: {escape(arc.told[:200])}</summary>"
+            f"<ul>{told}{more}</ul></details>"
+        )
+
+
+def _reason(link: GraphLink) -> str:
+    rule = f", {RULES[link.rule]}" if link.rule else ""
+    why = f": {link.why}" if link.why else ""
+    return escape(f"{link.clue.text}{rule}{why}"[:400])

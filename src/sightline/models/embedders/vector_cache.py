@@ -1,0 +1,261 @@
+"""Vectors that were made before: kept in the workspace by content, embedder and revision.
+
+Vectors lie in one append-only file of float32 rows for each embedder and revision; SQLite knows which row is whose.
+Rows are on disk before SQLite is told of them, so a process that is killed leaves at most a tail that nobody knows of,
+and the next writer writes over it. Readers map the files and are never in the way of a writer.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import os
+from collections.abc import Sequence
+from dataclasses import dataclass
+from pathlib import Path
+from typing import NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import UserError
+from sightline.io import PathLike
+from sightline.io.sqlite import open_database, transaction
+from sightline.models.embedders.base import EmbedderIdentity
+from sightline.models.protocols import Vectors
+
+FILE_NAME = "vectors.sqlite"
+FOLDER = "vectors"
+_VERSION_1 = """
+CREATE TABLE spaces (
+    id INTEGER PRIMARY KEY,
+    name TEXT NOT NULL,
+    revision TEXT NOT NULL,
+    dim INTEGER NOT NULL,
+    rows INTEGER NOT NULL DEFAULT 0,
+    UNIQUE (name, revision)
+);
+CREATE TABLE vectors (
+    space INTEGER NOT NULL REFERENCES spaces (id),
+    key BLOB NOT NULL,
+    row INTEGER NOT NULL,
+    cut INTEGER,
+    PRIMARY KEY (space, key)
+) WITHOUT ROWID;
+CREATE TABLE files (
+    root BLOB NOT NULL,
+    path BLOB NOT NULL,
+    size INTEGER NOT NULL,
+    mtime_ns INTEGER NOT NULL,
+    sha256 BLOB NOT NULL,
+    PRIMARY KEY (root, path)
+) WITHOUT ROWID;
+CREATE TABLE told (host TEXT PRIMARY KEY) WITHOUT ROWID
+"""
+# Who has been told of is now kept in the journal, for chat models too (models/notice.py).
+_VERSION_2 = "DROP TABLE told"
+MIGRATIONS = (_VERSION_1, _VERSION_2)
+"""Script n brings a cache from version n to n + 1; never edit one that has been released."""
+_PAGE = 500
+_MANY = 8
+
+
+class CachedVectors(NamedTuple):
+    """A row for each key, in the order of the keys; zero where `missing`, which are positions. Not to be written to."""
+
+    vectors: Vectors
+    missing: NDArray[np.intp]
+
+
+@dataclass(frozen=True, slots=True)
+class VectorSpace:
+    """The vectors of one embedder at one revision; rows from `rows` on are nobody's."""
+
+    id: int
+    dim: int
+    rows: int
+
+
+def text_key(text: str) -> bytes:
+    """What a text's vector is kept under; never the key of a picture, which is the SHA-256 of its file."""
+    return hashlib.sha256(b"text\0" + text.encode("utf-8", "surrogatepass")).digest()
+
+
+class VectorCache:
+    """The workspace's vectors; any number of processes may read and write at once. One thread at a time uses one."""
+
+    def __init__(self, workspace: PathLike) -> None:
+        self._folder = Path(workspace) / FOLDER
+        self.path = Path(workspace) / FILE_NAME
+        self.database = open_database(self.path, MIGRATIONS, any_thread=True, reading=True)
+        self.database.execute("PRAGMA cache_size = -16384")
+
+    def __enter__(self) -> VectorCache:
+        return self
+
+    def __exit__(self, *_: object) -> None:
+        self.close()
+
+    def close(self) -> None:
+        self.database.close()
+
+    def get_many(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> CachedVectors:
+        """The vectors of these keys; memory-mapped as they lie on disk where they lie in the order of the keys."""
+        space = self.space(embedder)
+        if space is None:
+            return CachedVectors(np.zeros((len(keys), 0), dtype=np.float32), np.arange(len(keys)))
+        rows = self._rows(keys, space)
+        missing = np.flatnonzero(rows < 0)
+        if not len(rows) or len(missing) == len(rows):
+            return CachedVectors(np.zeros((len(rows), space.dim), dtype=np.float32), missing)
+        return CachedVectors(_take(self._map(space, int(rows.max()) + 1), rows), missing)
+
+    def has(self, key: bytes, embedder: EmbedderIdentity) -> bool:
+        """Is there a vector of this key?"""
+        space = self.space(embedder)
+        return space is not None and bool(self._find([key], space))
+
+    def missing(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> list[int]:
+        """Positions of the keys that have no vector."""
+        space = self.space(embedder)
+        known = {key for key, _, _ in self._find(keys, space)} if space is not None else set()
+        return [at for at, key in enumerate(keys) if key not in known]
+
+    def count_cut(self, keys: Sequence[bytes], embedder: EmbedderIdentity) -> int | None:
+        """How many of these texts were too long for the model; None where it is not known of some."""
+        space = self.space(embedder)
+        total = 0
+        for _, _, cut in self._find(keys, space) if space is not None else ():
+            if cut is None:
+                return None
+            total += cut
+        return total
+
+    def put_many(
+        self,
+        keys: Sequence[bytes],
+        vectors: Vectors,
+        embedder: EmbedderIdentity,
+        cut: Sequence[bool] | NDArray[np.bool_] | None = None,
+    ) -> None:
+        """Keep vectors, all or none; on disk when it returns. A key that is already there keeps its vector."""
+        if len(keys) != len(vectors):
+            raise ValueError(f"{len(keys)} keys for {len(vectors)} vectors")
+        if not len(keys):
+            return
+        rows = np.ascontiguousarray(vectors, dtype="<f4")
+        flags = [None] * len(keys) if cut is None else [int(flag) for flag in cut]
+        with transaction(self.database):
+            space = self._space_for(embedder, rows.shape[1])
+            known = {key for key, _, _ in self._find(keys, space)}
+            fresh: dict[bytes, int] = {}
+            for at, key in enumerate(keys):
+                if key not in known:
+                    fresh.setdefault(key, at)
+            self._append(space, rows[list(fresh.values())])
+            self.database.executemany(
+                "INSERT INTO vectors VALUES (?, ?, ?, ?)",
+                [(space.id, key, space.rows + n, flags[at]) for n, (key, at) in enumerate(fresh.items())],
+            )
+            self.database.execute("UPDATE spaces SET rows = rows + ? WHERE id = ?", (len(fresh), space.id))
+
+    def space(self, embedder: EmbedderIdentity) -> VectorSpace | None:
+        """Where the vectors of an embedder lie; None when there are none yet."""
+        found = self.database.execute(
+            "SELECT id, dim, rows FROM spaces WHERE name = ? AND revision = ?", (embedder.name, embedder.revision)
+        ).fetchone()
+        if found is None:
+            return None
+        space = VectorSpace(*found)
+        return space if self._is_whole(space) else self._shortened(space)
+
+    # --- the index ------------------------------------------------------------------------------------------
+
+    def _find(self, keys: Sequence[bytes], space: VectorSpace) -> list[tuple[bytes, int, int | None]]:
+        if len(keys) * _MANY > space.rows:  # To read all of them in their order is then the faster way.
+            wanted = set(keys)
+            rows = self.database.execute("SELECT key, row, cut FROM vectors WHERE space = ?", (space.id,))
+            return [found for found in rows if found[0] in wanted]
+        found = []
+        for start in range(0, len(keys), _PAGE):
+            page = keys[start : start + _PAGE]
+            marks = ", ".join("?" * len(page))
+            found += self.database.execute(
+                f"SELECT key, row, cut FROM vectors WHERE space = ? AND key IN ({marks})", (space.id, *page)
+            ).fetchall()
+        return found
+
+    def _rows(self, keys: Sequence[bytes], space: VectorSpace) -> NDArray[np.int64]:
+        found = {key: row for key, row, _ in self._find(keys, space)}
+        return np.fromiter((found.get(key, -1) for key in keys), dtype=np.int64, count=len(keys))
+
+    def _space_for(self, embedder: EmbedderIdentity, dim: int) -> VectorSpace:
+        self.database.execute(
+            "INSERT OR IGNORE INTO spaces (name, revision, dim) VALUES (?, ?, ?)",
+            (embedder.name, embedder.revision, dim),
+        )
+        space = self.space(embedder)
+        assert space is not None
+        if space.dim != dim:
+            raise UserError(
+                f"{embedder.name} ({embedder.revision}) gave vectors of {dim} numbers, and of {space.dim} before.",
+                "another model answers under the same name: give it another revision, or choose another --workspace",
+            )
+        return space
+
+    # --- the rows -------------------------------------------------------------------------------------------
+
+    def _file(self, space: VectorSpace) -> Path:
+        return self._folder / f"{space.id}.f32"
+
+    def _append(self, space: VectorSpace, rows: NDArray[np.float32]) -> None:
+        if not len(rows):
+            return
+        try:
+            self._folder.mkdir(exist_ok=True)
+            descriptor = os.open(self._file(space), os.O_WRONLY | os.O_CREAT | getattr(os, "O_BINARY", 0), 0o644)
+            with os.fdopen(descriptor, "wb") as file:
+                file.seek(space.rows * space.dim * 4)
+                file.write(rows.data)
+                file.flush()
+                os.fsync(file.fileno())
+        except OSError as error:
+            raise UserError(
+                f"{self._file(space)} can't be written: {error.strerror}.",
+                "make room on the disk, or choose another --workspace",
+            ) from None
+
+    def _map(self, space: VectorSpace, rows: int) -> Vectors:
+        return np.memmap(self._file(space), dtype="<f4", mode="r", shape=(rows, space.dim))
+
+    def _is_whole(self, space: VectorSpace) -> bool:
+        if space.rows == 0:
+            return True
+        try:
+            return self._file(space).stat().st_size >= space.rows * space.dim * 4
+        except OSError:
+            return False
+
+    def _shortened(self, space: VectorSpace) -> VectorSpace:
+        """Somebody took away rows (a workspace copied in part): forget them, so that they are made again."""
+        try:
+            left = self._file(space).stat().st_size // (space.dim * 4)
+        except OSError:
+            left = 0
+        begun = self.database.in_transaction
+        if not begun:
+            self.database.execute("BEGIN IMMEDIATE")
+        self.database.execute("DELETE FROM vectors WHERE space = ? AND row >= ?", (space.id, left))
+        self.database.execute("UPDATE spaces SET rows = min(rows, ?) WHERE id = ?", (left, space.id))
+        if not begun:
+            self.database.execute("COMMIT")
+        return VectorSpace(space.id, space.dim, min(space.rows, left))
+
+
+def _take(mapped: Vectors, rows: NDArray[np.int64]) -> Vectors:
+    first, last = int(rows[0]), int(rows[-1])
+    if first >= 0 and last - first == len(rows) - 1 and bool((np.diff(rows) == 1).all()):
+        return mapped[first : last + 1]
+    taken = np.asarray(mapped)[np.maximum(rows, 0)]
+    taken[rows < 0] = 0
+    taken.flags.writeable = False
+    return taken

@@ -1,0 +1,191 @@
+"""What `photos` can say of a picture: tags, facets, flags and looks with an honest confidence, and a weak judgment.
+
+Tags come from the classifier's 1,000 classes, whose probabilities held on the development split as they are, and from
+any vocabulary by zero-shot score. Facets and flags are questions that somebody asked, so before looking each answer is
+as likely as the other; tags are words like any other. What is less sure than the threshold is "unknown", or left out.
+People are never counted, because nothing here can: "unknown". Judgments are marked as weak wherever they go.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping, Sequence
+from dataclasses import dataclass
+from typing import Literal, NamedTuple
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.config.settings import AnnotateSettings
+from sightline.models.built_in import PHOTOS
+from sightline.models.photos.appearance import Appearance, measure_appearance
+from sightline.models.photos.calibration import calibration, facet_shares
+from sightline.models.photos.embedder import Photos
+from sightline.models.photos.joint_vectors import class_names, softmax
+from sightline.models.photos.ocr import WordReader
+from sightline.models.protocols import Pixels, Vectors
+from sightline.types import Annotation
+from sightline.types.corpus import Json
+
+EVERYDAY = (
+    *("people", "man", "woman", "child", "baby", "crowd", "dog", "cat", "horse", "bird"),
+    *("beach", "water", "snow", "mountain", "grass", "tree", "flower", "street", "building", "city", "playground"),
+    *("car", "bicycle", "motorcycle", "boat", "train", "guitar", "food", "night", "sunset"),
+    *("swimming", "climbing", "running", "jumping", "dancing", "eating", "smiling"),
+    *("soccer", "basketball", "baseball", "tennis", "skateboard", "surfing", "skiing"),
+)
+"""Words that people use of their photographs; most are among those that confidences were fitted on."""
+
+
+BY = PHOTOS.name
+UNKNOWN = "unknown"
+THRESHOLD = 0.5
+COLOUR_SHARE = 0.15
+"""A colour is named when it covers this much of the picture."""
+_FLAG_SURE = 0.75
+"""A yes or no that is less sure than this is neither."""
+FACET_SURE = 0.7
+"""A value that is less sure than this is unknown: below, promises held on some facets only."""
+_SHARP_SURE = 0.8
+_QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECASE)
+
+
+class _Scores(NamedTuple):
+    """Of one picture: rows for the texts that are asked for, read in three ways, and one for the classes."""
+
+    words: NDArray[np.float64]
+    flags: NDArray[np.float64]
+    evidence: NDArray[np.float64]
+    classes: NDArray[np.float32]
+
+
+class Annotator:
+    """Annotates pictures by one set of questions, whose texts are embedded once."""
+
+    def __init__(
+        self,
+        embedder: Photos,
+        settings: AnnotateSettings | None = None,
+        *,
+        threshold: float = THRESHOLD,
+        words: WordReader | None = None,
+    ) -> None:
+        self._embedder, self._threshold, self._words = embedder, threshold, words
+        self._settings = settings = settings or AnnotateSettings()
+        asked = [*settings.vocabulary, *settings.flags, *(v for values in settings.taxonomy.values() for v in values)]
+        self._column = {text: at for at, text in enumerate(dict.fromkeys(asked))}
+        self._texts = embedder.texts([_as_text(text) for text in self._column])
+
+    def __call__(self, pictures: Mapping[str, Pixels]) -> list[Annotation]:
+        """One annotation for each picture, by its id."""
+        seen = self._embedder.see(list(pictures.values()))
+        known = calibration()
+        readings = (read(self._texts, seen.vectors) for read in (known.words, known.flags, known.evidence))
+        rows = zip(*readings, softmax(seen.logits), strict=True)
+        return [
+            self._annotation(id_, pixels, _Scores(*row))
+            for (id_, pixels), row in zip(pictures.items(), rows, strict=True)
+        ]
+
+    def _annotation(self, id_: str, pixels: Pixels, scores: _Scores) -> Annotation:
+        tags = self._tags(scores)
+        facets, sure = self._facets(scores.evidence)
+        flags = {flag: float(scores.flags[self._column[flag]]) for flag in self._settings.flags}
+        confidence = {f"tag:{tag}": chance for tag, chance in tags.items()} | sure
+        confidence |= {flag: max(chance, 1 - chance) for flag, chance in flags.items()}
+        return Annotation(
+            picture_id=id_,
+            facets=facets,
+            flags={flag: chance >= 0.5 for flag, chance in flags.items() if self._is_sure(chance)},
+            tags=tuple(tags),
+            confidence={name: round(chance, 3) for name, chance in confidence.items()},
+            by=BY,
+            cost_usd=0.0,
+            extra=_looks(measure_appearance(pixels))
+            | ({} if self._words is None else {"words": self._words.read(pixels)}),
+        )
+
+    def _tags(self, scores: _Scores) -> dict[str, float]:
+        """Words of the vocabulary; without one, names of classes."""
+        vocabulary, names = self._settings.vocabulary, class_names()
+        found = {names[at][0]: float(scores.classes[at]) for at in np.flatnonzero(scores.classes >= self._threshold)}
+        if vocabulary:
+            by_score = {word: float(scores.words[self._column[word]]) for word in vocabulary}
+            found = {word: max(chance, found.get(word, 0.0)) for word, chance in by_score.items()}
+        sure = [item for item in found.items() if item[1] >= self._threshold]
+        return dict(sorted(sure, key=lambda item: -item[1])[: self._settings.max_tags])
+
+    def _facets(self, evidence: NDArray[np.float64]) -> tuple[dict[str, str], dict[str, float]]:
+        """One value of each facet, or none: the values compete with each other and with "none of them"."""
+        values, sure = {}, {}
+        lowest = max(self._threshold, FACET_SURE)
+        for facet, choices in self._settings.taxonomy.items():
+            shares = facet_shares(evidence[None, [self._column[choice] for choice in choices]])
+            sure[facet] = float(calibration().facets(shares)[0]) if choices else 0.0
+            values[facet] = choices[int(shares.argmax())] if choices and sure[facet] >= lowest else UNKNOWN
+        return values, sure
+
+    def _is_sure(self, chance: float) -> bool:
+        return max(chance, 1 - chance) >= max(self._threshold, _FLAG_SURE)
+
+
+def annotate(
+    embedder: Photos,
+    pictures: Mapping[str, Pixels],
+    settings: AnnotateSettings | None = None,
+    *,
+    threshold: float = THRESHOLD,
+    words: WordReader | None = None,
+) -> list[Annotation]:
+    """Annotate pictures by id; see `Annotator`, which keeps the embedded texts for the next pictures."""
+    return Annotator(embedder, settings, threshold=threshold, words=words)(pictures)
+
+
+def _as_text(name: str) -> str:
+    """`has_people` → "people": a name of a flag, a facet's value or a tag as words."""
+    return _QUESTION.sub("", name).replace("_", " ").strip() or name
+
+
+def _looks(look: Appearance) -> dict[str, Json]:
+    colours: list[Json] = [name for name, share in look.colours.items() if share >= COLOUR_SHARE]
+    sharp = look.sharp
+    word = UNKNOWN if max(sharp, 1 - sharp) < _SHARP_SURE else "sharp" if sharp > 0.5 else "blurred"
+    return {
+        "colours": colours,
+        "colour_shares": {name: share for name, share in look.colours.items() if share > 0},
+        "light": look.light,
+        "lightness": round(look.lightness, 3),
+        "sharpness": word,
+        "sharp_confidence": round(max(sharp, 1 - sharp), 3),
+        "people": UNKNOWN,
+    }
+
+
+_SURE = 0.75
+
+
+@dataclass(frozen=True, slots=True)
+class WeakJudgment:
+    """The chance that the picture fits the query in a pool where half do, and what follows from it, if anything."""
+
+    chance: float
+    verdict: Literal["relevant", "not relevant", "unknown"]
+    by: str = BY
+    weak: Literal[True] = True
+
+
+def judge(embedder: Photos, query: str, pictures: Sequence[Pixels]) -> list[WeakJudgment]:
+    """One judgment for each picture. English queries; colours, counts and who does what to whom are beyond it."""
+    return judge_vectors(embedder.texts([query]), embedder.pictures(pictures))
+
+
+def judge_vectors(query: Vectors, pictures: Vectors) -> list[WeakJudgment]:
+    """The same from vectors that are there already: one row for the query, one for each picture."""
+    chances = calibration().sentences(query, pictures)[:, 0]
+    return [WeakJudgment(round(float(chance), 3), _verdict(float(chance))) for chance in chances]
+
+
+def _verdict(chance: float) -> Literal["relevant", "not relevant", "unknown"]:
+    if chance >= _SURE:
+        return "relevant"
+    return "not relevant" if chance <= 1 - _SURE else "unknown"

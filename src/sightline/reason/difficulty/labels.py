@@ -1,0 +1,118 @@
+"""Difficulty on the task: a label that reports and curricula go by, and the figures behind it."""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Iterable, Mapping
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
+
+from sightline import benchmark as bench
+from sightline.reason.difficulty.pass_rate import Bucket
+from sightline.reason.difficulty.sampling import KINDS
+from sightline.types import Benchmark, Json, Task
+
+LABEL = "difficulty"
+"""The label that holds the bucket, and the key of `Task.extra` that holds the figures."""
+GIVEN = "difficulty_given"
+"""Where the label goes that a task had before it was measured."""
+Measure: TypeAlias = Literal["samples", "run", "turns", "judge"]
+
+
+@dataclass(frozen=True, slots=True)
+class MeasuredDifficulty:
+    """A task's bucket (None: not known, and why), and the figures behind it."""
+
+    bucket: Bucket | None
+    figures: Mapping[str, Json] = field(default_factory=dict)
+    why_not: str | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class DifficultySummary:
+    """What a measurement came to; `unmeasured` counts tasks by why they have no bucket.
+
+    `calls` are replies, new and from the journal; `unread` are those without a readable answer, and `unfinished` those
+    of them that were cut off, empty or refused, by kind; `failures` are calls that brought none, by kind. `usd` is what
+    is known of the money, `unpriced` replies cost more; `saved` are samples that an early stop made needless. `choices`
+    are the measured tasks that have options: what a curriculum can be made of.
+    """
+
+    folder: Path
+    measure: Measure
+    tasks: int
+    easy: int
+    hard: int
+    unmeasured: Mapping[str, int]
+    by_subtask: Mapping[str, Mapping[str, int]] = field(default_factory=dict)
+    calls: int = 0
+    saved: int = 0
+    unread: int = 0
+    unfinished: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    usd: float = 0.0
+    unpriced: int = 0
+    seconds: float = 0.0
+    notes: tuple[str, ...] = ()
+    choices: int = 0
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`; `usd` is null where a price is not known, and `usd_at_least` what is."""
+        usd = None if self.unpriced else self.usd
+        return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
+
+
+def store(
+    benchmark: Benchmark, source: Path, out: Path, measured: Mapping[str, MeasuredDifficulty], measure: Measure
+) -> DifficultySummary:
+    """Write the benchmark with what was measured, and count it.
+
+    A question that was not measured keeps what an earlier measurement said; a label that was only given is set aside,
+    for it means something else.
+    """
+    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+    tasks = {name: _marked(task, measured.get(name), measure) for name, task in benchmark.tasks.items()}
+    bench.write_elsewhere(replace(benchmark, tasks=tasks), source, out)
+    found = list(measured.values())
+    return DifficultySummary(
+        folder=out,
+        measure=measure,
+        tasks=len(found),
+        easy=sum(one.bucket == "easy" for one in found),
+        hard=sum(one.bucket == "hard" for one in found),
+        unmeasured=dict(Counter(one.why_not or "unknown" for one in found if one.bucket is None)),
+        by_subtask=_by_subtask(tasks.values(), measured),
+        choices=sum(one.bucket is not None and tasks[name].kind == "choose" for name, one in measured.items()),
+    )
+
+
+def _marked(task: Task, measured: MeasuredDifficulty | None, measure: Measure) -> Task:
+    labels, before = dict(task.labels), task.extra.get(LABEL)
+    if measured is None and (task.kind not in KINDS or isinstance(before, dict)):
+        return task
+    label = labels.pop(LABEL, None)
+    if label is not None and not isinstance(before, dict):  # It was given, and not by us.
+        labels.setdefault(GIVEN, label)
+    if measured is None:
+        return replace(task, labels=labels)
+    if measured.bucket is not None:
+        labels[LABEL] = (measured.bucket,)
+    if not measured.figures:
+        return replace(task, labels=labels)
+    kept: dict[str, Json] = before if isinstance(before, dict) else {} if before is None else {"given": before}
+    figures = {**kept, measure: dict(measured.figures)}
+    if "rate" in measured.figures:
+        figures["pass_rate"] = measured.figures["rate"]
+    return replace(task, labels=labels, extra={**task.extra, LABEL: figures})
+
+
+def _by_subtask(tasks: Iterable[Task], measured: Mapping[str, MeasuredDifficulty]) -> dict[str, dict[str, int]]:
+    """Easy and hard tasks of each subtask."""
+    found: dict[str, dict[str, int]] = {}
+    for task in tasks:
+        bucket = measured[task.id].bucket if task.id in measured else None
+        for value in task.labels.get("subtask", ()) if bucket is not None else ():
+            counts = found.setdefault(value, {"easy": 0, "hard": 0})
+            counts[str(bucket)] += 1
+    return found

@@ -1,0 +1,176 @@
+"""From a benchmark to the same benchmark with reference steps; what is left goes into a file for people."""
+
+from __future__ import annotations
+
+import time
+from collections import Counter
+from collections.abc import Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from pathlib import Path
+from typing import Any
+
+from sightline import benchmark as bench
+from sightline.calls.plan import CostPlan
+from sightline.errors import SightlineError, UserError
+from sightline.reason.questions import QuestionWork, TaskQuestion
+from sightline.reason.steps.annotation import KINDS, STAGE, AnnotatedSteps, StepSettings, StepsJob, request_for
+from sightline.reason.steps.checks import StepFault, has_steps, question_faults, step_faults
+from sightline.reason.steps.review import REVIEW, StepReview, read_reviewed, rows_of, write_review
+from sightline.types import Answer, Benchmark, Choice, Json
+
+
+@dataclass(frozen=True, slots=True)
+class StepsSummary:
+    """What became of the questions: `annotated` now, `reviewed` by people, `kept` as they were, `left` to review.
+
+    Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. Of the left,
+    `unasked` ones are wrong themselves. `faults` counts the questions that are left by what is wrong with them;
+    `kept_faults` the faults of those that were kept.
+    """
+
+    folder: Path
+    tasks: int
+    annotated: int
+    repaired: int
+    told: int
+    reviewed: int
+    kept: int
+    left: int
+    unasked: int = 0
+    faults: Mapping[str, int] = field(default_factory=dict)
+    kept_faults: Mapping[str, int] = field(default_factory=dict)
+    failures: Mapping[str, int] = field(default_factory=dict)
+    calls: int = 0
+    usd: float = 0.0
+    unpriced: int = 0
+    seconds: float = 0.0
+
+    def to_json(self) -> dict[str, Any]:
+        """For `--json`; `usd` is null where a price is not known, and `usd_at_least` what is."""
+        usd = None if self.unpriced else self.usd
+        return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
+
+
+@dataclass(frozen=True, slots=True)
+class CheckedSteps:
+    """The steps that a benchmark has: how many tasks have all five, and what is wrong with them."""
+
+    tasks: int
+    complete: int
+    faults: Mapping[str, tuple[str, ...]]
+    "Task → faults in words."
+    kinds: Mapping[str, int]
+
+
+def price_steps(work: QuestionWork, settings: StepSettings, *, again: bool = False) -> CostPlan:
+    """What the first replies would cost; repairs cost more. Nobody is asked."""
+    _, questions = work.opened(KINDS)
+    todo = [
+        question
+        for question in questions
+        if (again or not has_steps(question.truth)) and not question_faults(question.task, question.truth)
+    ]
+    return work.price(settings.model, STAGE, (request_for(question, settings) for question in todo), len(todo))
+
+
+def check_steps(work: QuestionWork) -> CheckedSteps:
+    """Check the steps that a benchmark has; nobody is asked."""
+    _, questions = work.opened(KINDS)
+    complete = [question for question in questions if has_steps(question.truth)]
+    found = {question.task.id: _own_faults(question) for question in complete}
+    return CheckedSteps(
+        tasks=len(questions),
+        complete=len(complete),
+        faults={task: tuple(fault.message for fault in faults) for task, faults in found.items() if faults},
+        kinds=dict(Counter(fault.kind for faults in found.values() for fault in faults)),
+    )
+
+
+def annotate_benchmark(
+    work: QuestionWork, settings: StepSettings | None, out: Path, *, again: bool = False, reviewed: Path | None = None
+) -> StepsSummary:
+    """Write the benchmark with the steps that a model gave and people mended; `again` also replaces those that it has.
+
+    A stop (budget, server down) leaves a benchmark with what is known so far; run it again to go on, which asks nothing
+    twice. Without `settings` nobody is asked: the mended steps are added to those that the benchmark has.
+    """
+    started = time.monotonic()
+    benchmark, questions = work.opened(KINDS)
+    _check_place(work, settings, out, benchmark)
+    review = StepReview() if reviewed is None else read_reviewed(reviewed, questions)
+    # Where nobody is asked, what is known of the others stays.
+    as_it_was = {} if settings is not None else {**rows_of(work.source / REVIEW), **review.rows}
+    kept: list[TaskQuestion] = []
+    todo: dict[str, TaskQuestion] = {}
+    for question in questions:
+        if has_steps(question.truth) and not again and question.task.id not in review.mended:
+            kept.append(question)
+        elif question.task.id not in review.mended:
+            todo[question.task.id] = question
+    results, stopped = _asked(work, settings, list(todo.values()))
+    good = {name: one for name, one in results.items() if one.steps and not one.faults}
+    left = {name: review.waiting.get(name, one) for name, one in results.items() if name not in good}
+    by = "" if settings is None else settings.model
+    changed = _with_steps(_with_steps(benchmark, good, by), review.mended, "people")
+    bench.write_elsewhere(changed, work.source, out)
+    write_review(out / REVIEW, todo, left, as_it_was)
+    if stopped is not None:
+        raise stopped
+    return StepsSummary(
+        folder=out,
+        tasks=len(questions),
+        annotated=len(good),
+        repaired=sum(one.calls > 1 for one in good.values()),
+        told=sum(one.told for one in good.values()),
+        reviewed=len(review.mended),
+        kept=len(kept),
+        left=len(left),
+        unasked=sum(one.unasked for one in left.values()),
+        faults=dict(Counter(kind for one in left.values() for kind in {fault.kind for fault in one.faults})),
+        kept_faults=dict(Counter(fault.kind for question in kept for fault in _own_faults(question))),
+        failures=dict(Counter(one.failure.kind for one in left.values() if one.failure is not None)),
+        calls=sum(one.calls for one in results.values()),
+        usd=sum(one.usd for one in results.values()),
+        unpriced=sum(one.unpriced for one in results.values()),
+        seconds=round(time.monotonic() - started, 2),
+    )
+
+
+def _check_place(work: QuestionWork, settings: StepSettings | None, out: Path, benchmark: Benchmark) -> None:
+    """Before anything is asked, or steps that were paid for are written over."""
+    if settings is None and out.exists() and out.resolve() != work.source.resolve():
+        raise UserError(
+            f"{out} has steps that {work.source} has not, and nobody is asked for them.",
+            f"add what people mended to it: sightline steps {out} --reviewed FILE --out {out}",
+        )
+    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+
+
+def _asked(
+    work: QuestionWork, settings: StepSettings | None, todo: Sequence[TaskQuestion]
+) -> tuple[dict[str, AnnotatedSteps], SightlineError | None]:
+    if settings is None:
+        return {one.task.id: AnnotatedSteps(faults=question_faults(one.task, one.truth)) for one in todo}, None
+    found, stopped = work.ask(todo, StepsJob(settings))
+    return {
+        name: one if isinstance(one, AnnotatedSteps) else AnnotatedSteps(failure=one) for name, one in found.items()
+    }, stopped
+
+
+def _own_faults(question: TaskQuestion) -> tuple[StepFault, ...]:
+    """What is wrong with a question, and with the steps that it has."""
+    truth = question.truth
+    own = step_faults(question.task, truth, truth.steps) if isinstance(truth, Choice | Answer) else ()
+    return (*question_faults(question.task, truth), *own)
+
+
+def _with_steps(benchmark: Benchmark, found: Mapping[str, AnnotatedSteps], by: str) -> Benchmark:
+    """The benchmark with these steps as reference, and on each task who gave them."""
+    tasks, truth = dict(benchmark.tasks), dict(benchmark.truth)
+    for name, one in found.items():
+        before = truth[name]
+        assert isinstance(before, Choice | Answer)
+        note: dict[str, Json] = {"by": by, "calls": one.calls, "told": one.told}
+        tasks[name] = replace(tasks[name], extra={**tasks[name].extra, "steps": note})
+        truth[name] = replace(before, steps=one.steps)
+    return replace(benchmark, tasks=tasks, truth=truth)

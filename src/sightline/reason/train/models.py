@@ -1,0 +1,156 @@
+"""The model that is trained: any image-text-to-text model of transformers, or a new Glimpse; whole or by LoRA."""
+
+from __future__ import annotations
+
+import json
+from collections.abc import Iterable, Iterator
+from contextlib import contextmanager
+from pathlib import Path
+from typing import Any
+
+import torch
+from huggingface_hub import constants
+from huggingface_hub.errors import LocalEntryNotFoundError
+from safetensors import SafetensorError
+from transformers import (
+    AutoConfig,
+    AutoModelForCausalLM,
+    AutoModelForImageTextToText,
+    AutoProcessor,
+    AutoTokenizer,
+    ProcessorMixin,
+)
+from transformers.utils.logging import disable_progress_bar
+from transformers.utils.peft_utils import find_adapter_config_file
+
+from sightline.errors import MissingExtraError, UserError
+from sightline.reason.train.checkpoint import AGAIN
+from sightline.reason.train.glimpse import (
+    GlimpseForConditionalGeneration,
+    GlimpseProcessor,
+    glimpse_config,
+    learn_tokenizer,
+)
+
+NEW = ("glimpse", "glimpse-tiny")
+"""Names of models that are made here, with a tokenizer learnt from the texts that they are trained on."""
+BASE = "base"
+"""The folder beside `model`, for a model that low-rank weights stand beside and that is nowhere else."""
+_LATEST = "main"
+"""The revision of the hub where none is named."""
+
+disable_progress_bar()  # Bars of transformers would stand among the lines of a training.
+
+
+@contextmanager
+def offline() -> Iterator[None]:
+    """Let nothing within the block ask the hub; what was fetched before is found."""
+    before = constants.HF_HUB_OFFLINE
+    constants.HF_HUB_OFFLINE = True  # Not every call of transformers and peft can be told; all heed this.
+    try:
+        yield
+    finally:
+        constants.HF_HUB_OFFLINE = before
+
+
+def open_model(name: str, texts: Iterable[str], *, seed: int = 0) -> tuple[Any, Any]:
+    """A model and its processor: a folder, a name that transformers knows, or one of NEW."""
+    if name in NEW:
+        torch.manual_seed(seed)
+        tokenizer = learn_tokenizer(texts)
+        model = GlimpseForConditionalGeneration(glimpse_config(len(tokenizer), tiny=name == "glimpse-tiny"))
+        return model, GlimpseProcessor(tokenizer)
+    try:
+        config = find_adapter_config_file(name)
+        return (_whole(name), AutoProcessor.from_pretrained(name)) if config is None else _merged(name, Path(config))
+    except (OSError, ValueError) as error:
+        fix = f"give a folder with a vision-language model of transformers, its name, or one of: {', '.join(NEW)}"
+        raise UserError(f'the model "{name}" can\'t be opened: {why_not(error)}', fix) from None
+
+
+def open_any(name: str) -> tuple[Any, Any]:
+    """Any model of transformers and what reads for it, one without eyes, or what LoRA added to one, too."""
+    if is_adapter(name):
+        return open_model(name, ())
+    config = AutoConfig.from_pretrained(name)
+    sees = type(config) in AutoModelForImageTextToText._model_mapping
+    kind = AutoModelForImageTextToText if sees else AutoModelForCausalLM
+    reader = AutoProcessor if sees else AutoTokenizer
+    model = kind.from_pretrained(name, dtype="auto", use_safetensors=True)
+    return model, reader.from_pretrained(name)
+
+
+def why_not(error: OSError | ValueError) -> str:
+    """Why a model can't be opened, in a line."""
+    if constants.HF_HUB_OFFLINE and isinstance(error.__cause__, LocalEntryNotFoundError):
+        return "it is not all on this machine, and --local-only (or HF_HUB_OFFLINE) lets nothing be fetched"
+    return str(error).strip().splitlines()[0]
+
+
+def is_adapter(name: str) -> bool:
+    """Is this, in a folder or on the hub, what LoRA added to a model, and not the model itself?"""
+    return find_adapter_config_file(name) is not None
+
+
+def _whole(name: str, revision: str = _LATEST) -> Any:
+    """The model itself; a folder by its absolute path, for what LoRA adds refers to it and may be opened elsewhere."""
+    place = str(Path(name).resolve()) if Path(name).is_dir() else name
+    return AutoModelForImageTextToText.from_pretrained(place, revision=revision, dtype=torch.float32)
+
+
+def _merged(name: str, config: Path) -> tuple[Any, Any]:
+    """A model with what LoRA added to it in its weights, and its processor.
+
+    The base of a folder's adapter may have been moved together with the folder; one of the hub may have been another
+    when the adapter was trained, whose `revision` is named then.
+    """
+    try:
+        from peft import PeftModel
+    except ImportError:
+        raise MissingExtraError("LoRA", "train") from None
+    beside = Path(name).parent / BASE
+    is_moved = Path(name).is_dir() and beside.is_dir()
+    settings = json.loads(config.read_text("utf-8"))
+    base = str(beside) if is_moved else settings.get("base_model_name_or_path")
+    if not base:
+        raise ValueError(f"{config} does not say which model it was added to")
+    revision = settings.get("revision") or _LATEST
+    model = _whole(base, revision)
+    trained = {part for part, weight in model.named_parameters() if weight.requires_grad}
+    merged = PeftModel.from_pretrained(model, name).merge_and_unload()
+    for part, weight in merged.named_parameters():  # Low-rank weights have frozen all others.
+        weight.requires_grad_(part in trained)
+    return merged, _processor(name, base, revision)
+
+
+def _processor(adapter: str, base: str, revision: str) -> Any:
+    """That of an adapter; many have none, or only its tokenizer: then that of the model which they were added to."""
+    try:
+        found = AutoProcessor.from_pretrained(adapter)
+    except (OSError, ValueError):
+        found = None
+    return found if isinstance(found, ProcessorMixin) else AutoProcessor.from_pretrained(base, revision=revision)
+
+
+def with_lora(model: Any, rank: int, base: Path | None = None) -> Any:
+    """The model with low-rank weights beside its linear layers, which alone are trained.
+
+    `base` is where the model itself was saved, if it is nowhere else: what is saved of LoRA refers to it.
+    """
+    try:
+        from peft import LoraConfig, get_peft_model
+    except ImportError:
+        raise MissingExtraError("LoRA", "train") from None
+    if base is not None:
+        model.name_or_path = str(base.resolve())
+    return get_peft_model(model, LoraConfig(r=rank, lora_alpha=2 * rank, target_modules="all-linear"))
+
+
+def save(model: Any, processor: Any, folder: Path) -> None:
+    """Write the model (of LoRA, what was added to it) and its processor as transformers reads them."""
+    try:
+        model.save_pretrained(folder)
+    except SafetensorError as error:
+        why = str(error).rpartition("I/O error: ")[2]
+        raise UserError(f"{folder} can't be written: {why}.", f"make room, and {AGAIN}") from error
+    processor.save_pretrained(folder)

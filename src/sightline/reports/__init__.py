@@ -1,0 +1,1 @@
+"""Reports and leaderboards: what was measured, with intervals, failures and costs, for people to read."""

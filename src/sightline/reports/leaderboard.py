@@ -1,0 +1,302 @@
+"""All runs below a folder, ranked within each benchmark: by tie groups, not by bare means.
+
+As files: Markdown to show, CSV to sort, JSON to read by machine.
+"""
+
+from __future__ import annotations
+
+import os
+from collections import Counter
+from collections.abc import Callable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from datetime import datetime
+from pathlib import Path
+from typing import TYPE_CHECKING, Any
+
+from sightline.english import counted
+from sightline.errors import MissingExtraError, UserError
+from sightline.io import PathLike, dump
+from sightline.metrics.comparison import Comparison
+from sightline.reports.blocks import Row, TableBlock, numeric
+from sightline.reports.markdown import plain, table_lines
+from sightline.reports.output import csv_bytes, write_files
+from sightline.reports.scored_run import (
+    ReportedRun,
+    RunSpending,
+    compare_runs,
+    failures_differ,
+    read_scored,
+    with_own_names,
+)
+from sightline.reports.text import DASH, estimate, seconds
+from sightline.runs.folder import HEADER
+from sightline.types import Estimate
+
+if TYPE_CHECKING:
+    import pandas
+
+
+@dataclass(frozen=True, slots=True)
+class LeaderboardRow:
+    """One run on a board; its rank is from `best` to `worst`: as far as it can be told from the others."""
+
+    best: int
+    worst: int
+    name: str
+    folder: str
+    estimate: Estimate
+    letters: str
+    estimates: Mapping[str, Estimate]
+    spending: RunSpending
+    date: datetime
+
+    @property
+    def rank(self) -> str:
+        """`2`, or `1–3` when the run is tied."""
+        return f"{self.best}" if self.best == self.worst else f"{self.best}–{self.worst}"
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkBoard:
+    """The runs on one version of a benchmark, best mean first."""
+
+    benchmark: str
+    checksum: str | None
+    metric: str
+    level: float
+    places: tuple[LeaderboardRow, ...]
+    notes: tuple[str, ...] = ()
+
+
+@dataclass(frozen=True, slots=True)
+class UnrankedRun:
+    """A run that is on no board, and why."""
+
+    folder: str
+    reason: str
+
+
+@dataclass(frozen=True, slots=True)
+class Leaderboard:
+    """A board for each benchmark, the runs that are on none, and the files that say so."""
+
+    folder: Path
+    boards: tuple[BenchmarkBoard, ...]
+    left_out: tuple[UnrankedRun, ...]
+    files: tuple[Path, ...] = ()
+
+    def to_dict(self) -> dict[str, Any]:
+        """All of it, ready for JSON; folders are relative to the one that was searched."""
+        boards = [{**asdict(board), "places": [_to_dict(place) for place in board.places]} for board in self.boards]
+        return {"boards": boards, "left_out": [asdict(run) for run in self.left_out]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """The places of all boards as flat records: the columns of `leaderboard.csv`."""
+        return [_record(board, place) for board in self.boards for place in board.places]
+
+    def to_pandas(self) -> pandas.DataFrame:
+        """One row for each place on each board."""
+        try:
+            import pandas
+        except ImportError as error:
+            raise MissingExtraError("Leaderboard.to_pandas", "pandas") from error
+        return pandas.DataFrame(self.records())
+
+
+def _to_dict(place: LeaderboardRow) -> dict[str, Any]:
+    spent = {**asdict(place.spending), "usd": place.spending.usd}
+    return {**asdict(place), "rank": place.rank, "spending": spent, "date": place.date.isoformat()}
+
+
+def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
+    return {
+        "benchmark": board.benchmark,
+        "checksum": board.checksum,
+        "metric": board.metric,
+        "rank": place.rank,
+        "system": place.name,
+        "folder": place.folder,
+        **asdict(place.estimate),
+        "letters": place.letters,
+        "usd": place.spending.usd,
+        "p50_seconds": place.spending.p50,
+        "p95_seconds": place.spending.p95,
+        "date": place.date.date().isoformat(),
+        **{f"mean:{metric}": found.mean for metric, found in place.estimates.items()},
+    }
+
+
+def build_leaderboard(folder: PathLike, metric: str | None = None) -> Leaderboard:
+    """Read every run below a folder; those that can't be ranked are listed with the reason.
+
+    Each board is ranked by `metric`, or by what most of its runs have as their first metric.
+    """
+    root = Path(folder).expanduser()
+    if not root.is_dir():
+        raise UserError(f"there is no folder {root}.", "give the folder that holds the runs")
+    runs, left_out = _read(root)
+    if not runs and not left_out:
+        raise UserError(f"there is no run below {root}.", f"give a folder that holds folders with {HEADER}")
+    known = dict.fromkeys(name for run in runs for name in run.scores.metrics)
+    if metric is not None and runs and metric not in known:
+        raise UserError(f'no run below {root} was scored with "{metric}".', f"choose from {', '.join(known)}")
+    boards = []
+    for of_benchmark in _by_benchmark(runs):
+        chosen = metric or _usual_metric(of_benchmark)
+        with_it = with_own_names([run for run in of_benchmark if chosen in run.scores.metrics])
+        without = [run for run in of_benchmark if chosen not in run.scores.metrics]
+        boards += [_board(root, with_it, chosen)] if with_it else []
+        left_out += [UnrankedRun(_below(root, run.folder), _lacks(run, chosen)) for run in without]
+    return Leaderboard(root, tuple(boards), tuple(sorted(left_out, key=lambda run: run.folder)))
+
+
+def _read(root: Path) -> tuple[list[ReportedRun], list[UnrankedRun]]:
+    """The runs that can be read with their scores, and those that can't."""
+    runs: list[ReportedRun] = []
+    left_out: list[UnrankedRun] = []
+
+    def unreadable(error: OSError) -> None:
+        left_out.append(UnrankedRun(_below(root, Path(error.filename)), f"can't be read: {error.strerror}"))
+
+    for folder in _run_folders(root, unreadable):
+        try:
+            runs.append(read_scored(folder))
+        except UserError as error:
+            left_out.append(UnrankedRun(_below(root, folder), f"{error.message} {error.fix or ''}".strip()))
+    return runs, left_out
+
+
+def _run_folders(root: Path, unreadable: Callable[[OSError], None]) -> Iterator[Path]:
+    """Folders with a `run.json`, in order. Links are followed; hidden folders hold what a stopped writer left."""
+    seen: set[str] = set()
+    for place, folders, files in os.walk(root, onerror=unreadable, followlinks=True):
+        real = os.path.realpath(place)
+        if HEADER in files and real not in seen:
+            yield Path(place)
+        is_end = HEADER in files or real in seen
+        folders[:] = [] if is_end else sorted(name for name in folders if not name.startswith("."))
+        seen.add(real)
+
+
+def _below(root: Path, folder: Path) -> str:
+    return folder.relative_to(root).as_posix()
+
+
+def _lacks(run: ReportedRun, metric: str) -> str:
+    if not run.scores.metrics:
+        return "was scored with no metric: its benchmark has none and no tasks"
+    return f'was not scored with "{metric}", only with {", ".join(run.scores.metrics)}'
+
+
+def _by_benchmark(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
+    groups: dict[tuple[str, str], list[ReportedRun]] = {}
+    for run in runs:
+        groups.setdefault((run.scores.benchmark, run.scores.checksum or ""), []).append(run)
+    return [groups[key] for key in sorted(groups)]
+
+
+def _usual_metric(runs: Sequence[ReportedRun]) -> str:
+    """What most runs have as their first metric: the benchmark's, unless they were scored by others."""
+    return Counter(next(iter(run.scores.metrics), "") for run in runs).most_common(1)[0][0]
+
+
+def _board(root: Path, runs: Sequence[ReportedRun], metric: str) -> BenchmarkBoard:
+    compared = compare_runs(runs, [metric])
+    comparison = compared.comparison
+    standings = {} if comparison is None else {one.system: one.letters for one in comparison.standings[metric]}
+    ranked = sorted(runs, key=lambda run: (-run.scores.overall[metric].mean, run.name))
+    places = tuple(
+        LeaderboardRow(
+            *_rank(run.name, len(runs), comparison),
+            name=run.name,
+            folder=_below(root, run.folder),
+            estimate=run.scores.overall[metric],
+            letters=standings.get(run.name, ""),
+            estimates=run.scores.overall,
+            spending=run.spending,
+            date=run.ran_at,
+        )
+        for run in ranked
+    )
+    first = runs[0].scores
+    return BenchmarkBoard(
+        first.benchmark, first.checksum, metric, first.level, places, (*compared.warnings, *_notes(ranked))
+    )
+
+
+def _notes(runs: Sequence[ReportedRun]) -> Iterator[str]:
+    if failures_differ(runs):
+        yield "the runs failed on different tasks; each failure counts as zero"
+    lacking = [run.name for run in runs if any(row.status == "missing" for row in run.scores.tasks)]
+    if lacking:
+        yield f"tasks without a prediction count as zero, in comparisons too: {', '.join(lacking)}"
+
+
+def _rank(name: str, runs: int, comparison: Comparison | None) -> tuple[int, int]:
+    """After all that are better for sure, and before all that are worse for sure."""
+    if comparison is None:
+        return 1, runs
+    better = worse = 0
+    for pair in comparison.pairs:
+        if name in (pair.first, pair.second) and pair.significant(comparison.level):
+            ahead = (pair.difference.mean > 0) == (pair.second == name)
+            worse += ahead
+            better += not ahead
+    return better + 1, runs - worse
+
+
+def write_leaderboard(found: Leaderboard, out: PathLike | None = None) -> Leaderboard:
+    """Write `leaderboard.md`, `.csv` and `.json` into a folder (the one that was searched, unless given)."""
+    folder = found.folder if out is None else Path(out).expanduser()
+    contents = {
+        "md": to_markdown(found).encode(),
+        "csv": csv_bytes(found.records()),
+        "json": dump(found.to_dict(), indent=True),
+    }
+    files = {folder / f"leaderboard.{suffix}": data for suffix, data in contents.items()}
+    write_files(files)
+    return replace(found, files=tuple(files))
+
+
+def to_markdown(found: Leaderboard) -> str:
+    """The boards one below the other, and what is on none."""
+    parts = ["# Leaderboard"]
+    for board in found.boards:
+        table = board_table(board)
+        parts += [f"## {plain(board_title(board))}", table_lines(table), f"{plain(table.caption)}."]
+        parts += ["\n".join(f"- {plain(note)}" for note in board.notes)] if board.notes else []
+    if found.left_out:
+        listed = (f"- **{plain(run.folder)}**: {plain(run.reason)}" for run in found.left_out)
+        parts += ["## Not ranked", "\n".join(listed)]
+    return "\n\n".join(parts) + "\n"
+
+
+def board_title(board: BenchmarkBoard) -> str:
+    """The benchmark, its version and how many tasks count."""
+    tasks = counted(max(place.estimate.n for place in board.places), "task")
+    return f"{board.benchmark} ({(board.checksum or 'no checksum')[:12]}), {board.metric} over {tasks}"
+
+
+def board_table(board: BenchmarkBoard) -> TableBlock:
+    """A row for each run, best first."""
+    head = ("rank", "system", board.metric, "failures", "cost", "p50", "date")
+    caption = f"Mean with its {board.level:.0%} interval; systems that share a letter can't be told apart"
+    return TableBlock(caption, head, [_row(place) for place in board.places], numeric(3, 6))
+
+
+def _row(place: LeaderboardRow) -> Row:
+    found, spent = place.estimate, place.spending
+    return (
+        place.rank,
+        place.name,
+        f"{estimate(found)} {place.letters}".strip(),
+        f"{found.failures:,}/{found.n:,}",
+        spent.usd_text,
+        DASH if spent.p50 is None else seconds(spent.p50),
+        place.date.date().isoformat(),
+    )
+
+
+def leaderboard(folder: PathLike, metric: str | None = None, *, out: PathLike | None = None) -> Leaderboard:
+    """Rank all runs below a folder by benchmark, and write the boards into it or into `out`."""
+    return write_leaderboard(build_leaderboard(folder, metric), out)

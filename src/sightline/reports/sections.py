@@ -1,0 +1,331 @@
+"""What a report tells: one section for each version of each benchmark, from folders of runs and benchmarks.
+
+And the tables beside a page, as CSV: every attempt at every task, every slice, every difference.
+"""
+
+from __future__ import annotations
+
+import re
+import unicodedata
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from dataclasses import asdict, dataclass, field
+from datetime import UTC, datetime
+from functools import partial
+from itertools import chain, count
+from pathlib import Path
+from typing import Any, TypeAlias
+
+from sightline import benchmark as bench
+from sightline.agent.attribution import attribute_folder, read_attribution
+from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.errors import UserError
+from sightline.io import PathLike
+from sightline.metrics.comparison import Comparison, PairedComparison
+from sightline.metrics.evaluation import evaluate
+from sightline.metrics.scores import Scores, write_scores
+from sightline.reports.output import csv_bytes
+from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, with_own_names
+from sightline.runs import read_run
+from sightline.runs.folder import HEADER as RUN_FILE
+from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, TaskKind
+
+
+@dataclass(frozen=True, slots=True)
+class BenchmarkCounts:
+    """Counts of a benchmark; `pictures`, `judgments` and `groups` are None where only its scores are at hand.
+
+    `judgments` counts the pictures that the truth speaks of; `prompts` are the words of each task.
+    """
+
+    name: str
+    checksum: str | None
+    kinds: Mapping[TaskKind, int]
+    labels: Mapping[str, Mapping[str, int]]
+    version: str | None = None
+    pictures: int | None = None
+    judgments: int | None = None
+    groups: Mapping[str, int] | None = None
+    card: Mapping[str, Json] = field(default_factory=dict)
+    prompts: Mapping[str, str] = field(default_factory=dict)
+    former_checksums: frozenset[str] = frozenset()
+
+    @property
+    def tasks(self) -> int:
+        return sum(self.kinds.values())
+
+
+def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
+    """The counts of a benchmark that was read."""
+    tasks = benchmark.tasks.values()
+    judged = (
+        len(truth.grades) if isinstance(truth, Relevance) else len(truth.pictures)
+        for truth in benchmark.truth.values()
+        if isinstance(truth, Relevance | PictureSet)
+    )
+    return BenchmarkCounts(
+        name=benchmark.name,
+        checksum=benchmark.checksum,
+        kinds=Counter(task.kind for task in tasks),
+        labels=_count_labels(task.labels for task in tasks),
+        version=benchmark.version,
+        pictures=len(benchmark.corpus.pictures),
+        judgments=sum(judged),
+        groups=Counter(group.kind for group in benchmark.corpus.groups),
+        card=benchmark.card,
+        prompts={task.id: task.text for task in tasks},
+        former_checksums=benchmark.former_checksums,
+    )
+
+
+def facts_from_scores(scores: Scores) -> BenchmarkCounts:
+    """What a run's scores tell of the benchmark when its folder is not at hand."""
+    tasks = {row.task_id: row for row in scores.tasks}.values()
+    return BenchmarkCounts(
+        name=scores.benchmark,
+        checksum=scores.checksum,
+        kinds=Counter(row.kind for row in tasks),
+        labels=_count_labels(row.labels for row in tasks),
+    )
+
+
+def _count_labels(labels: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, dict[str, int]]:
+    counts: dict[str, Counter[str]] = {}
+    for of_task in labels:
+        for label, values in of_task.items():
+            counts.setdefault(label, Counter()).update(values)
+    return {
+        label: dict(sorted(values.items(), key=lambda pair: (-pair[1], pair[0])))
+        for label, values in sorted(counts.items())
+    }
+
+
+Key: TypeAlias = tuple[str, str | None]
+
+
+@dataclass(frozen=True, slots=True)
+class ReportSection:
+    """One version of one benchmark and the runs on it, best first in the first metric.
+
+    `headlines` are the first metric that is computed for each kind of task.
+    """
+
+    facts: BenchmarkCounts
+    runs: tuple[ReportedRun, ...]
+    headlines: Mapping[TaskKind, str]
+    comparison: Comparison | None
+    warnings: tuple[str, ...]
+
+    @property
+    def metrics(self) -> tuple[str, ...]:
+        """Every metric that some run was scored with."""
+        return tuple(dict.fromkeys(metric for run in self.runs for metric in run.scores.metrics))
+
+    def letters(self, metric: str) -> dict[str, str]:
+        """By run the letters of its tie groups; empty where nothing was compared."""
+        standings = {} if self.comparison is None else self.comparison.standings
+        return {standing.system: standing.letters for standing in standings.get(metric, ())}
+
+    def pairs(self, metric: str) -> tuple[PairedComparison, ...]:
+        """The differences in one metric, those of the best first; none where nothing was compared."""
+        found = () if self.comparison is None else self.comparison.pairs
+        place = {run.name: number for number, run in enumerate(self.runs)}
+        pairs = [pair for pair in found if pair.metric == metric]
+        return tuple(sorted(pairs, key=lambda pair: (place[pair.second], place[pair.first])))
+
+    def to_dict(self) -> dict[str, Any]:
+        """The numbers, ready for JSON."""
+        return {
+            "benchmark": self.facts.name,
+            "checksum": self.facts.checksum,
+            "tasks": dict(self.facts.kinds),
+            "runs": [self._run_to_dict(run) for run in self.runs],
+            "pairs": [asdict(pair) for metric in self.metrics for pair in self.pairs(metric)],
+            "warnings": list(self.warnings),
+            "notes": [] if self.comparison is None else list(self.comparison.notes),
+        }
+
+    def _run_to_dict(self, run: ReportedRun) -> dict[str, Any]:
+        return {
+            "name": run.name,
+            "system": run.run.system,
+            "folder": str(run.folder),
+            "estimates": {metric: asdict(found) for metric, found in run.scores.overall.items()},
+            "letters": {metric: letters[run.name] for metric in self.metrics if (letters := self.letters(metric))},
+            "failures": dict(run.scores.failures),
+            "spending": {**asdict(run.spending), "usd": run.spending.usd},
+            "notes": list(run.scores.notes),
+            "attribution": read_attribution(run.folder),
+        }
+
+
+@dataclass(frozen=True, slots=True)
+class ReportContent:
+    """All that a report tells, and as of when."""
+
+    sections: tuple[ReportSection, ...]
+    date: datetime
+
+
+def gather(sources: Sequence[PathLike], *, date: datetime | None = None) -> ReportContent:
+    """Read runs and benchmarks; a run that has no scores is scored, where its benchmark is among the sources.
+
+    `date` is when the newest scores were written, unless given.
+    """
+    folders = _folders(sources)
+    benchmarks = [bench.read(folder) for folder, marker in folders.items() if marker == BENCHMARK_FILE]
+    score = partial(_score, benchmarks)
+    runs = [read_scored(folder, score) for folder, marker in folders.items() if marker == RUN_FILE]
+    sections = _sections(benchmarks, runs)
+    dates = [run.scored_at for run in runs] or [
+        datetime.fromtimestamp((folder / BENCHMARK_FILE).stat().st_mtime, UTC) for folder in folders
+    ]
+    return ReportContent(sections, max(dates) if date is None else date)
+
+
+def _folders(sources: Iterable[PathLike]) -> dict[Path, str]:
+    """Each folder once, with the file that says what it is."""
+    found: dict[Path, str] = {}
+    seen: set[Path] = set()
+    for source in sources:
+        folder = Path(source).expanduser()
+        marker = next((name for name in (BENCHMARK_FILE, RUN_FILE) if (folder / name).is_file()), None)
+        if marker is None:
+            what = "neither a benchmark nor a run" if folder.is_dir() else "not a folder"
+            raise UserError(
+                f"{folder} is {what}.", f"give folders that hold {BENCHMARK_FILE} or {RUN_FILE}, for example runs/*/"
+            )
+        if folder.resolve() not in seen:
+            seen.add(folder.resolve())
+            found[folder] = marker
+    if not found:
+        raise UserError("there is nothing to report on.", "give the folders of runs, of benchmarks or of both")
+    return found
+
+
+def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores:
+    """Score a run on its benchmark and keep the scores with it."""
+    named = [benchmark for benchmark in benchmarks if benchmark.name == header.benchmark]
+    same = [benchmark for benchmark in named if benchmark.is_version(header.benchmark_checksum)]
+    if not named:
+        raise UserError(
+            f'{folder} has no scores, and its benchmark "{header.benchmark}" is not among the sources.',
+            f"give the benchmark's folder too, or score the run first: sightline score BENCH {folder}",
+        )
+    # A run of another version is refused by `evaluate`, which says so.
+    benchmark = (same or named)[0]
+    scores = evaluate(benchmark, read_run(folder))
+    write_scores(scores, folder)
+    attribute_folder(folder, benchmark)
+    return scores
+
+
+def _sections(benchmarks: Iterable[Benchmark], runs: Iterable[ReportedRun]) -> tuple[ReportSection, ...]:
+    """In the order in which benchmarks are first met: those given, then those that only runs tell of."""
+    facts: dict[Key, BenchmarkCounts] = {(found.name, found.checksum): facts_of(found) for found in benchmarks}
+    grouped: dict[Key, list[ReportedRun]] = {key: [] for key in facts}
+    for run in runs:
+        key = (run.scores.benchmark, run.scores.checksum)
+        if key not in facts:
+            facts[key] = facts_from_scores(run.scores)
+        grouped.setdefault(key, []).append(run)
+    return tuple(_section(facts[key], with_own_names(of_key), facts) for key, of_key in grouped.items())
+
+
+def _section(facts: BenchmarkCounts, runs: Sequence[ReportedRun], all_facts: Iterable[Key]) -> ReportSection:
+    ranked = _ranked(runs)
+    # From the last to the first, so that a difference says by how much the better one is ahead.
+    compared = compare_runs(ranked[::-1])
+    warnings = (*compared.warnings, *_versions(facts, ranked, all_facts))
+    return ReportSection(facts, tuple(ranked), _headlines(facts, ranked), compared.comparison, warnings)
+
+
+def _headlines(facts: BenchmarkCounts, runs: Iterable[ReportedRun]) -> dict[TaskKind, str]:
+    found: dict[TaskKind, str] = {}
+    for run in runs:
+        for row in run.scores.tasks:
+            if row.kind not in found and row.values:
+                found[row.kind] = next(iter(row.values))
+    return {kind: found[kind] for kind in facts.kinds if kind in found}
+
+
+def _ranked(runs: Sequence[ReportedRun]) -> list[ReportedRun]:
+    """Best first in the first metric that all runs have; as given, where there is none."""
+    estimates = [run.scores.overall for run in runs]
+    shared = [metric for metric in (estimates[0] if runs else ()) if all(metric in one for one in estimates)]
+    return sorted(runs, key=lambda run: -run.scores.overall[shared[0]].mean) if shared else list(runs)
+
+
+def _versions(facts: BenchmarkCounts, runs: Iterable[ReportedRun], all_facts: Iterable[Key]) -> Iterator[str]:
+    """What to say where versions of the benchmark differ."""
+    if sum(name == facts.name for name, _ in all_facts) > 1:
+        yield "another version of this benchmark is on this page; scores on the two can't be compared"
+    for run in runs:
+        before, now = run.run.benchmark_checksum, run.scores.checksum
+        if before and now and before != now and before not in facts.former_checksums:
+            yield (
+                f"{run.name} was run on another version of the benchmark (checksum {before[:12]}) "
+                f"than it was scored on ({now[:12]})"
+            )
+
+
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+
+
+@dataclass(frozen=True, slots=True)
+class FileNames:
+    """How the tables of one benchmark are called."""
+
+    per_task: str
+    slices: str
+    pairs: str
+
+
+def file_names(stem: str, sections: Sequence[ReportSection]) -> list[FileNames]:
+    """`page-samples-per-task.csv` and so on; each benchmark's name is used once."""
+    slugs = unique_slugs([section.facts.name for section in sections])
+    return [
+        FileNames(*(f"{stem}-{slug}-{table}.csv" for table in ("per-task", "slices", "differences"))) for slug in slugs
+    ]
+
+
+def unique_slugs(names: Sequence[str]) -> list[str]:
+    """Names in plain small letters, each once."""
+    found: list[str] = []
+    for name in names:
+        plain = unicodedata.normalize("NFKD", name).encode("ascii", "ignore").decode().lower()
+        slug = _NOT_PLAIN.sub("-", plain).strip("-")[:60] or "benchmark"
+        numbered = (f"{slug}-{number}" for number in count(2))
+        found.append(next(one for one in chain([slug], numbered) if one not in found))
+    return found
+
+
+def tables_of(section: ReportSection, names: FileNames) -> dict[str, bytes]:
+    """The tables of a benchmark by file name; those that would be empty are left out."""
+    tables = {
+        names.per_task: list(_per_task(section)),
+        names.slices: list(_slices(section)),
+        names.pairs: list(_pairs(section)),
+    }
+    return {name: csv_bytes(rows) for name, rows in tables.items() if rows}
+
+
+def _per_task(section: ReportSection) -> Iterator[dict[str, Any]]:
+    for run in section.runs:
+        for record in run.scores.records():
+            yield {"system": run.name, **record}
+
+
+def _slices(section: ReportSection) -> Iterator[dict[str, Any]]:
+    for run in section.runs:
+        for label, values in run.scores.by_label.items():
+            for value, estimates in values.items():
+                for metric, found in estimates.items():
+                    yield {"label": label, "value": value, "metric": metric, "system": run.name, **asdict(found)}
+
+
+def _pairs(section: ReportSection) -> Iterator[dict[str, Any]]:
+    for metric in section.metrics:
+        for pair in section.pairs(metric):
+            both = {"metric": metric, "first": pair.first, "second": pair.second}
+            yield {**both, **asdict(pair.difference), "p_adjusted": pair.p_adjusted}

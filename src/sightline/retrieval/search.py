@@ -1,0 +1,264 @@
+"""Search a workspace by words or pictures; what is new is read, embedded and indexed first."""
+
+from __future__ import annotations
+
+import os
+import time
+from collections.abc import Sequence
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+from sightline.calls.session import CallOptions
+from sightline.config import Config
+from sightline.corpus.scan import checked_places, scan
+from sightline.corpus.store import CorpusStore
+from sightline.errors import UserError
+from sightline.io import PathLike
+from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
+from sightline.models.embedders.session import EmbedderSession
+from sightline.models.protocols import Embedder
+from sightline.retrieval.filters import parse_filter
+from sightline.retrieval.index.build import BuiltIndex, Parts, Update
+from sightline.retrieval.index.content import corpus_state, require_corpus, workspace_content
+from sightline.retrieval.index.manifest import (
+    DEFAULT_INDEX,
+    WORKSPACE,
+    IndexManifest,
+    find_manifest,
+    index_folder,
+    index_names,
+    read_manifest,
+    refuse_other_backend,
+    safe_name,
+)
+from sightline.retrieval.index.table import noticing_damage
+from sightline.retrieval.methods import check_method, check_query
+from sightline.retrieval.query import parse_cue
+from sightline.retrieval.results import Results
+from sightline.retrieval.searcher import Searcher
+from sightline.types import Method, PictureRef, Scope, SearchQuery
+
+_BUSY = 'another process is bringing the index "{}" up to date; this is what was found in it so far'
+
+_SCANNING = "the first scan of {} is not finished: only the pictures that it has read so far are searched"
+
+
+def search(
+    query: str | SearchQuery | None = None,
+    folder: PathLike | None = None,
+    *,
+    k: int | None = None,
+    like: str | Sequence[str] = (),
+    where: str | None = None,
+    owner: str | None = None,
+    groups: Sequence[str] = (),
+    method: Method | None = None,
+    index: str | None = None,
+    embedder: str | Embedder | None = None,
+    backend: str | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    limit: int | None = None,
+    local_only: bool = False,
+    asking: CallOptions | None = None,
+) -> Results:
+    """The pictures that fit a query best: of the folder, which is scanned first, or of all that the workspace knows.
+
+    `like` names pictures to look like: ids of the corpus or files, with `#left,top,right,bottom` for a region. The
+    index is made if it is not there, and brought up to date if pictures came, changed or went; see `Searcher` to ask
+    many times without looking for that.
+    """
+    started = time.monotonic()
+    config, method = config or Config(), method or Method()
+    asked = _query(query, k, where, owner, groups)
+    cues = (like,) if isinstance(like, str) else tuple(like)
+    check_query(replace(asked, files=(*asked.files, *cues)))
+    check_method(method)
+    if asked.where is not None:
+        parse_filter(asked.where)  # A slip in it is said now, not after an hour of embedding.
+    place = _checked_workspace(folder, Path(workspace))
+    name, embedder = _chosen(place, index, embedder, config)
+    asking = asking or CallOptions()
+    asking = replace(asking, local_only=local_only or asking.local_only)
+    finder = _Finder(place, folder, method, name, index is not None, embedder, backend, config, limit, asking)
+    results = finder.find(asked, cues)
+    return replace(results, seconds=time.monotonic() - started)
+
+
+def _query(
+    query: str | SearchQuery | None, k: int | None, where: str | None, owner: str | None, groups: Sequence[str]
+) -> SearchQuery:
+    asked = query if isinstance(query, SearchQuery) else SearchQuery(text=query)
+    if k is not None:
+        asked = replace(asked, k=k)
+    if where is not None:
+        asked = replace(asked, where=where)
+    if owner is not None or groups:
+        asked = replace(asked, scope=Scope(owner or asked.scope.owner, (*asked.scope.groups, *groups)))
+    return asked
+
+
+def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
+    if folder is not None:
+        root, place = checked_places(Path(folder), workspace)
+        if not root.is_dir():
+            raise UserError(f"there is no folder {root}.", "check the path after --in")
+        return place
+    place = workspace.expanduser().absolute()
+    if not index_names(place):
+        require_corpus(place)
+    return place
+
+
+@dataclass(frozen=True, slots=True)
+class _Finder:
+    """One search, from a folder to its results; an index that was `named` is not made anew unasked."""
+
+    place: Path
+    folder: PathLike | None
+    method: Method
+    name: str
+    named: bool
+    embedder: str | Embedder
+    backend: str | None
+    config: Config
+    limit: int | None
+    asking: CallOptions
+
+    def find(self, query: SearchQuery, cues: tuple[str, ...]) -> Results:
+        if not self.method.vectors:
+            return self._found(query, cues, None)
+        # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
+        with EmbedderSession(
+            self.embedder, self.place, config=self.config, local_only=self.asking.local_only, asking=self.asking
+        ) as session:
+            session.tell_who_sees("pictures and queries")
+            return self._found(query, cues, session)
+
+    def _found(self, query: SearchQuery, cues: tuple[str, ...], session: EmbedderSession | None) -> Results:
+        built, refused, busy = self._brought_up_to_date(session)
+        folder, manifest = index_folder(self.place, self.name), find_manifest(self.place, self.name)
+        with (
+            noticing_damage(folder),
+            Searcher(
+                folder, manifest, session=session, backend=self.backend, config=self.config, asking=self.asking
+            ) as searcher,
+        ):
+            results = searcher.search(_with_cues(query, cues, searcher), self.method, under=self.folder)
+        return replace(
+            results,
+            embedded=0 if built is None else built.embedded.made,
+            left_out=refused if built is None else {**built.left_out, **refused},
+            notes=(*busy, *_said(built, self.name), *_outdated(manifest), *results.notes),
+        )
+
+    def _brought_up_to_date(
+        self, session: EmbedderSession | None
+    ) -> tuple[BuiltIndex | None, dict[str, int], tuple[str, ...]]:
+        """What was done to the index, None for nothing; the files that a scan could not take in; what else to say."""
+        before = read_manifest(index_folder(self.place, self.name))
+        self._refuse_other(before, session)
+        if before is not None and before.source != WORKSPACE:
+            return None, {}, ()  # Made of other pictures; whoever made it brings it up to date.
+        if self.folder is not None:
+            scan(self.folder, workspace=self.place, config=self.config, limit=self.limit)
+        require_corpus(self.place)
+        with CorpusStore(self.place) as store:
+            refused = _refused(store, self.folder)
+            scanning = tuple(_SCANNING.format(root.path) for root in store.unfinished_roots())
+            if before is not None and _is_current(before, corpus_state(store), session):
+                return None, refused, scanning
+            update = Update(self.place, self.name, self.config, session, self.embedder, self.backend)
+            content, parts = workspace_content(store), Parts(vectors=session is not None)
+            if before is None:
+                return update.run(content, parts), refused, scanning
+            built = update.run_unless_busy(content, parts)
+            return built, refused, scanning if built is not None else (*scanning, _BUSY.format(self.name))
+
+    def _refuse_other(self, before: IndexManifest | None, session: EmbedderSession | None) -> None:
+        """Another embedder than the one that built it means to embed everything again, another back-end to move it."""
+        if before is not None:
+            refuse_other_backend(before, self.backend)
+        if not self.named or before is None or before.embedder is None or session is None:
+            return
+        now, mark = session.embedder, before.embedder
+        if (now.name, now.revision) != (mark.name, mark.revision):
+            raise UserError(
+                f'the index "{self.name}" was built by {mark}, and the embedder now is {now.name} ({now.revision}).',
+                f"bring it up to date with: sightline index --name {self.name} --embedder {now.name}; "
+                "or leave --index out",
+            )
+
+
+def _chosen(
+    workspace: Path, index: str | None, embedder: str | Embedder | None, config: Config
+) -> tuple[str, str | Embedder]:
+    """The index to ask, and the embedder: as given, else as the index says, else as configured."""
+    if index is not None:
+        mark = find_manifest(workspace, index).embedder
+        return index, embedder or (mark.spec if mark else config.models.embedder or DEFAULT_EMBEDDER)
+    before = read_manifest(index_folder(workspace, DEFAULT_INDEX))
+    usual = before.embedder if before else None
+    wanted = embedder or config.models.embedder
+    if wanted is None:
+        return DEFAULT_INDEX, usual.spec if usual else DEFAULT_EMBEDDER
+    name = wanted if isinstance(wanted, str) else wanted.name
+    # Another embedder gets an index of its own, so that going back and forth costs nothing.
+    return DEFAULT_INDEX if usual is None or name in (usual.spec, usual.name) else safe_name(name), wanted
+
+
+def _is_current(manifest: IndexManifest, state: str, session: EmbedderSession | None) -> bool:
+    if manifest.state != state:
+        return False
+    if session is None:
+        return True
+    mark, now = manifest.embedder, session.embedder
+    same = mark is not None and (mark.name, mark.revision) == (now.name, now.revision)
+    # What could not be embedded is tried again: a server may be back, a drive plugged in.
+    return same and manifest.vectors_state == state and not manifest.left_out
+
+
+def _with_cues(query: SearchQuery, cues: tuple[str, ...], searcher: Searcher) -> SearchQuery:
+    """Names of pictures as ids of the corpus, where it has them, else as files."""
+    ids, files = list(query.like), list(query.files)
+    for text in cues:
+        cue = parse_cue(text)
+        whole = searcher.table.find(text)  # An id may look as if it named a region.
+        if whole is not None or searcher.table.find(cue.uri) is not None or not Path(cue.uri).is_file():
+            ids.append(PictureRef(text) if whole is not None else PictureRef(cue.uri, cue.region))
+        else:
+            files.append(text)
+    return replace(query, like=tuple(ids), files=tuple(files))
+
+
+def _refused(store: CorpusStore, folder: PathLike | None) -> dict[str, int]:
+    """Files that look like pictures, and that a scan could not take in, by reason."""
+    query = "SELECT r.path, f.path, f.reason FROM files AS f JOIN roots AS r ON r.id = f.root"
+    below = None if folder is None else os.fsencode(os.path.normpath(Path(folder).expanduser().absolute())) + b"/"
+    counts: dict[str, int] = {}
+    for root, path, reason in store.database.execute(
+        f"{query} WHERE f.state = 'present' AND f.reason <> 'not a picture'"
+    ):
+        if below is None or (root.rstrip(b"/") + b"/" + path).startswith(below):
+            counts[reason] = counts.get(reason, 0) + 1
+    return counts
+
+
+def _outdated(manifest: IndexManifest) -> tuple[str, ...]:
+    if not manifest.has_outdated_origin or manifest.origin is None:
+        return ()
+    again = f"sightline index {Path(manifest.origin).parent} --name {manifest.name}"
+    return (f'{manifest.source} has changed since the index "{manifest.name}" was built; bring it up to date: {again}',)
+
+
+def _said(built: BuiltIndex | None, name: str) -> tuple[str, ...]:
+    """That an index was made or changed is said."""
+    if built is None or built.is_unchanged:
+        return ()
+    changes = built.changes
+    if changes.added == built.pictures:
+        pictures = "1 picture" if built.pictures == 1 else f"{built.pictures:,} pictures"
+        return (f'the index "{name}" was built: {pictures}, {built.embedded.made:,} embedded now',)
+    counts = [("added", changes.added), ("changed", changes.changed), ("removed", changes.removed)]
+    listed = ", ".join(f"{count:,} {what}" for what, count in counts if count) or "vectors made anew"
+    return (f'the index "{name}" was brought up to date: {listed}; {built.embedded.made:,} embedded now',)

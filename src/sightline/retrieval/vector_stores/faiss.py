@@ -1,0 +1,318 @@
+"""An approximate index (faiss, IVF with bytes) over the exact one, for a million vectors and more.
+
+The vectors lie as in the exact store, which answers whatever is limited by `within`, looks at what is new, and gives
+the true scores of what the approximate index found. How many lists are probed is chosen when the index is built: the
+fewest at which the share of true neighbours found surely reaches `recall`, for a sample of the vectors themselves and
+for each kind of query that it was told to `expect`. Pictures find each other in few lists; a text lies apart from all
+pictures, and its neighbours in many. So each kind of query is tried by itself, and the worst of them decides.
+"""
+
+from __future__ import annotations
+
+import math
+from collections.abc import Callable, Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, replace
+from pathlib import Path
+from typing import Any, NamedTuple, TypeAlias
+
+import numpy as np
+from numpy.typing import NDArray
+
+from sightline.errors import MissingExtraError, UserError
+from sightline.io import read_json, write_json
+from sightline.io.checksums import is_damaged, sums_of
+from sightline.models.protocols import Vectors
+from sightline.retrieval.vector_stores.base import (
+    NOTHING,
+    BackendKind,
+    Nearest,
+    Queries,
+    RankedRows,
+    Rows,
+    checked_queries,
+    joined,
+)
+from sightline.retrieval.vector_stores.exact import ExactIndex
+from sightline.retrieval.vector_stores.scan import merged, nearest_slots
+
+NEIGHBOURS = 10
+SAMPLE = 512
+"""Queries of a kind that are enough to try."""
+OWN = "pictures"
+"""Vectors of the index itself, as queries."""
+
+Probe: TypeAlias = Callable[[NDArray[np.float32], int], Rows]
+"""The rows that an index gives to a query, so many."""
+
+
+class Share(NamedTuple):
+    """A mean over queries and its standard error: some texts find all of their neighbours, and some none."""
+
+    mean: float
+    error: float
+
+    def surely_reaches(self, wanted: float) -> bool:
+        """Does the mean, less two standard errors, still reach it?"""
+        return self.mean - 2 * self.error >= wanted
+
+
+class Trial(NamedTuple):
+    """Queries of one kind and their true neighbours; `own` ones find themselves, which proves nothing."""
+
+    kind: str
+    queries: Vectors
+    truth: Sequence[frozenset[int]]
+    own: bool = False
+
+    def tried(self, ask: Probe) -> Share:
+        """Of the true neighbours of each query, how many are found."""
+        shares = [
+            max(0, len(true.intersection(ask(query, NEIGHBOURS + self.own).tolist())) - self.own)
+            / max(1, len(true) - self.own)
+            for query, true in zip(self.queries, self.truth, strict=True)
+        ]
+        return Share(float(np.mean(shares)), float(np.std(shares)) / len(shares) ** 0.5)
+
+
+class Probed(NamedTuple):
+    """How many lists are probed, and the share of true neighbours that each kind of query then finds."""
+
+    lists: int
+    recalls: dict[str, float]
+
+
+def fewest_lists(trials: Sequence[Trial], ask: Callable[[int], Probe], wanted: float, most: int) -> Probed:
+    """The fewest lists at which every kind surely reaches `wanted`, half as many more each time; at most all."""
+    lists, means = 1, dict.fromkeys((trial.kind for trial in trials), 1.0)
+    while True:
+        asking = ask(lists)
+        for trial in sorted(trials, key=lambda each: means[each.kind]):  # Where the hardest fails, it is enough.
+            share = trial.tried(asking)
+            means[trial.kind] = share.mean
+            if not share.surely_reaches(wanted) and lists < most:
+                break
+        else:
+            return Probed(lists, means)
+        lists = min(most, lists + max(1, lists // 2))
+
+
+LARGE = 100_000
+"""Vectors from which on an approximate index is built; below, every vector is compared."""
+RECALL = 0.97
+"""To be reached by the mean over a sample less two standard errors, so that 0.95 holds for other queries."""
+_PAGE = 65_536
+_TRAINED = 40
+"""Vectors for each list that the lists are learnt from."""
+_WIDER = 4
+"""Candidates for each neighbour asked for: bytes order them only nearly."""
+
+
+@dataclass(frozen=True, slots=True)
+class IvfState:
+    """What an approximate index was built of, how it is asked, and the recall@10 that each kind of query then has."""
+
+    generation: int
+    trained: int
+    slots: int
+    nlist: int
+    nprobe: int
+    recalls: Mapping[str, float]
+    sums: tuple[int, ...] = ()
+
+
+class ApproximateIndex:
+    """Exact vectors with an IVF index above them; `built` is how it answers, None while answers are exact."""
+
+    name = "faiss"
+
+    def __init__(
+        self,
+        folder: Path,
+        dim: int,
+        *,
+        create: bool,
+        nlist: int | None = None,
+        nprobe: int | None = None,
+        recall: float = RECALL,
+        least: int = LARGE,
+    ) -> None:
+        try:
+            import faiss
+        except ImportError:
+            raise MissingExtraError('the back-end "faiss"', "ann") from None
+        if not 0 < recall <= 1:
+            raise UserError(f"recall={recall} is no share.", "give a number above 0, at most 1")
+        self._faiss, self._folder = faiss, folder
+        self._nlist, self._nprobe, self._wanted, self._least = nlist, nprobe, recall, least
+        self._store = ExactIndex(folder, dim, create=create)
+        self._expected: Queries = dict
+        self._index: Any = None
+        self._built: IvfState | None = None
+        self._open(whole=create)
+
+    @property
+    def exact(self) -> bool:
+        return self._index is None
+
+    @property
+    def dim(self) -> int:
+        return self._store.dim
+
+    @property
+    def built(self) -> IvfState | None:
+        """The approximate index that answers, if there is one."""
+        return self._built if self._index is not None else None
+
+    @property
+    def recalls(self) -> Mapping[str, float]:
+        """By kind of query, the recall@10 that was measured when it was built; empty while answers are exact."""
+        built = self.built
+        return {} if built is None else built.recalls
+
+    def expect(self, queries: Queries) -> None:
+        """Kinds of queries that will be asked beside the vectors themselves: tried when it is built."""
+        self._expected = queries
+
+    def __len__(self) -> int:
+        return len(self._store)
+
+    def put(self, batches: Iterable[tuple[Rows, Vectors]]) -> None:
+        """Keep vectors; until the next `flush` they are compared one by one."""
+        self._store.put(batches)
+
+    def remove(self, rows: Rows) -> None:
+        """Forget rows; those that are not there are passed over."""
+        self._store.remove(rows)
+
+    def rows(self) -> Rows:
+        """All row numbers that are there, ascending."""
+        return self._store.rows()
+
+    def get(self, rows: Rows) -> Vectors:
+        """The vectors of rows that are there; a KeyError names one that is not."""
+        return self._store.get(rows)
+
+    def close(self) -> None:
+        self._index = None
+        self._store.close()
+
+    def nearest(self, queries: Vectors, k: int, within: Rows | None = None) -> Nearest:
+        """About the k nearest of all for each query; exactly those of the rows `within`."""
+        self._store.slots.refresh()
+        if within is not None or self._index is None or self._stale():
+            return self._store.nearest(queries, k, within)
+        asked = checked_queries(queries, self.dim, k)
+        best = [self._near(query, k) for query in asked]
+        return Nearest([each.rows for each in best], [each.scores for each in best])
+
+    def flush(self) -> None:
+        """Take what is new into the approximate index; build it when there is none, or when it has outgrown itself."""
+        self._store.flush()
+        slots, built = self._store.slots, self._built
+        if len(slots) < self._least:
+            self._index = self._built = None
+        elif self._index is None or built is None or self._stale() or slots.used > 2 * built.trained:
+            self._build()
+        elif slots.used > built.slots:
+            self._add(built.slots)
+            self._keep(replace(built, slots=slots.used))
+
+    # --- answers ----------------------------------------------------------------------------------------------
+
+    def _near(self, query: NDArray[np.float32], k: int) -> RankedRows:
+        assert self._built is not None
+        slots, asked = self._store.slots, _WIDER * k
+        while True:
+            chosen = self._probed(query, asked)
+            best = merged(slots, query, k, NOTHING, chosen)
+            # Removed and replaced ones are still in the lists, and take up room among the candidates.
+            if len(best.rows) == k:
+                break
+            if len(chosen) < asked:  # The probed lists hold no more: so many are asked for that all must be looked at.
+                return nearest_slots(slots, query[None], k)[0]
+            asked *= 4
+        new = np.arange(self._built.slots, slots.used)
+        return joined(best, nearest_slots(slots, query[None], k, new)[0], k) if len(new) else best
+
+    def _probed(self, query: NDArray[np.float32], n: int) -> NDArray[np.int64]:
+        _, found = self._index.search(query[None], n)
+        chosen: NDArray[np.int64] = np.sort(found[0][found[0] >= 0])
+        return chosen
+
+    def _stale(self) -> bool:
+        return self._built is None or self._built.generation != self._store.slots.generation
+
+    # --- building ---------------------------------------------------------------------------------------------
+
+    def _build(self) -> None:
+        faiss, slots = self._faiss, self._store.slots
+        nlist = self._nlist or 2 ** max(4, round(math.log2(slots.used) / 2) + 1)  # About twice the root.
+        living = np.flatnonzero(slots.row_of[: slots.used] >= 0)
+        some = np.random.default_rng(0).permutation(living)[: _TRAINED * nlist]
+        self._index = faiss.index_factory(self.dim, f"IVF{nlist},SQ8", faiss.METRIC_INNER_PRODUCT)
+        faiss.extract_index_ivf(self._index).cp.min_points_per_centroid = 1  # Fewer are no reason to warn.
+        self._index.train(slots.vectors[np.sort(some)])
+        self._add(0)
+        self._built = IvfState(slots.generation, slots.used, slots.used, nlist, 1, {})
+        trials = [self._trial(OWN, slots.vectors[np.sort(some[:SAMPLE])], own=True)]
+        trials += [self._trial(kind, queries) for kind, queries in self._expected().items() if len(queries)]
+        if self._nprobe:
+            nprobe, recalls = (
+                self._nprobe,
+                {trial.kind: trial.tried(self._probing(self._nprobe)).mean for trial in trials},
+            )
+        else:
+            nprobe, recalls = fewest_lists(trials, self._probing, self._wanted, nlist)
+        self._index.nprobe = nprobe
+        self._keep(replace(self._built, nprobe=nprobe, recalls=recalls))
+
+    def _add(self, first: int) -> None:
+        slots = self._store.slots
+        for at in range(first, slots.used, _PAGE):
+            self._index.add(slots.vectors[at : min(slots.used, at + _PAGE)])
+
+    def _trial(self, kind: str, queries: Vectors, *, own: bool = False) -> Trial:
+        true = nearest_slots(self._store.slots, queries, NEIGHBOURS + own)
+        return Trial(kind, queries, [frozenset(best.rows.tolist()) for best in true], own)
+
+    def _probing(self, lists: int) -> Probe:
+        self._index.nprobe = lists
+        return lambda query, k: self._near(query, k).rows
+
+    # --- on disk ----------------------------------------------------------------------------------------------
+
+    def _keep(self, built: IvfState) -> None:
+        """The lists first, under a name of their own; then the note that names them."""
+        path = self._lists(built)
+        temporary = path.with_suffix(".part")
+        self._faiss.write_index(self._index, str(temporary))
+        self._built = built = replace(built, sums=tuple(sums_of(temporary)))
+        temporary.replace(path)
+        write_json(self._folder / "ivf.json", asdict(built))
+        for old in self._folder.glob("ivf-*.faiss"):
+            if old != path:
+                old.unlink(missing_ok=True)
+
+    def _open(self, *, whole: bool) -> None:
+        note = self._folder / "ivf.json"
+        if not note.is_file() or len(self._store) < self._least:
+            return
+        try:
+            read = read_json(note)
+            built = IvfState(**{**read, "sums": tuple(read["sums"])})
+        except (TypeError, KeyError, UserError):  # Of an earlier version, or damaged: built anew by the next `flush`.
+            return
+        path = self._lists(built)
+        if built.generation != self._store.slots.generation or not path.is_file():
+            return
+        if is_damaged(path, built.sums, whole=whole):  # Until the next `flush`, vectors are compared one by one.
+            return
+        self._index = self._faiss.read_index(str(path), self._faiss.IO_FLAG_MMAP)
+        self._index.nprobe = self._nprobe or built.nprobe
+        self._built = built
+
+    def _lists(self, built: IvfState) -> Path:
+        return self._folder / f"ivf-{built.generation}-{built.slots}.faiss"
+
+
+KIND = BackendKind(ApproximateIndex, {"nlist": int, "nprobe": int, "recall": float, "least": int})

@@ -1,0 +1,237 @@
+"""A run as a folder: `read_run` it, `write_run` it, and where its pictures lie.
+
+`RunWriter` writes it as it goes: what was appended is kept, and only the rest is run after a stop.
+"""
+
+from __future__ import annotations
+
+import re
+from collections.abc import Mapping
+from contextlib import ExitStack
+from dataclasses import dataclass, replace
+from pathlib import Path
+from types import TracebackType
+
+from pydantic import ValidationError
+
+from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
+from sightline.benchmark.table import CURRENT, TableSource, table, upgrade_of, version_of
+from sightline.errors import UserError
+from sightline.io import PathLike, dump, read_json, whole_folder, write_json
+from sightline.io.temporary_files import is_temporary, remove_temporary_files
+from sightline.runs.append_only_file import AppendOnlyFile
+from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
+from sightline.types import Attempt, Json, LedgerEntry, Run
+
+HEADER = "run.json"
+SCORES = "scores.json"
+PER_TASK = "per_task.csv"
+TRAJECTORIES = "trajectories"
+BLOBS = "blobs"
+
+ATTEMPTS = table("predictions.jsonl", PredictionRecord, to_attempt, from_attempt, forms=FORMS, required=True)
+LEDGER = table("ledger.jsonl", LedgerRecord, LedgerRecord.to_entry, LedgerRecord.from_entry)
+
+_SHA256 = re.compile("[0-9a-f]{64}")
+
+
+def key_of(attempt: Attempt) -> tuple[str, int]:
+    """What names an attempt within its run."""
+    return attempt.task_id, attempt.number
+
+
+def read_run(folder: PathLike, *, keep_going: bool = False) -> Run:
+    """The run in a folder, finished or not.
+
+    The first wrong line is refused; with `keep_going` all of them are, in one `ProblemsError`.
+    """
+    problems: list[Problem] = []
+    opened = open_run(folder, problems.extend if keep_going else stop)
+    attempts = tuple(row for _, row in opened.source.unique(ATTEMPTS, key_of, "task_id"))
+    ledger = tuple(row for _, row in opened.source.rows(LEDGER))
+    if problems:
+        raise ProblemsError(problems, "nothing was read; correct these lines first")
+    return opened.header.to_run(attempts, ledger)
+
+
+def validate(folder: PathLike) -> tuple[Problem, ...]:
+    """Everything that is wrong with the lines of a RUN folder."""
+    try:
+        read_run(folder, keep_going=True)
+    except ProblemsError as error:
+        return error.problems
+    return ()
+
+
+def write_run(run: Run, folder: PathLike, *, force: bool = False) -> None:
+    """Write a run, whole or not at all.
+
+    A run that is there already is replaced with its scores; its trajectories and blobs stay.
+    A folder of another kind is only replaced with `force`.
+    """
+    owned = {HEADER, ATTEMPTS.name, LEDGER.name, SCORES, PER_TASK}
+    with whole_folder(folder, marker=HEADER, owned=owned, force=force) as fresh:
+        ATTEMPTS.write(run.attempts, fresh)
+        if run.ledger:
+            LEDGER.write(run.ledger, fresh)
+        write_header(run, fresh)
+
+
+def blob_path(folder: PathLike, sha256: str) -> Path:
+    """Where a run keeps the picture with that SHA-256."""
+    if _SHA256.fullmatch(sha256) is None:
+        raise UserError(f"{sha256!r} is not a SHA-256.", "expected 64 lower-case hexadecimal digits")
+    return Path(folder) / BLOBS / sha256
+
+
+@dataclass(frozen=True, slots=True)
+class OpenRun:
+    """A RUN folder whose `run.json` has been read, and the tables beside it."""
+
+    header: RunRecord
+    source: TableSource
+
+
+def open_run(folder: PathLike, report: Report) -> OpenRun:
+    """Read `run.json`; what is wrong with the tables later goes to `report`."""
+    path = Path(folder) / HEADER
+    if not path.is_file():
+        raise UserError(f"{folder} is not a run: it has no {HEADER}.", "give the folder that holds it")
+    raw = read_json(path)
+    version = version_of(raw, path)
+    upgrade = upgrade_of(HEADER, version)
+    try:
+        header = RunRecord.model_validate_json(dump(raw if upgrade is None else upgrade(raw)))
+    except ValidationError as error:
+        raise ProblemsError(explain(error, HEADER, None, RunRecord.model_fields)) from error
+    return OpenRun(header, TableSource(path.parent, version, report, growing=True))
+
+
+def write_header(run: Run, folder: Path) -> None:
+    """Write `run.json`."""
+    try:
+        header = RunRecord.from_run(run)
+    except ValidationError as error:
+        raise ProblemsError(explain(error, HEADER)) from error
+    write_json(folder / HEADER, header.model_dump(mode="json", by_alias=True))
+
+
+_MUST_AGREE = ("benchmark", "benchmark_checksum", "system", "parameters", "seed")
+
+
+class RunWriter:
+    """A RUN folder that grows by attempts and ledger entries; for one process and one thread.
+
+    Once `append` or `entry` has returned, what it was given survives a `kill -9`.
+    """
+
+    def __init__(self, folder: PathLike, header: Run) -> None:
+        if header.attempts or header.ledger:
+            raise ValueError("a header is a run without attempts and without a ledger")
+        self.folder = Path(folder)
+        _make_ready(self.folder)
+        with ExitStack() as files:
+            self._predictions = AppendOnlyFile(self.folder / ATTEMPTS.name)
+            files.callback(self._predictions.close)
+            self._ledger = AppendOnlyFile(self.folder / LEDGER.name)
+            files.callback(self._ledger.close)
+            remove_temporary_files(self.folder)
+            _agree_on_header(self.folder, header)
+            rows = open_run(self.folder, stop).source.unique(ATTEMPTS, key_of, "task_id")
+            self._done = {key_of(attempt) for _, attempt in rows}
+            self._files = files.pop_all()
+
+    @classmethod
+    def open(cls, folder: PathLike, header: Run) -> RunWriter:
+        """Begin a run, or go on with one; `header` is a run without attempts.
+
+        To go on, benchmark, system, parameters and seed must be the same; limits may change, and of several numbers of
+        tasks the largest counts.
+        """
+        return cls(folder, header)
+
+    @property
+    def done(self) -> frozenset[tuple[str, int]]:
+        """The finished attempts: task id and number."""
+        return frozenset(self._done)
+
+    def append(self, attempt: Attempt) -> None:
+        """Keep one finished attempt."""
+        if key_of(attempt) in self._done:
+            raise ValueError(f"attempt {attempt.number} at task {attempt.task_id!r} is there already")
+        line = ATTEMPTS.line(attempt)
+        _remove_scores(self.folder)  # They speak of what was there before.
+        self._predictions.append(line)
+        self._done.add(key_of(attempt))
+
+    def entry(self, entry: LedgerEntry) -> None:
+        """Keep one paid or timed call."""
+        self._ledger.append(LEDGER.line(entry))
+
+    def close(self) -> None:
+        """Wait until everything is on the disk, and let others write."""
+        self._files.close()
+
+    def __enter__(self) -> RunWriter:
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        self.close()
+
+
+def _make_ready(folder: Path) -> None:
+    try:
+        folder.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{folder} can't be made: {error.strerror}.", "choose another folder") from error
+    if (folder / HEADER).is_file():
+        if open_run(folder, stop).source.version < CURRENT:
+            write_run(read_run(folder), folder)  # New lines must not follow lines of an older version.
+    elif not all(_is_left_by_a_stop(entry) for entry in folder.iterdir()):
+        raise UserError(f"{folder} holds other things and no {HEADER}.", "choose a new or an empty folder")
+
+
+def _is_left_by_a_stop(entry: Path) -> bool:
+    """A writer that was killed before `run.json` was there leaves only empty tables."""
+    is_table = entry.name in (ATTEMPTS.name, LEDGER.name)
+    return is_temporary(entry.name) or (is_table and entry.stat().st_size == 0)
+
+
+def _agree_on_header(folder: Path, header: Run) -> None:
+    if not (folder / HEADER).is_file():
+        write_header(header, folder)
+        return
+    before = open_run(folder, stop).header.to_run()
+    for name in _MUST_AGREE:
+        old, new = getattr(before, name), getattr(header, name)
+        if old != new:
+            raise UserError(f"{folder} was begun with {name} {old!r}, not {new!r}.", "choose another folder")
+    limits = dict(header.limits)
+    if "limit" in limits:
+        limits["limit"] = _wider(before.limits.get("limit"), limits["limit"])
+    now = replace(before, limits=limits, versions=_all_versions(before.versions, header.versions))
+    if limits.get("limit") != before.limits.get("limit"):
+        _remove_scores(folder)  # They were over other tasks.
+    if now != before:
+        write_header(now, folder)
+
+
+def _remove_scores(folder: Path) -> None:
+    for name in (SCORES, PER_TASK):
+        (folder / name).unlink(missing_ok=True)
+
+
+def _wider(before: Json, now: Json) -> Json:
+    """A run is as long as it was ever meant to be: a smaller limit later takes nothing back. None is no limit."""
+    return max(before, now) if isinstance(before, int) and isinstance(now, int) else None
+
+
+def _all_versions(before: Mapping[str, str], now: Mapping[str, str]) -> dict[str, str]:
+    """A run that went on after an upgrade says so: `{"sightline": "0.1.0, 0.2.0"}`."""
+    versions = {**now, **before}
+    for name, version in now.items():
+        if version not in versions[name].split(", "):
+            versions[name] = f"{versions[name]}, {version}"
+    return versions

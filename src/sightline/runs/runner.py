@@ -1,0 +1,344 @@
+"""Run a system over a benchmark: several tasks at once, each kept when it is done; after a stop only the rest.
+
+Before that, `price_run` says what a run would take of chat models. What a system said is looked at before it is kept:
+that it is a prediction, and in an order that scoring keeps.
+"""
+
+from __future__ import annotations
+
+import asyncio
+import math
+import time
+from collections import Counter
+from collections.abc import Sequence
+from contextlib import closing
+from dataclasses import dataclass, replace
+from pathlib import Path
+
+import numpy as np
+
+from sightline import __version__
+from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.calls.plan import CostPlan
+from sightline.calls.session import CallOptions, purpose
+from sightline.class_names import name_of
+from sightline.config import Config
+from sightline.engine import Stage, run_map
+from sightline.errors import UserError
+from sightline.io import PathLike
+from sightline.runs.folder import HEADER, RunWriter, key_of, read_run, write_run
+from sightline.runs.paid_calls import PaidCalls
+from sightline.runs.summary import ATTEMPT, RunSummary, summarise
+from sightline.runs.system_loader import LoadedSystem, check_numbers, load_system
+from sightline.runs.system_spec import Spec, masked
+from sightline.runs.systems.base import (
+    Closing,
+    Outcome,
+    Preparing,
+    Pricing,
+    System,
+    concurrency_of,
+    kinds_of,
+    numbered,
+    parameters_of,
+)
+from sightline.types import (
+    Attempt,
+    Benchmark,
+    Choice,
+    Failure,
+    LedgerEntry,
+    PictureSet,
+    Prediction,
+    Ranking,
+    Run,
+    Task,
+    Text,
+    Trace,
+)
+
+_LONGEST = 300
+
+
+def checked(said: object) -> Outcome:
+    """What was said; a failure `bad-prediction` where it is no prediction, or one that can't be kept (NaN, no text)."""
+    outcome = said if isinstance(said, Outcome) else Outcome(said)  # type: ignore[arg-type]
+    wrong = _wrong(outcome.prediction)
+    return outcome if wrong is None else replace(outcome, prediction=Failure("bad-prediction", wrong[:_LONGEST]))
+
+
+def ordered(prediction: Prediction) -> Prediction:
+    """The same with scores that fall strictly, so that nothing reads another order out of them than that of the list.
+
+    Equal neighbours (in single precision, in which scores are compared) are moved apart by the least that can be told.
+    Scores that rise somewhere, such as distances or those of before a re-ranking, say nothing about the order: they
+    are left out.
+    """
+    if not isinstance(prediction, Ranking) or prediction.scores is None:
+        return prediction
+    return replace(prediction, scores=_falling(prediction.scores))
+
+
+def _falling(scores: Sequence[float]) -> tuple[float, ...] | None:
+    narrow = np.array(scores, np.float32)
+    if not np.isfinite(narrow).all() or (narrow[1:] > narrow[:-1]).any():
+        return None
+    if (narrow[1:] < narrow[:-1]).all():
+        return tuple(scores)
+    low = np.float32(-np.inf)
+    for at in range(1, len(narrow)):
+        narrow[at] = min(narrow[at], np.nextafter(narrow[at - 1], low))
+    return tuple(narrow.tolist()) if np.isfinite(narrow).all() else None
+
+
+def _wrong(said: object) -> str | None:
+    match said:
+        case Ranking() | PictureSet():
+            return _wrong_pictures(said)
+        case Text(text):
+            return _wrong_words(said, text)
+        case Trace(thinking, answer):
+            return _wrong_words(said, thinking, answer)
+        case Choice(option):
+            return None if option is None else _wrong_words(said, option)
+        case Failure(kind, message):
+            return _wrong_words(said, kind, message)
+        case _:
+            return f"the system said {name_of(type(said))}, which is no prediction"
+
+
+def _wrong_pictures(said: Ranking | PictureSet) -> str | None:
+    pictures: object = said.pictures
+    if not isinstance(pictures, tuple | list) or not all(isinstance(id_, str) and id_ for id_ in pictures):
+        return "the pictures are not a tuple of ids"
+    scores: object = said.scores if isinstance(said, Ranking) else None
+    if scores is None:
+        return None
+    if not isinstance(scores, tuple | list) or len(scores) != len(pictures):
+        return f"{len(pictures)} pictures need as many scores, or none"
+    return None if all(map(_is_number, scores)) else "a score is not a finite number"
+
+
+def _wrong_words(said: Prediction, *words: object) -> str | None:
+    return None if all(isinstance(word, str) for word in words) else f"the text of a {name_of(type(said))} is none"
+
+
+def _is_number(score: object) -> bool:
+    return isinstance(score, int | float | np.number) and not isinstance(score, bool) and math.isfinite(score)
+
+
+def price_run(
+    benchmark: PathLike | Benchmark,
+    system: PathLike | Spec | System,
+    out: PathLike | None = None,
+    *,
+    repeat: int = 1,
+    seed: int = 0,
+    limit: int | None = None,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    asking: CallOptions | None = None,
+) -> CostPlan:
+    """What `run` would take, asking nobody; what the folder `out` has already costs nothing.
+
+    A system that asks no chat model gives a plan without stages. An agent's index is built as for the run itself.
+    """
+    check_numbers(repeat=repeat, limit=limit)
+    folder = None if out is None else Path(out).expanduser()
+    opened = load_system(
+        benchmark,
+        system,
+        None,
+        repeat=repeat,
+        limit=limit,
+        seed=seed,
+        workspace=workspace,
+        config=config,
+        asking=replace(asking or CallOptions(), plan=True),
+    )
+    begun = folder is not None and (folder / HEADER).is_file()
+    done = set(map(key_of, read_run(folder).attempts)) if folder is not None and begun else set()
+    return asyncio.run(_priced(opened.system, opened.attempts(done)))
+
+
+async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
+    try:
+        if not isinstance(system, Pricing):
+            return CostPlan(())
+        if isinstance(system, Preparing):
+            await asyncio.to_thread(lambda: tuple(system.prepare()))
+        return await system.price(attempts)
+    finally:
+        if isinstance(system, Closing):
+            await system.close()
+
+
+def run(
+    benchmark: PathLike | Benchmark,
+    system: PathLike | Spec | System,
+    out: PathLike,
+    *,
+    repeat: int = 1,
+    seed: int = 0,
+    limit: int | None = None,
+    concurrency: int | None = None,
+    retry_failed: bool = False,
+    workspace: PathLike = ".sightline",
+    config: Config | None = None,
+    local_only: bool = False,
+    asking: CallOptions | None = None,
+) -> RunSummary:
+    """Run a system (a SPEC, a TOML file or an object with `attempt`) over a benchmark, into the folder `out`.
+
+    What `out` has already is not run again; `retry_failed` forgets the failures there that another try may mend, and
+    asks models for those tasks afresh, whatever the journal has.
+    `repeat` is how often each task is tried, `limit` takes only the first tasks, `concurrency` is how many attempts
+    are made at once (the system's own choice when not given).
+    """
+    check_numbers(repeat=repeat, limit=limit, concurrency=concurrency)
+    started, folder = time.monotonic(), Path(out).expanduser()
+    _refuse_other_content(folder)
+    opened = load_system(
+        benchmark,
+        system,
+        folder,
+        repeat=repeat,
+        limit=limit,
+        seed=seed,
+        workspace=workspace,
+        config=config,
+        asking=replace(asking or CallOptions(), local_only=local_only or bool(asking and asking.local_only)),
+    )
+    tested = opened.system
+    job = _Job(folder, opened, limit, concurrency or concurrency_of(tested), Path(workspace).expanduser())
+    made = job.run(seed, retry_failed)
+    return summarise(
+        folder,
+        read_run(folder),
+        tasks=len(opened.tasks),
+        made=made,
+        left_out=Counter(task.kind for task in opened.tasks if task.kind not in kinds_of(tested)),
+        notes=tuple(getattr(tested, "notes", ())),
+        seconds=time.monotonic() - started,
+    )
+
+
+@dataclass(frozen=True, slots=True)
+class _Job:
+    """A system, the tasks that it is to do, and how."""
+
+    folder: Path
+    opened: LoadedSystem
+    limit: int | None
+    concurrency: int
+    workspace: Path
+
+    def run(self, seed: int, retry_failed: bool) -> int:
+        """Prepare the system, and make every attempt that is not there yet; how many those were."""
+        system = self.opened.system
+        try:
+            entries = tuple(system.prepare()) if isinstance(system, Preparing) else ()
+            header = self.header(seed)
+            again: frozenset[tuple[str, int]] = frozenset()
+            if retry_failed:
+                RunWriter.open(self.folder, header).close()  # Refuses where the run is another, or is being written.
+                again = _forget_failures(self.folder)
+            writer = RunWriter.open(self.folder, header)
+        except BaseException:
+            self.opened.close()
+            raise
+        with writer:
+            for entry in entries:
+                writer.entry(entry)
+            return self._work(writer, header.system, again)
+
+    def header(self, seed: int) -> Run:
+        """What run.json says; known once the system is prepared."""
+        spec, system, benchmark = self.opened.spec, self.opened.system, self.opened.benchmark
+        told = masked(parameters_of(system))
+        own: str | None = getattr(system, "name", None)
+        name = (spec and spec.given_name) or own or (spec.name if spec else "system")
+        return Run(
+            benchmark=benchmark.name,
+            system=name,
+            attempts=(),
+            benchmark_checksum=benchmark.checksum,
+            parameters=told if spec is None else {**spec.parameters, **told},
+            versions={"sightline": __version__},
+            seed=seed,
+            limits={"repeat": self.opened.repeat, "limit": self.limit, "concurrency": self.concurrency},
+        )
+
+    def _work(self, writer: RunWriter, name: str, again: frozenset[tuple[str, int]]) -> int:
+        """Make the attempts that are not done; those in `again` failed before, and ask models afresh."""
+        system, benchmark = self.opened.system, self.opened.benchmark
+
+        with closing(PaidCalls(self.workspace, self.folder)) as paid:
+            paid.begin()
+
+            async def one(item: tuple[Task, int]) -> None:
+                task, number = item
+                with purpose(task.id, afresh=(task.id, number) in again), numbered(number):
+                    await _attempt(system, benchmark, item, _Books(writer, paid, name))
+
+            stage = Stage("run", one, system.close if isinstance(system, Closing) else None)
+            todo = self.opened.attempts(writer.done)
+            return sum(1 for _ in run_map(todo, stage, concurrency=self.concurrency))
+
+
+@dataclass(frozen=True, slots=True)
+class _Books:
+    """Where attempts and what they cost are written down, and under which name."""
+
+    writer: RunWriter
+    paid: PaidCalls
+    system: str
+
+
+async def _attempt(system: System, benchmark: Benchmark, item: tuple[Task, int], books: _Books) -> None:
+    """One try at one task, kept before the next is begun: what was done is never done twice."""
+    task, number = item
+    writer, started = books.writer, time.perf_counter()
+    try:
+        said = await system.attempt(task, benchmark)
+    except BaseException:  # A budget, a server that went away, Ctrl-C: what was paid before that is told all the same.
+        for entry in books.paid.of(task.id):
+            writer.entry(entry)
+        raise
+    seconds = time.perf_counter() - started
+    books.paid.of(task.id)  # The system tells these itself.
+    outcome = checked(said)
+    writer.append(Attempt(task.id, ordered(outcome.prediction), number))
+    for entry in outcome.entries:
+        writer.entry(entry)
+    writer.entry(
+        LedgerEntry(
+            stage=ATTEMPT,
+            model=books.system,
+            task_id=task.id,
+            usd=outcome.usd,
+            seconds=seconds if outcome.seconds is None else outcome.seconds,
+            ok=not isinstance(outcome.prediction, Failure),
+        )
+    )
+
+
+def _refuse_other_content(folder: Path) -> None:
+    """Said before an index is built, not after."""
+    if folder.is_file():
+        raise UserError(f"{folder} is a file; a run is a folder.", "choose another place")
+    if (folder / BENCHMARK_FILE).is_file():
+        raise UserError(f"{folder} is a benchmark.", "choose a new or an empty folder for the run")
+
+
+def _forget_failures(folder: Path) -> frozenset[tuple[str, int]]:
+    """Take out the failures that another try may mend, and name those attempts; all else stays."""
+    before = read_run(folder)
+    kept = tuple(
+        attempt
+        for attempt in before.attempts
+        if not (isinstance(attempt.prediction, Failure) and attempt.prediction.retryable)
+    )
+    if len(kept) < len(before.attempts):
+        write_run(replace(before, attempts=kept), folder)
+    return frozenset(map(key_of, before.attempts)) - frozenset(map(key_of, kept))

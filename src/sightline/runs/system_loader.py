@@ -1,0 +1,194 @@
+"""A benchmark and a system under test, brought together: what `run` runs and what `price_run` prices.
+
+First what a system may see of a benchmark: no truth, no judgments, no labels, no hidden group. Then systems from
+elsewhere (a plug-in, or an object that a program hands over), whose faults are failures of a task.
+"""
+
+from __future__ import annotations
+
+import logging
+from collections.abc import Collection, Iterable
+from dataclasses import dataclass, replace
+from itertools import islice
+from pathlib import Path
+from typing import cast
+
+from sightline import benchmark as bench
+from sightline.calls.session import CallOptions
+from sightline.class_names import name_of
+from sightline.config import Config
+from sightline.engine.event_loop import LoopThread
+from sightline.errors import SightlineError, UserError
+from sightline.io import PathLike
+from sightline.metrics.scope import Scopes
+from sightline.runs.system_spec import Spec, parse_spec
+from sightline.runs.systems.base import (
+    Closing,
+    Preparing,
+    System,
+    SystemReply,
+    SystemSetting,
+    concurrency_of,
+    kinds_of,
+    parameters_of,
+)
+from sightline.runs.systems.registry import is_built_in, sees_truth
+from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
+
+
+def visible(benchmark: Benchmark) -> Benchmark:
+    """The benchmark as a system sees it; a scope that names a hidden group is told by its pictures instead."""
+    corpus = benchmark.corpus
+    hidden = {group.id for group in corpus.groups if group.hidden}
+    scopes = Scopes(corpus)
+    return replace(
+        benchmark,
+        corpus=replace(corpus, groups=tuple(group for group in corpus.groups if not group.hidden)),
+        tasks={name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()},
+        truth={},
+        candidates=(),
+        judgments=(),
+        reviews=(),
+    )
+
+
+def _shown(task: Task, hidden: set[str], scopes: Scopes) -> Task:
+    asked = replace(task, labels={}, extra={})  # What is known of a task may tell its answer.
+    if hidden.isdisjoint(task.scope.groups):
+        return asked
+    allowed = scopes.pictures(task.scope)
+    if allowed is None:  # It names a group that nobody knows: what can be told of it is the rest.
+        known = tuple(group for group in task.scope.groups if group not in hidden)
+        return replace(asked, scope=replace(task.scope, groups=known))
+    return replace(asked, scope=Scope(pictures=tuple(sorted(allowed)), nowhere=not allowed))
+
+
+_log = logging.getLogger(__name__)
+_LONGEST = 500
+
+
+class GuardedSystem:
+    """A fault of the system inside is a failure of the task, said aloud and counted; one of ours would end the run."""
+
+    def __init__(self, system: System, name: str | None = None) -> None:
+        self._system = system
+        self.kinds, self.concurrency = kinds_of(system), concurrency_of(system)
+        self.name: str | None = getattr(system, "name", None) or name
+
+    @property
+    def parameters(self) -> dict[str, Json]:
+        return parameters_of(self._system)
+
+    @property
+    def notes(self) -> tuple[str, ...]:
+        return tuple(getattr(self._system, "notes", ()))
+
+    def prepare(self) -> Iterable[LedgerEntry]:
+        return self._system.prepare() if isinstance(self._system, Preparing) else ()
+
+    async def attempt(self, task: Task, bench: Benchmark) -> SystemReply:
+        try:
+            return await self._system.attempt(task, bench)
+        except SightlineError:
+            raise
+        except Exception as fault:
+            _log.warning("task %s: the system raised %s: %s", task.id, type(fault).__name__, fault, exc_info=True)
+            return Failure("crashed", f"{type(fault).__name__}: {fault}"[:_LONGEST])
+
+    async def close(self) -> None:
+        if isinstance(self._system, Closing):
+            await self._system.close()
+
+
+def as_system(given: object) -> System:
+    """The object as a system; refused where it has no `attempt`."""
+    if not callable(getattr(given, "attempt", None)):
+        raise UserError(
+            f"{type(given).__name__} is not a system: it has no attempt(task, bench).", "docs/systems.md says how"
+        )
+    return cast("System", given)
+
+
+@dataclass(frozen=True, slots=True)
+class LoadedSystem:
+    """A system over a benchmark as it may see it, and how often it tries which tasks; nothing is built or sent yet.
+
+    `spec` is what declared it, None where a program handed it over.
+    """
+
+    benchmark: Benchmark
+    system: System
+    spec: Spec | None
+    tasks: tuple[Task, ...]
+    repeat: int
+
+    def attempts(self, done: Collection[tuple[str, int]]) -> list[tuple[Task, int]]:
+        """Every attempt that is to be made and is not done."""
+        kinds = kinds_of(self.system)
+        return [
+            (task, number)
+            for number in range(self.repeat)
+            for task in self.tasks
+            if task.kind in kinds and (task.id, number) not in done
+        ]
+
+    def close(self) -> None:
+        """Let go of a system that never got to its first task."""
+        if isinstance(self.system, Closing):
+            loop = LoopThread()
+            try:
+                loop.call(self.system.close())
+            finally:
+                loop.close()
+
+
+def load_system(
+    benchmark: PathLike | Benchmark,
+    system: PathLike | Spec | System,
+    folder: Path | None,
+    *,
+    repeat: int,
+    limit: int | None,
+    seed: int,
+    workspace: PathLike,
+    config: Config | None,
+    asking: CallOptions | None,
+) -> LoadedSystem:
+    """Open a system (a SPEC, a TOML file or an object with `attempt`) for a benchmark."""
+    whole, base = _read(benchmark)
+    shown = visible(whole)
+    setting = SystemSetting(
+        benchmark=shown,
+        base=base,
+        workspace=Path(workspace).expanduser(),
+        config=config or Config(),
+        asking=asking or CallOptions(),
+        seed=seed,
+        folder=folder,
+    )
+    spec = parse_spec(system) if isinstance(system, str | Path) else system
+    if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
+        setting = replace(setting, truth=whole.truth)
+    tested = spec.open(setting) if isinstance(spec, Spec) else as_system(spec)
+    if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
+        tested = GuardedSystem(tested, None if isinstance(spec, Spec) else name_of(type(tested)))
+    tasks = tuple(islice(shown.tasks.values(), limit))
+    return LoadedSystem(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat)
+
+
+def check_numbers(**numbers: int | None) -> None:
+    """Refuse what would run nothing."""
+    for name, value in numbers.items():
+        if value is not None and value < 1:
+            raise UserError(f"{name} {value} would run nothing.", "give a number from 1 on")
+
+
+def _read(given: PathLike | Benchmark) -> tuple[Benchmark, Path | None]:
+    if isinstance(given, Benchmark):
+        found, base = given, None
+    else:
+        base = Path(given).expanduser()
+        found = bench.read(base)
+    if not found.tasks:
+        raise UserError(f'the benchmark "{found.name}" has no tasks.', "give one that has some")
+    return found, base

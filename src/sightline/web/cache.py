@@ -1,0 +1,43 @@
+"""What takes long to make: a page says that it is being made, rather than keep somebody waiting."""
+
+from __future__ import annotations
+
+import threading
+from collections.abc import Callable, Hashable
+from concurrent.futures import Future
+from typing import Generic, TypeVar
+
+T = TypeVar("T")
+_PATIENCE = 0.5
+
+
+class BackgroundCache(Generic[T]):
+    """Values by name, each made in a thread of its own, once for each stamp."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._held: dict[Hashable, tuple[object, Future[T]]] = {}
+
+    def get(self, name: Hashable, stamp: object, make: Callable[[], T], patience: float | None = _PATIENCE) -> T | None:
+        """The value; None while it is being made. What stopped the making is raised; who asks next tries again."""
+        with self._lock:
+            held = self._held.get(name)
+            if held is None or held[0] != stamp:
+                held = self._held[name] = (stamp, Future())
+                threading.Thread(target=_fill, args=(held[1], make), daemon=True).start()
+        try:
+            return held[1].result(patience)
+        except TimeoutError:
+            return None
+        except BaseException:
+            with self._lock:
+                if self._held.get(name) is held:
+                    del self._held[name]
+            raise
+
+
+def _fill(future: Future[T], make: Callable[[], T]) -> None:
+    try:
+        future.set_result(make())
+    except BaseException as error:  # It belongs to whoever asked.
+        future.set_exception(error)

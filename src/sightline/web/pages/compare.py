@@ -1,0 +1,219 @@
+"""Two runs side by side: by how much they differ, and what each said to one task."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from dataclasses import dataclass
+from pathlib import Path
+
+from starlette.requests import Request
+from starlette.responses import Response
+
+from sightline.agent.trajectory import trajectory_path
+from sightline.metrics.comparison import PairedComparison
+from sightline.metrics.scores import TaskScore
+from sightline.reports.blocks import Cell, Row, TableBlock, numeric
+from sightline.reports.html import to_fragment
+from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, with_own_names
+from sightline.reports.text import p_value, signed
+from sightline.runs import read_run
+from sightline.runs.folder import PER_TASK
+from sightline.types import Attempt, Choice, Failure, PictureSet, Prediction, Ranking, Relevance, Run, Text, Trace
+from sightline.web.app_state import AppState, address, missing
+from sightline.web.corpus_view import Tile
+from sightline.web.library import LoadedBenchmark, StampedCache
+from sightline.web.pages.bench import parts_of
+from sightline.web.pages.runs import shelf_of
+
+_TASKS = 200
+_TILES = 20
+_RUNS: StampedCache[Run] = StampedCache()
+
+
+@dataclass(frozen=True, slots=True)
+class ComparedTask:
+    """A task with what each of two runs made of it."""
+
+    task: str
+    kind: str
+    metric: str
+    values: tuple[float | None, ...]
+    failures: tuple[str, ...]
+
+    @property
+    def difference(self) -> float:
+        first, second = (value or 0.0 for value in self.values)
+        return second - first
+
+
+@dataclass(frozen=True, slots=True)
+class ShownAnswer:
+    """What a run said to one task, as it is shown: pictures with their grades, or words."""
+
+    name: str
+    tiles: tuple[tuple[Tile, int | None], ...] = ()
+    more: int = 0
+    text: str = ""
+    thinking: str = ""
+    failure: str = ""
+    replay: str | None = None
+
+
+def compare(request: Request) -> Response:
+    """Two runs side by side: by how much they differ, and task by task."""
+    desk = AppState.of(request)
+    names = [request.query_params.get(side, "") for side in ("a", "b")]
+    folders = [desk.library.run(name) for name in names]
+    first, second = folders
+    if first is None or second is None or first == second:
+        raise missing("such pair of runs")
+    runs = with_own_names([read_scored(first), read_scored(second)])
+    shelf = shelf_of(desk.library, runs[0].run)
+    task = request.query_params.get("task")
+    if task is not None:
+        return _one_task(desk, request, names, runs, shelf, task)
+    lines = sorted(_lines(runs), key=lambda line: -abs(line.difference))
+    compared = compare_runs(runs)
+    return desk.show(
+        request,
+        "compare.html",
+        names=names,
+        runs=runs,
+        shelf=shelf,
+        lines=lines[:_TASKS],
+        count=len(lines),
+        table=None if compared.comparison is None else to_fragment([_differences(runs, compared.comparison.pairs)]),
+        warnings=compared.warnings,
+    )
+
+
+def _lines(runs: Sequence[ReportedRun]) -> Iterator[ComparedTask]:
+    tables = [_by_task(run) for run in runs]
+    for task in dict.fromkeys(task for table in tables for task in table):
+        rows = [table.get(task, []) for table in tables]
+        first = next(row for held in rows for row in held)
+        metric = next(iter(first.values), "")
+        failures = tuple(", ".join(row.failure for row in held if row.failure) for held in rows)
+        yield ComparedTask(task, first.kind, metric, tuple(_mean(held, metric) for held in rows), failures)
+
+
+def _by_task(run: ReportedRun) -> dict[str, list[TaskScore]]:
+    found: dict[str, list[TaskScore]] = {}
+    for row in run.scores.tasks:
+        found.setdefault(row.task_id, []).append(row)
+    return found
+
+
+def _mean(rows: Sequence[TaskScore], metric: str) -> float | None:
+    known = [value for row in rows if (value := row.values.get(metric)) is not None]
+    return sum(known) / len(known) if known else None
+
+
+def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison]) -> TableBlock:
+    """Without metrics of tasks that neither run did."""
+    done = {metric for run in runs for row in run.scores.tasks if row.status != "missing" for metric in row.values}
+    rows: list[Row] = [
+        (
+            pair.metric,
+            Cell(signed(pair.difference.mean), _spread(pair)),
+            p_value(pair.p_adjusted),
+            f"{pair.difference.wins:,}",
+            f"{pair.difference.ties:,}",
+            f"{pair.difference.losses:,}",
+        )
+        for pair in pairs
+        if pair.metric in done
+    ]
+    head = ("metric", "difference", "p, adjusted", "won", "tied", "lost")
+    return TableBlock("The second less the first, over all tasks; failures count as zero", head, rows, numeric(1, 6))
+
+
+def _spread(pair: PairedComparison) -> str:
+    found = pair.difference
+    return "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
+
+
+def _one_task(
+    desk: AppState,
+    request: Request,
+    names: Sequence[str],
+    runs: Sequence[ReportedRun],
+    shelf: LoadedBenchmark | None,
+    task: str,
+) -> Response:
+    asked = None if shelf is None else shelf.benchmark.tasks.get(task)
+    if shelf is None or asked is None:
+        raise missing("such task: its benchmark was not among the folders")
+    said = [
+        [_said(desk, shelf, name, run, attempt) for attempt in _attempts(run.folder, task)]
+        for name, run in zip(names, runs, strict=True)
+    ]
+    line = next((line for line in _lines(runs) if line.task == task), None)
+    return desk.show(
+        request,
+        "compare-task.html",
+        names=names,
+        runs=runs,
+        shelf=shelf,
+        task=asked,
+        prompt=parts_of(desk, shelf, asked),
+        said=said,
+        line=line,
+        truth=_truth(desk, shelf, task),
+    )
+
+
+def _attempts(folder: Path, task: str) -> list[Attempt]:
+    path = folder / PER_TASK
+    stamp = path.stat().st_mtime_ns if path.is_file() else None
+    run = _RUNS.get(str(folder), stamp, lambda: read_run(folder))
+    return [attempt for attempt in run.attempts if attempt.task_id == task]
+
+
+def _truth(desk: AppState, shelf: LoadedBenchmark, task: str) -> ShownAnswer:
+    truth = shelf.benchmark.truth.get(task)
+    if isinstance(truth, Relevance):
+        relevant = sorted((id_ for id_, grade in truth.grades.items() if grade > 0), key=lambda id_: -truth.grades[id_])
+        return _pictures(desk, shelf, "truth", relevant, truth.grades)
+    if isinstance(truth, PictureSet):
+        return _pictures(desk, shelf, "truth", truth.pictures, dict.fromkeys(truth.pictures, 1))
+    return ShownAnswer("truth", text=getattr(truth, "text", None) or getattr(truth, "option", None) or "")
+
+
+def _said(desk: AppState, shelf: LoadedBenchmark, name: str, run: ReportedRun, attempt: Attempt) -> ShownAnswer:
+    truth = shelf.benchmark.truth.get(attempt.task_id)
+    grades: Mapping[str, int] = truth.grades if isinstance(truth, Relevance) else {}
+    if isinstance(truth, PictureSet):
+        grades = dict.fromkeys(truth.pictures, 1)
+    path = trajectory_path(run.folder, attempt.task_id, attempt.number)
+    way = address(f"/runs/{name}/replay", task=attempt.task_id, attempt=attempt.number or None)
+    replayed = way if path.is_file() else None
+    return _prediction(desk, shelf, run.name, attempt.prediction, grades, replayed)
+
+
+def _prediction(
+    desk: AppState, shelf: LoadedBenchmark, name: str, said: Prediction, grades: Mapping[str, int], way: str | None
+) -> ShownAnswer:
+    match said:
+        case Ranking(pictures) | PictureSet(pictures):
+            return _pictures(desk, shelf, name, pictures, grades, way)
+        case Text(text):
+            return ShownAnswer(name, text=text, replay=way)
+        case Choice(option, status):
+            return ShownAnswer(name, text=option or f"no option ({status})", replay=way)
+        case Trace(thinking, answer):
+            return ShownAnswer(name, text=answer, thinking=thinking, replay=way)
+        case Failure(kind, message):
+            return ShownAnswer(name, failure=f"{kind}: {message}", replay=way)
+
+
+def _pictures(
+    desk: AppState,
+    shelf: LoadedBenchmark,
+    name: str,
+    ids: Sequence[str],
+    grades: Mapping[str, int],
+    way: str | None = None,
+) -> ShownAnswer:
+    tiles = tuple((Tile(desk.library.key(id_, shelf) or "", id_), grades.get(id_)) for id_ in ids[:_TILES])
+    return ShownAnswer(name, tiles, max(0, len(ids) - _TILES), replay=way, text="" if ids else "no picture")

@@ -1,0 +1,355 @@
+"""The human half of a benchmark: what people look at next, what they decided, and how far they agree.
+
+`reviews.jsonl` gets one line for each decision, and the card what that says of the labels.
+"""
+
+from __future__ import annotations
+
+import hashlib
+import logging
+import random
+import threading
+import time
+from collections import defaultdict
+from collections.abc import Iterable, Iterator, Mapping, Sequence
+from contextlib import contextmanager
+from dataclasses import dataclass, field, replace
+from datetime import UTC, datetime
+from itertools import combinations
+from pathlib import Path
+
+from sightline.authoring.audit import people_summary
+from sightline.authoring.judge_quality import JudgeQuality, judge_quality
+from sightline.authoring.label_quality import CheckedLabels, check_labels
+from sightline.authoring.review_decisions import (
+    WHOLE,
+    WITHDRAW,
+    BenchmarkLabels,
+    Pair,
+    Votes,
+    is_conflict,
+    settled,
+    standing,
+)
+from sightline.benchmark.files import HEADER, REVIEWS
+from sightline.benchmark.problems import ProblemsError, stop
+from sightline.benchmark.table import CURRENT, TableSource
+from sightline.errors import SightlineError, UserError
+from sightline.io import read_json, sha256_of, write_json
+from sightline.metrics.statistics import estimate
+from sightline.runs.append_only_file import AppendOnlyFile
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
+from sightline.web.library import LoadedBenchmark, StampedCache
+
+SAMPLE = 100
+"""About so many labels are enough to know how far the judges can be trusted."""
+TARGET_IOU = 0.91
+"""What the annotators of DISBench reached."""
+_WAITING = "waiting"
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewerAgreement:
+    """How far two people agree: how often they decide the same, and the IoU of what they find relevant, over tasks."""
+
+    first: str
+    second: str
+    labels: int
+    same: Estimate
+    iou: Estimate | None
+    conflicts: tuple[Pair, ...]
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewProgress:
+    """Where a sample stands: how much has enough decisions, and on what people contradict each other."""
+
+    labels: int
+    settled: int
+    conflicts: tuple[Pair, ...]
+    mine: int
+
+
+def sample_of(benchmark: Benchmark, labels: BenchmarkLabels, most: int = SAMPLE, seed: int = 0) -> list[Pair]:
+    """What people look at, in the order of the tasks; a picture is `(task, id)`, a whole task `(task, "")`.
+
+    Of rank tasks as many labels of each tier as there are to share; of select tasks all pictures in and beside the set,
+    in an order that does not tell which is which, and then the request itself: those that wait for people all, of
+    others about as many labels; of all other tasks their answers.
+    """
+    rng = random.Random(seed)
+    tiers: dict[str, list[Pair]] = defaultdict(list)
+    pools: dict[str, list[Pair]] = {
+        task: [] for task, truth in benchmark.truth.items() if isinstance(truth, PictureSet)
+    }
+    for pair in labels.now:
+        if pair[0] in pools:
+            pools[pair[0]].append(pair)
+        else:
+            tiers[labels.stratum[pair]].append(pair)
+    chosen = [*_of_tiers(tiers, most, rng), *_of_sets(benchmark, pools, most, rng)]
+    place = {task: number for number, task in enumerate(benchmark.tasks)}
+    return sorted(chosen, key=lambda pair: (place.get(pair[0], len(place)), "" if pair[0] in pools else pair[1]))
+
+
+def _of_tiers(tiers: Mapping[str, list[Pair]], most: int, rng: random.Random) -> list[Pair]:
+    for pairs in tiers.values():
+        rng.shuffle(pairs)
+    chosen: list[Pair] = []
+    while len(chosen) < most and any(tiers.values()):
+        for tier in sorted(tiers):
+            if tiers[tier] and len(chosen) < most:
+                chosen.append(tiers[tier].pop())
+    return chosen
+
+
+def _of_sets(benchmark: Benchmark, pools: Mapping[str, list[Pair]], most: int, rng: random.Random) -> Iterator[Pair]:
+    left = most
+    for task in rng.sample(list(pools), len(pools)):
+        held = benchmark.tasks.get(task)
+        if held is None or (left <= 0 and held.extra.get("review") != _WAITING):
+            continue
+        yield from rng.sample(sorted(pools[task]), len(pools[task]))
+        yield task, WHOLE
+        left -= len(pools[task])
+
+
+def queue_for(person: str, sample: Sequence[Pair], votes: Votes) -> list[Pair]:
+    """What a person looks at next: where two others contradict each other, what one other saw, what nobody saw.
+
+    What somebody decided outside the sample, such as a picture that was missed, waits for a second person too. Of a
+    query that this person or enough people reject, nothing else is asked.
+    """
+    order: dict[int, list[Pair]] = {0: [], 1: [], 2: []}
+    refused = {
+        task
+        for (task, picture), given in votes.items()
+        if picture == WHOLE and (given.get(person) is False or settled(given) is False)
+    }
+    for pair in dict.fromkeys((*sample, *votes)):
+        others = votes.get(pair, {})
+        if person in others or settled(others) is not None or (pair[0] in refused and pair[1] != WHOLE):
+            continue
+        order[0 if is_conflict(others) else 1 if others else 2].append(pair)
+    return [pair for pairs in order.values() for pair in pairs]
+
+
+def standing_of(person: str, sample: Sequence[Pair], votes: Votes) -> ReviewProgress:
+    """Where the sample stands, and how much of it this person has looked at."""
+    seen = [votes.get(pair, {}) for pair in sample]
+    done = sum(settled(one) is not None for one in seen)
+    disputed = tuple(pair for pair, given in votes.items() if is_conflict(given))
+    return ReviewProgress(len(sample), done, disputed, sum(person in one for one in seen))
+
+
+def agreements(votes: Votes) -> list[ReviewerAgreement]:
+    """Every two people who looked at the same."""
+    people = sorted({person for given in votes.values() for person in given})
+    found = []
+    for first, second in combinations(people, 2):
+        both = {pair: given for pair, given in votes.items() if first in given and second in given}
+        if both:
+            tasks = dict.fromkeys(task for task, picture in both if picture != WHOLE)
+            shares = [_iou(task, first, second, votes) for task in tasks]
+            same = [float(given[first] == given[second]) for given in both.values()]
+            found.append(
+                ReviewerAgreement(
+                    first,
+                    second,
+                    len(both),
+                    estimate(same, clusters=[task for task, _ in both], proportion=True),
+                    estimate(shares) if shares else None,
+                    tuple(pair for pair, given in both.items() if given[first] != given[second]),
+                )
+            )
+    return found
+
+
+def _iou(task: str, first: str, second: str, votes: Votes) -> float:
+    """|A ∩ B| / |A ∪ B| of the pictures that each finds relevant; 1 where neither finds any.
+
+    Where both say that the request is good and complete, what one of them found and the other never saw counts too;
+    else only what both saw.
+    """
+    whole = votes.get((task, WHOLE), {})
+    complete = whole.get(first) is True and whole.get(second) is True
+    held = {pair[1]: given for pair, given in votes.items() if pair[0] == task and pair[1] != WHOLE}
+    seen = {id_: given for id_, given in held.items() if complete or (first in given and second in given)}
+    mine = {id_ for id_, given in seen.items() if given.get(first)}
+    theirs = {id_ for id_, given in seen.items() if given.get(second)}
+    return len(mine & theirs) / len(mine | theirs) if mine | theirs else 1.0
+
+
+def is_graded(benchmark: Benchmark) -> bool:
+    """Whether its labels know more than relevant and not."""
+    grades = (truth.grades.values() for truth in benchmark.truth.values() if isinstance(truth, Relevance))
+    return any(grade > 1 for held in grades for grade in held)
+
+
+log = logging.getLogger(__name__)
+
+_PATIENCE = 50
+
+
+@dataclass(frozen=True, slots=True)
+class ReviewFigures:
+    """What people's decisions say of the labels, and of each judge."""
+
+    checked: CheckedLabels
+    judges: tuple[JudgeQuality, ...]
+
+
+_FIGURES: StampedCache[ReviewFigures] = StampedCache()
+
+
+def figures_of(shelf: LoadedBenchmark, reviews: Iterable[Review]) -> ReviewFigures:
+    """Measured once for each state of the reviews."""
+    held = tuple(reviews)
+
+    def measured() -> ReviewFigures:
+        reviewed = replace(shelf.benchmark, reviews=held)
+        judges = judge_quality(reviewed, labels=shelf.labels, said=shelf.judges)
+        return ReviewFigures(check_labels(reviewed, labels=shelf.labels), judges)
+
+    return _FIGURES.get(shelf.folder, (shelf.benchmark.checksum, held), measured)
+
+
+def mark_of(review: Review) -> str:
+    """Names one decision, so that an undo takes back that one and no other."""
+    parts = (review.person, review.task, review.picture or "", review.decision, review.when.isoformat())
+    return hashlib.sha256("\0".join(parts).encode()).hexdigest()[:32]
+
+
+def last_of(reviews: Iterable[Review], person: str) -> Review | None:
+    """The decision that somebody made last, of those that stand."""
+    return next((review for review in reversed(standing(reviews)) if review.person == person), None)
+
+
+@dataclass(slots=True)
+class _ReviewFile:
+    """One benchmark's file: a lock for its lines and one for its card, and how far both have come."""
+
+    lines: threading.Lock = field(default_factory=threading.Lock)
+    card: threading.Lock = field(default_factory=threading.Lock)
+    written: int = 0
+    in_card: int = 0
+    late: str | None = None
+
+
+class ReviewLog:
+    """The reviews of any number of benchmarks: a decision is on the disk before anybody is told that it is saved."""
+
+    def __init__(self) -> None:
+        self._lock = threading.Lock()
+        self._volumes: dict[Path, _ReviewFile] = {}
+        self._read: StampedCache[tuple[Review, ...]] = StampedCache()
+
+    def read(self, folder: Path) -> tuple[Review, ...]:
+        """All lines, withdrawn ones and withdrawals too; a half last line counts as not written."""
+        path = folder / REVIEWS.name
+        try:
+            state = path.stat()
+            return self._read.get(folder, (state.st_mtime_ns, state.st_size), lambda: _reviews(folder))
+        except FileNotFoundError:
+            return ()
+        except ProblemsError as error:
+            raise UserError(f"The reviews of {folder} can't be read. {error}") from error
+        except OSError as error:
+            raise UserError(f"{path} can't be read: {error.strerror}.", "let this account read it") from error
+
+    def late(self, folder: Path) -> str | None:
+        """Why the card does not say what the reviews do, where it does not."""
+        return self._volume(folder).late
+
+    def decide(self, shelf: LoadedBenchmark, person: str, task: str, picture: str | None, decision: str) -> Review:
+        """Append one decision, and bring the card up to date; a form that is sent twice in a row counts once."""
+        volume = self._volume(shelf.folder)
+        review = Review(task, person, decision, datetime.now(UTC), picture)
+        with volume.lines, _writing(shelf.folder / REVIEWS.name) as file:
+            # Read first: what is wrong with the file is said before anything is written.
+            last = last_of(self.read(shelf.folder), person)
+            if last is not None and replace(last, when=review.when) == review:
+                return last
+            self._append(volume, file, review)
+        self._update_card(shelf, volume)
+        return review
+
+    def undo(self, shelf: LoadedBenchmark, person: str, mark: str) -> Review | None:
+        """Take back a decision by a line that says so; None where it is not this person's last any more."""
+        volume, path = self._volume(shelf.folder), shelf.folder / REVIEWS.name
+        if not path.exists():
+            return None
+        with volume.lines, _writing(path) as file:
+            last = last_of(self.read(shelf.folder), person)
+            if last is None or mark_of(last) != mark:
+                return None
+            self._append(volume, file, replace(last, decision=WITHDRAW, when=datetime.now(UTC)))
+        self._update_card(shelf, volume)
+        return last
+
+    def _volume(self, folder: Path) -> _ReviewFile:
+        with self._lock:
+            return self._volumes.setdefault(folder, _ReviewFile())
+
+    @staticmethod
+    def _append(volume: _ReviewFile, file: AppendOnlyFile, review: Review) -> None:
+        file.append(REVIEWS.line(review))
+        volume.written += 1
+
+    def _update_card(self, shelf: LoadedBenchmark, volume: _ReviewFile) -> None:
+        """The card as the decisions are now; who waited while another wrote it finds theirs in it already."""
+        mine = volume.written
+        with volume.card:
+            if volume.in_card >= mine:
+                return
+            written = volume.written
+            try:
+                self._write_card(shelf)
+                volume.late = None
+            except (SightlineError, OSError) as error:  # The decision is saved; who decides again would have it twice.
+                volume.late = str(error)
+                log.warning("%s: the decision is saved, its card is not: %s", shelf.folder, error)
+            volume.in_card = written
+
+    def _write_card(self, shelf: LoadedBenchmark) -> None:
+        """What people say of the labels, as the audit measures it, and the checksum of the file that has grown."""
+        found = figures_of(shelf, self.read(shelf.folder))
+        path = shelf.folder / HEADER
+        header = read_json(path)
+        card = header.setdefault("card", {})
+        audit = card.get("audit") if isinstance(card.get("audit"), dict) else {}
+        card["audit"] = audit | people_summary(found.checked, found.judges)
+        # Of no other table: what somebody damaged stays noticed.
+        header.setdefault("checksums", {})[REVIEWS.name] = sha256_of(shelf.folder / REVIEWS.name)
+        write_json(path, header)
+
+
+def _reviews(folder: Path) -> tuple[Review, ...]:
+    source = TableSource(folder, CURRENT, stop, growing=True)
+    return tuple(review for _, review in source.rows(REVIEWS))
+
+
+@contextmanager
+def _writing(path: Path) -> Iterator[AppendOnlyFile]:
+    """The file, for us alone; on the disk when the block ends."""
+    try:
+        file = _opened(path)
+        try:
+            yield file
+        finally:
+            file.close()
+    except OSError as error:
+        raise UserError(
+            f"{path} can't be written: {error.strerror}. The decision was not saved.",
+            "let this account write there and make room, or review a copy of the benchmark",
+        ) from error
+
+
+def _opened(path: Path) -> AppendOnlyFile:
+    """Another process may be writing its own line at this moment."""
+    for _ in range(_PATIENCE):
+        try:
+            return AppendOnlyFile(path)
+        except UserError:
+            time.sleep(0.02)
+    return AppendOnlyFile(path)

@@ -1,0 +1,96 @@
+"""Small copies of pictures: made when they are first asked for, kept in the workspace, never with metadata.
+
+And regions of pictures, as a drawing over them takes them.
+"""
+
+from __future__ import annotations
+
+import base64
+import io
+import os
+import re
+import secrets
+from contextlib import suppress
+from pathlib import Path
+from typing import TypeAlias
+
+import numpy as np
+from PIL import Image
+
+from sightline.corpus import metadata
+from sightline.corpus.pixels import RefusedError, load_rgb, upright
+from sightline.models.pictures import MAX_FILE_BYTES, open_one
+from sightline.types import Box, Failure
+
+SIZES = (256, 512, 1600)
+"""The longer side may be one of these."""
+KEY = re.compile("[0-9a-f]{64}")
+_QUALITY = 82
+
+
+def shrink(data: bytes, side: int) -> bytes | Failure:
+    """A JPEG of the upright picture, its longer side at most `side`; or why there is none."""
+    try:
+        image = open_one(data)
+        turned = metadata.read_facts(image).orientation
+        scale = min(1.0, side / max(image.size))
+        size = (max(1, round(image.width * scale)), max(1, round(image.height * scale)))
+        small = load_rgb(image, data, size).resize(size, Image.Resampling.BICUBIC)
+    except RefusedError as refused:
+        return Failure(refused.reason, refused.detail)
+    out = io.BytesIO()
+    Image.fromarray(np.ascontiguousarray(upright(np.asarray(small), turned))).save(out, "JPEG", quality=_QUALITY)
+    return out.getvalue()
+
+
+def read_file(path: Path) -> bytes | Failure:
+    """The bytes of a picture's file, or why there are none."""
+    try:
+        if path.stat().st_size > MAX_FILE_BYTES:
+            return Failure("bomb", f"the file is over {MAX_FILE_BYTES:,} bytes")
+        return path.read_bytes()
+    except OSError as error:
+        return Failure("unreadable", error.strerror or "can't be read")
+
+
+class Thumbs:
+    """The folder of small copies, each named by the picture's key and its size."""
+
+    def __init__(self, folder: Path) -> None:
+        self._folder = folder
+
+    def get(self, key: str, side: int, source: Path) -> bytes | Failure:
+        """The small copy of a file, from the folder or made now."""
+        kept = self._folder / key[:2] / f"{key}-{side}.jpg"
+        with suppress(OSError):
+            return kept.read_bytes()
+        data = read_file(source)
+        made = data if isinstance(data, Failure) else shrink(data, side)
+        if isinstance(made, bytes):
+            with suppress(OSError):  # Where nothing can be kept, it is made again.
+                self._keep(kept, made)
+        return made
+
+    @staticmethod
+    def _keep(path: Path, data: bytes) -> None:
+        """Whole or not at all; it need not survive a power cut, since it can be made again."""
+        path.parent.mkdir(parents=True, exist_ok=True)
+        temporary = path.with_name(f".{secrets.token_hex(8)}.tmp")
+        temporary.write_bytes(data)
+        os.replace(temporary, path)  # noqa: PTH105 - one call that is atomic everywhere
+
+
+def data_url(data: bytes) -> str:
+    """A JPEG inside a page."""
+    return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
+
+
+Region: TypeAlias = tuple[float, float, float, float]
+"""Left, top, width and height, in percent."""
+
+
+def region_of(box: Box | None) -> Region | None:
+    """The part of a picture that is meant; None for all of it."""
+    if box is None:
+        return None
+    return 100 * box.left, 100 * box.top, 100 * (box.right - box.left), 100 * (box.bottom - box.top)

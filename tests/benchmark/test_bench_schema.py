@@ -1,0 +1,85 @@
+"""Older files still load; newer ones are refused with the way out."""
+
+from __future__ import annotations
+
+import shutil
+from datetime import datetime, timedelta
+from pathlib import Path
+
+import orjson
+import pytest
+
+from sightline import benchmark as bench
+from sightline import runs
+from sightline.benchmark import table
+from sightline.errors import UserError
+from sightline.types import Attempt, Box, Failure, PictureRef, Ranking, Text
+
+V1 = Path(__file__).parent / "data" / "v1"
+
+
+def test_a_stored_version_1_benchmark_loads() -> None:
+    benchmark = bench.read(V1 / "bench")
+    assert (benchmark.name, benchmark.version, benchmark.corpus.name) == ("harbour", "2", "harbour photos")
+    assert benchmark.tasks["q1"].labels == {"subject": ("boat",), "colour": ("red", "orange")}
+    assert benchmark.tasks["q2"].labels == {"subject": ()}
+    assert benchmark.tasks["q2"].pictures == (PictureRef("boats/red.jpg", Box(0, 0, 0.5, 1)),)
+    assert benchmark.tasks["q3"].labels == {}
+    red, blue = benchmark.corpus.pictures.values()
+    assert red.phash == 0x00FF00FF00FF00FF
+    assert isinstance(red.taken_at, datetime)
+    assert red.taken_at.utcoffset() == timedelta(hours=2)
+    assert blue.taken_at_is_naive
+    assert bench.validate(V1 / "bench") == ()
+
+
+def test_a_stored_version_1_run_loads() -> None:
+    loaded = runs.read_run(V1 / "run")
+    assert loaded.attempts == (
+        Attempt("q1", Ranking(("boats/red.jpg", "boats/blue.jpg"), (0.9, 0.2))),
+        Attempt("q2", Failure("unknown", "timed out after 60 s")),
+        Attempt("q3", Text("two"), 1),
+    )
+    assert (loaded.system, loaded.seed, loaded.benchmark_checksum) == ("hybrid", 7, None)
+
+
+def test_writing_gives_the_current_version(tmp_path: Path) -> None:
+    bench.write(bench.read(V1 / "bench"), tmp_path / "b")
+    header = orjson.loads((tmp_path / "b" / "benchmark.json").read_bytes())
+    assert header["schema"] == table.CURRENT == 2
+    assert b"slices" not in (tmp_path / "b" / "tasks.jsonl").read_bytes()
+
+
+def test_a_wrong_line_of_an_old_file_keeps_its_number(tmp_path: Path) -> None:
+    shutil.copytree(V1 / "bench", tmp_path / "b")
+    with (tmp_path / "b" / "tasks.jsonl").open("a") as file:
+        file.write('{"id": "q4", "kind": "dance", "prompt": []}\n[1]\n')
+        file.write('{"id": "q6", "kind": "rank", "prompt": [], "slices": "boat"}\n')
+    with pytest.raises(bench.ProblemsError) as caught:
+        bench.read(tmp_path / "b", keep_going=True)
+    assert [(problem.line, problem.field) for problem in caught.value.problems] == [
+        (4, "kind"),
+        (5, None),
+        (6, "slices"),
+    ]
+
+
+@pytest.mark.parametrize(("name", "reader"), [("bench", bench.read), ("run", runs.read_run)])
+def test_a_newer_version_is_refused_with_the_way_out(tmp_path: Path, name: str, reader) -> None:
+    shutil.copytree(V1 / name, tmp_path / name)
+    header = next((tmp_path / name).glob("*.json"))
+    header.write_bytes(orjson.dumps({**orjson.loads(header.read_bytes()), "schema": 3}))
+    with pytest.raises(UserError, match="schema 3; this Sightline reads up to 2") as caught:
+        reader(tmp_path / name)
+    assert "upgrade" in str(caught.value.fix)
+
+
+@pytest.mark.parametrize("header", ["{}", '{"schema": "2"}', '{"schema": true}', '{"schema": 0}', "[]"])
+def test_a_header_without_a_version_is_refused(tmp_path: Path, header: str) -> None:
+    (tmp_path / "benchmark.json").write_text(header)
+    with pytest.raises(UserError, match="expected a schema version"):
+        bench.read(tmp_path)
+
+
+def test_every_older_version_has_its_step() -> None:
+    assert set(table._STEPS) == set(range(1, table.CURRENT))

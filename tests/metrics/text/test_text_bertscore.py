@@ -1,0 +1,77 @@
+from __future__ import annotations
+
+import numpy as np
+import pytest
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.errors import UserError
+from sightline.metrics.context import Context
+from sightline.metrics.text import bertscore, describe, document_frequencies, text_metric
+from sightline.types import Trace, Traces
+
+SENTENCES = st.lists(st.sampled_from(["the", "cat", "sat", "mat", "dog", "猫"]), min_size=1, max_size=10).map(" ".join)
+IDF = {"the": 0.1, "cat": 2.0, "sat": 1.0, "mat": 1.5}
+
+
+def brute_force(embedder, prediction: str, reference: str, idf) -> dict[str, float]:
+    """Every token against every other, in plain loops."""
+    (x_tokens, xs), (y_tokens, ys) = embedder.tokens(prediction), embedder.tokens(reference)
+
+    def cosine(x, y) -> float:
+        x, y = x.astype(float), y.astype(float)
+        return float(x @ y / np.sqrt((x @ x) * (y @ y)))
+
+    def side(tokens, ones, others) -> float:
+        weights = [1.0 if idf is None else idf.get(token, max(idf.values())) for token in tokens]
+        best = [max(cosine(one, other) for other in others) for one in ones]
+        return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
+
+    p, r = side(x_tokens, xs, ys), side(y_tokens, ys, xs)
+    return {"precision": p, "recall": r, "f1": 2 * p * r / (p + r) if p + r > 0 else 0.0}
+
+
+@given(SENTENCES, SENTENCES, st.sampled_from([None, IDF]))
+@settings(deadline=None, max_examples=60)
+def test_equals_brute_force(hash_embedder, prediction: str, reference: str, idf) -> None:
+    for score, expected in brute_force(hash_embedder, prediction, reference, idf).items():
+        assert bertscore(prediction, [reference], hash_embedder, idf=idf, score=score) == pytest.approx(
+            max(0.0, expected), abs=1e-9
+        )
+
+
+def test_blocks_change_nothing(hash_embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+    pair = "a cat sat on the mat while a dog slept", ["the dog slept on a mat", "cat"]
+    whole = bertscore(*pair, hash_embedder)
+    monkeypatch.setitem(bertscore.__globals__, "_BLOCK", 3)
+    assert bertscore(*pair, hash_embedder) == pytest.approx(whole, abs=1e-12)
+
+
+def test_edges(hash_embedder) -> None:
+    assert bertscore("", ["a"], hash_embedder) == bertscore("a", ["?"], hash_embedder) == 0.0
+    assert bertscore("", [""], hash_embedder) == 0.0
+    assert bertscore("a cat", ["a cat"], hash_embedder) == pytest.approx(1.0, abs=1e-9)
+    assert bertscore("a cat", ["a cat"], hash_embedder, idf={"a": 0.0, "cat": 0.0}) == 0.0
+    assert bertscore("a cat", ["a cat", ""], hash_embedder, "max") == pytest.approx(1.0, abs=1e-9)
+
+
+def test_the_registered_metric_weighs_by_idf_when_asked(hash_embedder) -> None:
+    truth, prediction = Traces((Trace("", "the cat sat"),)), Trace("", "the dog")
+    idf = document_frequencies([["the cat sat"], ["the dog"]])
+    context = Context(embedder=hash_embedder, idf=idf)
+    plain = text_metric("bertscore(score=recall)")(truth, prediction, context)
+    weighted = text_metric("bertscore(score=recall,weights=idf)")(truth, prediction, context)
+    assert plain == pytest.approx(bertscore("the dog", ["the cat sat"], hash_embedder, score="recall"))
+    assert weighted == pytest.approx(bertscore("the dog", ["the cat sat"], hash_embedder, idf=idf, score="recall"))
+    assert plain != weighted
+
+
+def test_what_is_missing_is_named(hash_embedder, sentence_embedder) -> None:
+    truth, prediction = Traces((Trace("", "a"),)), Trace("", "a")
+    with pytest.raises(UserError, match="needs an embedder, and none"):
+        text_metric("bertscore")(truth, prediction, Context())
+    with pytest.raises(UserError, match="sentences embeds whole texts only"):
+        text_metric("bertscore")(truth, prediction, Context(embedder=sentence_embedder))
+    with pytest.raises(UserError, match="document_frequencies"):
+        text_metric("bertscore(weights=idf)")(truth, prediction, Context(embedder=hash_embedder))
+    assert "by hash@1" in describe(["bertscore"], Context(embedder=hash_embedder))["bertscore"]

@@ -1,0 +1,186 @@
+"""Scores from files against pytrec_eval, on generated files with ties, holes, missing queries and negative grades."""
+
+from __future__ import annotations
+
+import random
+from collections.abc import Mapping
+from pathlib import Path
+from tempfile import TemporaryDirectory
+from unittest.mock import patch
+
+import pytest
+import pytrec_eval
+from hypothesis import given, settings
+from hypothesis import strategies as st
+
+from sightline.metrics.trec import TrecScores, read_qrels, read_run, score_trec
+
+Qrels = Mapping[str, Mapping[str, int]]
+Run = Mapping[str, Mapping[str, float]]
+
+DOCUMENTS = ["a", "b", "ab", "B", "doc10", "doc9", "é", "日本", "x/y.jpg", "a-long-name/of-a-folder/IMG_0001.JPG",
+             "a-long-name/of-a-folder/IMG_0002.JPG", "z"]  # fmt: skip
+QUERIES = ["1", "2", "10", "q-é", "a query id that is long".replace(" ", "_")]
+score_st = st.one_of(
+    st.sampled_from([0.0, -0.0, 1.0, 1.0 + 1e-9, 2.5, -1.0]), st.floats(-1e6, 1e6), st.floats(-1e-6, 1e-6)
+)
+# A query with negative grades alone makes pytrec_eval 0.5.11 read memory that it doesn't own: it hangs or crashes.
+grades_st = st.dictionaries(st.sampled_from(DOCUMENTS), st.integers(-2, 4), min_size=1, max_size=9).filter(
+    lambda grades: max(grades.values()) >= 0
+)
+qrels_st = st.dictionaries(st.sampled_from(QUERIES), grades_st, min_size=1)
+run_st = st.dictionaries(
+    st.sampled_from([*QUERIES, "unknown"]),
+    st.dictionaries(st.sampled_from(DOCUMENTS), score_st, min_size=1, max_size=12),
+    min_size=1,
+)
+
+# Our name for trec_eval's; bpref is divided in single precision there.
+NAMES = {
+    "ndcg": "ndcg",
+    "ndcg@3": "ndcg_cut_3",
+    "ndcg@10": "ndcg_cut_10",
+    "map": "map",
+    "ap@3": "map_cut_3",
+    "p@1": "P_1",
+    "p@5": "P_5",
+    "p": "set_P",
+    "recall@2": "recall_2",
+    "recall@100": "recall_100",
+    "recall": "set_recall",
+    "rr": "recip_rank",
+    "success@1": "success_1",
+    "success@5": "success_5",
+    "rprec": "Rprec",
+}
+MEASURES = {"ndcg", "ndcg_cut.3,10", "map", "map_cut.3", "P.1,5", "set_P", "recall.2,100", "set_recall", "recip_rank",
+            "success.1,5", "Rprec", "bpref"}  # fmt: skip
+
+
+def write(folder: Path, qrels: Qrels, run: Run, seed: int) -> tuple[Path, Path]:
+    lines = [f"{q} 0 {d} {grade}\n" for q, row in qrels.items() for d, grade in row.items()]
+    results = [f"{q} Q0 {d} 7 {score!r} tag\n" for q, row in run.items() for d, score in row.items()]
+    shuffle = random.Random(seed).shuffle
+    shuffle(lines)
+    shuffle(results)
+    (folder / "qrels").write_text("".join(lines), "utf-8")
+    (folder / "run").write_text("".join(results), "utf-8")
+    return folder / "qrels", folder / "run"
+
+
+def ours(qrels: Qrels, run: Run, names: list[str], *, seed: int = 0, piece: int = 1 << 20) -> TrecScores:
+    with (
+        TemporaryDirectory() as folder,
+        patch("sightline.metrics.trec.table._PIECE", piece),
+        patch("sightline.metrics.trec.scoring._BLOCK", 4),
+    ):
+        qrels_file, run_file = write(Path(folder), qrels, run, seed)
+        return score_trec(read_qrels(qrels_file), read_run(run_file), names)
+
+
+@settings(deadline=None, max_examples=150)
+@given(qrels=qrels_st, run=run_st, seed=st.integers(0, 9), piece=st.sampled_from([1, 100, 1 << 20]))
+def test_agrees_with_trec_eval(qrels: Qrels, run: Run, seed: int, piece: int) -> None:
+    scores = ours(qrels, run, [*NAMES, "bpref"], seed=seed, piece=piece)
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
+
+    assert scores.queries == tuple(sorted(qrels))
+    assert scores.missing_queries == len(qrels.keys() - run.keys())
+    assert scores.unknown_queries == len(run.keys() - qrels.keys())
+    assert scores.answered.tolist() == [query in run for query in scores.queries]
+    for name, measure in NAMES.items():
+        expected = [theirs[query][measure] if query in run else 0.0 for query in scores.queries]
+        assert scores.values[name] == pytest.approx(expected, abs=1e-9, rel=0), name
+    expected = [theirs[query]["bpref"] if query in run else 0.0 for query in scores.queries]
+    assert scores.values["bpref"] == pytest.approx(expected, abs=1e-6, rel=0)
+
+
+@settings(deadline=None, max_examples=80)
+@given(qrels=qrels_st, run=run_st, level=st.integers(1, 3))
+def test_agrees_at_other_relevance_levels(qrels: Qrels, run: Run, level: int) -> None:
+    names = {f"{base}(rel={level}){cut}": measure for base, cut, measure in (
+        ("map", "", "map"), ("p", "@5", "P_5"), ("recall", "@2", "recall_2"), ("rr", "", "recip_rank"),
+        ("success", "@1", "success_1"), ("rprec", "", "Rprec"),
+    )}  # fmt: skip
+    scores = ours(qrels, run, list(names))
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES, relevance_level=level).evaluate(run)
+    for name, measure in names.items():
+        expected = [theirs[query][measure] if query in run else 0.0 for query in scores.queries]
+        assert scores.values[name] == pytest.approx(expected, abs=1e-9, rel=0), name
+
+
+@settings(deadline=None, max_examples=80)
+@given(qrels=qrels_st, run=run_st)
+def test_condensed_agrees_with_judged_documents_only(qrels: Qrels, run: Run) -> None:
+    names = {
+        "ndcg": "ndcg",
+        "ndcg@3": "ndcg_cut_3",
+        "map": "map",
+        "p@5": "P_5",
+        "rr": "recip_rank",
+        "recall@2": "recall_2",
+    }
+    asked = {f"{(parts := name.split('@'))[0]}(unjudged=condensed){''.join('@' + k for k in parts[1:])}": measure
+             for name, measure in names.items()}  # fmt: skip
+    scores = ours(qrels, run, list(asked))
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES, judged_docs_only_flag=True).evaluate(run)
+    for name, measure in asked.items():
+        expected = [theirs[query][measure] if query in run else 0.0 for query in scores.queries]
+        assert scores.values[name] == pytest.approx(expected, abs=1e-9, rel=0), name
+
+
+@settings(deadline=None, max_examples=60)
+@given(qrels=qrels_st, run=run_st, first=st.integers(0, 99), second=st.integers(0, 99), piece=st.sampled_from([1, 60]))
+def test_the_order_of_lines_changes_nothing(qrels: Qrels, run: Run, first: int, second: int, piece: int) -> None:
+    names = [*NAMES, "bpref", "rbp", "judged@3", "ap_min@3"]
+    one, other = ours(qrels, run, names, seed=first), ours(qrels, run, names, seed=second, piece=piece)
+    assert one.queries == other.queries
+    for name in names:
+        assert one.values[name].tolist() == other.values[name].tolist(), name
+    assert (one.results, one.unjudged_rate) == (other.results, other.unjudged_rate)
+
+
+@settings(deadline=None, max_examples=60)
+@given(qrels=qrels_st, run=run_st)
+def test_intersection_leaves_missing_queries_out(qrels: Qrels, run: Run) -> None:
+    with TemporaryDirectory() as folder:
+        qrels_file, run_file = write(Path(folder), qrels, run, 0)
+        files = read_qrels(qrels_file), read_run(run_file)
+        every, both = score_trec(*files, ["map"]), score_trec(*files, ["map"], intersection=True)
+    assert both.queries == tuple(sorted(qrels.keys() & run.keys()))
+    assert every.values["map"].sum() == pytest.approx(both.values["map"].sum())
+    assert both.answered.all()
+    assert every.missing_queries == both.missing_queries == len(every.queries) - len(both.queries)
+
+
+def test_unjudged_rate_counts_the_results_of_judged_queries() -> None:
+    qrels = {"1": {"a": 1, "b": 0, "c": -1}, "2": {"a": 1}}
+    run = {"1": {"a": 4.0, "b": 3.0, "c": 2.0, "z": 1.0}, "unknown": {"a": 1.0}}
+    scores = ours(qrels, run, ["judged@2", "judged"])
+    assert scores.results == 4
+    assert scores.unjudged_rate == 0.5
+    assert scores.values["judged@2"].tolist() == [1.0, 0.0]
+    assert scores.values["judged"].tolist() == [0.5, 0.0]
+    assert scores.mean("judged") == 0.25
+
+
+def test_a_query_with_negative_grades_alone_scores_zero() -> None:
+    scores = ours({"1": {"a": -1, "b": -2}}, {"1": {"a": 2.0, "z": 1.0}}, [*NAMES, "bpref", "judged"])
+    assert {name: values.tolist() for name, values in scores.values.items()} == {key: [0.0] for key in scores.values}
+
+
+@pytest.mark.parametrize("ordered", [True, False])
+def test_agrees_on_a_file_of_many_pieces(ordered: bool, tmp_path: Path) -> None:
+    draw = random.Random(5)
+    names = [f"folder-{i % 7}/picture-{i}.jpg" for i in range(3000)]
+    qrels = {f"q{q}": {d: draw.randint(0, 3) for d in draw.sample(names, 80)} for q in range(150)}
+    run = {f"q{q}": {d: round(draw.random(), 3) for d in draw.sample(names, 900)} for q in range(150)}
+    lines = [f"{q} Q0 {d} 0 {s} tag\n" for q, row in run.items() for d, s in sorted(row.items(), key=lambda x: -x[1])]
+    if not ordered:
+        draw.shuffle(lines)
+    (tmp_path / "run").write_text("".join(lines))
+    (tmp_path / "qrels").write_text("".join(f"{q} 0 {d} {g}\n" for q, row in qrels.items() for d, g in row.items()))
+    scores = score_trec(read_qrels(tmp_path / "qrels"), read_run(tmp_path / "run"), list(NAMES))
+    theirs = pytrec_eval.RelevanceEvaluator(qrels, MEASURES).evaluate(run)
+    for name, measure in NAMES.items():
+        assert scores.values[name] == pytest.approx([theirs[q][measure] for q in scores.queries], abs=1e-9, rel=0)
