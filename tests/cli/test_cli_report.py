@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from report.page_check import Page
-from report.report_samples import make_benchmark, make_run, write_all
 
+from reports.page_check import Page
+from reports.report_samples import make_benchmark, make_run, write_all
 from sightline import benchmark as bench
 from sightline.cli.leaderboard import _broken
 from sightline.metrics.scores import read_scores

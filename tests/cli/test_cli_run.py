@@ -6,9 +6,9 @@ import json
 from pathlib import Path
 
 import pytest
-from run.run_world import coloured
 
 from cli.conftest import Cli
+from runs.run_world import coloured
 from tiny_clip import write_tiny_clip
 
 

@@ -6,8 +6,8 @@ import shutil
 from pathlib import Path
 
 import pytest
-from report.report_samples import Folders, write_all
 
+from reports.report_samples import Folders, write_all
 from sightline.scoring import score
 
 

@@ -8,9 +8,9 @@ from pathlib import Path
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from report.page_check import Page
-from report.report_samples import Folders, make_benchmark, make_run
 
+from reports.page_check import Page
+from reports.report_samples import Folders, make_benchmark, make_run
 from sightline import benchmark as bench
 from sightline.reports.markdown import plain
 from sightline.reports.markup import Markup, escape, join, tag

@@ -8,8 +8,8 @@ import json
 from pathlib import Path
 
 import pytest
-from report.report_samples import Folders, make_benchmark, make_run, score_only, write_all
 
+from reports.report_samples import Folders, make_benchmark, make_run, score_only, write_all
 from sightline import benchmark as bench
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores

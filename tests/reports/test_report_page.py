@@ -9,9 +9,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from report.page_check import Page
-from report.report_samples import OWNERS, PICTURES, Folders, make_benchmark, score_only, with_prices, write_all
 
+from reports.page_check import Page
+from reports.report_samples import OWNERS, PICTURES, Folders, make_benchmark, score_only, with_prices, write_all
 from sightline import benchmark as bench
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores, write_scores

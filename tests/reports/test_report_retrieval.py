@@ -6,8 +6,8 @@ import xml.etree.ElementTree as ET
 from pathlib import Path
 
 import pytest
-from run.run_world import coloured
 
+from runs.run_world import coloured
 from sightline.reports.charts import Curve, curve_plot
 from sightline.reports.report import report
 from sightline.runs.runner import run

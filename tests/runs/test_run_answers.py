@@ -11,8 +11,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from run.run_world import Scripted, coloured
 
+from runs.run_world import Scripted, coloured
 from sightline import benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import StoppedError, UserError

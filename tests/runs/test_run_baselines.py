@@ -10,8 +10,8 @@ import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from run.run_world import Scripted, coloured
 
+from runs.run_world import Scripted, coloured
 from sightline.errors import UserError
 from sightline.metrics.sets import overlap
 from sightline.runs import read_run

@@ -18,8 +18,8 @@ from typing import Any
 import orjson
 import pytest
 from aiohttp import web
-from run.run_world import coloured
 
+from runs.run_world import coloured
 from sightline import benchmark as bench
 from sightline.errors import SightlineError, UserError
 from sightline.retrieval.index import Content, build_index

@@ -9,8 +9,8 @@ import sys
 from pathlib import Path
 
 import pytest
-from run.run_world import coloured
 
+from runs.run_world import coloured
 from sightline.runs import read_run
 
 SCRIPT = Path(__file__).with_name("run_to_be_killed.py")

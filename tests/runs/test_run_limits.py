@@ -5,9 +5,9 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from run.run_world import Scripted, coloured
 
 import sightline
+from runs.run_world import Scripted, coloured
 from sightline import benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import SCORES_FILE, read_scores

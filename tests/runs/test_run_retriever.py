@@ -8,8 +8,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from run.run_world import coloured
 
+from runs.run_world import coloured
 from sightline import benchmark
 from sightline.errors import UserError
 from sightline.models.embedders.onnx_clip import OnnxClip

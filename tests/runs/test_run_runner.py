@@ -8,9 +8,9 @@ from pathlib import Path
 
 import orjson
 import pytest
-from run.run_world import Scripted, coloured
 
 import sightline
+from runs.run_world import Scripted, coloured
 from sightline import benchmark
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.runs import read_run

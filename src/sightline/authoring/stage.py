@@ -9,7 +9,7 @@ import hashlib
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Protocol
+from typing import Any, Protocol
 
 from sightline.authoring.project import Project
 from sightline.calls.batches.job import MANIFEST
@@ -22,9 +22,6 @@ from sightline.calls.session import CallOptions
 from sightline.config.settings import ChatStageSettings
 from sightline.engine import EngineChoice
 from sightline.errors import StoppedError, UserError
-
-if TYPE_CHECKING:
-    from sightline.calls.plan import CostPlan
 
 
 @dataclass(frozen=True, slots=True)
