@@ -21,7 +21,7 @@ from typing import Any
 
 import numpy as np
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.metrics.comparison import compare
 from sightline.metrics.scores import Scores
 from sightline.runs.runner import run
@@ -177,7 +177,7 @@ def _part(whole: Benchmark, folder: Path, kind: str, phrasing: str, count: int) 
         corpus=replace(whole.corpus, pictures=pictures),
         metrics=(),
     )
-    written = bench.write(made, folder)
+    written = write_benchmark(made, folder)
     (folder / WORLD).symlink_to(life / WORLD)
     return written
 

@@ -63,16 +63,16 @@ async def run_aiohttp(url: str, calls: int, in_flight: int, _: Path) -> None:
 
 
 async def run_sightline(url: str, calls: int, in_flight: int, workspace: Path) -> None:
-    from sightline import engine
     from sightline.calls.caller import Caller
+    from sightline.calls.journal import Journal
+    from sightline.calls.rate_limit import RateLimits
+    from sightline.engine.async_map import Stage, map_async
     from sightline.models.transport_factory import open_transport
     from sightline.types import ChatReply, ChatRequest, Failure, Message
 
     model = f"vllm/{MODEL}"
-    with engine.Journal(workspace) as journal:
-        caller = Caller(
-            open_transport(model, base_url=url), journal, engine.RateLimits.at_once(in_flight), stage="bench"
-        )
+    with Journal(workspace) as journal:
+        caller = Caller(open_transport(model, base_url=url), journal, RateLimits.at_once(in_flight), stage="bench")
 
         async def ask(number: int) -> ChatReply | Failure:
             return await caller.reply(ChatRequest(model, (Message("user", (prompt(number),)),)))
@@ -80,7 +80,7 @@ async def run_sightline(url: str, calls: int, in_flight: int, workspace: Path) -
         done = 0
         # A few more than may be in flight: those whose reply is being written to the journal.
         workers = in_flight * 5 // 4
-        async for _, reply in engine.map(range(calls), engine.Stage("bench", ask, caller.close), concurrency=workers):
+        async for _, reply in map_async(range(calls), Stage("bench", ask, caller.close), concurrency=workers):
             if not isinstance(reply, ChatReply):
                 raise SystemExit(f"failed: {reply}")
             done += 1

@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from scan import make_pictures
-from sightline.engine import cores
+from sightline.engine.worker_pool import cores
 from sightline.models.photos import Photos
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 

@@ -16,12 +16,11 @@ from contextlib import closing
 from pathlib import Path
 
 from calls import prompt, server
-from sightline import engine
 from sightline.calls.caller import Caller
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.rate_limit import RateLimits
-from sightline.calls.stages import SharedServices, StageSpec
-from sightline.engine import Stage
+from sightline.calls.stages import SharedServices, StageSpec, spread
+from sightline.engine.async_map import Stage
 from sightline.models.transport_factory import open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
@@ -45,7 +44,7 @@ async def measure(where: str, options: argparse.Namespace, url: str) -> tuple[fl
     spec = StageSpec("bench", asking, {"url": url, "in_flight": options.in_flight})
     started = time.perf_counter()
     with tempfile.TemporaryDirectory() as workspace:
-        work = engine.spread(
+        work = spread(
             range(options.calls),
             spec,
             Path(workspace),

@@ -29,7 +29,7 @@ from starlette.routing import Route
 from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.io import sha256_of
 from sightline.retrieval.index import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
@@ -55,7 +55,7 @@ def make_everything(folder: Path, count: int) -> Path:
     for number in range(_FILES, count):
         os.link(pictures / f"{number % _FILES:07}.jpg", pictures / f"{number:07}.jpg")
     build_index(workspace, embedder=Colours())
-    benchmark.write(_benchmark(pictures, count), folder / "labels")
+    write_benchmark(_benchmark(pictures, count), folder / "labels")
     return folder
 
 
@@ -164,7 +164,7 @@ def decisions(root: Path) -> None:
     desk = _desk(root)
     desk.warm()
     app = build(desk)
-    shelf = benchmark.read(root / "labels")
+    shelf = read_benchmark(root / "labels")
     pairs = [(task, picture) for task, truth in shelf.truth.items() for picture in truth.grades][:: _POOL // 2]
     for people in (1, PEOPLE):
         took: list[float] = []

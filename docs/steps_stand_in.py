@@ -13,7 +13,7 @@ from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
 from typing import Any
 
-from sightline import benchmark
+from sightline.benchmark.folder import write_benchmark_elsewhere
 from sightline.reason.questions import shown_in
 from sightline.types import Benchmark, Box, Choice
 from sightline_world.choose import choose_task
@@ -26,7 +26,7 @@ STUBBORN = 10
 def made() -> Benchmark:
     exact = write_choose_benchmark((choose_task(number, seed=7) for number in range(12)), "exact")
     truth = {name: Choice(one.option) for name, one in exact.truth.items() if isinstance(one, Choice)}
-    benchmark.write_elsewhere(replace(exact, truth=truth), Path("exact"), Path("bare"))
+    write_benchmark_elsewhere(replace(exact, truth=truth), Path("exact"), Path("bare"))
     return exact
 
 

@@ -6,7 +6,7 @@ from datetime import datetime
 from pathlib import Path
 
 from agent_stand_ins import png
-from sightline import benchmark
+from sightline.benchmark.folder import write_benchmark
 from sightline.types import (
     Answer,
     Benchmark,
@@ -53,4 +53,4 @@ def small_bench(folder: Path) -> Benchmark:
     }
     truth = {"find": PictureSet(ANA[:2]), "say": Answer("a boat"), "pick": Choice("B")}
     made = Benchmark("small", Corpus("small", pictures, groups), tasks, truth, metrics=("f1", "answer", "accuracy"))
-    return benchmark.write(made, folder, force=True)
+    return write_benchmark(made, folder, force=True)

@@ -16,8 +16,8 @@ from sightline.agent.tools.base import Materials, Observation, Tool
 from sightline.agent.tools.catalog import IndexPictures
 from sightline.agent.tools.registry import KINDS
 from sightline.agent.web import WebHit, WebPage, WebPicture
-from sightline.retrieval import Searcher
 from sightline.retrieval.index import Content, build_index
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Failure, Picture, Scope
 
 COLOURS = ("red", "lime", "blue", "yellow", "magenta", "cyan")

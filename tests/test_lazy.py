@@ -5,22 +5,10 @@ from __future__ import annotations
 import subprocess
 import sys
 from importlib import import_module
-from pathlib import Path
 
 import pytest
 
-from sightline.lazy import later
-
-MODULES = (
-    "sightline",
-    "sightline.benchmark",
-    "sightline.engine",
-    "sightline.metrics",
-    "sightline.metrics.answers",
-    "sightline.metrics.choices",
-    "sightline.metrics.steps",
-    "sightline.retrieval",
-)
+MODULES = ("sightline",)
 PARTS = ("agent.ask", "benchmark.folder", "engine.async_map", "metrics.steps.alignment", "retrieval.index")
 
 
@@ -52,30 +40,3 @@ def test_listing_names_loads_none_of_them() -> None:
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
     assert done.stdout.strip() == "[]"
-
-
-def test_names_come_from_modules_inside_from_others_and_are_packages(
-    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
-) -> None:
-    package = tmp_path / "lazily_made"
-    (package / "deep").mkdir(parents=True)
-    (package / "__init__.py").write_text(
-        "from sightline.lazy import later\nhere = 1\n"
-        "__getattr__, __dir__ = later(__name__, {'inner': '.parts', 'sqrt': 'math', 'gone': '.parts'}, {'deep'})\n"
-    )
-    (package / "parts.py").write_text("inner = object()\n")
-    (package / "deep" / "__init__.py").touch()
-    monkeypatch.syspath_prepend(str(tmp_path))
-    made = import_module("lazily_made")
-    assert {"here", "inner", "sqrt", "gone", "deep"} <= set(dir(made))
-    assert made.sqrt is import_module("math").sqrt
-    assert made.inner is import_module("lazily_made.parts").inner
-    assert made.deep is import_module("lazily_made.deep")
-    with pytest.raises(AttributeError, match=r"module 'lazily_made\.parts' has no attribute 'gone'"):
-        made.gone  # noqa: B018
-
-
-def test_a_name_follows_the_module_that_it_comes_from(monkeypatch: pytest.MonkeyPatch) -> None:
-    get, _ = later("anywhere", {"sqrt": "math"})
-    monkeypatch.setattr("math.sqrt", "replaced")
-    assert get("sqrt") == "replaced"

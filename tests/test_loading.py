@@ -6,15 +6,15 @@ from pathlib import Path
 
 import pytest
 
-from sightline import benchmark
-from sightline.benchmark.exchange import load
+from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
+from sightline.exchange import load
 from sightline.runs import write_run
 from sightline.types import Benchmark, Corpus, Run
 
 
 def test_a_benchmark_and_a_run_are_told_apart(tmp_path: Path) -> None:
-    written = benchmark.write(Benchmark("b", Corpus("c"), {}, {}), tmp_path / "b")
+    written = write_benchmark(Benchmark("b", Corpus("c"), {}, {}), tmp_path / "b")
     run = Run("b", "system", ())
     write_run(run, tmp_path / "r")
     assert load(tmp_path / "b") == written

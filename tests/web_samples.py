@@ -22,8 +22,8 @@ from starlette.testclient import TestClient
 
 from pictures import random_picture
 from search_tools import Colours
-from sightline import benchmark as bench
 from sightline.agent.trajectory import Cost, End, Memory, Recorder, Start, Turn, Use, ViewedPicture
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.config import Config
 from sightline.corpus.scan import scan
 from sightline.corpus.store import CorpusStore
@@ -49,7 +49,7 @@ def make_life(folder: Path) -> Path:
     """The demo's folder, with tiers and judges in the benchmark, an index, a trajectory and traces."""
     samples = write_samples(folder / "pictures")
     scan(folder / "pictures", workspace=folder / "workspace", config=Config.model_validate(_OWNERS))
-    benchmark = bench.write(_with_tiers(sample_benchmark(samples)), folder / "benchmark")
+    benchmark = write_benchmark(_with_tiers(sample_benchmark(samples)), folder / "benchmark")
     for run in sample_runs(benchmark):
         write_run(run, folder / "runs" / run.system)
         score(benchmark, folder / "runs" / run.system)
@@ -156,7 +156,7 @@ def make_graph(life: Path, thing: str = "a bench") -> list[str]:
 def remember_life(life: Path) -> None:
     """A memory graph of all pictures: their events, and what is known to be in them, joined where it is seen again."""
     corpus = open_corpus(life / "workspace")
-    said = {note.picture_id: note for note in bench.read(life / "benchmark").annotations}
+    said = {note.picture_id: note for note in read_benchmark(life / "benchmark").annotations}
     photos, events, clues, edges = {}, {}, {}, []
     last: dict[tuple[str, str], Clue] = {}
     for group in corpus.groups:

@@ -10,19 +10,19 @@ Each verb of the command line is a function here, loaded when it is first used:
 
 from __future__ import annotations
 
-from sightline.lazy import TYPE_CHECKING, later
-
 __version__ = "0.1.0"
+
+TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all the rest of `import sightline`.
 
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
     from sightline.authoring.pipeline import make
-    from sightline.benchmark.exchange import export_files, import_files, load, validate
     from sightline.calls.session import Session
     from sightline.corpus.scan import scan
+    from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
-    from sightline.metrics.answers import match_answer
-    from sightline.metrics.choices import parse_choice
+    from sightline.metrics.answers.match import match_answer
+    from sightline.metrics.choices.parse import parse_choice
     from sightline.metrics.statistics import estimate
     from sightline.models.embedders.pipeline import embed
     from sightline.reports.leaderboard import leaderboard
@@ -59,21 +59,32 @@ _FUNCTIONS = {
     "ask": "sightline.agent.ask",
     "compare": "sightline.scoring",
     "embed": "sightline.models.embedders.pipeline",
-    "estimate": "sightline.metrics.statistics",
-    "export_files": "sightline.benchmark.exchange",
-    "import_files": "sightline.benchmark.exchange",
+    "estimate": "sightline.metrics.statistics.estimates",
+    "export_files": "sightline.exchange",
+    "import_files": "sightline.exchange",
     "index": "sightline.indexing",
     "leaderboard": "sightline.reports.leaderboard",
-    "load": "sightline.benchmark.exchange",
+    "load": "sightline.exchange",
     "make": "sightline.authoring.pipeline",
-    "match_answer": "sightline.metrics.answers",
-    "parse_choice": "sightline.metrics.choices",
+    "match_answer": "sightline.metrics.answers.match",
+    "parse_choice": "sightline.metrics.choices.parse",
     "report": "sightline.reports.report",
     "run": "sightline.runs.runner",
     "scan": "sightline.corpus.scan",
     "score": "sightline.scoring",
     "search": "sightline.retrieval.search",
-    "validate": "sightline.benchmark.exchange",
+    "validate": "sightline.exchange",
 }
 
-__getattr__, __dir__ = later(__name__, _FUNCTIONS)
+
+def __getattr__(name: str) -> object:
+    """Load a verb when it is first used: `import sightline` alone takes no time."""
+    if name not in _FUNCTIONS:
+        raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
+    from importlib import import_module
+
+    return getattr(import_module(_FUNCTIONS[name]), name)
+
+
+def __dir__() -> list[str]:
+    return sorted({*globals(), *_FUNCTIONS})

@@ -7,8 +7,8 @@ from collections.abc import Iterator
 from dataclasses import replace
 from pathlib import Path
 
-from sightline import benchmark as bench
 from sightline.benchmark.files import ANNOTATIONS, HEADER
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.index_content import benchmark_content
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import CURRENT, TableSource
@@ -55,7 +55,7 @@ def index(
     said = None if annotations is None else read_annotations(annotations)
     content = None
     if folder is not None and (Path(folder) / HEADER).is_file():
-        benchmark = bench.read(folder)
+        benchmark = read_benchmark(folder)
         content = benchmark_content(benchmark, folder)
         name = name or _free_name(Path(workspace).expanduser().absolute(), benchmark.name, content)
         if said is not None:

@@ -25,7 +25,7 @@ from sightline.indexing import index
 from sightline.io import PathLike
 from sightline.models.pictures import fit, read_source
 from sightline.models.wire_settings import PictureLimit
-from sightline.retrieval import Searcher
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Failure, ImagePart, Json, Scope, SearchQuery, TaskKind
 
 if TYPE_CHECKING:

@@ -5,8 +5,8 @@ from __future__ import annotations
 from collections.abc import Sequence
 from pathlib import Path
 
-from sightline import benchmark as bench
 from sightline.agent.attribution import attribute_folder
+from sightline.benchmark.folder import read_benchmark
 from sightline.io import PathLike
 from sightline.metrics.clusters import AUTO
 from sightline.metrics.comparison import Comparison
@@ -35,7 +35,7 @@ def score(
     What is written always holds the benchmark's own metrics too. A run that was limited to some tasks is scored on
     those alone. With `limit` only the first tasks are scored, and nothing is written.
     """
-    made_of = benchmark if isinstance(benchmark, Benchmark) else bench.read(benchmark)
+    made_of = benchmark if isinstance(benchmark, Benchmark) else read_benchmark(benchmark)
     keep = not isinstance(run, Run) and limit is None
     if keep and metrics is not None:
         metrics = tuple(dict.fromkeys((*metrics, *metric_names(made_of))))

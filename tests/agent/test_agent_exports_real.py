@@ -10,7 +10,7 @@ import pytest
 from agent_bench import ANA, small_bench
 from agent_stand_ins import call, calls, says
 from models_server import Answer, Received, serving_in_thread
-from sightline.benchmark import exchange
+from sightline import exchange
 from sightline.runs.runner import run
 
 pytestmark = pytest.mark.slow

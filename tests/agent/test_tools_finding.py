@@ -14,7 +14,7 @@ from search_tools import Colours
 from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import KINDS, STANDARD
-from sightline.retrieval import Searcher
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Picture
 from sightline_world.models.chat.planning.results import facts_in, ids_in, is_error
 

@@ -14,7 +14,6 @@ import pytest
 from judging_tools import judging, judging_config, ready
 from make_tools import rows, write_rows
 from search_tools import Colours
-from sightline import benchmark
 from sightline.authoring import project as files
 from sightline.authoring.assemble import AssembleStage, assemble
 from sightline.authoring.audit import AuditStage
@@ -25,6 +24,8 @@ from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.project import Project
 from sightline.authoring.publish import PublishStage
 from sightline.authoring.similarity import SimilarityStage
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.types import Benchmark, Relevance, Review, Rights
@@ -39,7 +40,7 @@ def judged(tmp_path: Path, **judge: Any) -> Project:
 
 def built(project: Project) -> Benchmark:
     AssembleStage().run(project, CallOptions())
-    return benchmark.read(project.folder / "benchmark")
+    return read_benchmark(project.folder / "benchmark")
 
 
 def test_a_judged_project_becomes_a_benchmark_that_validates_clean(tmp_path: Path) -> None:
@@ -47,9 +48,9 @@ def test_a_judged_project_becomes_a_benchmark_that_validates_clean(tmp_path: Pat
     SimilarityStage(Colours()).run(project, CallOptions())
     done = AssembleStage().run(project, CallOptions())
     folder = project.folder / "benchmark"
-    assert benchmark.validate(folder, check_pictures=True) == ()
+    assert validate_benchmark(folder, check_pictures=True) == ()
     assert (done.failures, done.counts["queries"], done.counts["pictures"]) == ({}, 4, 16)
-    found = benchmark.read(folder)
+    found = read_benchmark(folder)
     assert found.name == "colours"
     truth = found.truth["q0"]
     assert isinstance(truth, Relevance)
@@ -95,7 +96,7 @@ def test_reviews_come_along_and_strange_ones_are_counted(tmp_path: Path) -> None
     line = {"task": "q0", "picture": "00_red.png", "person": "ana", "decision": "relevant", "when": now}
     write_rows(project.path(files.REVIEWS), [line, {**line, "task": "q77"}, {**line, "picture": "nowhere.png"}])
     done = AssembleStage().run(project, CallOptions())
-    assert len(benchmark.read(project.folder / "benchmark").reviews) == 1
+    assert len(read_benchmark(project.folder / "benchmark").reviews) == 1
     assert any("2 reviews are about" in warning for warning in done.warnings)
 
 
@@ -105,19 +106,19 @@ def test_what_people_said_in_the_app_outlives_a_new_assembly(tmp_path: Path) -> 
     folder = project.folder / "benchmark"
     AssembleStage().run(project, CallOptions())
     said = tuple(Review(task, "ana", "relevant", now, "00_red.png") for task in ("q0", "q1"))
-    benchmark.write(replace(benchmark.read(folder), reviews=said), folder)
+    write_benchmark(replace(read_benchmark(folder), reviews=said), folder)
     assert AuditStage().run(project, CallOptions()).counts["labels checked"] == 2
     AssembleStage().run(project, CallOptions())
-    assert benchmark.read(folder).reviews == said
+    assert read_benchmark(folder).reviews == said
     worded = rows(project.path(files.JUDGMENTS))
     for row in worded:
         row["query_text"] = "something else" if row["query_id"] == "q1" else row["query_text"]
     write_rows(project.path(files.JUDGMENTS), worded)
     for _ in range(2):
         done = AssembleStage().run(project, CallOptions())
-        assert benchmark.read(folder).reviews == said[:1]
+        assert read_benchmark(folder).reviews == said[:1]
         assert len(rows(folder / "reviews_of_other_queries.jsonl")) == 1
-    assert done.warnings == () and benchmark.validate(folder) == ()
+    assert done.warnings == () and validate_benchmark(folder) == ()
 
 
 def reworded(project: Project) -> None:
@@ -129,17 +130,17 @@ def test_a_given_place_may_hold_another_project_of_that_name(tmp_path: Path) -> 
     """Its queries have the same ids, and its pictures the same names."""
     mine, place = judged(tmp_path), tmp_path / "shared"
     AssembleStage(place).run(mine, CallOptions())
-    theirs = benchmark.read(place)
+    theirs = read_benchmark(place)
     listed = rows(mine.path(files.IMAGES))
     reworded(mine)
     write_rows(mine.path(files.IMAGES), [{**row, "sha256": f"{number:064x}"} for number, row in enumerate(listed)])
     with pytest.raises(UserError, match='holds another benchmark "colours": 4 tasks of it, such as "q0" with other'):
         AssembleStage(place).run(mine, CallOptions())
-    assert benchmark.read(place) == theirs
+    assert read_benchmark(place) == theirs
     write_rows(mine.path(files.IMAGES), listed)  # The same pictures: its own queries, worded anew.
     for _ in range(2):
         AssembleStage(place).run(mine, CallOptions())
-        assert "or else" in benchmark.read(place).tasks["q0"].text
+        assert "or else" in read_benchmark(place).tasks["q0"].text
 
 
 def test_a_projects_own_benchmark_follows_its_queries(tmp_path: Path) -> None:
@@ -176,7 +177,7 @@ def test_benchmakers_judgments_enter_as_they_are_and_the_seed_comes_first(tmp_pa
     assert isinstance(truth, Relevance)
     assert next(iter(truth.grades)) == "00_red.png"
     assert {one.judge for one in found.judgments} == {"benchmaker"}
-    assert benchmark.validate(project.folder / "benchmark") == ()
+    assert validate_benchmark(project.folder / "benchmark") == ()
 
 
 @pytest.mark.parametrize(

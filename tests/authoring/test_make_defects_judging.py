@@ -14,13 +14,13 @@ from judging_tools import grades_for, judging_config, judgments, ready
 from make_tools import rows, write_rows
 from models_server import Received, chat, respond_json, serving_in_thread
 from search_tools import Colours
-from sightline import benchmark
 from sightline.authoring import project as files
 from sightline.authoring.assemble import AssembleStage
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.project import Project
 from sightline.authoring.similarity import SimilarityStage
 from sightline.authoring.stage import BatchOptions
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions
 from sightline.errors import StoppedError, UserError
@@ -126,7 +126,7 @@ def test_13_source_and_type_of_a_picture_reach_qrels_and_the_benchmark(tmp_path:
         ("Paint", "image/png")
     }
     AssembleStage().run(project, CallOptions())
-    found = benchmark.read(project.folder / "benchmark")
+    found = read_benchmark(project.folder / "benchmark")
     assert found.tasks["q0"].labels["original_dataset_name"] == ("Paint",)
     assert found.corpus.pictures["00_red.png"].rights.source == "Paint"
 

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from make_tools import project_in, rows, write_rows
-from sightline import benchmark
 from sightline.authoring import project as files
 from sightline.authoring.assemble import AssembleStage
 from sightline.authoring.audit import AuditStage
@@ -18,6 +17,8 @@ from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.project import Project
 from sightline.authoring.similarity import SimilarityStage
 from sightline.authoring.stage import BatchOptions
+from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
@@ -76,8 +77,8 @@ def test_the_whole_second_half_runs_on_this_machine(project: Project) -> None:
     for stage in (JudgeStage(), SimilarityStage(), AuditStage(), AssembleStage()):
         stage.run(project, asking)
     folder = project.folder / "benchmark"
-    assert benchmark.validate(folder, check_pictures=True) == ()
-    assert {one.judge for one in benchmark.read(folder).judgments} == {"builtin/photos"}
+    assert validate_benchmark(folder, check_pictures=True) == ()
+    assert {one.judge for one in read_benchmark(folder).judgments} == {"builtin/photos"}
     scores = {
         (row["query_id"], row["image_id"]): row["similarity_score"] for row in rows(project.path(files.SIMILARITY))
     }

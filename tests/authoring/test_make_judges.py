@@ -11,10 +11,11 @@ import numpy as np
 import orjson
 import pytest
 
-from sightline import benchmark
 from sightline.authoring.audit import audit_benchmark, people_lines, people_summary
 from sightline.authoring.judge_quality import judge_quality
 from sightline.authoring.label_quality import check_labels
+from sightline.benchmark.folder import write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, PictureSet, Relevance, Review, Task
 
@@ -113,10 +114,10 @@ def test_a_benchmark_that_was_not_made_here_is_audited_too(tmp_path: Path, capsy
         candidates=(Candidate("q", "c", "hard"),),
         reviews=tuple(Review("q", "ana", "relevant", NOON, id_) for id_ in pictures),
     )
-    benchmark.write(mined, tmp_path / "BENCH")
+    write_benchmark(mined, tmp_path / "BENCH")
     main(["make", "audit", str(tmp_path / "BENCH"), "--workspace", str(tmp_path / "ws")])
     told = capsys.readouterr().out
     assert "Pictures of sets that people find right: 0.667" in told and "Without looking" not in told
     assert "Sets that are right as a whole: 0.000" in told
     assert json.loads((tmp_path / "BENCH" / "audit.json").read_text())["summary"]["labels_checked"] == 3
-    assert benchmark.validate(tmp_path / "BENCH") == () and not (tmp_path / "ws").exists()
+    assert validate_benchmark(tmp_path / "BENCH") == () and not (tmp_path / "ws").exists()

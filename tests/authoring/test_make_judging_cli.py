@@ -10,10 +10,10 @@ import pytest
 
 from judging_tools import judging, judging_config, ready
 from make_tools import rows, write_rows
-from sightline import benchmark
 from sightline.authoring import project as files
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult
+from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
 from sightline.cli.make_common import to_text
 
@@ -54,7 +54,7 @@ def test_from_judging_to_a_benchmark(project: Project, capsys: pytest.CaptureFix
     assert "solved by names alone" in said
     built, _ = run(capsys, "assemble", "--out", "project", "--bench", "BENCH")
     assert built["counts"]["queries"] == 4
-    assert benchmark.validate("BENCH") == ()
+    assert validate_benchmark("BENCH") == ()
     main(["make", "audit", "--out", "project", "--workspace", "ws"])
     assert "Without looking at a picture" in capsys.readouterr().out
 

@@ -14,12 +14,12 @@ from make_tools import COLOURS, colour_config, colour_of, describing, draw, flat
 from make_tools import seeing as serving
 from models_server import Received
 from search_tools import Colours
-from sightline import benchmark as bench
 from sightline.authoring.cost_estimate import pool_size
 from sightline.authoring.plan import PlanStage
 from sightline.authoring.publish import PublishStage
 from sightline.authoring.stage import BatchOptions, StageResult
 from sightline.authoring.summary import SummaryStage
+from sightline.benchmark.folder import write_benchmark
 from sightline.calls.session import CallOptions
 from sightline.cli.app import main
 from sightline.config import Config
@@ -189,7 +189,7 @@ def test_other_pictures_are_not_listed_into_a_project_that_was_made_of_some(tmp_
 def test_a_benchmark_of_another_name_is_found_before_anything_is_made(tmp_path: Path) -> None:
     """As where two names are the same as a folder's: "a b" and "a-b"."""
     folder = draw(tmp_path / "pictures", "red", "green")
-    bench.write(Benchmark("a b", Corpus("a b", {}), {}, {}), tmp_path / "ws" / "make" / "a-b" / "benchmark")
+    write_benchmark(Benchmark("a b", Corpus("a b", {}), {}, {}), tmp_path / "ws" / "make" / "a-b" / "benchmark")
     with pytest.raises(UserError, match='holds the benchmark "a b", not "a-b"'):
         sightline.make(folder, workspace=tmp_path / "ws", config=config(benchmark={"name": "a-b"}))
     assert not (tmp_path / "ws" / "make" / "a-b" / "images.jsonl").exists()

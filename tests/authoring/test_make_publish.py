@@ -12,7 +12,6 @@ import pytest
 from PIL import Image
 
 from make_publishing import WISH, annotation, make_project, picture_id, publish, published_id, rows, save_picture
-from sightline import benchmark as bench
 from sightline.authoring.dataset.folder import AgreementError, build_folder, published_pictures
 from sightline.authoring.dataset.ids import FILE as IDS
 from sightline.authoring.dataset.ids import read_names
@@ -21,6 +20,7 @@ from sightline.authoring.dataset.selection import people_in, shows_people
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.authoring.publish import PublishStage, dataset_folder
+from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.formats.parquet import read_table
 from sightline.calls.session import CallOptions
 from sightline.config import load
@@ -183,7 +183,7 @@ def test_pictures_keep_their_split_when_ids_are_no_longer_kept(project: Project)
 
 def test_an_assembled_benchmark_can_be_published(project: Project, tmp_path: Path) -> None:
     source = read_project_benchmark(project)
-    bench.write(source.benchmark, tmp_path / "bench")
+    write_benchmark(source.benchmark, tmp_path / "bench")
     plain = Project(tmp_path / "other", load(environment={}).config)
     result = PublishStage(tmp_path / "bench", dry_run=True, agreed=True).run(plain, CallOptions())
     assert result.counts["pictures"] == 20

@@ -14,11 +14,12 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark as bench
 from sightline.authoring.label_quality import check_labels, label_quality
 from sightline.authoring.review import review_benchmark
 from sightline.authoring.review_changes import apply_reviews, raised
 from sightline.authoring.review_decisions import PEOPLE, labels_of, settled, standing, votes_of
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
 from sightline.errors import UserError
 from sightline.types import (
@@ -247,7 +248,7 @@ def written(folder: Path, *reviews: Review) -> Path:
     (folder / "BENCH" / "pictures").mkdir(parents=True)
     for id_ in PICTURES:
         (folder / "BENCH" / "pictures" / f"{id_}.jpg").write_bytes(b"x")
-    bench.write(benchmark(*reviews), folder / "BENCH", force=True)
+    write_benchmark(benchmark(*reviews), folder / "BENCH", force=True)
     return folder / "BENCH"
 
 
@@ -267,8 +268,8 @@ def test_any_benchmark_gets_a_next_version_beside_it(tmp_path: Path, capsys: pyt
     told = json.loads(capsys.readouterr().out)
     assert told["counts"]["labels changed"] == 1 and told["counts"]["queries left out"] == 1
     out = tmp_path / "BENCH-v2"
-    assert bench.validate(out) == ()  # Its pictures are found from there, too.
-    after = bench.read(out)
+    assert validate_benchmark(out) == ()  # Its pictures are found from there, too.
+    after = read_benchmark(out)
     assert (after.version, list(after.tasks)) == ("2", ["rank", "answer", "choose", "describe"])
     assert after.card["reviewed"]["reasons"] == {"dull": 1}  # type: ignore[index,call-overload]
     (log,) = json.loads((out / "review.json").read_text())["versions"]
@@ -282,8 +283,10 @@ def test_any_benchmark_gets_a_next_version_beside_it(tmp_path: Path, capsys: pyt
 def test_versions_after_the_second_know_the_first(tmp_path: Path) -> None:
     source = written(tmp_path, *REVIEWS)
     out, _ = review_benchmark(source)
-    more = replace(bench.read(out), reviews=(*bench.read(out).reviews, *said("rank", "p2", "no", "eva", "zoe", "cy")))
-    bench.write(more, out)
+    more = replace(
+        read_benchmark(out), reviews=(*read_benchmark(out).reviews, *said("rank", "p2", "no", "eva", "zoe", "cy"))
+    )
+    write_benchmark(more, out)
     last, applied = review_benchmark(out)
     assert last.name == "BENCH-v3" and applied.benchmark.version == "3"
     log = json.loads((last / "review.json").read_text())["versions"]
@@ -318,7 +321,7 @@ def test_a_version_has_its_log_or_is_not_there(moment: str, tmp_path: Path) -> N
     killed = subprocess.run([sys.executable, "-c", KILLED, str(source), moment], check=False)
     assert killed.returncode == -signal.SIGKILL and not out.exists()
     assert review_benchmark(source)[0] == out
-    assert (out / "review.json").is_file() and bench.validate(out) == ()
+    assert (out / "review.json").is_file() and validate_benchmark(out) == ()
 
 
 def test_what_would_be_lost_or_change_nothing_is_refused(tmp_path: Path) -> None:
@@ -328,13 +331,13 @@ def test_what_would_be_lost_or_change_nothing_is_refused(tmp_path: Path) -> None
     with pytest.raises(UserError, match="the version before"):
         review_benchmark(source, source, people=1)
     out, _ = review_benchmark(source, people=1)
-    told = bench.read(out)
-    bench.write(replace(told, reviews=(*told.reviews, *said("rank", "p3", "yes", "eva"))), out)
+    told = read_benchmark(out)
+    write_benchmark(replace(told, reviews=(*told.reviews, *said("rank", "p3", "yes", "eva"))), out)
     with pytest.raises(UserError, match=r"people have reviewed .*: 1 decision would be lost"):
         review_benchmark(source, out, people=1)
     with pytest.raises(UserError, match="is version 1, which runs may belong to, and this is version 3"):
         review_benchmark(out, source, people=1)
-    bench.write(benchmark(), tmp_path / "none")
+    write_benchmark(benchmark(), tmp_path / "none")
     with pytest.raises(UserError, match="nobody has reviewed"):
         review_benchmark(tmp_path / "none")
 
@@ -344,11 +347,11 @@ def test_the_same_reviews_write_the_same_version_again_and_later_ones_a_better_o
     out, first = review_benchmark(source)
     assert review_benchmark(source)[1].benchmark.checksum == first.benchmark.checksum
     more = (*said("rank", None, "reword: a big ship", "ben", hour=1), *said("answer", None, "reject", "ana", "ben"))
-    bench.write(benchmark(*REVIEWS, *more), source)
+    write_benchmark(benchmark(*REVIEWS, *more), source)
     assert review_benchmark(source)[0] == out
-    after = bench.read(out)
+    after = read_benchmark(out)
     assert (after.version, after.tasks["rank"].text) == ("2", "a big ship") and "answer" not in after.tasks
-    assert bench.validate(out) == () and len(json.loads((out / "review.json").read_text())["versions"]) == 1
+    assert validate_benchmark(out) == () and len(json.loads((out / "review.json").read_text())["versions"]) == 1
 
 
 @pytest.mark.parametrize("dry_run", [False, True])
@@ -356,10 +359,10 @@ def test_the_same_reviews_write_the_same_version_again_and_later_ones_a_better_o
 def test_another_benchmark_of_the_name_is_left_as_it_is(tmp_path: Path, id_: str, words: str, dry_run: bool) -> None:
     source = written(tmp_path, *REVIEWS)
     theirs = replace(benchmark(), version="2", tasks={id_: Task(id_, "rank", (words,))}, truth={})
-    there = bench.write(theirs, tmp_path / "theirs").checksum
+    there = write_benchmark(theirs, tmp_path / "theirs").checksum
     with pytest.raises(UserError, match='holds another benchmark "all": 1 task of it'):
         review_benchmark(source, tmp_path / "theirs", dry_run=dry_run)
-    assert bench.read(tmp_path / "theirs").checksum == there
+    assert read_benchmark(tmp_path / "theirs").checksum == there
 
 
 def test_each_kind_is_counted_as_what_it_is() -> None:

@@ -8,10 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sightline import benchmark as bench
 from sightline import runs, types
 from sightline.benchmark.files import HEADER, TABLES
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.records import BenchmarkRecord
+from sightline.benchmark.validation import validate_benchmark
 from sightline.runs.folder import ATTEMPTS, LEDGER
 from sightline.runs.records import RunRecord
 
@@ -35,8 +36,8 @@ def examples(folder: Path, names: set[str]) -> Path:
 
 def test_the_example_is_one_sound_benchmark_and_a_run_on_it(tmp_path: Path) -> None:
     folder = examples(tmp_path / "bench", {HEADER, *(table.name for table in TABLES)})
-    assert bench.validate(folder) == ()
-    benchmark = bench.read(folder)
+    assert validate_benchmark(folder) == ()
+    benchmark = read_benchmark(folder)
     assert {task.kind for task in benchmark.tasks.values()} == {"rank", "select", "answer", "choose", "describe"}
     documented = runs.read_run(examples(tmp_path / "run", {"run.json", ATTEMPTS.name, LEDGER.name}))
     assert documented.benchmark_checksum == benchmark.checksum

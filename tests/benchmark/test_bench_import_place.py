@@ -8,11 +8,11 @@ from pathlib import Path
 
 import pytest
 
-from sightline import benchmark
-from sightline.benchmark.exchange import import_files
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.formats import FormatOptions
 from sightline.cli import main
 from sightline.errors import UserError
+from sightline.exchange import import_files
 from sightline.io import write_jsonl
 from sightline.runs import read_run, write_run
 from sightline.types import LedgerEntry, Review
@@ -30,11 +30,11 @@ def judged(folder: Path, *queries: tuple[str, str]) -> Path:
 
 def test_the_same_files_are_imported_again(tmp_path: Path) -> None:
     source, out = judged(tmp_path / "sea", ("1", "a boat"), ("2", "a pier")), tmp_path / "bench"
-    first = (import_files("beir", source, out), benchmark.read(out).checksum)
-    assert (import_files("beir", source, out), benchmark.read(out).checksum) == first
+    first = (import_files("beir", source, out), read_benchmark(out).checksum)
+    assert (import_files("beir", source, out), read_benchmark(out).checksum) == first
     judged(source, ("1", "a ship"), ("2", "a pier"), ("3", "a gull"))
     assert import_files("beir", source, out).tasks == 3
-    assert benchmark.read(out).tasks["1"].text == "a ship"
+    assert read_benchmark(out).tasks["1"].text == "a ship"
 
 
 @pytest.mark.parametrize("query", [("2", "a pier"), ("1", "a tram")])
@@ -43,20 +43,20 @@ def test_another_benchmark_of_the_name_is_left_as_it_is(
 ) -> None:
     out = tmp_path / "bench"
     import_files("beir", judged(tmp_path / "theirs" / "sea", query), out)
-    before = benchmark.read(out)
+    before = read_benchmark(out)
     source = judged(tmp_path / "mine" / "sea", ("1", "a boat"))
     with pytest.raises(SystemExit) as stop:
         main(["import", "beir", str(source), "--out", str(out)])
     said = capsys.readouterr().err
     assert stop.value.code == 2 and f'holds another benchmark "sea": 1 task of it, such as "{query[0]}"' in said
-    assert benchmark.read(out) == before
+    assert read_benchmark(out) == before
 
 
 def test_what_people_said_of_an_import_stays(tmp_path: Path) -> None:
     source, out = judged(tmp_path / "sea", ("1", "a boat")), tmp_path / "bench"
     import_files("beir", source, out)
     said = Review("1", "Ana", "accept", datetime(2026, 11, 1, tzinfo=UTC))
-    benchmark.write(replace(benchmark.read(out), reviews=(said,)), out)
+    write_benchmark(replace(read_benchmark(out), reviews=(said,)), out)
     with pytest.raises(UserError, match="1 decision would be lost"):
         import_files("beir", source, out)
 
@@ -73,7 +73,7 @@ def test_another_run_is_left_as_it_is(tmp_path: Path) -> None:
         import_files("trec-run", files, out)
     import_files("beir", judged(tmp_path / "sea", ("1", "a boat"), ("2", "a pier")), tmp_path / "sea-bench")
     import_files("beir", judged(tmp_path / "lake", ("1", "a boat"), ("2", "a pier")), tmp_path / "lake-bench")
-    sea, lake = (FormatOptions(benchmark=benchmark.read(tmp_path / f"{name}-bench")) for name in ("sea", "lake"))
+    sea, lake = (FormatOptions(benchmark=read_benchmark(tmp_path / f"{name}-bench")) for name in ("sea", "lake"))
     import_files("trec-run", files, out, sea)
     before = read_run(out)
     refused = (

@@ -12,7 +12,8 @@ import orjson
 import pytest
 from hypothesis import given, settings
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Attempt, Benchmark, Corpus, Picture, Ranking, Relevance, Review, Run, Task
@@ -30,10 +31,10 @@ def files_of(folder: Path) -> dict[str, bytes]:
 def test_a_benchmark_comes_back_equal_and_with_its_checksum(benchmark: Benchmark) -> None:
     with TemporaryDirectory() as temporary:
         folder = Path(temporary) / "bench"
-        written = bench.write(benchmark, folder)
+        written = write_benchmark(benchmark, folder)
         assert written == replace(benchmark, checksum=written.checksum)
-        assert bench.read(folder) == written
-        assert bench.validate(folder) == ()
+        assert read_benchmark(folder) == written
+        assert validate_benchmark(folder) == ()
 
 
 @modest
@@ -41,8 +42,8 @@ def test_a_benchmark_comes_back_equal_and_with_its_checksum(benchmark: Benchmark
 def test_equal_benchmarks_have_equal_bytes(benchmark: Benchmark) -> None:
     with TemporaryDirectory() as temporary:
         first, second = Path(temporary) / "first", Path(temporary) / "second"
-        one = bench.write(benchmark, first)
-        two = bench.write(bench.read(first), second)
+        one = write_benchmark(benchmark, first)
+        two = write_benchmark(read_benchmark(first), second)
         assert one.checksum == two.checksum
         assert files_of(first) == files_of(second)
 
@@ -57,17 +58,17 @@ def test_the_order_of_keys_does_not_change_the_checksum(tmp_path: Path) -> None:
     one = example()
     task = replace(one.tasks["q1"], labels={"colours": ("red", "blue"), "kind": ("boat",)})
     other = replace(one, tasks={"q1": task}, truth={"q1": Relevance({"a.jpg": 2, "b.jpg": 0})})
-    assert bench.write(one, tmp_path / "one").checksum == bench.write(other, tmp_path / "other").checksum
+    assert write_benchmark(one, tmp_path / "one").checksum == write_benchmark(other, tmp_path / "other").checksum
 
 
 def test_any_change_of_content_changes_the_checksum(tmp_path: Path) -> None:
     one = example()
     other = replace(one, truth={"q1": Relevance({"a.jpg": 1, "b.jpg": 0})})
-    assert bench.write(one, tmp_path / "one").checksum != bench.write(other, tmp_path / "other").checksum
+    assert write_benchmark(one, tmp_path / "one").checksum != write_benchmark(other, tmp_path / "other").checksum
 
 
 def test_a_shell_computes_the_same_checksum(tmp_path: Path) -> None:
-    written = bench.write(example(), tmp_path / "b")
+    written = write_benchmark(example(), tmp_path / "b")
     command = "export LC_ALL=C; ls *.jsonl | grep -v reviews | xargs sha256sum | sha256sum"
     shell = subprocess.run(command, shell=True, cwd=tmp_path / "b", capture_output=True, text=True, check=True)
     assert shell.stdout.split()[0] == written.checksum
@@ -77,29 +78,29 @@ def test_a_review_makes_no_other_version_and_its_damage_is_noticed(tmp_path: Pat
     def said(number: int) -> Review:
         return Review("q1", "ann", "keep", datetime(2024, 5, 31, tzinfo=UTC) + timedelta(days=number), "a.jpg")
 
-    plain = bench.write(example(), tmp_path / "b")
+    plain = write_benchmark(example(), tmp_path / "b")
     states = [plain.checksum]
     for count in range(1, 4):  # What releases before 2026-11-15 would have called each state of the file.
-        bench.write(replace(example(), reviews=tuple(map(said, range(count)))), tmp_path / "b")
+        write_benchmark(replace(example(), reviews=tuple(map(said, range(count)))), tmp_path / "b")
         shell = subprocess.run(
             "LC_ALL=C sha256sum *.jsonl | sha256sum", shell=True, cwd=tmp_path / "b", capture_output=True, check=True
         )
         states.append(shell.stdout.decode().split()[0])
-    found = bench.read(tmp_path / "b")
+    found = read_benchmark(tmp_path / "b")
     assert found.checksum == plain.checksum and len(set(states)) == 4
     assert all(found.is_version(state) for state in states) and not found.is_version("0" * 64)
     run = Run("boats", "old", (Attempt("q1", Ranking(("a.jpg",))),), benchmark_checksum=states[2])
     assert evaluate(found, run).overall["ndcg@10"].mean == 1.0
-    other = bench.write(replace(found, truth={"q1": Relevance({"a.jpg": 1})}), tmp_path / "c")
+    other = write_benchmark(replace(found, truth={"q1": Relevance({"a.jpg": 1})}), tmp_path / "c")
     with pytest.raises(UserError, match="another version"):
         evaluate(other, run)
     path = tmp_path / "b" / "reviews.jsonl"
     path.write_bytes(path.read_bytes().replace(b"keep", b"drop", 1))
-    assert [problem.file for problem in bench.validate(tmp_path / "b")] == ["reviews.jsonl"]
+    assert [problem.file for problem in validate_benchmark(tmp_path / "b")] == ["reviews.jsonl"]
 
 
 def test_the_files_are_pleasant_to_read(tmp_path: Path) -> None:
-    bench.write(example(), tmp_path / "b")
+    write_benchmark(example(), tmp_path / "b")
     assert (tmp_path / "b" / "tasks.jsonl").read_text() == (
         '{"id":"q1","kind":"rank","prompt":["a red boat"],"labels":{"colours":["red","blue"],"kind":"boat"}}\n'
     )

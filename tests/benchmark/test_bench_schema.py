@@ -9,9 +9,11 @@ from pathlib import Path
 import orjson
 import pytest
 
-from sightline import benchmark as bench
 from sightline import runs
 from sightline.benchmark import table
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.types import Attempt, Box, Failure, PictureRef, Ranking, Text
 
@@ -19,7 +21,7 @@ V1 = Path(__file__).parent / "data" / "v1"
 
 
 def test_a_stored_version_1_benchmark_loads() -> None:
-    benchmark = bench.read(V1 / "bench")
+    benchmark = read_benchmark(V1 / "bench")
     assert (benchmark.name, benchmark.version, benchmark.corpus.name) == ("harbour", "2", "harbour photos")
     assert benchmark.tasks["q1"].labels == {"subject": ("boat",), "colour": ("red", "orange")}
     assert benchmark.tasks["q2"].labels == {"subject": ()}
@@ -30,7 +32,7 @@ def test_a_stored_version_1_benchmark_loads() -> None:
     assert isinstance(red.taken_at, datetime)
     assert red.taken_at.utcoffset() == timedelta(hours=2)
     assert blue.taken_at_is_naive
-    assert bench.validate(V1 / "bench") == ()
+    assert validate_benchmark(V1 / "bench") == ()
 
 
 def test_a_stored_version_1_run_loads() -> None:
@@ -44,7 +46,7 @@ def test_a_stored_version_1_run_loads() -> None:
 
 
 def test_writing_gives_the_current_version(tmp_path: Path) -> None:
-    bench.write(bench.read(V1 / "bench"), tmp_path / "b")
+    write_benchmark(read_benchmark(V1 / "bench"), tmp_path / "b")
     header = orjson.loads((tmp_path / "b" / "benchmark.json").read_bytes())
     assert header["schema"] == table.CURRENT == 2
     assert b"slices" not in (tmp_path / "b" / "tasks.jsonl").read_bytes()
@@ -55,8 +57,8 @@ def test_a_wrong_line_of_an_old_file_keeps_its_number(tmp_path: Path) -> None:
     with (tmp_path / "b" / "tasks.jsonl").open("a") as file:
         file.write('{"id": "q4", "kind": "dance", "prompt": []}\n[1]\n')
         file.write('{"id": "q6", "kind": "rank", "prompt": [], "slices": "boat"}\n')
-    with pytest.raises(bench.ProblemsError) as caught:
-        bench.read(tmp_path / "b", keep_going=True)
+    with pytest.raises(ProblemsError) as caught:
+        read_benchmark(tmp_path / "b", keep_going=True)
     assert [(problem.line, problem.field) for problem in caught.value.problems] == [
         (4, "kind"),
         (5, None),
@@ -64,7 +66,7 @@ def test_a_wrong_line_of_an_old_file_keeps_its_number(tmp_path: Path) -> None:
     ]
 
 
-@pytest.mark.parametrize(("name", "reader"), [("bench", bench.read), ("run", runs.read_run)])
+@pytest.mark.parametrize(("name", "reader"), [("bench", read_benchmark), ("run", runs.read_run)])
 def test_a_newer_version_is_refused_with_the_way_out(tmp_path: Path, name: str, reader) -> None:
     shutil.copytree(V1 / name, tmp_path / name)
     header = next((tmp_path / name).glob("*.json"))
@@ -78,7 +80,7 @@ def test_a_newer_version_is_refused_with_the_way_out(tmp_path: Path, name: str, 
 def test_a_header_without_a_version_is_refused(tmp_path: Path, header: str) -> None:
     (tmp_path / "benchmark.json").write_text(header)
     with pytest.raises(UserError, match="expected a schema version"):
-        bench.read(tmp_path)
+        read_benchmark(tmp_path)
 
 
 def test_every_older_version_has_its_step() -> None:

@@ -12,8 +12,10 @@ from typing import Any
 import orjson
 import pytest
 
-from sightline import benchmark
 from sightline.benchmark.files import checksums
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import oddities, picture_path, validate_benchmark
 from sightline.cli.app import main
 from sightline.errors import UserError
 from sightline.types import (
@@ -73,7 +75,7 @@ def example() -> Benchmark:
 
 @pytest.fixture
 def folder(tmp_path: Path) -> Path:
-    benchmark.write(example(), tmp_path / "b")
+    write_benchmark(example(), tmp_path / "b")
     (tmp_path / "b" / "pictures").mkdir()
     (tmp_path / "b" / "pictures" / "a b%20.jpg").write_bytes(PIXELS)
     return tmp_path / "b"
@@ -96,11 +98,11 @@ def state_checksums(folder: Path) -> None:
 
 
 def found(folder: Path, **options: bool) -> list[tuple[str, int | None, str | None]]:
-    return [(problem.file, problem.line, problem.field) for problem in benchmark.validate(folder, **options)]
+    return [(problem.file, problem.line, problem.field) for problem in validate_benchmark(folder, **options)]
 
 
 def test_a_sound_folder_has_no_problems(folder: Path) -> None:
-    assert benchmark.validate(folder, check_pictures=True) == ()
+    assert validate_benchmark(folder, check_pictures=True) == ()
 
 
 @pytest.mark.parametrize(
@@ -161,38 +163,38 @@ def test_a_truth_without_its_task_and_a_task_without_its_truth_are_found(folder:
 
 def test_a_truth_of_the_wrong_form_is_found(folder: Path) -> None:
     change(folder, "tasks.jsonl", 2, lambda row: row.update(kind="rank"))
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert str(problem) == "truth.jsonl, line 2, form: expected relevance, because the task's kind is rank"
 
 
 def test_a_misspelt_field_names_the_nearest_one(folder: Path) -> None:
     change(folder, "judgments.jsonl", 1, lambda row: row.update(raeson="blurred"))
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert str(problem) == 'judgments.jsonl, line 1, raeson: unknown field, did you mean "reason"?'
 
 
 def test_a_missing_field_is_said_in_plain_words(folder: Path) -> None:
     change(folder, "judgments.jsonl", 1, lambda row: row.pop("judge"))
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert str(problem) == "judgments.jsonl, line 1, judge: expected, but it is not there"
 
 
 def test_a_changed_file_does_not_match_its_checksum(folder: Path) -> None:
     with (folder / "truth.jsonl").open("a") as file:
         file.write("\n")
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert (problem.file, problem.line) == ("truth.jsonl", None)
     assert "has changed since" in problem.message
-    assert benchmark.read(folder).checksum != benchmark.write(example(), folder.parent / "fresh").checksum
+    assert read_benchmark(folder).checksum != write_benchmark(example(), folder.parent / "fresh").checksum
 
 
 def test_reviews_may_have_grown_but_not_changed(folder: Path) -> None:
     reviews = folder / "reviews.jsonl"
     lines = reviews.read_bytes()
     reviews.write_bytes(lines + lines.replace(b"keep", b"reject"))
-    assert benchmark.validate(folder) == ()
+    assert validate_benchmark(folder) == ()
     reviews.write_bytes(lines.replace(b"keep", b"reject"))
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert (problem.file, "has changed since" in problem.message) == ("reviews.jsonl", True)
 
 
@@ -220,7 +222,7 @@ def test_missing_and_changed_pictures_are_listed(folder: Path) -> None:
     assert found(folder, check_pictures=True) == [("pictures.jsonl", 1, "sha256")]
     picture.unlink()
     assert found(folder) == [("pictures.jsonl", 1, "uri")]
-    assert benchmark.read(folder).tasks.keys() == example().tasks.keys()
+    assert read_benchmark(folder).tasks.keys() == example().tasks.keys()
 
 
 @pytest.mark.parametrize("uri", ["x" * 5000, "a\0b"])
@@ -243,16 +245,16 @@ def test_a_uri_that_no_disk_can_hold_is_a_missing_picture(folder: Path, uri: str
     ],
 )
 def test_where_a_picture_lies(uri: str, path: Path | None) -> None:
-    assert benchmark.picture_path(uri, Path("/bench")) == path
+    assert picture_path(uri, Path("/bench")) == path
 
 
 def test_reading_stops_at_the_first_wrong_line_or_collects_them_all(folder: Path) -> None:
     change(folder, "tasks.jsonl", 1, lambda row: row.update(kind="dance"))
     change(folder, "truth.jsonl", 3, lambda row: row.update(text=None))
     with pytest.raises(UserError, match=r"tasks\.jsonl, line 1, kind: expected 'rank', .* got 'dance'"):
-        benchmark.read(folder)
-    with pytest.raises(benchmark.ProblemsError, match="2 problems") as caught:
-        benchmark.read(folder, keep_going=True)
+        read_benchmark(folder)
+    with pytest.raises(ProblemsError, match="2 problems") as caught:
+        read_benchmark(folder, keep_going=True)
     assert [(problem.file, problem.line) for problem in caught.value.problems] == [
         ("tasks.jsonl", 1),
         ("truth.jsonl", 3),
@@ -262,8 +264,8 @@ def test_reading_stops_at_the_first_wrong_line_or_collects_them_all(folder: Path
 def test_lines_that_are_not_json_are_collected_too(folder: Path) -> None:
     with (folder / "judgments.jsonl").open("ab") as file:
         file.write(b'{"task": nope}\n{"task": "rank", "extra": {"x": NaN}}\n{"task": "ra')
-    with pytest.raises(benchmark.ProblemsError) as caught:
-        benchmark.read(folder, keep_going=True)
+    with pytest.raises(ProblemsError) as caught:
+        read_benchmark(folder, keep_going=True)
     reasons = [(problem.line, problem.message) for problem in caught.value.problems]
     assert [line for line, _ in reasons] == [2, 3, 4]
     assert "expected one JSON value" in reasons[0][1]
@@ -275,19 +277,19 @@ def test_nan_is_refused_also_where_any_json_is_allowed(folder: Path) -> None:
     line = b'{"id": "c.jpg", "uri": "https://example.org/c", "extra": {"sharpness": NaN}}\n'
     (folder / "pictures.jsonl").write_bytes(line)
     with pytest.raises(UserError, match="NaN and infinity are not JSON"):
-        benchmark.read(folder)
+        read_benchmark(folder)
 
 
 def test_many_problems_are_counted_not_all_printed(folder: Path) -> None:
     (folder / "judgments.jsonl").write_text("[]\n" * 200)
-    with pytest.raises(benchmark.ProblemsError) as caught:
-        benchmark.read(folder, keep_going=True)
+    with pytest.raises(ProblemsError) as caught:
+        read_benchmark(folder, keep_going=True)
     assert len(caught.value.problems) == 200
     assert "… and 150 more" in str(caught.value)
 
 
 def test_a_folder_that_is_no_benchmark_is_refused(tmp_path: Path) -> None:
-    for check in (benchmark.read, benchmark.validate):
+    for check in (read_benchmark, validate_benchmark):
         with pytest.raises(UserError, match=r"is not a benchmark: it has no benchmark\.json"):
             check(tmp_path)
 
@@ -295,23 +297,23 @@ def test_a_folder_that_is_no_benchmark_is_refused(tmp_path: Path) -> None:
 def test_a_wrong_header_is_a_problem(folder: Path) -> None:
     header = orjson.loads((folder / "benchmark.json").read_bytes())
     (folder / "benchmark.json").write_bytes(orjson.dumps({**header, "nmae": "x"}))
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert str(problem) == 'benchmark.json, nmae: unknown field, did you mean "name"?'
 
 
 def test_writing_again_keeps_the_pictures_and_drops_stale_tables(folder: Path) -> None:
-    benchmark.write(replace(example(), reviews=(), annotations=()), folder, force=True)
-    assert benchmark.validate(folder, check_pictures=True) == ()
+    write_benchmark(replace(example(), reviews=(), annotations=()), folder, force=True)
+    assert validate_benchmark(folder, check_pictures=True) == ()
     assert not (folder / "reviews.jsonl").exists()
 
 
 def test_nothing_is_written_when_a_value_does_not_fit(folder: Path, tmp_path: Path) -> None:
     before = {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()}
     wrong = replace(example(), judgments=(Judgment("rank", "a.jpg", "ann", 1), Judgment("rank", "b.jpg", "ann", -1)))
-    with pytest.raises(benchmark.ProblemsError, match=r"judgments\.jsonl, line 2, grade: .*greater than or equal to 0"):
-        benchmark.write(wrong, folder)
-    with pytest.raises(benchmark.ProblemsError):
-        benchmark.write(wrong, tmp_path / "new")
+    with pytest.raises(ProblemsError, match=r"judgments\.jsonl, line 2, grade: .*greater than or equal to 0"):
+        write_benchmark(wrong, folder)
+    with pytest.raises(ProblemsError):
+        write_benchmark(wrong, tmp_path / "new")
     assert {entry.name: entry.read_bytes() for entry in folder.iterdir() if entry.is_file()} == before
     assert {entry.name for entry in tmp_path.iterdir()} == {"b"}
 
@@ -319,23 +321,23 @@ def test_nothing_is_written_when_a_value_does_not_fit(folder: Path, tmp_path: Pa
 def test_a_picture_filed_under_another_id_is_refused(tmp_path: Path) -> None:
     wrong = replace(example(), corpus=Corpus("c", {"x": Picture("y", "y")}))
     with pytest.raises(UserError, match='picture "y" is filed under "x"'):
-        benchmark.write(wrong, tmp_path / "b")
+        write_benchmark(wrong, tmp_path / "b")
 
 
 def test_missing_checksums_come_with_the_way_to_them(folder: Path) -> None:
     header = orjson.loads((folder / "benchmark.json").read_bytes())
     del header["checksums"]
     (folder / "benchmark.json").write_bytes(orjson.dumps(header))
-    (problem,) = benchmark.validate(folder)
+    (problem,) = validate_benchmark(folder)
     assert "expected, but it is not there" in problem.message and "Your own questions" in problem.message
     (folder / "benchmark.json").write_bytes(orjson.dumps({**header, "checksums": {}}))
-    assert all("Your own questions" in problem.message for problem in benchmark.validate(folder))
-    benchmark.write(benchmark.read(folder), folder)  # The way that is told there.
-    assert benchmark.validate(folder) == ()
+    assert all("Your own questions" in problem.message for problem in validate_benchmark(folder))
+    write_benchmark(read_benchmark(folder), folder)  # The way that is told there.
+    assert validate_benchmark(folder) == ()
 
 
 def warned(folder: Path) -> list[tuple[str, int | None, str | None]]:
-    return [(problem.file, problem.line, problem.field) for problem in benchmark.oddities(folder)]
+    return [(problem.file, problem.line, problem.field) for problem in oddities(folder)]
 
 
 @pytest.mark.parametrize(
@@ -356,7 +358,7 @@ def test_what_is_only_odd_is_warned_of(
 
 
 def test_no_tasks_are_warned_of_unless_they_can_not_be_read(folder: Path) -> None:
-    benchmark.write(replace(example(), tasks={}, truth={}, candidates=(), judgments=(), reviews=()), folder, force=True)
+    write_benchmark(replace(example(), tasks={}, truth={}, candidates=(), judgments=(), reviews=()), folder, force=True)
     assert warned(folder) == [("tasks.jsonl", None, None)] and found(folder) == []
     (folder / "tasks.jsonl").write_text("[]\n")
     assert warned(folder) == []

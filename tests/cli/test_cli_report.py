@@ -9,7 +9,7 @@ import pytest
 
 from reports.page_check import Page
 from reports.report_samples import make_benchmark, make_run, write_all
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.cli.leaderboard import _broken
 from sightline.metrics.scores import read_scores
 from sightline.runs import write_run
@@ -74,7 +74,7 @@ def test_leaderboard_as_json_by_another_metric(cli, folders: tuple[Path, list[Pa
 
 
 def test_a_name_can_not_act_on_the_terminal(cli, tmp_path: Path) -> None:
-    benchmark = bench.write(make_benchmark("evil \x1b[31m[bold]", tasks=12), tmp_path / "bench")
+    benchmark = write_benchmark(make_benchmark("evil \x1b[31m[bold]", tasks=12), tmp_path / "bench")
     write_run(make_run(benchmark, "\x1b]0;title\x07 [red]name", 0.9), tmp_path / "runs" / "a")
     score(tmp_path / "bench", tmp_path / "runs" / "a")
     done = cli("leaderboard", tmp_path / "runs")

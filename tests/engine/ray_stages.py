@@ -6,13 +6,13 @@ import os
 import signal
 from pathlib import Path
 
-from sightline import engine
 from sightline.calls.caller import Caller
 from sightline.calls.prices import Prices
 from sightline.calls.rate_limit import RateLimits
+from sightline.calls.session import purpose
 from sightline.calls.stages import SharedServices
 from sightline.config.settings import Price, PriceSettings
-from sightline.engine import Stage
+from sightline.engine.async_map import Stage
 from sightline.errors import UserError
 from sightline.models.transport_factory import open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
@@ -33,7 +33,7 @@ def asking(
     caller = Caller(transport, shared.journal, gate, shared.budget, PRICES, stage="test")
 
     async def ask(number: int) -> str | Failure:
-        with engine.purpose(str(number)):
+        with purpose(str(number)):
             question = Message("user", (f"question {number}",))
             reply = await caller.reply(ChatRequest(MODEL, (question,), max_tokens=max_tokens))
         return reply.text if isinstance(reply, ChatReply) else reply

@@ -12,8 +12,7 @@ from engine_virtual import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import engine
-from sightline.engine import Mapped, Stage
+from sightline.engine.async_map import Mapped, Stage, map_async, run_map
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
 
@@ -24,7 +23,7 @@ async def double(number: int) -> int:
 
 
 async def gather(items: object, stage: Stage[int, int], **options: int) -> list[Mapped[int, int]]:
-    return [pair async for pair in engine.map(items, stage, show_progress=False, **options)]  # type: ignore[arg-type]
+    return [pair async for pair in map_async(items, stage, show_progress=False, **options)]  # type: ignore[arg-type]
 
 
 @settings(max_examples=60, deadline=None)
@@ -49,7 +48,7 @@ def test_results_come_in_the_order_of_the_items(count: int, concurrency: int, ah
 
     async def main() -> None:
         nonlocal taken
-        results = engine.map(source(), Stage("s", work), concurrency=concurrency, ahead=ahead, show_progress=False)
+        results = map_async(source(), Stage("s", work), concurrency=concurrency, ahead=ahead, show_progress=False)
         async for item, result in results:
             taken += 1
             assert item == taken
@@ -86,7 +85,7 @@ def test_a_stop_finishes_what_is_under_way_and_yields_it() -> None:
     async def main() -> list[int]:
         found: list[int] = []
         with pytest.raises(StoppedError, match="used up"):
-            async for item, result in engine.map(range(1000), Stage("s", work), concurrency=8, show_progress=False):
+            async for item, result in map_async(range(1000), Stage("s", work), concurrency=8, show_progress=False):
                 assert item == result
                 found.append(item)
         return found
@@ -138,7 +137,7 @@ def test_an_item_that_cannot_be_read_stops_cleanly() -> None:
     async def main() -> list[int]:
         found: list[int] = []
         with pytest.raises(UserError, match="line 2"):
-            async for item, _ in engine.map(source(), Stage("s", double), show_progress=False):
+            async for item, _ in map_async(source(), Stage("s", double), show_progress=False):
                 found.append(item)
         return found
 
@@ -157,7 +156,7 @@ def test_leaving_early_ends_what_is_under_way() -> None:
         return number
 
     async def main() -> None:
-        results = engine.map(range(100), Stage("s", work), concurrency=4, show_progress=False)
+        results = map_async(range(100), Stage("s", work), concurrency=4, show_progress=False)
         assert await anext(results) == (0, 0)
         await results.aclose()
         assert len(asyncio.all_tasks()) == 2, "this test and its time limit"
@@ -169,17 +168,17 @@ def test_leaving_early_ends_what_is_under_way() -> None:
 def test_it_works_without_an_event_loop_and_inside_one() -> None:
     stage = Stage("s", double)
     expected = [(number, 2 * number) for number in range(2000)]
-    assert list(engine.run_map(range(2000), stage, show_progress=False)) == expected
+    assert list(run_map(range(2000), stage, show_progress=False)) == expected
 
     async def main() -> None:
-        assert list(engine.run_map(range(2000), stage, show_progress=False)) == expected
+        assert list(run_map(range(2000), stage, show_progress=False)) == expected
 
     asyncio.run(main())
 
 
 def test_the_thread_ends_when_the_reader_leaves_or_the_stage_breaks() -> None:
     before = threading.active_count()
-    results = engine.run_map(range(10**9), Stage("s", double), show_progress=False)
+    results = run_map(range(10**9), Stage("s", double), show_progress=False)
     assert next(results) == (0, 0)
     results.close()  # type: ignore[attr-defined]
     assert threading.active_count() == before
@@ -188,7 +187,7 @@ def test_the_thread_ends_when_the_reader_leaves_or_the_stage_breaks() -> None:
         raise ZeroDivisionError
 
     with pytest.raises(ZeroDivisionError):
-        list(engine.run_map(range(10), Stage("s", broken), show_progress=False))
+        list(run_map(range(10), Stage("s", broken), show_progress=False))
     assert threading.active_count() == before
 
 
@@ -201,7 +200,7 @@ def test_a_reader_that_is_slow_holds_the_work_back() -> None:
             drawn += 1
             yield drawn
 
-    results = engine.run_map(source(), Stage("s", double), concurrency=4, show_progress=False)
+    results = run_map(source(), Stage("s", double), concurrency=4, show_progress=False)
     for _ in range(10):
         next(results)
     for _ in range(200):
@@ -216,7 +215,7 @@ def test_garbage_is_collected_as_before_when_it_is_over() -> None:
     before = gc.get_threshold()
 
     async def main() -> None:
-        async for _ in engine.map(range(3), Stage("s", double), show_progress=False):
+        async for _ in map_async(range(3), Stage("s", double), show_progress=False):
             assert gc.get_threshold()[0] >= 10_000
 
     asyncio.run(main())

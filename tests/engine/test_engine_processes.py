@@ -10,7 +10,7 @@ from pathlib import Path
 import engine_jobs
 import pytest
 
-from sightline.engine import Died, map_in_processes
+from sightline.engine.worker_pool import Died, map_in_processes
 
 
 @pytest.fixture(autouse=True)

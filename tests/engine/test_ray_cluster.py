@@ -18,13 +18,12 @@ import ray_stages
 from ray_desk import ray_or_skip
 from test_engine_kill import asked_since, counting_server, journaled, query
 
-from sightline import engine
 from sightline.calls import ray_map, ray_pool
 from sightline.calls.budget import Budget
 from sightline.calls.rate_limit import RateLimits
-from sightline.calls.stages import StageSpec
-from sightline.engine import EngineChoice, Mapped
-from sightline.engine.cluster import connect
+from sightline.calls.stages import StageSpec, run_spread, spread
+from sightline.engine.async_map import Mapped
+from sightline.engine.cluster import EngineChoice, connect
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
 
@@ -70,7 +69,7 @@ class Work:
         self, count: int, limits: RateLimits, do: Callable[[], object] | None = None, when: int = 300, **options: Any
     ) -> None:
         """Ask so many questions; each time that so many more were answered, `do` something to the workers."""
-        work = engine.spread(
+        work = spread(
             range(count), self.spec(limits), self.workspace, engine=self.engine, show_progress=False, **options
         )
         async for pair in work:
@@ -167,12 +166,12 @@ def test_requests_a_minute_are_counted_over_both_workers(cluster: Any, tmp_path:
 def test_failures_cross_with_their_names(cluster: Any, tmp_path: Path) -> None:
     async def main() -> list[Mapped[int, Any]]:
         spec = StageSpec("s", ray_stages.failing)
-        return [pair async for pair in engine.spread(range(100), spec, tmp_path, engine=f"ray:{cluster.address}")]
+        return [pair async for pair in spread(range(100), spec, tmp_path, engine=f"ray:{cluster.address}")]
 
     expected = [Mapped(n, n if n % 3 else Failure("content-filter", f"no {n}", True)) for n in range(100)]
     assert asyncio.run(main()) == expected
     spec = StageSpec("s", ray_stages.failing)
-    assert list(engine.run_spread(iter(range(100)), spec, tmp_path, engine=f"ray:{cluster.address}")) == expected
+    assert list(run_spread(iter(range(100)), spec, tmp_path, engine=f"ray:{cluster.address}")) == expected
 
 
 def test_one_program_works_on_one_cluster(cluster: Any) -> None:
@@ -188,7 +187,7 @@ async def _all(work: AsyncIterator[Any]) -> list[Any]:
 
 def bad(cluster: Any, place: Path, factory: Any, **arguments: Any) -> None:
     spec = StageSpec("s", factory, arguments)
-    asyncio.run(_all(engine.spread(range(50), spec, place, engine=f"ray:{cluster.address}")))
+    asyncio.run(_all(spread(range(50), spec, place, engine=f"ray:{cluster.address}")))
 
 
 def test_a_bad_stage_is_told_clearly(cluster: Any, tmp_path: Path) -> None:

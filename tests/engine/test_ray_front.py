@@ -18,19 +18,18 @@ from hypothesis import strategies as st
 from ray_desk import ray_or_skip
 from test_engine_kill import asked_since, counting_server
 
-from sightline import engine
 from sightline.calls.budget import Budget
 from sightline.calls.rate_limit import RateLimits
-from sightline.calls.stages import SharedServices, StageSpec, check_portable
+from sightline.calls.stages import SharedServices, StageSpec, check_portable, run_spread, spread
 from sightline.cli.options import EngineOption
-from sightline.engine import EngineChoice, Mapped, Stage
-from sightline.engine.cluster import connect
+from sightline.engine.async_map import Mapped, Stage
+from sightline.engine.cluster import EngineChoice, connect
 from sightline.errors import MissingExtraError, StoppedError, UserError
 from sightline.types import Failure
 
 
 async def gather(items: Any, spec: StageSpec[Any, Any], workspace: Path, **options: Any) -> list[Mapped[Any, Any]]:
-    return [pair async for pair in engine.spread(items, spec, workspace, show_progress=False, **options)]
+    return [pair async for pair in spread(items, spec, workspace, show_progress=False, **options)]
 
 
 @pytest.mark.parametrize(
@@ -100,13 +99,13 @@ def test_local_is_a_map_with_journal_limits_and_budget(tmp_path: Path) -> None:
         done = []
 
         async def work() -> None:
-            async for pair in engine.spread(range(200), spec, tmp_path, budget=budget, show_progress=False):
+            async for pair in spread(range(200), spec, tmp_path, budget=budget, show_progress=False):
                 done.append(pair)
 
         with pytest.raises(StoppedError, match="budget"):
             asyncio.run(work())
         assert [item for item, _ in done] == list(range(100)) and budget.spent == pytest.approx(0.5)
-        again = list(engine.run_spread(range(200), spec, tmp_path, show_progress=False))
+        again = list(run_spread(range(200), spec, tmp_path, show_progress=False))
         assert again == [Mapped(n, f"answer to question {n}") for n in range(200)]
         assert len(asked_since(server, 0)) == 200
 

@@ -21,7 +21,7 @@ from sightline.calls.coordinator import Coordinator, ShardDone, Stop
 from sightline.calls.rate_limit import RateLimits
 from sightline.calls.ray_map import _Plan, _shards
 from sightline.calls.stages import SharedServices, StageSpec
-from sightline.engine import Stage
+from sightline.engine.async_map import Stage
 from sightline.errors import MissingExtraError, SightlineError, StoppedError, UserError
 from sightline.types import Failure
 

@@ -11,7 +11,8 @@ from pathlib import Path
 import pytest
 
 from models_server import chat, respond_json, serving_in_thread
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, PictureSet, Task
 from sightline_world.histories import write_life
@@ -62,14 +63,14 @@ def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
 
 
 def test_the_benchmark_is_valid_and_goes_to_disbench_and_back(workspace: Path, tmp_path: Path) -> None:
-    made = benchmark.read(workspace.parent / "bench")
-    assert not benchmark.validate(workspace.parent / "bench") and made.tasks
+    made = read_benchmark(workspace.parent / "bench")
+    assert not validate_benchmark(workspace.parent / "bench") and made.tasks
     assert {task.kind for task in made.tasks.values()} == {"select"}
     main(["export", "disbench", str(workspace.parent / "bench"), "--out", str(tmp_path / "dis")])
     for line in (tmp_path / "dis" / "queries.jsonl").read_text().splitlines():  # How it was made would tell the answer.
         assert json.loads(line).keys() == {"query_id", "user_id", "query", "answer", "event_type"}
     main(["import", "disbench", str(tmp_path / "dis"), "--out", str(tmp_path / "back")])
-    back = benchmark.read(tmp_path / "back")
+    back = read_benchmark(tmp_path / "back")
     for id_, truth in made.truth.items():
         other = back.truth[id_]
         assert isinstance(truth, PictureSet) and isinstance(other, PictureSet)
@@ -96,8 +97,8 @@ def test_a_stage_alone_remembers_how_the_project_was_made(
     assert {name: (workspace / "mine" / name).read_bytes() for name in kept} == kept
     main(["mine", "assemble", str(workspace), "--out", str(tmp_path / "again")])
     assert "request" in capsys.readouterr().out
-    again, made = benchmark.read(tmp_path / "again"), benchmark.read(workspace.parent / "bench")
-    assert again.truth == made.truth and not benchmark.validate(tmp_path / "again")
+    again, made = read_benchmark(tmp_path / "again"), read_benchmark(workspace.parent / "bench")
+    assert again.truth == made.truth and not validate_benchmark(tmp_path / "again")
     with pytest.raises(SystemExit) as ended:
         main(["mine", "check", str(workspace), "--project", str(tmp_path / "new")])
     assert ended.value.code == 2 and "sightline mine parse" in capsys.readouterr().err
@@ -167,7 +168,7 @@ def test_questions_appear_with_their_web_or_not_at_all(workspace: Path, tmp_path
     if moment == "before":
         assert not out.exists()
     else:
-        assert not benchmark.validate(out) and list(benchmark.read(out).tasks) == ["q"]
+        assert not validate_benchmark(out) and list(read_benchmark(out).tasks) == ["q"]
         assert (out / "world" / "life.json").read_bytes() == (life / "life.json").read_bytes()
 
 
@@ -186,14 +187,14 @@ def test_questions_about_other_pictures_are_left_as_they_are(
 ) -> None:
     shown, asked = Picture("a.jpg", "a.jpg"), {"q": Task("q", "answer", (PictureRef("a.jpg"), "Who?"))}
     theirs = Benchmark("out", Corpus("out", {"a.jpg": shown}), asked, {}, card={"mined": "questions"})
-    theirs = benchmark.write(theirs, tmp_path / "out")
+    theirs = write_benchmark(theirs, tmp_path / "out")
     with serving_in_thread(lambda _: respond_json(chat("{}"))) as server:
         model = ("--model", "vllm/seer", "--base-url", server.base_url)
         with pytest.raises(SystemExit) as ended:
             main(["mine", "questions", str(workspace), "--web", "nonsense", "--out", str(tmp_path / "out"), *model])
         assert ended.value.code == 2 and not server.requests
     assert 'holds another benchmark "out": 1 task of it' in capsys.readouterr().err
-    assert benchmark.read(tmp_path / "out") == theirs
+    assert read_benchmark(tmp_path / "out") == theirs
 
 
 def test_questions_about_no_pictures_have_no_price(tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:

@@ -16,7 +16,8 @@ from PIL import Image
 
 from make_tools import COLOURS, colour_of, picture_in, rows, words_in
 from models_server import Received, Server, chat, respond_json, serving_in_thread
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.budget import Budget
 from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions, Session
@@ -130,7 +131,7 @@ def test_all_stages_by_a_model_make_a_benchmark_and_cost_nothing_again(workspace
         assert len(server.requests) == asked and again == made
     assert [done.stage for done in told] == list(STAGES)
     assert told[0].counts["read"] == 7 and told[1].counts["comparisons"] > 0
-    assert not benchmark.validate(tmp_path / "bench")
+    assert not validate_benchmark(tmp_path / "bench")
     ((task, truth),) = [(made.tasks[id_], truth) for id_, truth in made.truth.items()]
     assert truth == PictureSet(("001green.jpg", "002green.jpg"))
     assert task.labels["event_type"] == ("intra-event",) and task.extra["review"] == "waiting"
@@ -232,8 +233,8 @@ def test_reviews_of_people_and_other_benchmarks_are_not_overwritten(workspace: P
         made = mining(workspace, server).run_all(tmp_path / "bench")
         (task,) = made.tasks
         review = Review(task, "ana", "accept", datetime(2026, 1, 1, tzinfo=UTC), "001green.jpg")
-        benchmark.write(replace(made, reviews=(review,)), tmp_path / "bench")
-        benchmark.write(replace(made, name="other", card={}), tmp_path / "other")
+        write_benchmark(replace(made, reviews=(review,)), tmp_path / "bench")
+        write_benchmark(replace(made, name="other", card={}), tmp_path / "other")
         asked = len(server.requests)
         with pytest.raises(UserError, match="people have reviewed"):
             mining(workspace, server).run_all(tmp_path / "bench")
@@ -242,7 +243,7 @@ def test_reviews_of_people_and_other_benchmarks_are_not_overwritten(workspace: P
         with pytest.raises(UserError, match="can't be written"):
             mining(workspace, server).run_all(Path("/proc/nowhere/bench"))
         assert len(server.requests) == asked
-    assert benchmark.read(tmp_path / "bench").reviews == (review,)
+    assert read_benchmark(tmp_path / "bench").reviews == (review,)
 
 
 def test_what_was_mined_of_other_pictures_is_left_as_it_is(workspace: Path, tmp_path: Path) -> None:
@@ -250,16 +251,16 @@ def test_what_was_mined_of_other_pictures_is_left_as_it_is(workspace: Path, tmp_
     with serving_in_thread(answer) as server:
         made = mining(workspace, server).run_all(tmp_path / "bench")
         pictures = {id_: replace(each, sha256="ab" * 32) for id_, each in made.corpus.pictures.items()}
-        theirs = benchmark.write(replace(made, corpus=replace(made.corpus, pictures=pictures)), tmp_path / "bench")
+        theirs = write_benchmark(replace(made, corpus=replace(made.corpus, pictures=pictures)), tmp_path / "bench")
         asked = len(server.requests)
         for mine in (Mining.run_all, Mining.assemble):
             with pytest.raises(UserError, match='holds another benchmark "bench": 1 task of it'):
                 mine(mining(workspace, server), tmp_path / "bench")
         assert len(server.requests) == asked
-        assert benchmark.read(tmp_path / "bench") == theirs
+        assert read_benchmark(tmp_path / "bench") == theirs
         pictures["001green.jpg"] = made.corpus.pictures["001green.jpg"]
         corpus, others = replace(made.corpus, pictures=pictures), {"u": Task("u", "select", ("a tree",))}
-        benchmark.write(replace(made, corpus=corpus, tasks=others, truth={}, candidates=()), tmp_path / "bench")
+        write_benchmark(replace(made, corpus=corpus, tasks=others, truth={}, candidates=()), tmp_path / "bench")
         assert mining(workspace, server).run_all(tmp_path / "bench").tasks == made.tasks
 
 

@@ -16,8 +16,8 @@ from PIL import Image
 from make_tools import colour_of, picture_in, words_in
 from mine_tools import script
 from models_server import Received, chat, respond_json, serving_in_thread
-from sightline import benchmark
 from sightline.agent.web import OfflineWeb, WebHit, WebPage, WebPicture
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
@@ -202,7 +202,7 @@ def test_what_is_known_without_the_picture_or_without_search_is_refused(
     assert mined.counts["starts"] == 1
     if not reasons:
         made = write_questions(tmp_path / "bench", mined, pictures, 5, {})
-        assert not benchmark.validate(tmp_path / "bench")
+        assert not validate_benchmark(tmp_path / "bench")
         assert made.tasks["question-001"].prompt[1] == PictureRef("p.png")
         truth = made.truth["question-001"]
         assert isinstance(truth, Answer) and truth.text == "1431" and len(truth.steps) == 5

@@ -10,7 +10,7 @@ from typing import Any
 
 from PIL import Image
 
-from sightline import benchmark
+from sightline.benchmark.folder import write_benchmark
 from sightline.io import read_jsonl
 from sightline.reason.curriculum.compiler import Compiled, CurriculumSettings, compile_curriculum
 from sightline.reason.curriculum.plan import CurriculumPlan
@@ -64,7 +64,7 @@ def written(
                 paint(folder / "pictures" / ref.id, seed=len(pictures) + 1000)
                 pictures[ref.id] = Picture(ref.id, f"pictures/{ref.id}", width=64, height=48)
     truths = {name: (truth or {}).get(name, Choice("A", steps=tuple(steps))) for name in asked}
-    benchmark.write(Benchmark("b", Corpus("b", pictures), asked, truths), folder, force=True)
+    write_benchmark(Benchmark("b", Corpus("b", pictures), asked, truths), folder, force=True)
     return folder
 
 

@@ -12,7 +12,7 @@ import orjson
 
 import models_server as wire
 from pictures import random_picture
-from sightline import benchmark
+from sightline.benchmark.folder import write_benchmark
 from sightline.reason.steps.annotation import PlacedText, Reasoning, StepCaption, StepRegion
 from sightline.types import Answer, Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
 
@@ -41,7 +41,7 @@ def choose_bench(folder: Path, tasks: int = 6, pictures: int = 2) -> Benchmark:
         )
         truth[f"q{number}"] = Choice(KEYS[number % 4])
     made = Benchmark("small", Corpus("small", shown), asked, truth, metrics=("accuracy",))
-    return benchmark.write(made, folder, force=True)
+    return write_benchmark(made, folder, force=True)
 
 
 def mixed_bench(folder: Path, tasks: int) -> Benchmark:
@@ -49,7 +49,7 @@ def mixed_bench(folder: Path, tasks: int) -> Benchmark:
     made = choose_bench(folder, tasks)
     free = Task("free", "answer", ("Question 99: how far from ", *made.tasks["q0"].pictures, " is it?"))
     both = replace(made, tasks={"free": free, **made.tasks}, truth={**made.truth, "free": Answer("12 km")})
-    return benchmark.write(both, folder, force=True)
+    return write_benchmark(both, folder, force=True)
 
 
 def content(received: wire.Received) -> list[dict[str, Any]]:

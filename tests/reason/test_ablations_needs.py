@@ -9,7 +9,7 @@ import pytest
 from reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 
 import models_server as wire
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.statistics import holm
 from sightline.reason.ablations import ARMS, Ablations
@@ -60,7 +60,7 @@ def test_pictures_in_options_count_as_pictures(tmp_path: Path) -> None:
 def test_the_needs_of_a_model_are_found(tmp_path: Path) -> None:
     """It knows the answer where it sees both pictures, in whatever order and with whatever words; else it says A."""
     choose_bench(tmp_path / "bench", 40)
-    made = benchmark.read(tmp_path / "bench")
+    made = read_benchmark(tmp_path / "bench")
     keys = {str(place): truth.option for place, truth in enumerate(made.truth.values())}  # type: ignore[union-attr]
     seen: dict[str, str] = {}
 
@@ -136,11 +136,11 @@ def test_only_tasks_that_the_metric_scores_are_asked_and_counted(tmp_path: Path)
 
 def test_the_metric_is_the_one_that_scores_the_most_tasks(tmp_path: Path) -> None:
     made = mixed_bench(tmp_path / "bench", 3)
-    benchmark.write(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
+    write_benchmark(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
     asked = Ablations(tmp_path / "bench", MODEL).asked()
     assert (asked.metric, asked.metrics, [*asked.benchmark.tasks]) == ("accuracy", ("accuracy",), ["q0", "q1", "q2"])
     for nothing in (replace(made, truth={"free": made.truth["free"]}), replace(made, tasks={}, truth={}, metrics=())):
-        benchmark.write(nothing, tmp_path / "bench", force=True)
+        write_benchmark(nothing, tmp_path / "bench", force=True)
         with pytest.raises(UserError, match='no task of "small" can be asked and scored'):
             Ablations(tmp_path / "bench", MODEL).asked()
 

@@ -11,7 +11,7 @@ import pytest
 from curriculum_tools import compiled, paint, question, written
 from PIL import Image
 
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.config import Config
 from sightline.errors import FoundError, UserError
 from sightline.io import sha256_of
@@ -27,20 +27,20 @@ def in_test(folder: Path, sources: Sequence[Path]) -> Path:
     """A test benchmark over copies of these pictures."""
     task = question("t0")
     written(folder, [task])
-    found = benchmark.read(folder)
+    found = read_benchmark(folder)
     pictures = {ref.id: Picture(ref.id, str(source)) for ref, source in zip(task.pictures, sources, strict=True)}
-    benchmark.write(replace(found, corpus=replace(found.corpus, pictures=pictures)), folder)
+    write_benchmark(replace(found, corpus=replace(found.corpus, pictures=pictures)), folder)
     return folder
 
 
 def with_checksums(folder: Path) -> Path:
     """A benchmark that states the checksums of its files."""
-    found = benchmark.read(folder)
+    found = read_benchmark(folder)
     pictures = {
         name: replace(picture, sha256=sha256_of(folder / picture.uri))
         for name, picture in found.corpus.pictures.items()
     }
-    benchmark.write(replace(found, corpus=replace(found.corpus, pictures=pictures)), folder)
+    write_benchmark(replace(found, corpus=replace(found.corpus, pictures=pictures)), folder)
     return folder
 
 
@@ -86,8 +86,8 @@ def test_a_test_that_can_not_be_compared_proves_nothing(good: Path, tmp_path: Pa
         ) as refused:
             compiled(good, tmp_path, "plain", test=test, drop=drop)
         assert refused.value.exit_code == 4
-    found = benchmark.read(test)
-    benchmark.write(replace(found, corpus=replace(found.corpus, pictures={})), test)
+    found = read_benchmark(test)
+    write_benchmark(replace(found, corpus=replace(found.corpus, pictures={})), test)
     with pytest.raises(FoundError, match=r"2 of the 2 pictures .* which is not in its pictures"):
         compiled(good, tmp_path, "plain", test=test)
     assert not (tmp_path / "out").exists()
@@ -114,9 +114,9 @@ def test_a_test_without_its_files_is_known_by_its_checksums(good: Path, tmp_path
 def test_checksums_are_held_against_the_files_of_the_training(good: Path, tmp_path: Path) -> None:
     """Also where the training states none."""
     test = with_checksums(in_test(tmp_path / "t", [good / "pictures/q2/1.png", good / "pictures/q3/1.png"]))
-    found = benchmark.read(test)
+    found = read_benchmark(test)
     moved = {name: replace(one, uri="https://example.org/1.png") for name, one in found.corpus.pictures.items()}
-    benchmark.write(replace(found, corpus=replace(found.corpus, pictures=moved)), test)
+    write_benchmark(replace(found, corpus=replace(found.corpus, pictures=moved)), test)
     assert twins(good, test) == ({"q2/1.png": ("t0/1.png", True), "q3/1.png": ("t0/2.png", True)}, 2, 2)
 
 

@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline.benchmark import ProblemsError
+from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.reason.curriculum.plan import SHIPPED, STEPS, load_plan
 

@@ -9,7 +9,7 @@ import pytest
 from curriculum_tools import OPTIONS, STEPS, compiled, pools, question, with_step, written
 from PIL import Image
 
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import FoundError
 from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
 from sightline.types import Choice, Option
@@ -73,9 +73,9 @@ def test_tokens_over_the_limit(good: Path, tmp_path: Path) -> None:
 def test_pictures_of_unstated_size_are_measured(good: Path, tmp_path: Path) -> None:
     """As after an import, which does not look at files."""
     known = compiled(good, tmp_path, "plain").tokens
-    found = benchmark.read(good)
+    found = read_benchmark(good)
     bare = {name: replace(picture, width=None, height=None) for name, picture in found.corpus.pictures.items()}
-    benchmark.write(replace(found, corpus=replace(found.corpus, pictures=bare)), good)
+    write_benchmark(replace(found, corpus=replace(found.corpus, pictures=bare)), good)
     assert compiled(good, tmp_path, "plain").tokens == known
     Image.new("RGB", (4000, 3000), "red").save(good / "pictures/q0/1.png")  # 15,301 tokens.
     said = r"1 of 10 records can't be proved:\n.*q0: tokens: 15,3\d\d tokens are over 15,000"

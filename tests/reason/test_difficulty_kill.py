@@ -11,7 +11,7 @@ from pathlib import Path
 from reason_tools import answering, choose_bench, number_of
 
 import models_server as wire
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark
 
 TASKS, AT_ONCE = 20, 8
 
@@ -33,7 +33,7 @@ def test_killed_in_the_middle(tmp_path: Path) -> None:
     assert len(asked) == TASKS and min(asked.values()) == 10
     # Those on the wire, and those whose replies were being written down.
     assert asked.total() - 10 * TASKS <= 2 * AT_ONCE
-    made = benchmark.read(tmp_path / "out")
+    made = read_benchmark(tmp_path / "out")
     assert [name for name, task in made.tasks.items() if task.labels["difficulty"] == ("easy",)] == [
         f"q{number}" for number in range(0, TASKS, 4)
     ]

@@ -7,7 +7,7 @@ from pathlib import Path
 import pytest
 from reason_tools import as_json, choose_bench, mixed_bench
 
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.reason.difficulty.labels import DifficultySummary
 from sightline.reason.difficulty.pass_rate import BucketRule
@@ -17,7 +17,7 @@ from sightline.types import Attempt, Choice, Failure, Json, Run, Text
 
 
 def write_attempts(folder: Path, chosen: dict[str, list[str | None]]) -> None:
-    made = benchmark.read(folder / "bench")
+    made = read_benchmark(folder / "bench")
     attempts = tuple(
         Attempt(task, Failure("timeout", "late") if key is None else Choice(key), number)
         for task, keys in chosen.items()
@@ -32,18 +32,18 @@ def test_the_attempts_of_a_run_are_samples_too(tmp_path: Path) -> None:
     done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", BucketRule())
     assert (done.tasks, done.easy, done.hard, dict(done.unmeasured)) == (3, 1, 1, {"no answer": 1})
     assert done.choices == 2
-    kept = benchmark.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    kept = read_benchmark(tmp_path / "out").tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["run"]["passes"] == 2 and kept["run"]["samples"] == 3
     assert kept["run"]["stopped_early"] is False
     choose_bench(tmp_path / "other", 5)
     with pytest.raises(UserError, match='holds another benchmark "small": 1 task'):
         measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "other", BucketRule())
-    assert len(benchmark.read(tmp_path / "other").tasks) == 5
+    assert len(read_benchmark(tmp_path / "other").tasks) == 5
 
 
 def failing(folder: Path, kinds: list[str], parameters: dict[str, Json] | None = None) -> DifficultySummary:
     """A run that is right once at q0, and else fails in these ways."""
-    made = benchmark.read(folder / "bench")
+    made = read_benchmark(folder / "bench")
     failed = (Attempt("q0", Failure(kind, "why"), number) for number, kind in enumerate(kinds, 1))
     attempts = (Attempt("q0", Choice("A")), *failed)
     write_run(Run("small", "it", attempts, made.checksum, parameters or {}), folder / "run")
@@ -55,7 +55,7 @@ def test_an_attempt_that_was_cut_off_did_not_pass_either(tmp_path: Path) -> None
     done = failing(tmp_path, ["length", "unparsed", "refused", "timeout", "server-error"])
     assert (done.easy, done.hard) == (0, 1)
     assert done.notes == ("1 task has fewer samples than attempts (the fewest 4), for nothing came of the others",)
-    kept = benchmark.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    kept = read_benchmark(tmp_path / "out").tasks["q0"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["pass_rate"] == 0.25
     assert kept["run"]["unfinished"] == {"length": 1, "unparsed": 1, "refused": 1}
     assert kept["run"]["no_reply"] == {"timeout": 1, "server-error": 1}
@@ -94,7 +94,7 @@ def test_turns_of_an_agent(tmp_path: Path) -> None:
     (tmp_path / "run" / "trajectories" / "q9.jsonl").write_text('{"type": "start", "task": "q9", "attempt": 0}\n{"ty')
     assert turns_of(tmp_path / "run") == turns
     done = measure_by_turns(tmp_path / "bench", tmp_path / "run", tmp_path / "out")
-    made = benchmark.read(tmp_path / "out")
+    made = read_benchmark(tmp_path / "out")
     # Solved in 3, 9 and 3 turns, so up to 3 is easy; the third was never solved.
     assert {name: task.labels["difficulty"][0] for name, task in made.tasks.items()} == {
         "q0": "easy",

@@ -10,7 +10,8 @@ import pytest
 from reason_tools import KEYS, answering, as_json, choose_bench, number_of, pictures, words
 
 import models_server as wire
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import StoppedError, UserError
 from sightline.reason.difficulty.pass_rate import BucketRule, TriedQuestion, about_guessing
@@ -99,7 +100,7 @@ def test_what_a_model_can_not_finish_is_hard(tmp_path: Path) -> None:
         "give a model that thinks more room: --max-tokens",
     )
     assert (again.hard, again.unfinished, again.usd) == (2, {"length": 14}, 0.0)
-    kept = benchmark.read(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    kept = read_benchmark(tmp_path / "out").tasks["q0"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["pass_rate"] == 0.3
     assert kept["samples"]["samples"] == 10 and kept["samples"]["unfinished"] == {"length": 7}
     assert kept["samples"]["options"] == {"A": 3, "unread": 7}
@@ -132,7 +133,7 @@ def test_of_how_many_questions_samples_are_missing_is_said(tmp_path: Path) -> No
     assert dict(done.unmeasured) == {"no reply": 1}
     assert done.notes[0].startswith("1 question has fewer than 4 samples (the fewest 2), for calls brought no reply")
     assert not any("fewer than" in note for note in again.notes)
-    kept = benchmark.read(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    kept = read_benchmark(tmp_path / "out").tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["samples"]["samples"] == 4 and "no_reply" not in kept["samples"]
 
 
@@ -163,7 +164,7 @@ def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Pat
     assert (done.easy, done.hard, done.calls, done.saved, dict(done.unmeasured)) == (2, 2, 33, 7, {})
     assert (again.easy, again.hard, again.usd) == (2, 2, 0.0)
     assert done.by_subtask == {"kind 0": {"easy": 1, "hard": 1}, "kind 1": {"easy": 1, "hard": 1}}
-    made = benchmark.read(tmp_path / "out")
+    made = read_benchmark(tmp_path / "out")
     tasks = made.tasks
     assert [tasks[f"q{n}"].labels["difficulty"] for n in range(4)] == [("easy",), ("easy",), ("hard",), ("hard",)]
     assert tasks["q1"].labels["difficulty_given"] == ("medium",)
@@ -173,7 +174,7 @@ def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Pat
     assert isinstance(figures, dict) and (figures["passes"], figures["samples"], figures["by"]) == (8, 10, MODEL)
     assert figures["low"] < 0.8 < figures["high"] and figures["options"] == {"B": 8, "C": 2}
     assert tasks["q3"].extra["difficulty"]["samples"]["stopped_early"] is True
-    assert benchmark.validate(tmp_path / "out") == ()
+    assert validate_benchmark(tmp_path / "out") == ()
 
 
 def test_failures_are_no_samples(tmp_path: Path) -> None:
@@ -189,7 +190,7 @@ def test_failures_are_no_samples(tmp_path: Path) -> None:
         done = measure_by_samples(work(tmp_path, server), settings, tmp_path / "out")
     assert (done.easy, done.hard, dict(done.unmeasured)) == (1, 0, {"no reply": 1})
     assert sum(done.failures.values()) == 4
-    assert "difficulty" not in benchmark.read(tmp_path / "out").tasks["q0"].labels
+    assert "difficulty" not in read_benchmark(tmp_path / "out").tasks["q0"].labels
 
 
 def test_a_stop_leaves_what_is_known_and_the_next_run_asks_only_the_rest(tmp_path: Path) -> None:
@@ -217,13 +218,13 @@ def test_a_question_that_is_not_reached_keeps_only_what_was_measured(tmp_path: P
     with answering(lambda _: "Your option: A") as server:
         first = replace(work(tmp_path, server), limit=1)
         measure_by_samples(first, SamplingSettings(MODEL), tmp_path / "out")
-        labels = {name: task.labels for name, task in benchmark.read(tmp_path / "out").tasks.items()}
+        labels = {name: task.labels for name, task in read_benchmark(tmp_path / "out").tasks.items()}
         assert labels["q0"]["difficulty"] == ("easy",) and "difficulty" not in labels["q1"]
         assert labels["q1"]["difficulty_given"] == ("medium",)
         whole = replace(work(tmp_path, server), source=tmp_path / "out")
         measure_by_samples(whole, SamplingSettings(MODEL), tmp_path / "out")
         measure_by_samples(replace(whole, limit=1), SamplingSettings(MODEL), tmp_path / "out")
-    labels = {name: task.labels for name, task in benchmark.read(tmp_path / "out").tasks.items()}
+    labels = {name: task.labels for name, task in read_benchmark(tmp_path / "out").tasks.items()}
     assert labels["q1"]["difficulty"] == ("hard",) and labels["q1"]["difficulty_given"] == ("medium",)
 
 
@@ -260,7 +261,7 @@ def test_a_judge_grades_without_knowing_the_answer(tmp_path: Path) -> None:
         done = measure_by_judge(work(tmp_path, server), MODEL, tmp_path / "out")
         assert len(server.requests) == 3 and "answer is" not in words(server.requests[0])
     assert (done.easy, done.hard, done.calls) == (2, 1, 3)
-    kept = benchmark.read(tmp_path / "out").tasks["q2"].extra["difficulty"]
+    kept = read_benchmark(tmp_path / "out").tasks["q2"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["judge"]["grade"] == 4 and "pass_rate" not in kept
 
 
@@ -274,17 +275,17 @@ def test_pictures_are_found_wherever_the_benchmark_goes(tmp_path: Path) -> None:
         moved = replace(work(tmp_path, server), source=tmp_path / "deep" / "down" / "out")
         measure_by_samples(moved, settings, tmp_path / "third")
         assert len(server.requests) == 1  # The same pictures, so the same call.
-    assert benchmark.validate(tmp_path / "third") == ()
+    assert validate_benchmark(tmp_path / "third") == ()
 
 
 def test_a_truth_that_is_no_option_is_not_measured_and_costs_nothing(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
-    benchmark.write(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
+    write_benchmark(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
     with answering(lambda _: "Your option: B") as server:
         done = measure_by_samples(work(tmp_path, server), SamplingSettings(MODEL), tmp_path / "out")
         assert {number_of(each) for each in server.requests} == {1}
     assert (done.easy, done.hard, dict(done.unmeasured), dict(done.failures)) == (1, 0, {"no-right-option": 1}, {})
-    assert "difficulty" not in benchmark.read(tmp_path / "out").tasks["q0"].labels
+    assert "difficulty" not in read_benchmark(tmp_path / "out").tasks["q0"].labels
     (note,) = done.notes
     assert '1 question was not asked: the truth of "q0"' in note
     assert (

@@ -10,7 +10,8 @@ import pytest
 from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 
 import models_server as wire
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
 from sightline.cli.difficulty import to_text
 from sightline.reason.difficulty.labels import DifficultySummary
@@ -69,9 +70,9 @@ def test_what_people_mended_needs_no_model(folder: Path, capsys: pytest.CaptureF
 
 
 def test_a_question_that_needs_mending_is_not_called_a_reply(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
-    made = benchmark.read("bench")
+    made = read_benchmark("bench")
     asked = replace(made.tasks["q1"], prompt=("Question 1: which?<|im_end|>",))
-    benchmark.write(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
+    write_benchmark(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
     with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
         main(["steps", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
     told = capsys.readouterr().out
@@ -88,7 +89,7 @@ def test_difficulty_and_split(folder: Path, capsys: pytest.CaptureFixture[str]) 
         assert "1 easy, 3 hard of 4 questions, by samples" in told
         assert "next: sightline curriculum out" in told
         assert len(server.requests) == 19
-    assert benchmark.read(folder / "out").tasks["q0"].labels["difficulty_given"] == ("medium",)
+    assert read_benchmark(folder / "out").tasks["q0"].labels["difficulty_given"] == ("medium",)
     main(["split", "out", "--out", "parts", "--parts", "train=3,test=1"])
     assert "train 3, test 1" in capsys.readouterr().out
     main(["split", "out", "--out", "parts", "--parts", "train=3,test=1", "--json"])
@@ -104,7 +105,7 @@ def test_a_budget_ends_with_3_and_a_benchmark_that_holds(
         asked = (verb, "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out")
         with pytest.raises(SystemExit) as ended:
             main([*asked, "--budget", "0.001usd", "--max-connections", "1"])
-        assert ended.value.code == 3 and benchmark.validate(folder / "out") == ()
+        assert ended.value.code == 3 and validate_benchmark(folder / "out") == ()
         before = len(server.requests)
         main([*asked, "--json"])
         done = json.loads(capsys.readouterr().out)
@@ -120,11 +121,11 @@ def test_difficulty_of_a_run(folder: Path, capsys: pytest.CaptureFixture[str]) -
 
 def test_only_options_that_there_are_are_advised(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     main(["run", "bench", "--system", "oracle", "--out", "run"])
-    made = benchmark.read("bench")
-    benchmark.write(
+    made = read_benchmark("bench")
+    write_benchmark(
         replace(made, tasks={**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))}), "changed"
     )
-    benchmark.write(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
+    write_benchmark(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
     for verb, advised in (("score {} run", True), ("difficulty {} --by run --run run --out out", False)):
         for place, said in (("changed", "another version"), ("other", 'on the benchmark "small", not on "other"')):
             capsys.readouterr()

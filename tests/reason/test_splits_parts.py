@@ -16,7 +16,8 @@ from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
 from reason_tools import choose_bench
 
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.io import read_json
 from sightline.reason.copy_detection import LookView, PictureLook, same_looks, views_of
@@ -88,7 +89,7 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
             },
         ),
     )
-    benchmark.write(changed, tmp_path / "bench", force=True)
+    write_benchmark(changed, tmp_path / "bench", force=True)
     for seed in range(4):
         done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5}, seed=seed)
         parts = read_json(tmp_path / "out" / FILE)["tasks"]
@@ -101,10 +102,10 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
             2,
             0,
         )
-    train, test = benchmark.read(tmp_path / "out" / "train"), benchmark.read(tmp_path / "out" / "test")
+    train, test = read_benchmark(tmp_path / "out" / "train"), read_benchmark(tmp_path / "out" / "test")
     assert train.name == "small-train" and not train.corpus.pictures.keys() & test.corpus.pictures.keys()
     assert {*train.tasks, *test.tasks} == {*made.tasks} and train.truth.keys() == train.tasks.keys()
-    assert benchmark.validate(tmp_path / "out" / "train") == () and benchmark.validate(tmp_path / "out" / "test") == ()
+    assert validate_benchmark(tmp_path / "out" / "train") == () and validate_benchmark(tmp_path / "out" / "test") == ()
 
 
 def seen(sha: bytes, *views: tuple[int, bytes]) -> PictureLook:
@@ -278,7 +279,7 @@ def test_a_full_disk_is_said_with_the_place(tmp_path: Path, monkeypatch: pytest.
     def full(*_: object) -> None:
         raise OSError(ENOSPC, "No space left on device")
 
-    monkeypatch.setattr(benchmark, "write_elsewhere", full)
+    monkeypatch.setattr("sightline.reason.splits.write_benchmark_elsewhere", full)
     with pytest.raises(UserError, match="out can't be written: No space left on device"):
         split_benchmark(tmp_path / "bench", tmp_path / "out")
 

@@ -9,7 +9,8 @@ import pytest
 from reason_tools import answering, as_json, choose_bench, number_of, pictures, reasoning, words
 
 import models_server as wire
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import StoppedError, UserError
 from sightline.io import LineError, read_jsonl, write_jsonl
@@ -47,11 +48,11 @@ def test_a_benchmark_gets_steps_and_nothing_is_asked_twice(tmp_path: Path) -> No
         assert "The right answer is" not in words(first)
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
         assert len(server.requests) == 4
-        made = benchmark.read(tmp_path / "out")
+        made = read_benchmark(tmp_path / "out")
         truth = made.truth["q1"]
         assert isinstance(truth, Choice) and truth.option == "B" and len(truth.steps) == 6
         assert made.tasks["q1"].extra["steps"] == {"by": MODEL, "calls": 1, "told": False}
-        assert benchmark.validate(tmp_path / "out") == () and not (tmp_path / "out" / REVIEW).exists()
+        assert validate_benchmark(tmp_path / "out") == () and not (tmp_path / "out" / REVIEW).exists()
         checked = check_steps(QuestionWork(tmp_path / "out", tmp_path / "ws"))
         assert checked.complete == 4 and not checked.faults
         kept = annotate_benchmark(
@@ -80,7 +81,7 @@ def test_faults_are_named_to_the_model_and_a_wrong_conclusion_tells_the_answer(t
         said = "\n".join(words(each) for each in server.requests if len(each.json["messages"]) > 1)
     assert (done.annotated, done.repaired, done.told, done.left) == (3, 3, 1, 0)
     assert "picture 2 has no captions" in said and "the right option is B" in said
-    assert benchmark.read(tmp_path / "out").tasks["q1"].extra["steps"] == {"by": MODEL, "calls": 2, "told": True}
+    assert read_benchmark(tmp_path / "out").tasks["q1"].extra["steps"] == {"by": MODEL, "calls": 2, "told": True}
 
 
 def test_what_remains_goes_to_people_and_comes_back(tmp_path: Path) -> None:
@@ -103,7 +104,7 @@ def test_what_remains_goes_to_people_and_comes_back(tmp_path: Path) -> None:
         rows = {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)}
         assert rows["q0"]["faults"][0]["kind"] == "conclusion" and rows["q0"]["calls"] == 2
         assert rows["q0"]["pictures"] == ["q0-0.png", "q0-1.png"] and rows["q1"]["reply"] is None
-        assert benchmark.read(tmp_path / "out").truth["q0"] == Choice("A")
+        assert read_benchmark(tmp_path / "out").truth["q0"] == Choice("A")
         rows["q0"]["reply"] = reasoning(key="A")
         write_jsonl(tmp_path / "mended.jsonl", rows.values())
         again = annotate_benchmark(
@@ -111,7 +112,7 @@ def test_what_remains_goes_to_people_and_comes_back(tmp_path: Path) -> None:
         )
     assert (again.reviewed, again.annotated, again.left) == (1, 1, 1)
     assert len(server.requests) <= asked + 1  # A refused request may be asked again; no answered one is.
-    made = benchmark.read(tmp_path / "out")
+    made = read_benchmark(tmp_path / "out")
     truth = made.truth["q0"]
     assert isinstance(truth, Choice) and truth.steps and made.tasks["q0"].extra["steps"]["by"] == "people"
 
@@ -142,7 +143,7 @@ def test_a_stop_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
     with answering(say) as server:
         with pytest.raises((StoppedError, UserError)):
             annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
-        halfway = benchmark.read(tmp_path / "out")
+        halfway = read_benchmark(tmp_path / "out")
         known = [name for name, truth in halfway.truth.items() if isinstance(truth, Choice) and truth.steps]
         broken = False
         done = annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
@@ -182,7 +183,7 @@ def test_what_people_mended_is_taken_without_asking_anybody(tmp_path: Path) -> N
         annotate_benchmark(QuestionWork(tmp_path / "bench", tmp_path / "ws"), None, tmp_path / "out")
     done = annotate_benchmark(out, None, tmp_path / "out", reviewed=tmp_path / "mended.jsonl")
     assert (done.reviewed, done.kept, done.left, done.calls) == (1, 1, 2, 0)
-    truth = benchmark.read(tmp_path / "out").truth
+    truth = read_benchmark(tmp_path / "out").truth
     assert [bool(one.steps) for one in truth.values() if isinstance(one, Choice)] == [True, True, False, False]
     still = {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)}
     assert sorted(still) == ["q2", "q3"]
@@ -194,7 +195,7 @@ def test_the_review_shows_which_picture_is_which(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 1)
     options = (Option("A", (PictureRef("q0-1.png"),)), Option("B", ("neither ", PictureRef("q0-0.png"))))
     tasks = {"q0": replace(made.tasks["q0"], prompt=("Question 0: ", PictureRef("q0-0.png"), " or?"), options=options)}
-    benchmark.write(replace(made, tasks=tasks), tmp_path / "bench", force=True)
+    write_benchmark(replace(made, tasks=tasks), tmp_path / "bench", force=True)
     with answering(lambda received: as_json(reasoning(key="B"))) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL, repairs=0), tmp_path / "out")
     ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
@@ -212,7 +213,7 @@ def test_faults_are_told_by_questions(tmp_path: Path) -> None:
 
 def test_a_place_where_it_cannot_go_is_refused_before_anybody_is_asked(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
-    benchmark.write(replace(made, name="another"), tmp_path / "another")
+    write_benchmark(replace(made, name="another"), tmp_path / "another")
     choose_bench(tmp_path / "larger", 3)  # Of the same name, with a question of its own.
     (tmp_path / "full").mkdir()
     (tmp_path / "full" / "notes.txt").write_text("mine")
@@ -226,8 +227,8 @@ def test_a_place_where_it_cannot_go_is_refused_before_anybody_is_asked(tmp_path:
             with pytest.raises(UserError):
                 measure_by_judge(work(tmp_path, server), MODEL, tmp_path / out)
         assert not server.requests
-    assert benchmark.read(tmp_path / "another").name == "another"
-    assert len(benchmark.read(tmp_path / "larger").tasks) == 3
+    assert read_benchmark(tmp_path / "another").name == "another"
+    assert len(read_benchmark(tmp_path / "larger").tasks) == 3
 
 
 def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
@@ -235,9 +236,9 @@ def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
     with answering(good) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
     assert check_steps(QuestionWork(tmp_path / "out", tmp_path / "ws")).faults == {}
-    found = benchmark.read(tmp_path / "out")
+    found = read_benchmark(tmp_path / "out")
     asked = replace(found.tasks["q0"], prompt=(*made.tasks["q0"].prompt, " <image>"))
-    benchmark.write(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
+    write_benchmark(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
     assert check_steps(QuestionWork(tmp_path / "out", tmp_path / "ws")).kinds == {"placeholder": 1}
 
 
@@ -274,7 +275,7 @@ def test_an_endless_reply_that_does_not_fit_is_cut(tmp_path: Path) -> None:
 
 def test_a_truth_that_is_no_option_is_left_to_people_and_costs_nothing(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
-    benchmark.write(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
+    write_benchmark(replace(made, truth={**made.truth, "q0": Choice("Z")}), tmp_path / "bench")
     with answering(good) as server:
         done = annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
         assert [number_of(each) for each in server.requests] == [1]

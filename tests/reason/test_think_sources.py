@@ -6,7 +6,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline import benchmark
+from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.reason.traces.questions import open_source, read_names
 from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture, numbered_teachers
@@ -16,7 +16,7 @@ from sightline.types import Annotation, Benchmark, Corpus, Json, Picture
 def known(tmp_path: Path, extra: dict[str, Json], names: dict[str, tuple[str, ...]] | None = None) -> TracePicture:
     picture = Picture("a/n01440764_3.jpg", "a/3.jpg", extra=extra)
     said = (Annotation(picture.id, summary="a fish in a net"),)
-    benchmark.write(Benchmark("b", Corpus("b", {picture.id: picture}), {}, {}, annotations=said), tmp_path / "b")
+    write_benchmark(Benchmark("b", Corpus("b", {picture.id: picture}), {}, {}, annotations=said), tmp_path / "b")
     (subject,) = open_source(tmp_path / "b", tmp_path / "ws", names=names).subjects()
     return subject
 

@@ -7,7 +7,7 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from random import Random
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import write_scores
 from sightline.runs import read_run, write_run
@@ -134,7 +134,7 @@ def write_all(
     folder: Path, name: str = "harbour", tasks: int = 48, systems: Sequence[str] = tuple(SKILLS)
 ) -> tuple[Path, list[Path]]:
     """The benchmark and a run for each system, not scored yet."""
-    benchmark = bench.write(make_benchmark(name, tasks), folder / name)
+    benchmark = write_benchmark(make_benchmark(name, tasks), folder / name)
     runs = []
     for number, system in enumerate(systems):
         runs.append(folder / "runs" / f"{name}-{system.replace(' ', '-')}")
@@ -150,4 +150,4 @@ def with_prices(run: Run, usd: float | None, count: int | None = None) -> Run:
 
 def score_only(benchmark: Path, run: Path, metrics: list[str]) -> None:
     """Leave scores of just these metrics with a run, as another version or another tool might."""
-    write_scores(evaluate(bench.read(benchmark), read_run(run), metrics), run)
+    write_scores(evaluate(read_benchmark(benchmark), read_run(run), metrics), run)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 
 from reports.page_check import Page
 from reports.report_samples import Folders, make_benchmark, make_run
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.reports.markdown import plain
 from sightline.reports.markup import Markup, escape, join, tag
 from sightline.reports.report import write_report
@@ -38,7 +38,7 @@ def write_hostile(folder: Path) -> list[Path]:
     }
     truth = dict(zip(tasks, made.truth.values(), strict=True))
     card = {EVIL: EVIL, "nested": {"</style>": ["</script>"]}}
-    benchmark = bench.write(replace(made, tasks=tasks, truth=truth, card=card), folder / "bench")
+    benchmark = write_benchmark(replace(made, tasks=tasks, truth=truth, card=card), folder / "bench")
     folders = [folder / "bench"]
     for number, name in enumerate((EVIL, HEBREW)):
         run = make_run(benchmark, name, 0.9 - 0.4 * number)
@@ -120,7 +120,7 @@ def test_a_prompt_in_another_direction_turns_only_its_own_cell(tmp_path: Path) -
 def test_benchmarks_with_one_slug_do_not_share_files(made: Folders, tmp_path: Path) -> None:
     sources = list(made.all)
     for number, name in enumerate(("Harbour!", "???", "!!!")):
-        benchmark = bench.write(make_benchmark(name, tasks=12), tmp_path / f"b{number}")
+        benchmark = write_benchmark(make_benchmark(name, tasks=12), tmp_path / f"b{number}")
         write_run(make_run(benchmark, "agent", 0.9), tmp_path / f"r{number}")
         sources += [tmp_path / f"b{number}", tmp_path / f"r{number}"]
     out = write_report(sources, tmp_path / "page.html")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from reports.report_samples import Folders, make_benchmark, make_run, score_only, write_all
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores
 from sightline.reports.leaderboard import Leaderboard, build_leaderboard, leaderboard
@@ -46,7 +46,7 @@ def test_ranks_are_what_the_tests_can_tell(made: Folders, found: Leaderboard) ->
 
 
 def test_tied_runs_share_a_range_of_ranks(tmp_path: Path) -> None:
-    benchmark = bench.write(make_benchmark(tasks=72), tmp_path / "bench")
+    benchmark = write_benchmark(make_benchmark(tasks=72), tmp_path / "bench")
     for name, skill in (("one", 0.95), ("two", 0.95), ("far", 0.1)):
         write_run(make_run(benchmark, name, skill), tmp_path / "runs" / name)
         score(tmp_path / "bench", tmp_path / "runs" / name)

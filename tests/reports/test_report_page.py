@@ -12,7 +12,7 @@ import pytest
 
 from reports.page_check import Page
 from reports.report_samples import OWNERS, PICTURES, Folders, make_benchmark, score_only, with_prices, write_all
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores, write_scores
 from sightline.reports.leaderboard import build_leaderboard
@@ -192,7 +192,7 @@ def test_the_number_of_tasks_listed_is_said(made: Folders, tmp_path: Path) -> No
 
 
 def test_versions_checksums_and_dates_are_given(made: Folders, page: Page) -> None:
-    checksum = bench.read(made.benchmark).checksum
+    checksum = read_benchmark(made.benchmark).checksum
     assert checksum is not None and checksum in page.text
     row = page.table("The runs").row("agent")
     assert row["versions"] == "sightline 0.1.0" and row["benchmark"] == checksum[:12] and row["seed"] == "0"
@@ -246,7 +246,7 @@ def test_a_run_is_scored_on_its_own_version_where_several_are_given(tmp_path: Pa
     other, _ = write_all(tmp_path / "other", tasks=24, systems=())
     out = write_report([other, mine, *runs], tmp_path / "page.html")
     assert [len(section.runs) for section in out.sections] == [0, 1]
-    assert read_scores(runs[0]).checksum == bench.read(mine).checksum
+    assert read_scores(runs[0]).checksum == read_benchmark(mine).checksum
 
 
 def test_scores_of_another_version_stand_apart_with_a_warning(copied: Folders, tmp_path: Path) -> None:
@@ -351,8 +351,8 @@ def test_kinds_of_task_without_a_metric_are_listed_without_a_score(copied: Folde
 
 
 def test_metrics_without_a_value_and_benchmarks_without_tasks_are_shown(tmp_path: Path) -> None:
-    untold = bench.write(replace(make_benchmark("untold", tasks=12), truth={}), tmp_path / "untold")
-    empty = bench.write(replace(make_benchmark("empty"), tasks={}, truth={}, metrics=()), tmp_path / "empty")
+    untold = write_benchmark(replace(make_benchmark("untold", tasks=12), truth={}), tmp_path / "untold")
+    empty = write_benchmark(replace(make_benchmark("empty"), tasks={}, truth={}, metrics=()), tmp_path / "empty")
     for benchmark in (untold, empty):
         for system in ("agent", "hybrid"):
             write_run(make_answers(benchmark, system), tmp_path / f"{benchmark.name}-{system}")

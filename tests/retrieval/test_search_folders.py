@@ -10,7 +10,7 @@ import pytest
 
 import sightline
 from search_tools import RGB, Colours, paint, painted, said
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.corpus.scan import scan
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
@@ -180,7 +180,7 @@ def benchmark(tmp_path: Path) -> Path:
     made = Benchmark(
         "Colours, all", Corpus("c", relative), tasks, truth, annotations=(said("red.png", "a fire engine", "vehicle"),)
     )
-    bench.write(made, tmp_path / "bench", force=True)
+    write_benchmark(made, tmp_path / "bench", force=True)
     return tmp_path / "bench"
 
 

@@ -11,7 +11,7 @@ from typing import NoReturn
 import pytest
 
 from search_tools import RGB, Colours, group, paint, painted, said
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.calls.session import CallOptions
 from sightline.cli.index import to_text
 from sightline.errors import StoppedError, UserError
@@ -42,7 +42,7 @@ def made(folder: Path, *names: str) -> Path:
     pictures = {picture.id: replace(picture, uri=picture.id) for picture in painted(folder, **{n: n for n in names})}
     tasks = {"t": Task("t", "rank", ("red",))}
     benchmark = Benchmark("walls", Corpus("walls", pictures), tasks, {"t": Relevance({"red.png": 1})})
-    bench.write(benchmark, folder, force=True)
+    write_benchmark(benchmark, folder, force=True)
     return folder
 
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 from PIL import Image
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import write_benchmark
 from sightline.runs.systems.base import SystemReply
 from sightline.types import (
     Annotation,
@@ -52,7 +52,7 @@ def coloured(folder: Path, *, tasks: int = 0) -> Path:
         truth={task.id: truth for task, truth in posed},
         annotations=tuple(Annotation(id_, summary=f"a wall painted {Path(id_).stem}") for id_ in pictures),
     )
-    bench.write(benchmark, folder, force=True)
+    write_benchmark(benchmark, folder, force=True)
     return folder
 
 

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from runs.run_world import Scripted, coloured
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import StoppedError, UserError
 from sightline.metrics.ranked_batch import order_of
@@ -200,7 +200,7 @@ def test_only_our_own_few_get_the_truth(place: Path, tmp_path: Path) -> None:
 
 
 def test_a_scope_of_which_nothing_is_left_is_nothing(place: Path, tmp_path: Path) -> None:
-    made = benchmark.read(place / "colours")
+    made = read_benchmark(place / "colours")
     pictures = {id_: replace(one, uri=str(place / "colours" / one.uri)) for id_, one in made.corpus.pictures.items()}
     groups = (*made.corpus.groups, Group("empty", "event", (), hidden=True))
     corpus = replace(made.corpus, pictures=pictures, groups=groups)

@@ -9,7 +9,7 @@ import pytest
 from hypothesis import given, settings
 
 from sightline import runs as runs_on_disk
-from sightline.benchmark import ProblemsError
+from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.runs import BLOBS, blob_path, read_run, validate, write_run
 from sightline.types import Attempt, Choice, Failure, Ranking, Run, Text

@@ -20,7 +20,7 @@ import pytest
 from aiohttp import web
 
 from runs.run_world import coloured
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark
 from sightline.errors import SightlineError, UserError
 from sightline.retrieval.index import Content, build_index
 from sightline.runs import read_run
@@ -293,7 +293,7 @@ def test_the_example_refuses_what_the_contract_does_not_have(example: ModuleType
 
 def test_the_example_serves_an_index_of_sightline(example: ModuleType, colours: Path, tmp_path: Path) -> None:
     pytest.importorskip("onnxruntime")
-    corpus = bench.read(colours).corpus
+    corpus = read_benchmark(colours).corpus
     content = Content(corpus.pictures.values(), corpus.groups, (), base=colours)
     build_index(tmp_path / "ws", content=content, embedder=f"onnx:{write_tiny_clip(tmp_path / 'clip')}")
     served = Served(example.make_app(example.IndexFinder(tmp_path / "ws")))

@@ -8,7 +8,7 @@ import pytest
 
 import sightline
 from runs.run_world import Scripted, coloured
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import SCORES_FILE, read_scores
 from sightline.runs import read_run
@@ -48,7 +48,7 @@ def test_a_limit_is_never_taken_back(tmp_path: Path) -> None:
 
 def test_metrics_of_kinds_beyond_the_limit_are_left_out(tmp_path: Path) -> None:
     folder = coloured(tmp_path / "bench")
-    tasks = benchmark.read(folder).tasks
+    tasks = read_benchmark(folder).tasks
     first = next(iter(tasks.values()))
     run(folder, Scripted(found), tmp_path / "run", limit=1)
     scores = sightline.score(folder, tmp_path / "run")

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from runs.run_world import coloured
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.models.embedders.onnx_clip import OnnxClip
 from sightline.retrieval.searcher import Searcher
@@ -205,7 +205,7 @@ def test_a_picture_belongs_to_the_index_once_and_no_query_is_in_it(place: Path, 
     (index,) = (tmp_path / "ws" / "indexes").iterdir()
     with Searcher.open(tmp_path / "ws", index.name) as searcher:
         assert len(searcher) == 12
-    asked = benchmark.read(place / "colours").tasks["which"].text
+    asked = read_benchmark(place / "colours").tasks["which"].text
     assert all(asked.encode() not in file.read_bytes() for file in index.rglob("*") if file.is_file())
     assert b"secret party" not in b"".join(file.read_bytes() for file in index.rglob("*") if file.is_file())
 
@@ -214,7 +214,7 @@ def test_addresses_of_pictures_may_be_relative_to_the_benchmark(
     place: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.chdir(tmp_path)
-    read = benchmark.read(place / "colours")
+    read = read_benchmark(place / "colours")
     assert isinstance(read.corpus.pictures["ana/red.png"], Picture)
     assert read.corpus.pictures["ana/red.png"].uri == "ana/red.png"
     spec = f"retriever:embedder=onnx:{place}/clip"
@@ -226,5 +226,5 @@ def test_captions_of_a_benchmark_that_has_none_are_told_of(place: Path, tmp_path
     spec = f"hybrid:embedder=onnx:{place}/clip,captions"
     assert told not in run(place / "colours", spec, tmp_path / "with", workspace=place / "ws").notes
     coloured(tmp_path / "colours")
-    benchmark.write(replace(benchmark.read(tmp_path / "colours"), annotations=()), tmp_path / "colours", force=True)
+    write_benchmark(replace(read_benchmark(tmp_path / "colours"), annotations=()), tmp_path / "colours", force=True)
     assert told in run(tmp_path / "colours", spec, tmp_path / "without", workspace=tmp_path / "ws").notes

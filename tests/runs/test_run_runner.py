@@ -11,7 +11,7 @@ import pytest
 
 import sightline
 from runs.run_world import Scripted, coloured
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.runs import read_run
 from sightline.runs.runner import run
@@ -31,8 +31,8 @@ def test_a_run_holds_system_parameters_predictions_and_times(colours: Path, tmp_
     kept = read_run(tmp_path / "run")
     assert kept.system == "scripted" and kept.seed == 7
     assert kept.parameters == {"depth": 3, "api_key": "***"}
-    assert kept.benchmark_checksum == benchmark.read(colours).checksum
-    assert [attempt.task_id for attempt in kept.attempts] == list(benchmark.read(colours).tasks)
+    assert kept.benchmark_checksum == read_benchmark(colours).checksum
+    assert [attempt.task_id for attempt in kept.attempts] == list(read_benchmark(colours).tasks)
     timed = [entry for entry in kept.ledger if entry.stage == "run"]
     assert [entry.task_id for entry in timed] == system.asked
     assert all(entry.seconds is not None and entry.ok for entry in timed)
@@ -60,7 +60,7 @@ def test_what_is_done_is_not_done_again(colours: Path, tmp_path: Path) -> None:
     assert (done.attempts, done.made) == (10, 6)
     third = Scripted()
     done = run(colours, third, tmp_path / "run", repeat=3)
-    assert Counter(third.asked) == dict.fromkeys(benchmark.read(colours).tasks, 2) and done.attempts == 30
+    assert Counter(third.asked) == dict.fromkeys(read_benchmark(colours).tasks, 2) and done.attempts == 30
 
 
 def test_each_attempt_knows_its_number(colours: Path, tmp_path: Path) -> None:

@@ -32,23 +32,23 @@ def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: 
 
 
 def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tmp_path: Path) -> None:
-    from sightline.benchmark import read, write
+    from sightline.benchmark.folder import read_benchmark, write_benchmark
     from sightline.cli.train import _of_benchmark
     from sightline_world.choose import choose_tasks
     from sightline_world.choose.benchmark import write_choose_benchmark
 
     first, second, third = choose_tasks(3, seed=5, difficulty=0.2)
     write_choose_benchmark(iter((first, second, third)), tmp_path / "bench")
-    made, right = read(tmp_path / "bench"), first.truth.option or ""
+    made, right = read_benchmark(tmp_path / "bench"), first.truth.option or ""
     changed = {first.task.id: right.lower(), second.task.id: "none of these words"}
     truth = {**made.truth, **{name: replace(made.truth[name], option=said) for name, said in changed.items()}}
-    write(replace(made, truth=truth), tmp_path / "bench")
+    write_benchmark(replace(made, truth=truth), tmp_path / "bench")
     asked = {record.id: record.answer for record in _of_benchmark(tmp_path / "bench")}
     assert asked == {first.task.id: right, third.task.id: third.truth.option}
 
 
 def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path: Path) -> None:
-    from sightline.benchmark import read, write
+    from sightline.benchmark.folder import read_benchmark, write_benchmark
     from sightline.cli.train import _of_benchmark
     from sightline.types import Box, PictureRef
     from sightline_world.choose import choose_tasks
@@ -56,13 +56,13 @@ def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path:
 
     first, second = choose_tasks(2, seed=5, difficulty=0.2)
     write_choose_benchmark(iter((first, second)), tmp_path / "bench")
-    made = read(tmp_path / "bench")
+    made = read_benchmark(tmp_path / "bench")
     part = Box(0.25, 0.25, 0.75, 0.75)
     prompt = tuple(
         PictureRef(one.id, part) if isinstance(one, PictureRef) else one for one in made.tasks[first.task.id].prompt
     )
     tasks = {**made.tasks, first.task.id: replace(made.tasks[first.task.id], prompt=prompt)}
-    write(replace(made, tasks=tasks), tmp_path / "bench")
+    write_benchmark(replace(made, tasks=tasks), tmp_path / "bench")
     heard: list[str] = []
     assert [record.id for record in _of_benchmark(tmp_path / "bench", heard.append)] == [second.task.id]
     assert heard == [f"{tmp_path / 'bench'}: 1 question left out (shows a part of a picture 1)"]
@@ -98,16 +98,18 @@ def test_they_are_asked_as_the_training_has_taught_so_far(
 
 
 def test_options_are_those_of_the_benchmark_whatever_their_keys_and_texts(tmp_path: Path) -> None:
-    from sightline.benchmark import write
+    from sightline.benchmark.folder import write_benchmark
     from sightline.cli.train import _of_benchmark
-    from sightline.metrics import parse_choice
+    from sightline.metrics.choices.parse import parse_choice
     from sightline.types import Benchmark, Choice, Corpus, Option, Task
 
     options = tuple(
         Option(key, (text,)) for key, text in (("first", "a red\n\ncup"), ("the 2nd", "a blue cup"), ("C", "none"))
     )
     task = Task("q1", "choose", ("Which?",), options=options)
-    write(Benchmark("odd", Corpus("odd"), {"q1": task}, {"q1": Choice("the 2nd", "parsed")}), tmp_path / "bench")
+    write_benchmark(
+        Benchmark("odd", Corpus("odd"), {"q1": task}, {"q1": Choice("the 2nd", "parsed")}), tmp_path / "bench"
+    )
     (record,) = _of_benchmark(tmp_path / "bench")
     assert record.options == {"first": "a red\n\ncup", "the 2nd": "a blue cup", "C": "none"}
     assert record.answer == "the 2nd"

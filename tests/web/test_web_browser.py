@@ -14,7 +14,8 @@ import pytest
 import models_server as wire
 from agent_stand_ins import call, calls
 from search_tools import Colours, paint
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.types import Candidate, PictureSet
 from web_samples import Served, serving, shoot
@@ -171,7 +172,7 @@ def test_a_review_from_end_to_end_by_keys(copied: Path, looking: Look) -> None:
         with page.expect_navigation():
             found.get_by_text("It fits").press("Enter")
         assert (lines(copied)[-1]["picture"], lines(copied)[-1]["decision"]) == (missed, "relevant")
-        assert missed in page.content() and benchmark.validate(copied / "benchmark") == ()
+        assert missed in page.content() and validate_benchmark(copied / "benchmark") == ()
         card = orjson.loads((copied / "benchmark" / "benchmark.json").read_bytes())["card"]["audit"]
         assert card["labels_checked"] == card["label_quality"]["n"] == 3 and card["judges"]["judge-a"]["checked"] == 3
 
@@ -192,7 +193,7 @@ def test_labels_can_be_shown_and_accepted_by_those_who_want_to_see_them(copied: 
 
 def test_a_request_is_reviewed_whole_by_keys(copied: Path, looking: Look) -> None:
     folder = copied / "benchmark"
-    held = benchmark.read(folder)
+    held = read_benchmark(folder)
     task = next(task for task in held.tasks.values() if task.kind == "select")
     truth = held.truth[task.id]
     assert isinstance(truth, PictureSet)
@@ -201,7 +202,7 @@ def test_a_request_is_reviewed_whole_by_keys(copied: Path, looking: Look) -> Non
         Candidate(task.id, one, "positive" if one in truth.pictures else "hard") for one in (*truth.pictures, *others)
     ]
     asked = replace(task, extra={"review": "waiting"})
-    benchmark.write(
+    write_benchmark(
         replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=()), folder
     )
     with serving(copied, embedder=Colours()) as app:

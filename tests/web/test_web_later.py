@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 
 from search_tools import Colours
-from sightline import benchmark
 from sightline.authoring.audit import audit_benchmark
+from sightline.benchmark.folder import read_benchmark
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Relevance
 from sightline.web import library
@@ -81,7 +81,7 @@ def test_the_audit_is_measured_aside_and_only_its_reviews_change(copied: Path, m
 
 
 def _grades(root: Path) -> dict[str, Any]:
-    held = benchmark.read(root / "benchmark")
+    held = read_benchmark(root / "benchmark")
     return {task: truth.grades for task, truth in held.truth.items() if isinstance(truth, Relevance)}
 
 

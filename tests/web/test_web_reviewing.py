@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_tools import Colours
-from sightline import benchmark as bench
 from sightline.authoring.label_quality import label_quality
 from sightline.authoring.review import review_benchmark
 from sightline.authoring.review_decisions import WHOLE, labels_of, standing, votes_of
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.io import read_json
 from sightline.metrics.scope import Scopes
 from sightline.types import (
@@ -60,7 +61,7 @@ def benchmark(tasks: int = 3) -> Benchmark:
 
 @pytest.fixture
 def shelf(tmp_path: Path) -> LoadedBenchmark:
-    bench.write(benchmark(), tmp_path / "bench")
+    write_benchmark(benchmark(), tmp_path / "bench")
     found = Library((tmp_path,), None).shelf("bench")
     assert found is not None
     return found
@@ -152,12 +153,12 @@ def test_the_card_says_what_the_audit_would(shelf: LoadedBenchmark) -> None:
     for task in ("t0", "t1", "t2"):
         for picture, decision in (("p0", "accept"), ("p1", "3"), ("p4", "1"), ("p6", "0")):
             book.decide(shelf, "ana", task, picture, decision)
-    again = bench.read(shelf.folder)
+    again = read_benchmark(shelf.folder)
     found = label_quality(again)
     assert found is not None and found.checked == 12 and 0 < found.right.mean < 1
     card = read_json(shelf.folder / "benchmark.json")["card"]["audit"]
     assert card["labels_checked"] == 12 and card["label_quality"]["mean"] == pytest.approx(found.right.mean)
-    assert bench.validate(shelf.folder) == ()  # The checksum of what has grown is right, too.
+    assert validate_benchmark(shelf.folder) == ()  # The checksum of what has grown is right, too.
     undo(book, shelf, "ana")
     assert read_json(shelf.folder / "benchmark.json")["card"]["audit"]["labels_checked"] == 11
 
@@ -238,19 +239,19 @@ def test_the_iou_of_complete_sets_counts_what_only_one_found() -> None:
 
 
 def test_a_review_makes_no_other_version_and_hides_no_damage(shelf: LoadedBenchmark) -> None:
-    before = bench.read(shelf.folder).checksum
+    before = read_benchmark(shelf.folder).checksum
     ReviewLog().decide(shelf, "ana", "t0", "p0", "relevant")
-    assert bench.read(shelf.folder).checksum == before
+    assert read_benchmark(shelf.folder).checksum == before
     truth = shelf.folder / "truth.jsonl"
     truth.write_bytes(truth.read_bytes().replace(b'"p0":1', b'"p0":0', 1))
     ReviewLog().decide(shelf, "ana", "t0", "p1", "relevant")
-    assert [problem.file for problem in bench.validate(shelf.folder)] == ["truth.jsonl"]
+    assert [problem.file for problem in validate_benchmark(shelf.folder)] == ["truth.jsonl"]
 
 
 def test_clicks_calibrate_the_judges_in_the_card(tmp_path: Path) -> None:
     held = benchmark()
     judged = replace(held, judgments=tuple(Judgment(one.task, one.picture, "model", 1) for one in held.candidates))
-    bench.write(judged, tmp_path / "bench")
+    write_benchmark(judged, tmp_path / "bench")
     shelf = Library((tmp_path,), None).shelf("bench")
     assert shelf is not None
     for picture in PICTURES:
@@ -265,7 +266,7 @@ def test_clicks_calibrate_the_judges_in_the_card(tmp_path: Path) -> None:
 def test_answers_are_decided_on_in_the_app(copied: Path) -> None:
     looking = client(open_app(None, (copied,), port=8377))
     looking.cookies.set("sightline-person", "ana")
-    held = bench.read(copied / "benchmark")
+    held = read_benchmark(copied / "benchmark")
     of = {task.kind: task.id for task in held.tasks.values()}
     chosen = held.truth[of["choose"]]
     assert isinstance(chosen, Choice)
@@ -296,18 +297,18 @@ def test_answers_are_decided_on_in_the_app(copied: Path) -> None:
     card = read_json(copied / "benchmark" / "benchmark.json")["card"]["audit"]
     assert card["checked"]["answers"]["checked"] == 3 and card["queries_reviewed"]["accepted"] == 1
     assert "1 accepted, 0 rejected" in looking.get("/bench/benchmark").text
-    assert bench.validate(copied / "benchmark") == ()
+    assert validate_benchmark(copied / "benchmark") == ()
 
 
 def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:
-    held = bench.read(copied / "benchmark")
+    held = read_benchmark(copied / "benchmark")
     task = next(task for task in held.tasks.values() if task.kind == "rank")
     truth = held.truth[task.id]
     assert isinstance(truth, Relevance)
     missed = next(id_ for id_ in held.corpus.pictures if id_ not in truth.grades)
     at = datetime(2026, 11, 15, tzinfo=UTC)
     said = tuple(Review(task.id, name, "relevant", at, missed) for name in ("ana", "ben"))
-    bench.write(replace(held, reviews=said), copied / "benchmark")
+    write_benchmark(replace(held, reviews=said), copied / "benchmark")
     review_benchmark(copied / "benchmark")
     looking = client(open_app(None, (copied,), port=8377))
     assert "Version 1 as people mended it: 0 labels changed, 1 labels added" in looking.get("/bench/benchmark-v2").text
@@ -318,7 +319,7 @@ def test_the_app_tells_of_a_version_that_people_mended(copied: Path) -> None:
 def test_what_was_missed_is_looked_for_only_where_a_task_may_be_answered(copied: Path) -> None:
     looking = client(open_app(None, (copied,), port=8377, embedder=Colours()))
     looking.cookies.set("sightline-person", "ana")
-    held = bench.read(copied / "benchmark")
+    held = read_benchmark(copied / "benchmark")
     task = next(task for task in held.tasks.values() if task.kind == "select" and task.scope.owner)
     allowed = Scopes(held.corpus).pictures(task.scope)
     page = looking.get("/review/benchmark", params={"task": task.id, "whole": "1", "find": "boat"}).text

@@ -17,7 +17,8 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.types import Benchmark, Candidate, Corpus, Picture, Relevance, Task
 from sightline.web import reviews as book_module
 from sightline.web.library import FolderNames, Library, LoadedBenchmark
@@ -74,7 +75,7 @@ def test_a_folder_keeps_its_name_and_no_other_gets_it(tmp_path: Path) -> None:
 
 def test_a_decision_stays_with_the_benchmark_that_its_page_showed(tmp_path: Path) -> None:
     meant, other = tmp_path / "z" / "benchmark", tmp_path / "a" / "benchmark"
-    bench.write(benchmark(), meant)
+    write_benchmark(benchmark(), meant)
     app = opened(tmp_path)
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
     shutil.copytree(meant, other)
@@ -85,7 +86,7 @@ def test_a_decision_stays_with_the_benchmark_that_its_page_showed(tmp_path: Path
 
 def test_a_form_that_is_sent_twice_is_one_decision(tmp_path: Path) -> None:
     folder = tmp_path / "benchmark"
-    bench.write(benchmark(), folder)
+    write_benchmark(benchmark(), folder)
     app = opened(tmp_path)
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
     for _ in range(2):
@@ -97,10 +98,10 @@ def test_a_form_that_is_sent_twice_is_one_decision(tmp_path: Path) -> None:
 
 def test_a_page_of_labels_that_have_changed_saves_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "benchmark"
-    bench.write(benchmark(), folder)
+    write_benchmark(benchmark(), folder)
     app = opened(tmp_path)
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
-    bench.write(benchmark(relevant=1), folder)
+    write_benchmark(benchmark(relevant=1), folder)
     reply = post(app, "/review/benchmark", fields | {"decision": "accept"})
     assert reply.status_code == 409 and "has changed" in reply.text and lines(folder) == []
 
@@ -110,7 +111,7 @@ def test_a_page_of_labels_that_have_changed_saves_nothing(tmp_path: Path) -> Non
 
 def test_an_undo_takes_back_what_its_page_named_or_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "benchmark"
-    bench.write(benchmark(), folder)
+    write_benchmark(benchmark(), folder)
     app = opened(tmp_path)
 
     def decide() -> str:
@@ -133,7 +134,7 @@ def test_an_undo_takes_back_what_its_page_named_or_nothing(tmp_path: Path) -> No
 
 
 def test_nobody_takes_back_the_decision_of_another(tmp_path: Path) -> None:
-    bench.write(benchmark(), tmp_path / "benchmark")
+    write_benchmark(benchmark(), tmp_path / "benchmark")
     shelf, book = shelf_of(tmp_path), ReviewLog()
     mine = book.decide(shelf, "ana", "t0", "p0", "relevant")
     assert book.undo(shelf, "ben", mark_of(mine)) is None
@@ -147,7 +148,7 @@ def test_nobody_takes_back_the_decision_of_another(tmp_path: Path) -> None:
 
 def test_half_a_last_line_locks_nothing(tmp_path: Path) -> None:
     folder = tmp_path / "benchmark"
-    bench.write(benchmark(), folder)
+    write_benchmark(benchmark(), folder)
     shelf = shelf_of(tmp_path)
     ReviewLog().decide(shelf, "ana", "t0", "p0", "relevant")
     with (folder / "reviews.jsonl").open("ab") as file:
@@ -155,15 +156,15 @@ def test_half_a_last_line_locks_nothing(tmp_path: Path) -> None:
     app = opened(tmp_path)
     for path in ("/bench", "/bench/benchmark", "/bench/benchmark/audit", "/review", "/review/benchmark"):
         assert app.get(path).status_code == 200, path
-    assert len(bench.read(folder).reviews) == 1
+    assert len(read_benchmark(folder).reviews) == 1
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
     assert post(app, "/review/benchmark", fields | {"decision": "relevant"}).status_code == 303
-    assert len(lines(folder)) == 2 and bench.validate(folder) == ()
+    assert len(lines(folder)) == 2 and validate_benchmark(folder) == ()
 
 
 def test_what_is_wrong_with_the_file_is_said_before_anything_is_written(tmp_path: Path) -> None:
     folder = tmp_path / "benchmark"
-    bench.write(benchmark(), folder)
+    write_benchmark(benchmark(), folder)
     app = opened(tmp_path)
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
     bad = b'{"task":"t0","person":"ana","decision":"relevant","when":"yesterday","picture":"p0"}\n'
@@ -175,7 +176,7 @@ def test_what_is_wrong_with_the_file_is_said_before_anything_is_written(tmp_path
 
 def test_a_decision_is_saved_though_the_card_is_not(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     folder = tmp_path / "benchmark"
-    bench.write(benchmark(), folder)
+    write_benchmark(benchmark(), folder)
     app = opened(tmp_path)
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
 
@@ -188,7 +189,7 @@ def test_a_decision_is_saved_though_the_card_is_not(tmp_path: Path, monkeypatch:
     assert len(lines(folder)) == 1
     monkeypatch.undo()
     ReviewLog().decide(shelf_of(tmp_path), "ben", "t0", "p0", "relevant")
-    assert bench.validate(folder) == ()
+    assert validate_benchmark(folder) == ()
 
 
 # -- 5: a broken benchmark
@@ -206,7 +207,7 @@ def _half_a_table(folder: Path) -> None:
 @pytest.mark.parametrize("damage", [_no_header, _half_a_table])
 def test_a_broken_benchmark_is_listed_and_the_others_work(copied: Path, damage: Callable[[Path], None]) -> None:
     broken = copied / "other" / "broken"
-    bench.write(benchmark("other"), broken)
+    write_benchmark(benchmark("other"), broken)
     damage(broken)
     app = opened(copied)
     for path in ("/bench", "/review"):
@@ -217,13 +218,13 @@ def test_a_broken_benchmark_is_listed_and_the_others_work(copied: Path, damage: 
         assert app.get(path).status_code == 200, path
     own = app.get("/bench/broken")
     assert own.status_code == 400 and "benchmark broken" in own.text
-    bench.write(benchmark("other"), broken, force=True)
+    write_benchmark(benchmark("other"), broken, force=True)
     assert app.get("/bench/broken").status_code == 200
 
 
 def test_a_bad_line_of_reviews_is_in_the_way_of_no_other_benchmark(copied: Path) -> None:
     broken = copied / "other" / "broken"
-    bench.write(benchmark("other"), broken)
+    write_benchmark(benchmark("other"), broken)
     (broken / "reviews.jsonl").write_text('{"task":"t0"}\n')
     app = opened(copied)
     assert app.get("/bench").status_code == app.get("/runs/sample-strong").status_code == 200
@@ -245,7 +246,7 @@ def test_thumbnails_need_no_place_to_be_kept(copied: Path) -> None:
 
 
 def test_a_benchmark_that_can_not_be_written_says_so(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    bench.write(benchmark(), tmp_path / "benchmark")
+    write_benchmark(benchmark(), tmp_path / "benchmark")
     app = opened(tmp_path)
     fields = fields_of(app.get("/review/benchmark").text, "/review/benchmark")
 
@@ -294,14 +295,14 @@ def test_tiles_of_a_benchmark_without_a_corpus_lead_to_its_pictures(copied: Path
 
 def test_tiles_lead_to_the_corpus_where_it_has_the_same_picture_by_another_name(copied: Path) -> None:
     folder = copied / "benchmark"
-    held = bench.read(folder)
+    held = read_benchmark(folder)
     renamed = {f"other/{id_}": replace(picture, id=f"other/{id_}") for id_, picture in held.corpus.pictures.items()}
     task, truth = next((task, truth) for task, truth in held.truth.items() if isinstance(truth, Relevance))
     grades = {f"other/{id_}": grade for id_, grade in truth.grades.items()}
     small = Benchmark(
         held.name, Corpus("other", renamed), {task: held.tasks[task]}, {task: Relevance(grades)}, version="2"
     )
-    bench.write(small, folder)
+    write_benchmark(small, folder)
     app = opened(copied)
     links = tiles_of(app.get(f"/bench/benchmark/task?id={task}").text)
     assert links and "other%2F" in links[0]
@@ -334,8 +335,8 @@ class _Slow(ReviewLog):
 
 
 def test_six_people_wait_for_no_more_than_two_cards_and_lose_nothing(tmp_path: Path) -> None:
-    bench.write(benchmark(), tmp_path / "benchmark")
-    bench.write(benchmark("other"), tmp_path / "other")
+    write_benchmark(benchmark(), tmp_path / "benchmark")
+    write_benchmark(benchmark("other"), tmp_path / "other")
     shelf, book = shelf_of(tmp_path), _Slow(tmp_path / "benchmark")
     people = [
         threading.Thread(target=book.decide, args=(shelf, f"person {at}", "t0", PICTURES[at], "relevant"))
@@ -352,5 +353,5 @@ def test_six_people_wait_for_no_more_than_two_cards_and_lose_nothing(tmp_path: P
     for thread in people:
         thread.join(60)
     assert book.cards <= 3 and len(book.read(shelf.folder)) == 6
-    assert bench.validate(shelf.folder) == () and bench.validate(tmp_path / "other") == ()
-    assert bench.read(shelf.folder).card["audit"]["labels_checked"] == 6
+    assert validate_benchmark(shelf.folder) == () and validate_benchmark(tmp_path / "other") == ()
+    assert read_benchmark(shelf.folder).card["audit"]["labels_checked"] == 6

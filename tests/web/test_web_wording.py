@@ -14,7 +14,7 @@ import pytest
 from starlette.testclient import TestClient
 
 from search_tools import Colours
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.reports.scored_run import compare_runs, read_scored
 from sightline.reports.text import day
 from sightline.types import Candidate, Group, Json, PictureSet
@@ -120,7 +120,7 @@ def test_a_picture_to_look_like_is_none_by_its_path(app: TestClient) -> None:
 def mined(copied: Path, extra: dict[str, Json]) -> str:
     """One select task as mining leaves it, with two pictures beside the set."""
     folder = copied / "benchmark"
-    held = benchmark.read(folder)
+    held = read_benchmark(folder)
     task = next(task for task in held.tasks.values() if task.kind == "select")
     truth = held.truth[task.id]
     assert isinstance(truth, PictureSet)
@@ -144,7 +144,7 @@ def mined(copied: Path, extra: dict[str, Json]) -> str:
     }
     asked = replace(task, extra={"mined": origin})
     small = replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=())
-    benchmark.write(small, folder)
+    write_benchmark(small, folder)
     return task.id
 
 
@@ -275,14 +275,14 @@ def test_benchmarks_of_one_name_are_told_apart(copied: Path) -> None:
 def test_who_reviews_a_mined_request_sees_the_occasion_but_not_the_answer(copied: Path) -> None:
     task = mined(copied, {})
     folder = copied / "benchmark"
-    held = benchmark.read(folder)
+    held = read_benchmark(folder)
     truth = held.truth[task]
     assert isinstance(truth, PictureSet)
     wanted, other = truth.pictures[0], held.candidates[0].picture
     event = Group("event/x", "event", (wanted, other), hidden=True)
     at = {id_: replace(held.corpus.pictures[id_], taken_at=datetime(2024, 5, 1, 10, 30)) for id_ in (wanted, other)}
     corpus = replace(held.corpus, pictures={**held.corpus.pictures, **at}, groups=(event,))
-    benchmark.write(replace(held, corpus=corpus), folder)
+    write_benchmark(replace(held, corpus=corpus), folder)
     app = opened(copied)
     app.cookies.set("sightline-person", "ana")
     page = app.get("/review/benchmark", params={"task": task, "picture": other}).text

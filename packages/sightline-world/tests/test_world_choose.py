@@ -19,7 +19,7 @@ from PIL import Image
 
 from sightline.benchmark.formats.mir import SUBTASKS
 from sightline.errors import UserError
-from sightline.metrics import parse_choice
+from sightline.metrics.choices.parse import parse_choice
 from sightline.types import PictureRef
 from sightline_world.choose import ALL, CATEGORIES, ChooseTask, choose_task, choose_tasks
 from sightline_world.choose.question import Wanted, shown_in

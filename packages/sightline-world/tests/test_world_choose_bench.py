@@ -7,11 +7,11 @@ from pathlib import Path
 
 import pytest
 
-from sightline.benchmark import read
-from sightline.benchmark.exchange import validate
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.mir import FORMATS
 from sightline.errors import UserError
+from sightline.exchange import validate
 from sightline.types import Benchmark, Choice, StepKind
 from sightline_world.choose import ChooseTask, choose_tasks
 from sightline_world.choose.benchmark import write_choose_benchmark
@@ -32,7 +32,7 @@ def folder(tasks: list[ChooseTask], tmp_path_factory: pytest.TempPathFactory) ->
 
 
 def test_the_folder_holds_tasks_truth_and_pictures(tasks: list[ChooseTask], folder: Path) -> None:
-    benchmark = read(folder)
+    benchmark = read_benchmark(folder)
     assert list(benchmark.tasks.values()) == [one.task for one in tasks]
     assert dict(benchmark.truth) == {one.task.id: one.truth for one in tasks}
     for one in tasks:
@@ -55,7 +55,7 @@ def test_mir_records_come_back_as_they_were(tasks: list[ChooseTask], folder: Pat
     mir = FORMATS["mir"]
     assert mir.write is not None and mir.read is not None
     out = tmp_path / "mir"
-    mir.write(read(folder), out, FormatOptions(pictures=folder))
+    mir.write(read_benchmark(folder), out, FormatOptions(pictures=folder))
     content = mir.read(out, FormatOptions(pictures=out)).content
     assert isinstance(content, Benchmark)
     for one in tasks:
@@ -74,7 +74,7 @@ def test_mir_records_come_back_as_they_were(tasks: list[ChooseTask], folder: Pat
 def test_a_benchmark_is_replaced_and_other_folders_are_left_alone(tasks: list[ChooseTask], tmp_path: Path) -> None:
     write_choose_benchmark(tasks[:3], tmp_path / "bench")
     write_choose_benchmark(tasks[:2], tmp_path / "bench")
-    assert len(read(tmp_path / "bench").tasks) == 2
+    assert len(read_benchmark(tmp_path / "bench").tasks) == 2
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(UserError, match="holds other things"):

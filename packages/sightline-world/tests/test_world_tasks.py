@@ -12,8 +12,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.benchmark.folder import read
-from sightline.benchmark.validation import validate
+from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.runs.system_loader import visible
 from sightline.types import Answer, Box, PictureRef, PictureSet
@@ -268,8 +268,8 @@ def test_every_template_of_sets_can_be_filled(album: Album) -> None:
 def test_a_benchmark_is_written_validates_and_comes_back(tmp_path: Path) -> None:
     folder = tmp_path / "bench"
     made = world_benchmark(folder, 5, owners=2, pictures=160, count=12, kinds=(*KINDS, "choose"), size=(96, 72))
-    assert validate(folder, check_pictures=True) == ()
-    again = read(folder)
+    assert validate_benchmark(folder, check_pictures=True) == ()
+    again = read_benchmark(folder)
     assert again == made
     assert {task.kind for task in again.tasks.values()} == {*KINDS, "choose"} and len(again.tasks) == 60
     owners = {group.id for group in again.corpus.groups_of("owner")}
@@ -279,7 +279,7 @@ def test_a_benchmark_is_written_validates_and_comes_back(tmp_path: Path) -> None
     assert not shown.corpus.groups_of("event")
     assert all(not task.extra and not task.labels for task in shown.tasks.values())
     moved = folder.rename(tmp_path / "moved")
-    assert validate(moved) == ()
+    assert validate_benchmark(moved) == ()
 
 
 def test_grades_cover_all_pictures_of_the_owner(written_life: WrittenLife, tmp_path: Path) -> None:
@@ -291,7 +291,7 @@ def test_grades_cover_all_pictures_of_the_owner(written_life: WrittenLife, tmp_p
             assert set(truth.grades) == owned  # type: ignore[union-attr]
         else:
             assert isinstance(truth, PictureSet) and set(truth.pictures) <= owned
-    assert validate(tmp_path / "bench") == ()
+    assert validate_benchmark(tmp_path / "bench") == ()
     assert json.loads((tmp_path / "bench" / "benchmark.json").read_text())["card"]["best_single_picture_f1"] < 0.9
 
 

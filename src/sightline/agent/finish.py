@@ -11,7 +11,7 @@ from typing import Any
 import orjson
 
 from sightline.agent.state import as_named
-from sightline.metrics import parse_choice
+from sightline.metrics.choices.parse import parse_choice
 from sightline.types import (
     Choice,
     Failure,

@@ -12,7 +12,6 @@ from pathlib import Path
 
 import orjson
 
-from sightline import benchmark as bench
 from sightline.agent.finish import FINISH, AnswerNames
 from sightline.agent.loop import Agent, Stop, digest
 from sightline.agent.memory import COMPRESS_TOOL, MemorySettings
@@ -33,6 +32,7 @@ from sightline.agent.trajectory import (
     words_hash,
 )
 from sightline.agent.webs import FROZEN, offline_web
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
@@ -307,7 +307,7 @@ def replay_task(
 
 
 async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace: Path, config: Config) -> Replayed:
-    made_of = bench.read(benchmark)
+    made_of = read_benchmark(benchmark)
     task = visible(made_of).tasks.get(recorded.start.task)
     if task is None or run.parameters.get("kind") != "agent":
         what = "no agent's" if task is not None else f"not of {benchmark}: it has no task {recorded.start.task!r}"

@@ -10,7 +10,7 @@ from sightline.authoring.annotate_requests import AnnotationQuestions, carried
 from sightline.config import Config
 from sightline.config.settings import AnnotateSettings
 from sightline.corpus.names import path_of
-from sightline.engine import progress
+from sightline.engine.progress import progress
 from sightline.models.embedders.pixels import decode_region, read_bytes
 from sightline.models.photos import Photos
 from sightline.models.photos.annotator import BY, THRESHOLD, Annotator

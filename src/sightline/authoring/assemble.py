@@ -9,7 +9,6 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sightline import benchmark as bench
 from sightline.authoring import project as files
 from sightline.authoring.judge_labels import SetAside
 from sightline.authoring.judge_verdicts import JudgeVerdict, read_verdicts
@@ -28,11 +27,13 @@ from sightline.authoring.project_files import (
 )
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS
+from sightline.benchmark.folder import check_place, write_benchmark
 from sightline.benchmark.formats.benchmaker_columns import JUDGE, BenchmakerColumns
 from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, JudgedQuery, Similarities, WordedJudgments
 from sightline.benchmark.formats.rows import checked, read_rows
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import CURRENT, TableSource
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.errors import UserError
@@ -337,8 +338,8 @@ class AssembleStage:
             replace(REVIEWS, name=OTHER_REVIEWS).write(
                 (*kept, *(one for one in found.other_reviews if one not in kept)), folder
             )
-        bench.write(found.benchmark, folder, force=True)
-        problems = bench.validate(folder)
+        write_benchmark(found.benchmark, folder, force=True)
+        problems = validate_benchmark(folder)
         return StageResult(
             self.name,
             (folder,),
@@ -353,7 +354,7 @@ def _refuse_another(folder: Path, found: Assembled, *, is_own: bool) -> None:
     """In a project its queries take the place of those before; elsewhere the ones of another of that name may lie."""
     made = found.benchmark
     reviews = (*made.reviews, *found.other_reviews)
-    bench.check_place(folder, made.name, reviews, None if is_own else made.tasks, made.corpus.pictures)
+    check_place(folder, made.name, reviews, None if is_own else made.tasks, made.corpus.pictures)
 
 
 def check_bench(project: Project) -> None:
@@ -361,7 +362,7 @@ def check_bench(project: Project) -> None:
     place = project.folder / FOLDER
     if (place / HEADER).is_file():
         said = read_reviews(place / REVIEWS.name) if (place / REVIEWS.name).is_file() else ()
-        bench.check_place(place, project.name, said)
+        check_place(place, project.name, said)
 
 
 def counts_of(found: Assembled) -> dict[str, int]:

@@ -21,7 +21,7 @@ from sightline.authoring.judge_verdicts import JudgeVerdict
 from sightline.authoring.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
-from sightline.benchmark import read
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.io import write_json, write_whole
@@ -318,7 +318,7 @@ class AuditStage:
         seed = project.config.judge.random_seed % 2**32
         warnings: tuple[str, ...] = ()
         if self.bench is not None:
-            benchmark = read(self.bench)
+            benchmark = read_benchmark(self.bench)
             judging = benchmark.card.get("judging")
             audit = audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, seed=seed)
             path = self.bench / files.FILES[files.AUDIT]

@@ -85,7 +85,7 @@ class Retrievers:
 
     def search(self, wordings: Iterable[QueryWording]) -> dict[str, dict[str, tuple[str, ...]]]:
         """For each query and each way of searching: the pictures that come first."""
-        from sightline.retrieval import Searcher
+        from sightline.retrieval.searcher import Searcher
 
         if not self.names or not self._depth:
             return {}
@@ -108,7 +108,8 @@ class Retrievers:
 
     def _build(self) -> str:
         """An index of the project's pictures; only what changed since the last time is embedded."""
-        from sightline.retrieval import Content, Parts, build_index
+        from sightline.retrieval.index.build import Parts, build_index
+        from sightline.retrieval.index.content import Content
         from sightline.retrieval.index.manifest import safe_name
 
         project = self._project

@@ -22,9 +22,9 @@ from sightline.authoring.plan_table import PictureFingerprint, PictureTable
 from sightline.authoring.project import Project
 from sightline.authoring.project_files import LOOK_ALIKE, PHASH, SHA256, look_of
 from sightline.authoring.stage import StageResult
-from sightline.benchmark import picture_path
 from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.benchmark.formats.retrieval import picture_uri
+from sightline.benchmark.validation import picture_path
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.names import path_of

@@ -7,7 +7,6 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
-from sightline import benchmark as bench
 from sightline.authoring import project as files
 from sightline.authoring.annotate import AnnotateStage, TaxonomyStage, has_taxonomy
 from sightline.authoring.assemble import FOLDER, AssembleStage, check_bench
@@ -26,6 +25,7 @@ from sightline.authoring.similarity import SimilarityStage
 from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
 from sightline.authoring.summary import SummaryStage
 from sightline.benchmark.files import HEADER
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions
 from sightline.config import Config
@@ -157,7 +157,7 @@ class Made:
         """The benchmark itself."""
         if self.bench is None:
             raise UserError(f"{self.folder} has no benchmark yet.", "assemble it: sightline make assemble")
-        return bench.read(self.bench)
+        return read_benchmark(self.bench)
 
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""

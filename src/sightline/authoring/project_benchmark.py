@@ -5,12 +5,12 @@ from __future__ import annotations
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline import benchmark as bench
 from sightline.authoring import project as files
 from sightline.authoring.assemble import FOLDER, assemble
 from sightline.authoring.pictures import completed
 from sightline.authoring.project import Project
 from sightline.benchmark.files import HEADER
+from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.types import Benchmark
 
@@ -33,7 +33,7 @@ def read_project_benchmark(project: Project, given: Path | None = None) -> Proje
         raise UserError(f"there is no folder {given}.", "give a benchmark, or a folder with benchmaker's files")
     folder = given or _finished(project)
     if folder is not None and (folder / HEADER).is_file():
-        return ProjectBenchmark(_completed(bench.read(folder), project), folder)
+        return ProjectBenchmark(_completed(read_benchmark(folder), project), folder)
     here = project if folder is None else replace(project, folder=folder, given={})
     found = assemble(_judged(here))
     return ProjectBenchmark(found.benchmark, here.folder, found.warnings)

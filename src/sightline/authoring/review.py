@@ -9,7 +9,6 @@ from datetime import UTC, datetime
 from pathlib import Path
 from typing import Any
 
-from sightline import benchmark as bench
 from sightline.authoring.assemble import FOLDER
 from sightline.authoring.audit import audit_benchmark, people_summary
 from sightline.authoring.judge_quality import judge_quality
@@ -19,7 +18,9 @@ from sightline.authoring.review_changes import AppliedReviews, apply_reviews
 from sightline.authoring.review_decisions import PEOPLE
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
+from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
 from sightline.benchmark.truth import TaskTruth
+from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.io import parse_line, read_json
@@ -43,7 +44,7 @@ def review_benchmark(
     `out` is `source` with the new version behind its name when not given; only that version, made of the same tasks
     and with no reviews of its own, is replaced there. With `dry_run` nothing is written.
     """
-    before = bench.read(source)
+    before = read_benchmark(source)
     applied = apply_reviews(before, people=people, accepted_only=accepted_only)
     _refuse_nothing(source, before, applied, people)
     version = applied.benchmark.version
@@ -55,7 +56,7 @@ def review_benchmark(
     applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people)))
     if not dry_run:
         log = {"versions": [*_earlier(source), _entry(before, applied, people)]}
-        written = bench.write_elsewhere(applied.benchmark, source, out, beside={LOG: log}, force=True)
+        written = write_benchmark_elsewhere(applied.benchmark, source, out, beside={LOG: log}, force=True)
         applied = replace(applied, benchmark=written)
     return out, applied
 
@@ -85,7 +86,7 @@ class ReviewStage:
         out, applied = review_benchmark(
             source, self.out, people=self.people, accepted_only=self.accepted_only, dry_run=self.dry_run
         )
-        problems = () if self.dry_run else bench.validate(out)
+        problems = () if self.dry_run else validate_benchmark(out)
         return StageResult(
             self.name,
             () if self.dry_run else (out,),
@@ -98,7 +99,7 @@ class ReviewStage:
 
 def _refuse_another(out: Path, before: Benchmark, after: Benchmark) -> None:
     """Only what was made of the same benchmark is replaced: its tasks, left out or reworded by now, and its reviews."""
-    bench.check_place(out, before.name, before.reviews, {**before.tasks, **after.tasks})
+    check_place(out, before.name, before.reviews, {**before.tasks, **after.tasks})
     there = read_json(out / HEADER).get("version") if (out / HEADER).is_file() else after.version
     if there != after.version:
         raise UserError(

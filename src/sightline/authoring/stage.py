@@ -20,7 +20,7 @@ from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
 from sightline.calls.session import CallOptions
 from sightline.config.settings import ChatStageSettings
-from sightline.engine import EngineChoice
+from sightline.engine.cluster import EngineChoice
 from sightline.errors import StoppedError, UserError
 
 

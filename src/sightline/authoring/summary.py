@@ -25,7 +25,7 @@ from sightline.authoring.summary_charts import Chart, SummaryCharts, charts
 from sightline.authoring.summary_png import to_png
 from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
-from sightline.benchmark import picture_path
+from sightline.benchmark.validation import picture_path
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import Ledger, read_ledger
 from sightline.calls.session import CallOptions

@@ -165,7 +165,7 @@ def _with_way(problem: Problem) -> Problem:
     return replace(problem, message=f"{problem.message}; {CHECKSUMS_WAY}")
 
 
-def read(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) -> Benchmark:
+def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) -> Benchmark:
     """The benchmark in a folder, with its reviews or without; pictures themselves are not needed.
 
     The first wrong line is refused; with `keep_going` all of them are, in one `ProblemsError`. Reviews are appended
@@ -197,7 +197,7 @@ def read(folder: PathLike, *, keep_going: bool = False, reviews: bool = True) ->
     return benchmark
 
 
-def write(
+def write_benchmark(
     benchmark: Benchmark,
     folder: PathLike,
     *,
@@ -230,14 +230,14 @@ def write(
     return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset())
 
 
-def write_elsewhere(
+def write_benchmark_elsewhere(
     benchmark: Benchmark, source: Path, out: Path, *, beside: Mapping[str, Any] | None = None, force: bool = False
 ) -> Benchmark:
     """Write a benchmark that was read from `source` to `out`; its pictures stay where they are, and are found there."""
     if out.resolve() != source.resolve():
         pictures = {name: _moved(picture, source, out) for name, picture in benchmark.corpus.pictures.items()}
         benchmark = replace(benchmark, corpus=replace(benchmark.corpus, pictures=pictures))
-    return write(benchmark, out, beside=beside, force=force)
+    return write_benchmark(benchmark, out, beside=beside, force=force)
 
 
 def _copy(source: Path, target: Path) -> None:

@@ -55,7 +55,7 @@ _FORM_OF_KIND: dict[TaskKind, tuple[str, type[Truth]]] = {
 }
 
 
-def validate(folder: PathLike, *, check_pictures: bool = False) -> tuple[Problem, ...]:
+def validate_benchmark(folder: PathLike, *, check_pictures: bool = False) -> tuple[Problem, ...]:
     """Everything that is wrong with a BENCH folder; `check_pictures` also compares each picture's SHA-256."""
     problems: list[Problem] = []
     try:

@@ -42,7 +42,7 @@ from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import CallSlot, RateLimits
 from sightline.calls.stages import StageSpec
 from sightline.engine.async_map import Stage
-from sightline.engine.async_map import map as map_
+from sightline.engine.async_map import map_async as map_
 from sightline.errors import SightlineError, StoppedError
 from sightline.types import ChatReply, Failure
 

@@ -28,10 +28,7 @@ def announce_recipient(workspace: Path | None, endpoint: str, what: str) -> None
 
 
 def _is_first(workspace: Path, host: str) -> bool:
-    from sightline.calls.journal_tables import (  # Here, because it brings an event loop with it.
-        JOURNAL_FILE,
-        MIGRATIONS,
-    )
+    from sightline.calls.journal_tables import JOURNAL_FILE, MIGRATIONS
 
     database = open_database(workspace / JOURNAL_FILE, MIGRATIONS)
     try:

@@ -17,7 +17,7 @@ from sightline.calls.coordinator import RESUME_HINT, BudgetSpent, ShardDone
 from sightline.calls.ray_pool import CoordinatorActor, ItemShard, RayPool, WorkerOrder
 from sightline.calls.stages import StageSpec, check_portable
 from sightline.engine.async_map import Mapped, Stage
-from sightline.engine.async_map import map as map_
+from sightline.engine.async_map import map_async as map_
 from sightline.engine.cluster import EngineChoice, connect
 from sightline.engine.progress import progress
 from sightline.errors import SightlineError, StoppedError

@@ -18,7 +18,7 @@ from sightline.calls.budget import Budget, BudgetLike
 from sightline.calls.journal import Journal, JournalLike
 from sightline.calls.rate_limit import LimiterLike, RateLimiter, RateLimits
 from sightline.engine.async_map import Mapped, Stage, SyncBridge
-from sightline.engine.async_map import map as map_
+from sightline.engine.async_map import map_async as map_
 from sightline.engine.cluster import EngineChoice
 from sightline.errors import UserError
 

@@ -10,7 +10,7 @@ from dataclasses import asdict, dataclass
 from importlib import metadata
 
 from sightline.cli.options import Common
-from sightline.engine import cores
+from sightline.engine.worker_pool import cores
 from sightline.models.photos.networks import PhotosState, photos_state, words_state
 
 _PURPOSES = {

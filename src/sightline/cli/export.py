@@ -38,16 +38,16 @@ def export(
     option:
         What only this format knows: key=value (may be repeated).
     """
-    from sightline import benchmark as bench
-    from sightline.benchmark.exchange import export_files
+    from sightline.benchmark.folder import read_benchmark
     from sightline.benchmark.formats import FormatOptions
+    from sightline.exchange import export_files
 
     options = FormatOptions(
         columns=pairs(map_, "--map"),
         limit=common.limit,
         seed=common.seed or 0,
         pictures=benchmark,
-        benchmark=None if benchmark is None else bench.read(benchmark),
+        benchmark=None if benchmark is None else read_benchmark(benchmark),
         extra=pairs(option, "--option"),
     )
     export_files(format_, source, out, options)

@@ -52,9 +52,9 @@ def import_(
     keep_going:
         Leave out wrong lines and list them all, instead of stopping at the first.
     """
-    from sightline import benchmark as bench
-    from sightline.benchmark.exchange import import_files
+    from sightline.benchmark.folder import read_benchmark
     from sightline.benchmark.formats import FormatOptions
+    from sightline.exchange import import_files
 
     options = FormatOptions(
         columns=pairs(map_, "--map"),
@@ -65,7 +65,7 @@ def import_(
         keep_going=keep_going,
         local_only=common.local_only,
         pictures=pictures,
-        benchmark=None if benchmark is None else bench.read(benchmark),
+        benchmark=None if benchmark is None else read_benchmark(benchmark),
         extra=pairs(option, "--option"),
     )
     summary = import_files(format_, path, out, options)

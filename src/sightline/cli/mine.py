@@ -169,7 +169,7 @@ def questions(
         How often the model is asked without the picture, and without search; one right answer refuses a question.
     """
     from sightline.corpus.view import open_corpus
-    from sightline.mining.benchmark import QUESTIONS, check_place
+    from sightline.mining.benchmark import QUESTIONS, check_mining_place
     from sightline.mining.model_calls import billed
     from sightline.mining.project import QUESTIONS as FILE
     from sightline.mining.project import MiningFiles
@@ -185,7 +185,7 @@ def questions(
         return
     if out is None:
         raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
-    check_place(out, QUESTIONS, scanned)
+    check_mining_place(out, QUESTIONS, scanned)
     opened = _web(web, place, common)
     with billed(place) as bill:
         found = starts(list(pictures.values()), model, session, settings.seed)

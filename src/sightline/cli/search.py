@@ -13,7 +13,7 @@ from sightline.cli.options import BudgetOptions, Common, Switch, Whole, printabl
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.retrieval import Hit, Results
+    from sightline.retrieval.results import Hit, Results
     from sightline.types import Method
 
 _TAGS = 5

@@ -21,9 +21,9 @@ def validate(path: Path, /, *, pictures: Switch = False, common: Common = Common
     pictures:
         Also compare each picture's checksum.
     """
-    from sightline.benchmark.exchange import oddities
-    from sightline.benchmark.exchange import validate as find_problems
     from sightline.errors import FoundError
+    from sightline.exchange import oddities
+    from sightline.exchange import validate as find_problems
 
     problems, odd = find_problems(path, check_pictures=pictures), oddities(path)
     common.warn(map(str, odd[: common.limit]))

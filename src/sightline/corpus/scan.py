@@ -26,7 +26,8 @@ from sightline.corpus.pixels import MissingDecoderError, has_heif
 from sightline.corpus.rights import RightsMap
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import FolderWalk
-from sightline.engine import Died, cores, map_in_processes, progress
+from sightline.engine.progress import progress
+from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import UserError
 from sightline.types import Rights
 

@@ -20,7 +20,7 @@ from sightline.corpus import metadata
 from sightline.corpus.names import path_of
 from sightline.corpus.pixels import RefusedError, load_rgb, upright
 from sightline.corpus.scan import ScanSummary
-from sightline.engine import progress
+from sightline.engine.progress import progress
 from sightline.models.failures import failure
 from sightline.models.photos import Photos
 from sightline.models.photos.annotator import EVERYDAY, Annotator

@@ -56,7 +56,7 @@ class Mapped(NamedTuple, Generic[Item, Result]):
     result: Result | Failure
 
 
-async def map(  # noqa: A001 (used as `engine.map`)
+async def map_async(
     items: Iterable[Item],
     stage: Stage[Item, Result],
     *,
@@ -86,7 +86,7 @@ async def map(  # noqa: A001 (used as `engine.map`)
 
 def run_map(items: Iterable[Item], stage: Stage[Item, Result], **options: Any) -> Iterator[Mapped[Item, Result]]:
     """`map` for code that is not asynchronous (also inside a notebook): the event loop runs in a thread of its own."""
-    return iter(SyncBridge(lambda: map(items, stage, **options)))
+    return iter(SyncBridge(lambda: map_async(items, stage, **options)))
 
 
 def _ignore(_: int) -> None:

@@ -10,8 +10,8 @@ from pathlib import Path
 from tempfile import TemporaryDirectory
 from typing import Any
 
-from sightline import benchmark as bench
 from sightline.benchmark.files import HEADER
+from sightline.benchmark.folder import check_place, write_benchmark
 from sightline.english import listed
 from sightline.errors import UserError
 from sightline.io import read_json
@@ -28,12 +28,12 @@ _ELSEWHERE = "choose a new or an empty folder"
 _HOPS = {"same-event": "1", "same-place": "2", "other-events": "2", "next-event": "2", "previous-event": "2"}
 
 
-def check_place(out: Path, what: str, pictures: Mapping[str, Picture]) -> None:
+def check_mining_place(out: Path, what: str, pictures: Mapping[str, Picture]) -> None:
     """Refuse a place that can't be written, or whose content would be lost, before anything is asked.
 
     What was mined before of some of these pictures is replaced, unless people have reviewed it.
     """
-    bench.check_place(out, out.resolve().name, tasks={}, pictures=pictures)
+    check_place(out, out.resolve().name, tasks={}, pictures=pictures)
     if (out / HEADER).is_file() and read_json(out / HEADER).get("card", {}).get("mined") != what:
         raise UserError(f"{out} holds a benchmark of another kind; it is left as it is.", _ELSEWHERE)
     place = next(folder for folder in (out, *out.resolve().parents) if folder.is_dir())
@@ -79,7 +79,7 @@ def _in_turn(lists: Sequence[Sequence[DraftVerdict]]) -> list[DraftVerdict]:
     return [verdict for verdict in rows if verdict is not None]
 
 
-def write_benchmark(
+def write_mined_benchmark(
     out: Path,
     chosen: Sequence[DraftVerdict],
     histories: Sequence[PhotoHistory],
@@ -99,7 +99,7 @@ def write_benchmark(
         annotations=tuple(_annotations(kept, readings)),
         candidates=tuple(candidate for verdict in chosen for candidate in _candidates(verdict)),
     )
-    return bench.write(benchmark, out)
+    return write_benchmark(benchmark, out)
 
 
 def _corpus(name: str, histories: Iterable[PhotoHistory]) -> Corpus:

@@ -21,7 +21,15 @@ from sightline.mining import associations, checks, clue_extraction, model_drafts
 from sightline.mining import associations as verifying
 from sightline.mining import project as names
 from sightline.mining.associations import FollowedClue, embedded_pictures, follow, rarest_clues
-from sightline.mining.benchmark import REQUESTS, check_place, choose, refusals, retained, type_of, write_benchmark
+from sightline.mining.benchmark import (
+    REQUESTS,
+    check_mining_place,
+    choose,
+    refusals,
+    retained,
+    type_of,
+    write_mined_benchmark,
+)
 from sightline.mining.checks import VectorRanker, anchor_words, check
 from sightline.mining.drafts import OVERSAMPLED, drafts_by_templates, knowledge_of, what_is_strange
 from sightline.mining.graph import MemoryGraph, build_graph, read_graph, write_graph
@@ -130,7 +138,7 @@ class Mining:
 
     def run_all(self, out: Path, tell: Callable[[MiningResult], None] = lambda _: None) -> Benchmark:
         """All stages, and what passed the checks as a benchmark; `tell` hears of each stage when it is done."""
-        check_place(out, REQUESTS, self.corpus.pictures)
+        check_mining_place(out, REQUESTS, self.corpus.pictures)
         self._check_means()
         for stage in STAGES:
             done = self.run(stage)
@@ -258,7 +266,7 @@ class Mining:
 
     def assemble(self, out: Path) -> Benchmark:
         """BENCH, from what passed the checks."""
-        check_place(out, REQUESTS, self.corpus.pictures)
+        check_mining_place(out, REQUESTS, self.corpus.pictures)
         verdicts = list(self.files.read(names.VERDICTS, DraftVerdict))
         chosen = choose(verdicts, self.settings.queries)
         if not chosen:
@@ -279,7 +287,7 @@ class Mining:
             "retention": read_json(self.files.path(names.RETENTION)),
             "reviewed": False,
         }
-        return write_benchmark(out, chosen, histories, self.graph(), readings, card)
+        return write_mined_benchmark(out, chosen, histories, self.graph(), readings, card)
 
     def _nothing_kept(self, verdicts: Sequence[DraftVerdict]) -> UserError:
         if not verdicts:

@@ -12,15 +12,15 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from random import Random
 
-from sightline import benchmark as bench
 from sightline.agent.web import Web, WebPage
+from sightline.benchmark.folder import write_benchmark
 from sightline.calls.ask_many import Ask, price_many
 from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import Session
 from sightline.errors import StoppedError, UserError
-from sightline.metrics.answers import match_answer
+from sightline.metrics.answers.match import match_answer
 from sightline.mining import clue_extraction, fact_chains
 from sightline.mining.benchmark import QUESTIONS
 from sightline.mining.fact_chains import ChainHop, ChainSearch, FactChain
@@ -119,7 +119,7 @@ def write_questions(
             "reviewed": False,
         },
     )
-    return bench.write(benchmark, out, copied=copied)
+    return write_benchmark(benchmark, out, copied=copied)
 
 
 def _task(question: MinedQuestion) -> Task:

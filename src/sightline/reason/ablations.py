@@ -8,7 +8,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan, StagePlan
 from sightline.calls.session import CallOptions
 from sightline.config import Config
@@ -159,7 +159,7 @@ class Ablations:
 
     def asked(self) -> AblationTasks:
         """What there is to ask: the tasks of the metric that scores the most of them."""
-        whole = bench.read(self.source)
+        whole = read_benchmark(self.source)
         nobody = evaluate(whole, Run(whole.name, "nobody", ()), resamples=_FEW)
         scored = {
             name: [row.task_id for row in nobody.tasks if row.values.get(name) is not None and row.kind in _ANSWERED]

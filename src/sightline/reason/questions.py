@@ -12,7 +12,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Generic, NamedTuple, TypeVar
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.ask_many import CallJob, ask_many, price_first
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions, Session
@@ -85,7 +85,7 @@ class QuestionWork:
 
     def opened(self, kinds: Collection[TaskKind]) -> tuple[Benchmark, list[TaskQuestion]]:
         """The benchmark, and its questions of these kinds."""
-        benchmark = bench.read(self.source)
+        benchmark = read_benchmark(self.source)
         questions = list(questions_of(benchmark, self.source, kinds, self.limit))
         require_tasks(questions, benchmark, kinds)
         return benchmark, questions

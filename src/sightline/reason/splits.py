@@ -13,7 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
 from sightline.config import Config
 from sightline.corpus.near_duplicates import connected
 from sightline.english import counted
@@ -73,7 +73,7 @@ def split_benchmark(
     """
     started, config = time.monotonic(), config or Config()
     shares = _checked(shares)
-    benchmark = bench.read(source)
+    benchmark = read_benchmark(source)
     if not benchmark.tasks:
         raise UserError(f'the benchmark "{benchmark.name}" has no tasks.', "give one that has some")
     by = _labels(benchmark.tasks, by)
@@ -94,7 +94,7 @@ def split_benchmark(
         # Until all parts are new, they are not those of one split.
         write_json(out / FILE, {**settings, "parts": dict.fromkeys(shares, 0), "unfinished": True})
         for part in shares:
-            bench.write_elsewhere(_part(benchmark, part, parts), source, out / part)
+            write_benchmark_elsewhere(_part(benchmark, part, parts), source, out / part)
     except OSError as error:  # A disk that is full does not name its file.
         raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
     summary = SplitSummary(
@@ -290,4 +290,4 @@ def _check_place(out: Path, benchmark: Benchmark, shares: Mapping[str, float]) -
             "choose a new folder, or delete that one",
         )
     for part in shares:
-        bench.check_place(out / part, f"{benchmark.name}-{part}", benchmark.reviews, benchmark.tasks)
+        check_place(out / part, f"{benchmark.name}-{part}", benchmark.reviews, benchmark.tasks)

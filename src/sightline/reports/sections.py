@@ -16,9 +16,9 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sightline import benchmark as bench
 from sightline.agent.attribution import attribute_folder, read_attribution
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.metrics.comparison import Comparison, PairedComparison
@@ -173,7 +173,7 @@ def gather(sources: Sequence[PathLike], *, date: datetime | None = None) -> Repo
     `date` is when the newest scores were written, unless given.
     """
     folders = _folders(sources)
-    benchmarks = [bench.read(folder) for folder, marker in folders.items() if marker == BENCHMARK_FILE]
+    benchmarks = [read_benchmark(folder) for folder, marker in folders.items() if marker == BENCHMARK_FILE]
     score = partial(_score, benchmarks)
     runs = [read_scored(folder, score) for folder, marker in folders.items() if marker == RUN_FILE]
     sections = _sections(benchmarks, runs)

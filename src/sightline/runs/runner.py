@@ -23,7 +23,7 @@ from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions, purpose
 from sightline.class_names import name_of
 from sightline.config import Config
-from sightline.engine import Stage, run_map
+from sightline.engine.async_map import Stage, run_map
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.runs.folder import HEADER, RunWriter, key_of, read_run, write_run

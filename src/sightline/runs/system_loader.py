@@ -13,7 +13,7 @@ from itertools import islice
 from pathlib import Path
 from typing import cast
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.class_names import name_of
 from sightline.config import Config
@@ -188,7 +188,7 @@ def _read(given: PathLike | Benchmark) -> tuple[Benchmark, Path | None]:
         found, base = given, None
     else:
         base = Path(given).expanduser()
-        found = bench.read(base)
+        found = read_benchmark(base)
     if not found.tasks:
         raise UserError(f'the benchmark "{found.name}" has no tasks.', "give one that has some")
     return found, base

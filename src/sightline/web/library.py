@@ -20,12 +20,12 @@ from typing import Any, Generic, Literal, TypeAlias, TypeVar
 
 import orjson
 
-from sightline import benchmark as bench
 from sightline.agent.ask import FOLDER as ASKED
 from sightline.authoring.judge_quality import JudgeGrades, said_by_judges
 from sightline.authoring.review_decisions import BenchmarkLabels, labels_of
 from sightline.benchmark.files import HEADER, REVIEWS, TABLES
 from sightline.benchmark.files import HEADER as BENCHMARK
+from sightline.benchmark.folder import read_benchmark
 from sightline.corpus.names import path_of
 from sightline.corpus.schema import FILE_NAME as CORPUS
 from sightline.errors import SightlineError, UserError
@@ -345,7 +345,7 @@ def picture_key(source: str, picture: Picture) -> str:
 def _read(name: str, folder: Path) -> LoadedBenchmark | BrokenBenchmark:
     """Without the reviews: what is wrong with one of them is said where they are read."""
     try:
-        return LoadedBenchmark(name, folder, bench.read(folder, reviews=False))
+        return LoadedBenchmark(name, folder, read_benchmark(folder, reviews=False))
     except SightlineError as error:
         return BrokenBenchmark(name, folder, str(error))
     except OSError as error:

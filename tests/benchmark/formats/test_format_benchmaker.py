@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from retrieval_samples import other_tasks, rank_benchmark
 
-from sightline import benchmark as bench
 from sightline.benchmark.formats import FormatOptions, Imported, find_format
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.corpus.rights import RightsMap
 from sightline.errors import UserError
 from sightline.io import sha256_of
@@ -463,7 +463,7 @@ def with_pictures(folder: Path) -> Benchmark:
     made = content(make(folder / "files"), FormatOptions(pictures=folder / "pictures"))
     drawn = rank_benchmark(folder / "drawn")
     for place, picture in zip(made.corpus.pictures.values(), drawn.corpus.pictures.values(), strict=False):
-        target, source = (bench.picture_path(found.uri, folder) for found in (place, picture))
+        target, source = (picture_path(found.uri, folder) for found in (place, picture))
         assert target is not None and source is not None
         target.parent.mkdir(parents=True, exist_ok=True)
         source.rename(target)
@@ -484,8 +484,8 @@ def test_rows_come_back(tmp_path: Path, name: str) -> None:
     assert {note.picture_id: note for note in found.annotations} == {n.picture_id: n for n in made.annotations}
     assert {task.id: task.text for task in found.tasks.values()} == {t.id: t.text for t in made.tasks.values()}
     for picture in found.corpus.pictures.values():
-        place = bench.picture_path(picture.uri, tmp_path)
-        original = bench.picture_path(made.corpus.pictures[picture.id].uri, tmp_path)
+        place = picture_path(picture.uri, tmp_path)
+        original = picture_path(made.corpus.pictures[picture.id].uri, tmp_path)
         assert place is not None and original is not None
         assert sha256_of(place) == sha256_of(original)
         assert picture.rights == replace(made.corpus.pictures[picture.id].rights, source=None)

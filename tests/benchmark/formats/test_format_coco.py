@@ -11,9 +11,9 @@ from typing import Any
 import pytest
 from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 
-from sightline import benchmark
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.types import Annotation, Benchmark, Corpus, Picture, Relevance, Rights, Task
 
@@ -78,7 +78,7 @@ def test_pictures_have_their_size_licence_and_source(tmp_path: Path) -> None:
 def test_pictures_are_found_in_the_usual_places(tmp_path: Path, folder: str) -> None:
     file = put(tmp_path / folder / "000000397133.jpg", picture_bytes())
     found = benchmark_in("coco", coco(tmp_path, CAPTIONS))
-    place = benchmark.picture_path(found.corpus.pictures["397133"].uri, Path())
+    place = picture_path(found.corpus.pictures["397133"].uri, Path())
     assert place is not None and place.samefile(file)
 
 
@@ -173,7 +173,7 @@ def test_captions_of_any_benchmark_come_back(
     captions = {name for name, task in sampled.tasks.items() if task.kind == "rank" and not task.pictures and task.text}
     file = exporting("coco", sampled, tmp_path / "out.json")
     assert f"left out: {len(sampled.tasks) - len(captions)} tasks that are not captions" in caplog.text
-    root = benchmark.picture_path(sampled.corpus.pictures["ana/2023/02/LUM_1044.jpg"].uri, Path())
+    root = picture_path(sampled.corpus.pictures["ana/2023/02/LUM_1044.jpg"].uri, Path())
     assert root is not None
     elsewhere = exporting("coco", sampled, tmp_path / "again.json", FormatOptions(pictures=tmp_path))
     assert elsewhere.read_bytes() == file.read_bytes()

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark as bench
-from sightline.benchmark import ProblemsError
-from sightline.benchmark.exchange import import_files
 from sightline.benchmark.formats import FormatOptions, dataset_folder, find_format
+from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path, validate_benchmark
 from sightline.errors import UserError
+from sightline.exchange import import_files
 from sightline.metrics import scores
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, PictureSet, Scope, Task
 
@@ -97,7 +97,7 @@ def test_what_the_files_become(folder: Path) -> None:
     assert first.taken_at == datetime(2010, 4, 10, 13, 52, 57) and first.taken_at_is_naive
     assert (first.lat, first.lon, first.device) == (51.754123, -1.239802, "Canon EOS 5D")
     assert (first.sha256, first.extra) == (SHA.lower(), {"accuracy": 16.0})
-    assert bench.picture_path(first.uri, folder) == folder / "images" / ANNE / "77.jpg"
+    assert picture_path(first.uri, folder) == folder / "images" / ANNE / "77.jpg"
     assert found.corpus.pictures[f"{ANNE}/78"].extra == {"accuracy": 16.0, "lens": "50 mm"}
     assert found.corpus.pictures[f"{ANNE}/79"].extra == {"accuracy": 16.0, "hash": "d41d8cd9"}
     bare = found.corpus.pictures[f"{BOB}/77"]
@@ -109,7 +109,7 @@ def test_import_counts_labels_and_missing_pictures(folder: Path, tmp_path: Path)
     assert (summary.tasks, summary.judgments, summary.pictures, summary.missing_pictures) == (3, 3, 4, 3)
     assert summary.labels == {"event_type": {"intra-event": 1, "inter-event": 1, "unlabelled": 1}}
     # The picture that is there has another content than its hash says, the others are not there.
-    found = Counter(problem.field for problem in bench.validate(tmp_path / "bench", check_pictures=True))
+    found = Counter(problem.field for problem in validate_benchmark(tmp_path / "bench", check_pictures=True))
     assert found == {"uri": 3, "sha256": 1}
 
 

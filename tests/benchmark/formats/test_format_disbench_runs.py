@@ -12,12 +12,12 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark as bench
-from sightline.benchmark import ProblemsError
-from sightline.benchmark.exchange import export_files, import_files
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.disbench_evaluation import evaluate_run, leaderboard_row
+from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
+from sightline.exchange import export_files, import_files
 from sightline.runs import read_run, write_run
 from sightline.types import (
     Attempt,
@@ -270,8 +270,8 @@ def test_only_select_tasks_are_evaluated(tmp_path: Path) -> None:
 
 
 def test_through_the_commands(tmp_path: Path) -> None:
-    bench.write(benchmark(), tmp_path / "bench")
-    known = bench.read(tmp_path / "bench")
+    write_benchmark(benchmark(), tmp_path / "bench")
+    known = read_benchmark(tmp_path / "bench")
     (tmp_path / "predictions.jsonl").write_bytes(lines({"query_id": "a", "prediction": "the final answer is [1, 2]"}))
     summary = import_files(
         "disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", FormatOptions(benchmark=known)

@@ -11,9 +11,9 @@ import pytest
 from format_tools import benchmark_in, exporting, importing
 from hypothesis import HealthCheck, given, settings
 
-from sightline import benchmark
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.io import sha256_of
 from sightline.types import Answer, Benchmark, Choice
@@ -61,7 +61,7 @@ def test_what_readers_of_the_tables_see(sampled: Benchmark, exported: Path) -> N
 def test_pictures_are_inside_and_can_be_had_as_files(sampled: Benchmark, exported: Path, tmp_path: Path) -> None:
     found = benchmark_in("hf-parquet", exported, FormatOptions(extra={"extract": str(tmp_path / "out")}))
     for name, picture in found.corpus.pictures.items():
-        place = benchmark.picture_path(picture.uri, Path())
+        place = picture_path(picture.uri, Path())
         assert place is not None and place.is_relative_to(tmp_path / "out")
         assert sha256_of(place) == picture.sha256 == sampled.corpus.pictures[name].sha256
 

@@ -9,9 +9,9 @@ from pathlib import Path
 import pytest
 from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 
-from sightline import benchmark
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.types import Benchmark, Corpus, Picture, Relevance, Rights
 
@@ -51,7 +51,7 @@ def test_captions_become_tasks_that_look_for_their_picture(captioned: Path) -> N
 def test_what_is_known_of_a_picture_goes_to_its_fields(captioned: Path) -> None:
     picture = benchmark_in("imagefolder", captioned).corpus.pictures["a.png"]
     assert (picture.width, picture.rights, picture.extra) == (24, Rights(license="CC0-1.0"), {"mood": "calm"})
-    assert benchmark.picture_path(picture.uri, Path()) == captioned / "a.png"
+    assert picture_path(picture.uri, Path()) == captioned / "a.png"
 
 
 @pytest.mark.parametrize("kind", ["csv", "parquet"])
@@ -127,7 +127,7 @@ def test_names_are_composed_and_files_are_found_as_they_are(tmp_path: Path) -> N
     put(tmp_path / "d" / name, picture_bytes())
     (picture,) = benchmark_in("imagefolder", tmp_path / "d").corpus.pictures.values()
     assert picture.id == unicodedata.normalize("NFC", name)
-    place = benchmark.picture_path(picture.uri, Path())
+    place = picture_path(picture.uri, Path())
     assert place is not None and place.is_file()
 
 
@@ -176,7 +176,7 @@ def test_a_benchmark_comes_back_with_its_tasks(sampled: Benchmark, tmp_path: Pat
     folder = exporting("imagefolder", sampled, tmp_path / "out")
     found = benchmark_in("imagefolder", folder)
     assert without_places(found) == without_places(sampled)
-    place = benchmark.picture_path(next(iter(found.corpus.pictures.values())).uri, Path())
+    place = picture_path(next(iter(found.corpus.pictures.values())).uri, Path())
     assert place is not None and place.parent == folder and place.is_file()
     with pytest.raises(UserError, match="tasks over all its pictures"):
         importing("imagefolder", folder, FormatOptions(split="test"))

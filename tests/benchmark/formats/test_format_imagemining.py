@@ -13,13 +13,14 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark
-from sightline.benchmark import ProblemsError
-from sightline.benchmark.exchange import import_files
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.imagemining import join_steps, split_steps
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
+from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.exchange import import_files
 from sightline.types import Answer, Benchmark, PictureRef, Step, Task
 
 FORMAT = find_format("imagemining")
@@ -125,7 +126,7 @@ def test_what_a_row_becomes(tmp_path: Path) -> None:
         steps=(Step("think", "Look at the beak."), Step("think", "Search for it; it is 2.5 cm long.")),
     )
     picture = found.corpus.pictures["7.JPEG"]
-    assert benchmark.picture_path(picture.uri, tmp_path) == tmp_path / "images" / "7.JPEG"
+    assert picture_path(picture.uri, tmp_path) == tmp_path / "images" / "7.JPEG"
 
 
 def published() -> list[dict[str, Any]]:
@@ -169,14 +170,14 @@ def test_the_published_counts_come_out(tmp_path: Path) -> None:
         "need_image_during_search": {"true": 160, "false": 57},
     }
     assert summary.warnings == ()
-    tasks = benchmark.read(tmp_path / "bench").tasks.values()
+    tasks = read_benchmark(tmp_path / "bench").tasks.values()
     assert Counter(len(task.labels["difficulty"]) for task in tasks) == ROWS_WITH_TAGS
 
 
 def test_it_comes_back_exactly(tmp_path: Path) -> None:
     rows = published()
     import_files("imagemining", save(tmp_path / "data", rows), tmp_path / "bench")
-    FORMAT.write(benchmark.read(tmp_path / "bench"), tmp_path / "again.jsonl", FormatOptions())
+    FORMAT.write(read_benchmark(tmp_path / "bench"), tmp_path / "again.jsonl", FormatOptions())
     again = [orjson.loads(line) for line in (tmp_path / "again.jsonl").read_bytes().splitlines()]
     assert again == rows
     assert list(again[0]) == list(rows[0])
@@ -257,7 +258,7 @@ def test_the_hub_s_parquet_is_read_with_its_pictures(tmp_path: Path) -> None:
     assert list(imported.content.tasks) == ["3", "5"] and "inside the table" in imported.warnings[0]
     assert read(save(tmp_path / "lines", [row(3), row(5)])).tasks == imported.content.tasks
     extracted = read(tmp_path / "data", extra={"extract": str(tmp_path / "out")})
-    place = benchmark.picture_path(extracted.corpus.pictures["3.JPEG"].uri, tmp_path)
+    place = picture_path(extracted.corpus.pictures["3.JPEG"].uri, tmp_path)
     assert place is not None and place.read_bytes() == b"\xff\xd8\xffpixels"
 
 

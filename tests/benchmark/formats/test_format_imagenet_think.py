@@ -12,13 +12,14 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from pictures import random_picture
-from sightline import benchmark as bench
-from sightline.benchmark import ProblemsError, picture_path
-from sightline.benchmark.exchange import import_files
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.imagenet_think import PROMPT
 from sightline.benchmark.formats.parquet import IMAGE, write_file
+from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path, validate_benchmark
 from sightline.errors import UserError
+from sightline.exchange import import_files
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace, Traces
 
 FORMAT = find_format("imagenet-think")
@@ -66,7 +67,7 @@ def test_what_a_row_becomes(tmp_path: Path) -> None:
     assert found.truth["n00005787_11054"] == Traces(
         (Trace("I see water.", "A diver.", "GLM"), Trace("Blue.", "Someone dives.", "Kimi"))
     )
-    assert bench.picture_path(found.corpus.pictures[NAME].uri, tmp_path) == tmp_path / NAME
+    assert picture_path(found.corpus.pictures[NAME].uri, tmp_path) == tmp_path / NAME
 
 
 @pytest.mark.parametrize("spelt", ["think_{}", "thinking_{}", "think{}", "thinking{}"])
@@ -158,7 +159,7 @@ def test_pictures_inside_parquet_stay_there_unless_asked_for(tmp_path: Path) -> 
     assert summary.warnings == ("2 pictures are inside the table; add --option extract=DIR to have them as files",)
     options = FormatOptions(extra={"extract": str(tmp_path / "out")})
     assert import_files("imagenet-think", tmp_path, tmp_path / "other", options).missing_pictures == 0
-    assert bench.validate(tmp_path / "other", check_pictures=True) == ()
+    assert validate_benchmark(tmp_path / "other", check_pictures=True) == ()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [NAME, "plain.png"]
     assert b"\xff\xd8\xffone" not in b"".join(path.read_bytes() for path in (tmp_path / "bench").iterdir())
 
@@ -273,11 +274,11 @@ def test_pictures_of_a_benchmark_lie_where_it_has_them(tmp_path: Path) -> None:
         "q/1": Picture("q/1", "pics/bild 1 ü.jpg"),
         "q/2": Picture("q/2", "https://example.org/2.jpg"),
     }
-    bench.write(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path / "b", force=True)
+    write_benchmark(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path / "b", force=True)
     rows = save(tmp_path, *(row(id=name, image=name) for name in ("q/1", "q/2", "q/3")))
     found = import_files("imagenet-think", rows, tmp_path / "out", FormatOptions(pictures=tmp_path / "b"))
     assert found.missing_pictures == 1
-    addresses = {name: one.uri for name, one in bench.read(tmp_path / "out").corpus.pictures.items()}
+    addresses = {name: one.uri for name, one in read_benchmark(tmp_path / "out").corpus.pictures.items()}
     assert picture_path(addresses["q/1"], tmp_path / "out") == file
     assert addresses["q/2"] == "https://example.org/2.jpg"
     (tmp_path / "b/pictures.jsonl").write_text('{"id": "q/1"}\n')

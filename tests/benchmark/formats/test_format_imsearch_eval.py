@@ -12,10 +12,10 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark as bench
-from sightline.benchmark.exchange import export_files
+from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.errors import UserError
+from sightline.exchange import export_files
 from sightline.runs import write_run
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
 
@@ -104,7 +104,7 @@ def test_diversity_comes_from_vectors(tmp_path: Path) -> None:
 
 def test_it_is_an_export_like_any_other(tmp_path: Path) -> None:
     benchmark, run = made({IDS[0]: 1}, (IDS[0],))
-    written = bench.write(benchmark, tmp_path / "bench")
+    written = write_benchmark(benchmark, tmp_path / "bench")
     write_run(run, tmp_path / "run")
     export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=written))
     export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=written))

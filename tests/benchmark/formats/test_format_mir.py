@@ -11,12 +11,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark
-from sightline.benchmark import ProblemsError
-from sightline.benchmark.exchange import import_files
+from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.mir import SUBTASKS
+from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path, validate_benchmark
 from sightline.errors import UserError
+from sightline.exchange import import_files
 from sightline.types import Benchmark, Choice, Option, PictureRef, Step, Task
 
 FORMAT = find_format("mir")
@@ -70,10 +71,10 @@ def test_what_a_record_becomes(tmp_path: Path) -> None:
             Step("conclusion", "B"),
         ),
     )
-    place = benchmark.picture_path(found.corpus.pictures["images/a.jpg"].uri, tmp_path)
+    place = picture_path(found.corpus.pictures["images/a.jpg"].uri, tmp_path)
     assert place == tmp_path / "images" / "a.jpg"
-    assert benchmark.write(found, tmp_path / "bench") and {
-        problem.field for problem in benchmark.validate(tmp_path / "bench")
+    assert write_benchmark(found, tmp_path / "bench") and {
+        problem.field for problem in validate_benchmark(tmp_path / "bench")
     } == {"uri"}
 
 
@@ -172,7 +173,7 @@ def test_import_counts_labels_and_pictures_once(tmp_path: Path) -> None:
     assert (summary.tasks, summary.pictures, summary.missing_pictures) == (3, 2, 2)
     assert summary.labels["category"] == {"unlabelled": 2, "Spatial": 1}
     assert "still packed" in summary.warnings[0]
-    assert list(benchmark.read(tmp_path / "bench").tasks) == ["x", "y", "5"]
+    assert list(read_benchmark(tmp_path / "bench").tasks) == ["x", "y", "5"]
 
 
 WRONG: list[tuple[dict[str, Any], str, str]] = [

@@ -15,12 +15,12 @@ import numpy as np
 import pytest
 from retrieval_samples import PICTURES, other_tasks, rank_benchmark
 
-from sightline import benchmark as bench
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.mteb_dataset import class_name
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
 from sightline.benchmark.formats.pictures import file_name
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.io import sha256_of
 from sightline.metrics.evaluation import evaluate
@@ -70,8 +70,8 @@ def test_what_the_format_holds_comes_back(tmp_path: Path) -> None:
     assert found.truth == made.truth
     assert list(found.corpus.pictures) == list(PICTURES)
     for name, picture in found.corpus.pictures.items():
-        original = bench.picture_path(made.corpus.pictures[name].uri, tmp_path)
-        extracted = bench.picture_path(picture.uri, tmp_path)
+        original = picture_path(made.corpus.pictures[name].uri, tmp_path)
+        extracted = picture_path(picture.uri, tmp_path)
         assert original is not None and extracted is not None
         assert extracted.is_relative_to(tmp_path / "extracted")
         assert picture.sha256 == sha256_of(extracted) == sha256_of(original)
@@ -96,7 +96,7 @@ def test_extracted_pictures_stay_in_their_folder(tmp_path: Path) -> None:
     row = {"query-id": "q1", "corpus-id": "a", "score": 1}
     write_jsonl(folder / "default" / "test.jsonl", row)
     found = read(folder, FormatOptions(extra={"extract": str(tmp_path / "out")})).content
-    places = [bench.picture_path(picture.uri, tmp_path) for picture in found.corpus.pictures.values()]
+    places = [picture_path(picture.uri, tmp_path) for picture in found.corpus.pictures.values()]
     assert [place.read_bytes() for place in places if place is not None] == [jpeg, b"2"]
 
 

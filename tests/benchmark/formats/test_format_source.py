@@ -7,9 +7,9 @@ from pathlib import Path
 import orjson
 import pytest
 
-from sightline import benchmark
-from sightline.benchmark.exchange import import_files
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.formats import find_format, hub
+from sightline.exchange import import_files
 
 # By format: whose it is, the file of a folder, and a row of it.
 FORMATS = {
@@ -56,7 +56,7 @@ def test_own_files_are_in_the_format_of_others_and_not_theirs(
     monkeypatch.chdir(folder)
     for path, called in ((folder, "quiz"), (folder / file, file), (".", "quiz"), ("metadata/..", "quiz")):
         import_files(format_, path, tmp_path / "bench")
-        assert benchmark.read(tmp_path / "bench").card["source"] == f"{called}, in {whose}'s format"
+        assert read_benchmark(tmp_path / "bench").card["source"] == f"{called}, in {whose}'s format"
 
 
 def test_what_was_fetched_by_its_name_is_named(
@@ -67,4 +67,4 @@ def test_what_was_fetched_by_its_name_is_named(
     assert name is not None
     monkeypatch.setattr(hub, "download", lambda asked: folder if asked == name else None)
     import_files(format_, name, tmp_path / "bench")
-    assert benchmark.read(tmp_path / "bench").card["source"] == name
+    assert read_benchmark(tmp_path / "bench").card["source"] == name

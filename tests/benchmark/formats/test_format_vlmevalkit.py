@@ -13,9 +13,9 @@ from typing import Any
 import pytest
 from format_tools import benchmark_in, exporting, importing, picture_bytes, put, run_in
 
-from sightline import benchmark as bench
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import MissingExtraError, UserError
 from sightline.types import (
     Answer,
@@ -101,7 +101,7 @@ def test_pictures_are_written_out_only_when_asked_for(mmbench: Path, tmp_path: P
     imported = importing("vlmevalkit", mmbench, options)
     assert imported.warnings == () and isinstance(imported.content, Benchmark)
     assert (target / "241.png").read_bytes() == RED and (target / "253.jpg").read_bytes() == BLUE
-    place = bench.picture_path(imported.content.corpus.pictures["253.jpg"].uri, Path())
+    place = picture_path(imported.content.corpus.pictures["253.jpg"].uri, Path())
     assert place == target / "253.jpg"
 
 
@@ -138,7 +138,7 @@ def test_several_pictures_have_names_and_stand_where_they_are_marked(tmp_path: P
 def test_pictures_by_path_need_not_be_there(tmp_path: Path) -> None:
     row = ["1", "['a.jpg', '/data/b.jpg']", "Which?", "x"]
     found = benchmark_in("vlmevalkit", tsv(tmp_path / "a.tsv", "index image_path question answer", row))
-    places = [bench.picture_path(picture.uri, Path()) for picture in found.corpus.pictures.values()]
+    places = [picture_path(picture.uri, Path()) for picture in found.corpus.pictures.values()]
     assert places == [tmp_path / "a.jpg", Path("/data/b.jpg")]
     assert found.tasks["1"].prompt == (PictureRef("a.jpg"), PictureRef("/data/b.jpg"), "Which?")
 

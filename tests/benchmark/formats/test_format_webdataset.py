@@ -15,10 +15,10 @@ from format_tools import benchmark_in, exporting, importing, picture_bytes, put,
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline import benchmark
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.webdataset import decode_key, encode_key
 from sightline.benchmark.problems import ProblemsError
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.io import sha256_of
 from sightline.types import Benchmark, Corpus, Picture, Relevance
@@ -73,13 +73,13 @@ def test_samples_are_pictures_with_what_is_said_of_them(tmp_path: Path) -> None:
     first, second = found.corpus.pictures.values()
     assert (first.width, first.rights.license, first.extra) == (24, "CC0-1.0", {"url": "https://example.org/1"})
     assert second.extra == {"label": 7}
-    assert benchmark.picture_path(second.uri, Path()) == tmp_path / "dir/000000002.jpg"
+    assert picture_path(second.uri, Path()) == tmp_path / "dir/000000002.jpg"
 
 
 def test_pictures_are_written_out_where_it_is_asked_for(tmp_path: Path) -> None:
     file = shard(tmp_path / "a.tar", ("x.png", RED), ("..%2Fup.jpg", BLUE))
     found = benchmark_in("webdataset", file, FormatOptions(extra={"extract": str(tmp_path / "out")}))
-    places = {name: benchmark.picture_path(picture.uri, Path()) for name, picture in found.corpus.pictures.items()}
+    places = {name: picture_path(picture.uri, Path()) for name, picture in found.corpus.pictures.items()}
     assert set(places) == {"x"}  # A name that begins with dots is hidden, and passed over.
     assert places["x"] == tmp_path / "out" / "x.png" and places["x"].read_bytes() == RED
     assert sha256_of(places["x"]) == found.corpus.pictures["x"].sha256

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sightline.metrics.answers import match_answer
+from sightline.metrics.answers.match import match_answer
 from sightline.types import Answer
 
 DISTANCE = Answer("5", unit="km")

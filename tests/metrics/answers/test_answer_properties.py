@@ -11,9 +11,8 @@ from hypothesis import assume, given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics.answers import match_answer, share_of_parts
 from sightline.metrics.answers.dates import find_dates, parse_date, same_date
-from sightline.metrics.answers.match import count_right, split_parts
+from sightline.metrics.answers.match import count_right, match_answer, share_of_parts, split_parts
 from sightline.metrics.answers.normalization import normalize, same_text
 from sightline.metrics.answers.numerals import find_numbers
 from sightline.metrics.answers.quantities import parse_quantity, same_quantity

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sightline.metrics import parse_choice
+from sightline.metrics.choices.parse import parse_choice
 
 ANIMALS = {"A": "cat", "B": "dog", "C": "red panda", "D": "None of the above"}
 CARS = {"A": "The red car", "B": "The blue car", "C": "Both cars at the same speed", "D": "The lorry"}

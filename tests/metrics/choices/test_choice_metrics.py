@@ -7,9 +7,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.metrics import parse_choice
-from sightline.metrics.choices import read_options
-from sightline.metrics.choices.options import right_option
+from sightline.metrics.choices.options import read_options, right_option
+from sightline.metrics.choices.parse import parse_choice
 from sightline.metrics.context import Context
 from sightline.metrics.registry import kinds_of, metric
 from sightline.types import Choice, Failure, Option, PictureRef, PictureSet, Prediction, Task, Text, Trace, Truth

@@ -9,7 +9,7 @@ from hypothesis import strategies as st
 from hypothesis.extra.numpy import array_shapes, arrays
 from scipy.optimize import linear_sum_assignment
 
-from sightline.metrics.steps import best_assignment
+from sightline.metrics.steps.alignment import best_assignment
 
 matrices = arrays(
     np.float64,

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sightline.metrics.steps import find_contradictions
+from sightline.metrics.steps.contradictions import find_contradictions
 
 FOUND = [
     ("There are two dogs in the picture.", "There are three dogs in the picture.", "number"),

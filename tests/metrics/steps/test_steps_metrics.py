@@ -12,7 +12,7 @@ from hypothesis import strategies as st
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.registry import metric
-from sightline.metrics.steps import align_steps, embedder_similarity, token_f1
+from sightline.metrics.steps.alignment import align_steps, embedder_similarity, token_f1
 from sightline.types import Answer, Choice, Failure, PictureSet, Prediction, Step, StepKind, Text, Trace, Truth
 
 KINDS: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")

@@ -6,7 +6,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.metrics.steps import split_steps
+from sightline.metrics.steps.split import split_steps
 from sightline.types import Step
 
 MIR = ["summary", "caption", "text-to-region", "region-to-region", "conclusion"]

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from sightline import benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.demo import demo
 from sightline.cli.options import Common
 from sightline.errors import UserError
@@ -46,7 +46,7 @@ def test_four_systems_on_both_benchmarks(made: WorldDemo) -> None:
 
 def test_the_benchmarks_can_be_used_by_others(made: WorldDemo) -> None:
     for field in (made.found.found, made.found.selected):
-        assert benchmark.validate(field.benchmark) == ()
+        assert validate_benchmark(field.benchmark) == ()
 
 
 def test_the_page_has_pictures_and_needs_nothing_else(made: WorldDemo) -> None:

@@ -15,7 +15,7 @@ from sightline.types import Annotation, Json, Picture, TaskKind, ToolSpec
 
 if TYPE_CHECKING:
     from sightline.agent.web import Web
-    from sightline.retrieval import Searcher
+    from sightline.retrieval.searcher import Searcher
 
 
 @dataclass(frozen=True, slots=True)

@@ -10,9 +10,9 @@ import numpy as np
 from sightline.agent.state import AgentState
 from sightline.agent.tools.arguments import MistakeError, shown
 from sightline.agent.tools.base import Materials
-from sightline.retrieval import Searcher
 from sightline.retrieval.columns import PictureColumns, build_columns
 from sightline.retrieval.scope import Selector
+from sightline.retrieval.searcher import Searcher
 from sightline.retrieval.vector_stores import Rows
 from sightline.types import Picture, Scope
 

@@ -26,7 +26,7 @@ from sightline.agent.tools.arguments import (
 from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool
 from sightline.agent.tools.catalog import Catalog, scope_of, subset_of
 from sightline.agent.tools.picture_refs import NamedPicture, NamedPictures
-from sightline.retrieval import Searcher
+from sightline.retrieval.searcher import Searcher
 from sightline.types import Method, PictureRef, SearchQuery
 
 MOST_HITS = 200

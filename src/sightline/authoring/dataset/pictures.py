@@ -19,7 +19,7 @@ import numpy as np
 from PIL import Image
 
 from sightline.authoring.dataset.selection import PublishSelection, subset_benchmark
-from sightline.benchmark import picture_path
+from sightline.benchmark.validation import picture_path
 from sightline.corpus import metadata
 from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, upright
 from sightline.errors import UserError

@@ -11,7 +11,7 @@ from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline.benchmark import picture_path
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.types import (
     Annotation,

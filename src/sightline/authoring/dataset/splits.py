@@ -15,7 +15,7 @@ from pathlib import Path
 import numpy as np
 
 from sightline.authoring.dataset.selection import BenchmarkSubset, subset_benchmark
-from sightline.benchmark import picture_path
+from sightline.benchmark.validation import picture_path
 from sightline.corpus.near_duplicates import Pairs, connected, near_pairs, perceptual_hash
 from sightline.corpus.pixels import RefusedError, load_small
 from sightline.errors import UserError

@@ -95,7 +95,7 @@ def conclusion_key(said: str, options: tuple[Option, ...]) -> str | None:
     by_text = [option.key for option in options if option.text.strip().casefold() == wanted]
     if len(by_key or by_text) == 1:
         return (by_key or by_text)[0]
-    from sightline.metrics import parse_choice  # Here, because hardly any conclusion needs it.
+    from sightline.metrics.choices.parse import parse_choice  # Here, because hardly any conclusion needs it.
 
     return parse_choice(said, options).option
 

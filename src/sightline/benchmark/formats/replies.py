@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.benchmark.formats.base import Complaints, FormatOptions, Imported
 from sightline.benchmark.formats.retrieval import some
 from sightline.english import counted
-from sightline.metrics import parse_choice
+from sightline.metrics.choices.parse import parse_choice
 from sightline.types import (
     Answer,
     Attempt,

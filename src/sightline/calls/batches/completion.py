@@ -18,7 +18,7 @@ from sightline.calls.journal_tables import KEPT_FAILURES
 from sightline.calls.prices import Prices
 from sightline.calls.session import purpose
 from sightline.engine.async_map import Stage
-from sightline.engine.async_map import map as map_
+from sightline.engine.async_map import map_async as map_
 from sightline.errors import StoppedError, UserError
 from sightline.io import read_lines, write_jsonl
 from sightline.models.http import HttpTransport

@@ -17,7 +17,8 @@ import numpy as np
 from sightline.config import Config
 from sightline.corpus.names import path_of, picture_id
 from sightline.corpus.walk import FoundFile
-from sightline.engine import Advance, Died, cores, map_in_processes, progress
+from sightline.engine.progress import Advance, progress
+from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import StoppedError
 from sightline.io import PathLike, read_lines
 from sightline.models.embedders.base import EmbeddingAttempt, attempt_pictures, attempt_texts, batch_of, side_of

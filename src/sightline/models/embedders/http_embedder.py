@@ -31,8 +31,8 @@ from sightline.calls.prices import Prices
 from sightline.calls.rate_limit import RateLimits
 from sightline.calls.tokens import request_tokens
 from sightline.config.section import Hidden, StrictModel
-from sightline.engine import cores
 from sightline.engine.event_loop import LoopThread
+from sightline.engine.worker_pool import cores
 from sightline.errors import SightlineError, UserError
 from sightline.models.embedders.base import EmbeddingAttempt, all_or_raise, as_attempt
 from sightline.models.failures import body_failure, failure

@@ -15,7 +15,7 @@ from numpy.typing import NDArray
 from pydantic import Field
 
 from sightline.config.section import StrictModel
-from sightline.engine import cores
+from sightline.engine.worker_pool import cores
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, all_or_raise, as_attempt
 from sightline.models.embedders.onnx_folder import ModelFolder

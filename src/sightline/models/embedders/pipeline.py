@@ -15,7 +15,7 @@ from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.scan import checked_places
 from sightline.corpus.walk import FolderWalk, FoundFile
-from sightline.engine import Advance, progress
+from sightline.engine.progress import Advance, progress
 from sightline.errors import StoppedError, UserError
 from sightline.io import PathLike
 from sightline.models.embedders.bulk_embedding import (

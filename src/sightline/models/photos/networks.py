@@ -21,7 +21,7 @@ from typing import Any, NamedTuple
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.engine import progress
+from sightline.engine.progress import progress
 from sightline.errors import UserError
 from sightline.models.photos.classifier import build_classifier
 from sightline.models.photos.joint_vectors import JOINING, class_texts

@@ -10,7 +10,7 @@ from typing import Any, TypeVar
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.engine import cores
+from sightline.engine.worker_pool import cores
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.photos.weights import EXTRA, FEATURE
 

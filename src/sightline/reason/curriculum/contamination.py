@@ -6,9 +6,8 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
-from sightline import benchmark
 from sightline.benchmark.files import PICTURES
-from sightline.benchmark.folder import open_benchmark
+from sightline.benchmark.folder import open_benchmark, read_benchmark
 from sightline.benchmark.problems import stop
 from sightline.config import Config
 from sightline.errors import FoundError, UserError
@@ -55,7 +54,7 @@ def find_shared_pictures(train: Path, test: Path, bits: int, config: Config) -> 
 
 def _tested(test: Path) -> dict[str, Picture | None]:
     """The pictures that a test is about; None for those that it does not describe."""
-    tested = benchmark.read(test)
+    tested = read_benchmark(test)
     used = sorted({name for task in tested.tasks.values() for name in pictures_of(task, tested.truth.get(task.id))})
     if not used:
         why = "none of its tasks is about a picture" if tested.tasks else "it has no tasks"

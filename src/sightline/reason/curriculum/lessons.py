@@ -11,10 +11,11 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline.benchmark import picture_path, read
+from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
-from sightline.metrics import parse_choice
 from sightline.metrics.choices.options import right_option
+from sightline.metrics.choices.parse import parse_choice
 from sightline.reason.curriculum.plan import STEPS, CurriculumStage, StepName
 from sightline.types import Benchmark, Choice, Option, Part, PictureRef, Step, Task
 
@@ -236,7 +237,7 @@ class EvalQuestions:
 
 def eval_questions(folder: Path) -> EvalQuestions:
     """The choose tasks of a benchmark whose right option is known, with whole pictures."""
-    benchmark = read(folder)
+    benchmark = read_benchmark(folder)
     found = [_asked(task, benchmark, folder) for task in benchmark.tasks.values()]
     left_out = Counter(one for one in found if isinstance(one, str))
     return EvalQuestions(tuple(one for one in found if isinstance(one, EvalQuestion)), left_out)

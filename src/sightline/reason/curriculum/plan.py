@@ -9,8 +9,7 @@ from typing import Annotated, Any, Literal, TypeAlias
 
 from pydantic import Field, Strict, ValidationError, model_validator
 
-from sightline.benchmark import ProblemsError
-from sightline.benchmark.problems import explain
+from sightline.benchmark.problems import ProblemsError, explain
 from sightline.config.section import StrictModel
 from sightline.errors import UserError
 

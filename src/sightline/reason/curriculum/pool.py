@@ -19,13 +19,12 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.benchmark import picture_path
 from sightline.benchmark.files import PICTURES, TASKS, TRUTH
 from sightline.benchmark.folder import open_benchmark
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import TableSource
 from sightline.benchmark.truth import TaskTruth
-from sightline.benchmark.validation import odd_options
+from sightline.benchmark.validation import odd_options, picture_path
 from sightline.errors import UserError
 from sightline.reason.curriculum.lessons import Lesson, lesson_of, shows_part
 from sightline.reason.curriculum.plan import STEPS, CurriculumPlan

@@ -8,7 +8,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import check_place, write_benchmark_elsewhere
 from sightline.reason.difficulty.pass_rate import Bucket
 from sightline.reason.difficulty.sampling import KINDS
 from sightline.types import Benchmark, Json, Task
@@ -71,9 +71,9 @@ def store(
     A question that was not measured keeps what an earlier measurement said; a label that was only given is set aside,
     for it means something else.
     """
-    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     tasks = {name: _marked(task, measured.get(name), measure) for name, task in benchmark.tasks.items()}
-    bench.write_elsewhere(replace(benchmark, tasks=tasks), source, out)
+    write_benchmark_elsewhere(replace(benchmark, tasks=tasks), source, out)
     found = list(measured.values())
     return DifficultySummary(
         folder=out,

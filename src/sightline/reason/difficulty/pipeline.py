@@ -14,7 +14,7 @@ from pathlib import Path
 from statistics import median
 from typing import Any, NamedTuple
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import check_place, read_benchmark
 from sightline.calls.caller import paid_now
 from sightline.calls.plan import CostPlan
 from sightline.english import counted
@@ -73,7 +73,7 @@ def measure_by_samples(work: QuestionWork, settings: SamplingSettings, out: Path
     """
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
-    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     found, stopped = work.ask(questions, sampling.SamplingJob(settings))
     measured = {name: _from_samples(one, settings) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "samples")
@@ -129,7 +129,7 @@ def measure_by_judge(work: QuestionWork, model: str, out: Path) -> DifficultySum
     """Have a judge grade each question, and write the benchmark with it."""
     started = time.monotonic()
     benchmark, questions = work.opened(KINDS)
-    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     found, stopped = work.ask(questions, judge.GradingJob(model))
     measured = {name: judge.measured(one, model) for name, one in found.items()}
     summary = store(benchmark, work.source, out, measured, "judge")
@@ -225,7 +225,7 @@ class _Tried(NamedTuple):
 def measure_by_run(source: Path, run: Path, out: Path, rule: BucketRule) -> DifficultySummary:
     """The attempts of a run (`run --repeat 10`) as samples; right is a full score in the task's first metric."""
     started = time.monotonic()
-    benchmark, tried = bench.read(source), read_run(run)
+    benchmark, tried = read_benchmark(source), read_run(run)
     tries, unscored = _read(benchmark, tried)
     measured = dict(unscored)
     samples = {task: _sampled(attempts) for task, attempts in tries.items()}
@@ -251,7 +251,7 @@ def measure_by_turns(source: Path, run: Path, out: Path, easy_turns: float | Non
     Without a number, that is the median over the tasks that were solved. A task that no attempt solved is hard.
     """
     started = time.monotonic()
-    benchmark, tried = bench.read(source), read_run(run)
+    benchmark, tried = read_benchmark(source), read_run(run)
     (tries, unscored), turns = _read(benchmark, tried), turns_of(run)
     took = {
         task: [turns[task, number] for number, one in attempts.items() if one.right and (task, number) in turns]

@@ -208,7 +208,7 @@ def _chosen(question: TaskQuestion, reply: ChatReply | Failure) -> str:
         return UNREAD
     if question.task.kind != "choose":
         return "right" if is_right(question, reply.text) else "wrong"
-    from sightline.metrics import parse_choice  # Its patterns take time to compile.
+    from sightline.metrics.choices.parse import parse_choice  # Its patterns take time to compile.
 
     return parse_choice(reply.text, question.task.options).option or UNREAD
 

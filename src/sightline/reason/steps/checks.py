@@ -85,7 +85,7 @@ def step_faults(task: Task, truth: Truth, steps: Sequence[Step]) -> tuple[StepFa
 
 def chosen_in(task: Task, text: str) -> str | None:
     """The key of the option that these words choose."""
-    from sightline.metrics import parse_choice  # Its patterns take time to compile.
+    from sightline.metrics.choices.parse import parse_choice  # Its patterns take time to compile.
 
     return parse_choice(text, task.options).option
 

@@ -9,7 +9,7 @@ from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import check_place, write_benchmark_elsewhere
 from sightline.calls.plan import CostPlan
 from sightline.errors import SightlineError, UserError
 from sightline.reason.questions import QuestionWork, TaskQuestion
@@ -112,7 +112,7 @@ def annotate_benchmark(
     left = {name: review.waiting.get(name, one) for name, one in results.items() if name not in good}
     by = "" if settings is None else settings.model
     changed = _with_steps(_with_steps(benchmark, good, by), review.mended, "people")
-    bench.write_elsewhere(changed, work.source, out)
+    write_benchmark_elsewhere(changed, work.source, out)
     write_review(out / REVIEW, todo, left, as_it_was)
     if stopped is not None:
         raise stopped
@@ -143,7 +143,7 @@ def _check_place(work: QuestionWork, settings: StepSettings | None, out: Path, b
             f"{out} has steps that {work.source} has not, and nobody is asked for them.",
             f"add what people mended to it: sightline steps {out} --reviewed FILE --out {out}",
         )
-    bench.check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
 
 
 def _asked(

@@ -14,8 +14,8 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import Any, Self
 
-from sightline import benchmark as bench
 from sightline.benchmark.files import HEADER
+from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.formats.imagenet_think import PROMPT
 from sightline.config import Config
 from sightline.corpus.names import path_of
@@ -80,7 +80,7 @@ def _opened(
     place: Path | None, workspace: Path, config: Config | None, names: Names, metadata: Path | None
 ) -> PictureSource:
     if place is not None and (place / HEADER).is_file():
-        return _of_benchmark(bench.read(place), place, names)
+        return _of_benchmark(read_benchmark(place), place, names)
     if place is None or (place / FILE_NAME).is_file():
         return _of_workspace(place or workspace, None, names)
     if not place.is_dir():

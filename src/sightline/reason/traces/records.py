@@ -203,8 +203,6 @@ def unpack(frame: bytes) -> list[Any]:
 
 def check_frame(numbered: tuple[int, bytes]) -> bytes:
     """A frame of jobs, with its number → a frame of rows; done in a worker process."""
-    from sightline.reason.traces.quality import (
-        check_replies,  # Here: who only passes frames on starts sooner without it.
-    )
+    from sightline.reason.traces.quality import check_replies
 
     return pack(TraceRow(job.question, job.asked, check_replies(job)) for job in unpack(numbered[1]))

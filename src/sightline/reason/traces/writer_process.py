@@ -47,9 +47,7 @@ class WriterTarget:
 
 def write_in_process(jobs: Iterable[CheckJob], place: WriterTarget) -> None:
     """Judge and write in this process."""
-    from sightline.reason.traces.quality import (
-        check_replies,  # Here: who writes what others judge starts sooner without it.
-    )
+    from sightline.reason.traces.quality import check_replies
 
     with TraceIndex(place.folder) as index:
         _write((TraceRow(job.question, job.asked, check_replies(job)) for job in jobs), index, place)

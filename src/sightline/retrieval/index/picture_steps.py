@@ -8,7 +8,7 @@ from collections.abc import Callable
 import numpy as np
 
 from sightline.config import Config
-from sightline.engine import progress
+from sightline.engine.progress import progress
 from sightline.models.embedders.base import batch_of, side_of
 from sightline.models.embedders.pixels import decode_region, read_bytes
 from sightline.models.photos.ocr import WordReader

@@ -16,7 +16,7 @@ import numpy as np
 
 from sightline.config import Config
 from sightline.corpus.walk import FoundFile
-from sightline.engine import progress
+from sightline.engine.progress import progress
 from sightline.errors import SightlineError, StoppedError
 from sightline.models.embedders.bulk_embedding import NOT_EMBEDDED, embed_files, embed_new_texts
 from sightline.models.embedders.listing import Listing

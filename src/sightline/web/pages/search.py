@@ -14,7 +14,7 @@ from starlette.responses import JSONResponse, Response, StreamingResponse
 from sightline.agent.ask import FOLDER as ASKED
 from sightline.agent.trajectory import trajectories_of
 from sightline.errors import UserError
-from sightline.retrieval import Results
+from sightline.retrieval.results import Results
 from sightline.types import Failure, Picture
 from sightline.web.agent_jobs import AgentJob
 from sightline.web.agent_steps import Steps

@@ -7,7 +7,7 @@ from hashlib import sha256
 from pathlib import Path
 
 from sightline.benchmark.files import HEADER
-from sightline.benchmark.folder import write
+from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.types import Annotation, Benchmark, Corpus, Picture, Rights, Task, Truth
@@ -48,7 +48,7 @@ def write_choose_benchmark(tasks: Iterable[ChooseTask], folder: PathLike, *, nam
         },
         annotations=tuple(captions),
     )
-    return write(benchmark, root, force=True)
+    return write_benchmark(benchmark, root, force=True)
 
 
 def write_picture(picture: TaskPicture, root: Path, folder: str) -> Picture:

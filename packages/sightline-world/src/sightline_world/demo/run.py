@@ -8,9 +8,9 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sightline import benchmark as bench
 from sightline.authoring.pipeline import make
 from sightline.authoring.stage import StageResult
+from sightline.benchmark.folder import write_benchmark
 from sightline.config import Config
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.demo.own import own_folder
@@ -136,7 +136,7 @@ def _sets(out: Path, made: Benchmark, seed: int, amounts: Amounts, say: Tell) ->
     started, folder = time.monotonic(), out / "sets"
     name = "Exact sets in a life"
     tasks = benchmark_of(out / "life", folder, seed, count=amounts.sets, kinds=("select",), name=name)
-    bench.write(replace(tasks, annotations=made.annotations), folder, force=True)
+    write_benchmark(replace(tasks, annotations=made.annotations), folder, force=True)
     say(
         "tasks",
         f"{len(tasks.tasks)} with exact sets as answers, by construction, in {time.monotonic() - started:.1f} s",

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from pathlib import Path
 from typing import TypeAlias
 
-from sightline import benchmark
+from sightline.benchmark.folder import read_benchmark
 from sightline.demo.vision import Thumbnails
 from sightline.english import counted
 from sightline.metrics.scores import read_scores
@@ -85,7 +85,7 @@ class Examples:
     def sets(self) -> PagePart:
         """The first task with an exact set that the agent solved, and what is in it."""
         field, title = self._found.selected, "A set that had to be exact"
-        tasks, said = benchmark.read(field.benchmark), _predictions(field.runs["agent"])
+        tasks, said = read_benchmark(field.benchmark), _predictions(field.runs["agent"])
         for name, truth in tasks.truth.items():
             if isinstance(truth, PictureSet) and truth.pictures and _same(truth, said.get(name)):
                 about = Paragraph(f"“{tasks.tasks[name].text}” The agent answered with exactly these:")

@@ -7,7 +7,7 @@ from dataclasses import dataclass
 from pathlib import Path
 from types import MappingProxyType
 
-from sightline import benchmark as bench
+from sightline.benchmark.folder import read_benchmark
 from sightline.config import Config
 from sightline.metrics.comparison import Comparison, SystemStanding
 from sightline.metrics.evaluation import evaluate
@@ -64,7 +64,7 @@ def run_systems(
     benchmark: Path, out: Path, *, workspace: Path, config: Config, seed: int, tell: Callable[[str, str], None]
 ) -> Field:
     """Each system over the benchmark; rankings that answer `select` tasks are cut into sets where other tasks say."""
-    asks_sets = any(task.kind == "select" for task in bench.read(benchmark).tasks.values())
+    asks_sets = any(task.kind == "select" for task in read_benchmark(benchmark).tasks.values())
     runs: dict[str, Path] = {}
     called: dict[str, str] = {}
 

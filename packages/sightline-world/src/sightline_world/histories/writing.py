@@ -11,7 +11,7 @@ from pathlib import Path
 from typing import IO, NamedTuple
 
 from sightline import __version__
-from sightline.engine import Died, cores, map_in_processes
+from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import SightlineError, UserError
 from sightline.io import CutOffError, PathLike, dump, read_json, write_json, write_whole
 from sightline_world.histories.corpus import known_address

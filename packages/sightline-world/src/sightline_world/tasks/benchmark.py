@@ -8,7 +8,7 @@ from itertools import groupby
 from pathlib import Path
 
 from sightline.benchmark.files import HEADER
-from sightline.benchmark.folder import write
+from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.types import Benchmark, Corpus, Json, TaskKind
@@ -75,7 +75,7 @@ def benchmark_of(
         truth={each.task.id: each.truth for each in made},
         card=_card(written, made, seed),
     )
-    return write(benchmark, root, force=True)
+    return write_benchmark(benchmark, root, force=True)
 
 
 def _refuse_other_things(root: Path) -> None:

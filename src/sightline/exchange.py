@@ -12,11 +12,13 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
-from sightline import benchmark as bench
 from sightline import runs
-from sightline.benchmark import Problem, read
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark
 from sightline.benchmark.formats import Content, FormatOptions, find_format, format_names
+from sightline.benchmark.problems import Problem
+from sightline.benchmark.validation import oddities as benchmark_oddities
+from sightline.benchmark.validation import picture_path, validate_benchmark
 from sightline.class_names import name_of
 from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
 from sightline.corpus.view import open_corpus
@@ -33,7 +35,7 @@ Loaded: TypeAlias = Benchmark | Run | Corpus
 
 # A folder is known by one file in it; a new kind of folder is a new line here and in `Loaded`.
 _READERS: Mapping[str, Callable[[PathLike], Loaded]] = {
-    BENCHMARK_FILE: read,
+    BENCHMARK_FILE: read_benchmark,
     RUN_FILE: read_run,
     CORPUS_FILE: open_corpus,
 }
@@ -83,8 +85,8 @@ def import_files(format_: str, path: _PathLike, out: _PathLike, options: FormatO
         runs.write_run(content, out)
         tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings)
-    bench.check_place(out, content.name, content.reviews, content.tasks)
-    written = bench.write(content, out)
+    check_place(out, content.name, content.reviews, content.tasks)
+    written = write_benchmark(content, out)
     return replace(summarise(written, Path(out)), warnings=warnings)
 
 
@@ -138,7 +140,7 @@ def summarise(benchmark: Benchmark, folder: Path) -> ImportSummary:
     for truth in benchmark.truth.values():
         judgments += len(truth.grades) if isinstance(truth, Relevance) else 0
         judgments += len(truth.pictures) if isinstance(truth, PictureSet) else 0
-    places = (bench.picture_path(picture.uri, folder) for picture in benchmark.corpus.pictures.values())
+    places = (picture_path(picture.uri, folder) for picture in benchmark.corpus.pictures.values())
     missing = sum(place is not None and not place.is_file() for place in places)
     return ImportSummary(
         tasks=len(benchmark.tasks),
@@ -175,7 +177,7 @@ def validate(path: _PathLike, *, check_pictures: bool = False) -> tuple[Problem,
     if (folder / "run.json").is_file():
         return runs.validate(folder)
     if (folder / "benchmark.json").is_file():
-        return bench.validate(folder, check_pictures=check_pictures)
+        return validate_benchmark(folder, check_pictures=check_pictures)
     raise UserError(
         f"{folder} is neither a benchmark nor a run.", "give the folder that holds benchmark.json or run.json"
     )
@@ -184,4 +186,4 @@ def validate(path: _PathLike, *, check_pictures: bool = False) -> tuple[Problem,
 def oddities(path: _PathLike) -> tuple[Problem, ...]:
     """What a benchmark can be run with, though its author hardly meant it so; nothing for a run."""
     folder = Path(path).expanduser()
-    return () if (folder / "run.json").is_file() else bench.oddities(folder)
+    return () if (folder / "run.json").is_file() else benchmark_oddities(folder)
