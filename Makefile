@@ -36,8 +36,8 @@ test-all: $(STAMP) test-interop  ## every test, the slow ones too
 INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
-	$(INTEROP)/bin/python -m pytest -m slow tests/bench/formats tests/reason/test_curriculum_interop.py
-	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/search -k backend
+	$(INTEROP)/bin/python -m pytest -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py
+	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/retrieval -k backend
 	@# The trainer, and models in this process: torch is here and nowhere else.
 	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train
 	$(INTEROP)/bin/python -m pytest -m '' tests/models/test_models_transformers.py \
