@@ -6,7 +6,6 @@ mended before anybody trusts a score.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -314,7 +313,6 @@ class AuditStage:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        started = time.monotonic()
         seed = project.config.judge.random_seed % 2**32
         warnings: tuple[str, ...] = ()
         if self.bench is not None:
@@ -342,7 +340,6 @@ class AuditStage:
             },
             {},
             (*warnings, *audit.problems()),
-            seconds=time.monotonic() - started,
         )
 
 

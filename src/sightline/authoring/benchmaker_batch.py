@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +43,7 @@ class BatchOutputStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Add what was answered; a line that can't be used is in the failed file, with the reason."""
-        started, config = time.monotonic(), project.config
+        config = project.config
         plan = read_plan(project.path(files.PLAN), config) if project.path(files.PLAN).is_file() else {}
         found = _Read()
         for path in self.outputs:
@@ -63,7 +62,6 @@ class BatchOutputStage:
             {"annotations": len(found.notes), "queries": len(found.judged)},
             dict(Counter(one["error"].partition(":")[0] for one in found.failed.values())),
             said,
-            seconds=time.monotonic() - started,
         )
 
 

@@ -6,7 +6,6 @@ Read on in `judge_pool`, `judge_requests` (or `judge_photos`), `judge_verdicts` 
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -55,7 +54,6 @@ class JudgeStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
-        started = time.monotonic()
         work = JudgeWork.read(project)
         panel = self.panel(project)
         if asking.plan:
@@ -84,7 +82,6 @@ class JudgeStage:
             dict(figures.failures),
             (*work.warnings, *store.warnings, *_warnings(figures)),
             figures.usd,
-            time.monotonic() - started,
         )
 
     def panel(self, project: Project) -> tuple[JudgeQuestions, ...]:

@@ -5,7 +5,6 @@ Planners by name, and the vectors to plan by: from a file that `embed` wrote, or
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -138,7 +137,7 @@ class PlanStage:
         """Plan every query; one that lacks candidates says so."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, project.config.plan.strategy))
-        started, config = time.monotonic(), project.config
+        config = project.config
         notes = read_annotations(project.existing(files.ANNOTATIONS), config)
         table = read_table(project, notes, self.vectors, asking)
         warnings = [*notes.warnings, *check_facets(table, config.plan)]
@@ -162,7 +161,6 @@ class PlanStage:
             counts | _by_tier(planned),
             {"no annotated seed": len(queries) - len(known)} if len(known) < len(queries) else {},
             tuple(warnings),
-            seconds=time.monotonic() - started,
         )
 
     def _queries(self, project: Project, table: PictureTable) -> tuple[tuple[SeededQuery, ...], list[str]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -268,7 +267,6 @@ class SummaryStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Write the page, the tables and the charts; the same input gives the same files."""
-        started = time.monotonic()
         source = read_project_benchmark(project, self.bench)
         numbers = count(source.benchmark, project.config.duplicates.bits)
         ledger = _ledger(project.workspace)
@@ -293,7 +291,6 @@ class SummaryStage:
             {"queries": len(numbers.tasks), "pictures": len(numbers.pictures), "pairs": len(numbers.grades)}
             | {"tables": len(content.tables), "charts": len(drawn)},
             warnings=(*source.warnings, *warnings),
-            seconds=time.monotonic() - started,
         )
 
     def _drawings(self, content: SummaryContent) -> tuple[dict[str, bytes], tuple[str, ...]]:

@@ -9,17 +9,18 @@ from typing import Any
 
 from sightline.calls.ask_many import Ask
 from sightline.english import article
-from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, a_list, strict
+from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, a_list
 from sightline.mining.records import Clue, ClueKind, PictureReading
+from sightline.models.json_schema import strict_object
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
 
 STAGE = "mine-parse"
-SCHEMA = strict(
+SCHEMA = strict_object(
     {
         "summary": TEXT,
         "place": TEXT,
         "objects": a_list(
-            strict(
+            strict_object(
                 {
                     "kind": TEXT,
                     "colour": TEXT,
@@ -32,7 +33,7 @@ SCHEMA = strict(
         ),
         "visible_text": a_list(TEXT, 12),
         "people": a_list(
-            strict(
+            strict_object(
                 {
                     "description": TEXT,
                     "hair": TEXT,

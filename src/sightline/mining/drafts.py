@@ -9,7 +9,6 @@ from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations, islice, product
 from random import Random
-from typing import Protocol
 
 from sightline.english import article, listed
 from sightline.mining.graph import Edge, EdgeKind, MemoryGraph, Node
@@ -94,17 +93,14 @@ class DraftSource:
     rng: Random
 
 
-class ProposedDraft(Protocol):
+@dataclass(frozen=True, slots=True)
+class ProposedDraft:
     """Words and logic, before they have an id."""
 
-    @property
-    def query(self) -> str: ...
-    @property
-    def logic(self) -> Logic: ...
-    @property
-    def targets(self) -> tuple[str, ...]: ...
-    @property
-    def why(self) -> str: ...
+    query: str
+    logic: Logic
+    targets: tuple[str, ...]
+    why: str = ""
 
 
 def subgraphs(
@@ -253,14 +249,6 @@ _DECISIONS = 120
 """Combinations of a subgraph that are looked at before the next is drawn."""
 
 
-@dataclass(frozen=True, slots=True)
-class _Made:
-    query: str
-    logic: Logic
-    targets: tuple[str, ...]
-    why: str = ""
-
-
 def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterator[Draft]:
     """Drafts for all owners, several times as many as are to be kept."""
     around = graph.around()
@@ -281,7 +269,7 @@ def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterato
                 yield draft
 
 
-def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> _Made | None:
+def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> ProposedDraft | None:
     """A request of this subgraph that the graph decides without a doubt, or None where there is none."""
     rng, known = source.rng, source.known
     nothing = rng.random() < _NOTHING_SHARE
@@ -292,7 +280,7 @@ def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> _
         if bool(meant.pictures) == nothing:
             continue
         if known.sight(logic.target).sure - set(meant.pictures):  # Looks alone must not tell the targets.
-            return _Made(worded(logic, known, rng), logic, meant.pictures)
+            return ProposedDraft(worded(logic, known, rng), logic, meant.pictures)
     return None
 
 
