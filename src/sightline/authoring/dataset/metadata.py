@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from importlib.resources import files
 from typing import Any
 
 from sightline.authoring.dataset.selection import licence_id, on_the_hub
@@ -184,18 +185,6 @@ def _tex(value: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", value)
 
 
-_CONTEXT: Mapping[str, Any] = {
-    "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
-    "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/", "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract",
-    "field": "cr:field", "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty", "fileSet": "cr:fileSet",
-    "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath",
-    "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/", "recordSet": "cr:recordSet", "references": "cr:references",
-    "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "sc": "https://schema.org/",
-    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
-}  # fmt: skip
 _TYPES = {
     "string": "sc:Text",
     "int32": "sc:Integer",
@@ -219,8 +208,9 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "encodingFormat": "git+https", "sha256": "https://github.com/mlcommons/croissant/issues/80",
     }  # fmt: skip
     creator = {"@type": "Person", "name": facts.author.author or "unknown"}
+    context = files("sightline.authoring.dataset").joinpath("croissant_context.json")
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads(context.read_text("utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": facts.title,
