@@ -132,7 +132,7 @@ class AnnotateStage:
             )
         questions = AnnotationQuestions(model, config)
         AnnotationLines(config).check_names()
-        questions.check(_columns(pictures, config))
+        questions.check({name for picture in pictures for name in metadata_of(picture, config)})
         store = AnnotationStore(replace(project, config=config))
         kept = set[str]() if asking.fresh else store.kept(pictures, questions.hash)
         todo = [picture for picture in pictures if picture.id not in kept]
@@ -219,10 +219,6 @@ def _proposed(project: Project, pictures: Sequence[Picture], model: str, asking:
     path = write_taxonomy(taxonomy, taxonomy.settings(config).annotate.min_tags, project.config_path)
     log.info("a taxonomy was proposed and written to %s", path)
     return taxonomy, path
-
-
-def _columns(pictures: Sequence[Picture], config: Config) -> set[str]:
-    return {name for picture in pictures for name in metadata_of(picture, config)}
 
 
 def _price(todo: Sequence[Picture], questions: AnnotationQuestions, project: Project, asking: CallOptions) -> CostPlan:

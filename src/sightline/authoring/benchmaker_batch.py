@@ -54,7 +54,11 @@ class BatchOutputStage:
                 f"{self.outputs[0]} has no line whose custom_id begins with {_VISION} or {_JUDGE}.",
                 "give the output files of benchmaker's batches",
             )
-        wrote = [*_annotated(project, found), *_judged(project, found), *_failures(project, found)]
+        names, notes = config.columns, found.notes.items()
+        judged = [(query, row) for query, several in found.judged.items() for row in several]
+        wrote = [_added(project, files.ANNOTATIONS, names.image_id, notes)] if notes else []
+        wrote += [_added(project, files.JUDGMENTS, names.query_id, judged)] if found.judged else []
+        wrote += _failures(project, found)
         said = (f"{found.strangers:,} lines are of neither stage, and are passed over",) if found.strangers else ()
         return StageResult(
             self.name,
@@ -145,17 +149,6 @@ def _rows(
         order = planned.pictures
     for id_ in order:
         yield {names.query_id: query, names.query: text, names.image_id: id_, names.relevance: grades[id_]}
-
-
-def _annotated(project: Project, found: _Read) -> Iterator[Path]:
-    if found.notes:
-        yield _added(project, files.ANNOTATIONS, project.config.columns.image_id, found.notes.items())
-
-
-def _judged(project: Project, found: _Read) -> Iterator[Path]:
-    if found.judged:
-        rows = [(query, row) for query, several in found.judged.items() for row in several]
-        yield _added(project, files.JUDGMENTS, project.config.columns.query_id, rows)
 
 
 def _added(project: Project, name: str, column: str, rows: Any) -> Path:

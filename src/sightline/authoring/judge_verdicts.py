@@ -125,6 +125,8 @@ def _who(verdict: JudgeVerdict) -> tuple[str, str, str]:
     return verdict.task, verdict.picture, verdict.judge
 
 
+GOOD_ALPHA = 0.667
+"""Judges of a lower Krippendorff's alpha agree little."""
 Pair = tuple[str, str]
 _RESAMPLES = 2000
 _LEVEL = 0.95

@@ -155,10 +155,11 @@ class PlanStage:
         write_plan(project.prepare(files.PLAN), planned, config)
         warnings += shortages(planned)
         counts = {"pictures": len(table), "queries": len(planned), "short": sum(bool(query.short) for query in planned)}
+        tiers = Counter(str(candidate.tier) for query in planned for candidate in query.candidates)
         return StageResult(
             self.name,
             tuple(wrote),
-            counts | _by_tier(planned),
+            counts | tiers,
             {"no annotated seed": len(queries) - len(known)} if len(known) < len(queries) else {},
             tuple(warnings),
         )
@@ -250,9 +251,9 @@ def annotated_seeds(table: PictureTable, queries: Sequence[SeededQuery]) -> tupl
     if not missing and len(kept) == len(queries):
         return kept, []
     lost = len(queries) - len(kept)
+    example = f", for example {', '.join(missing[:_SHOWN])}" if missing else ""
     return kept, [
-        f"{len(missing):,} seeds are not annotated{_for_example(missing)}; "
-        f"{lost:,} queries have no other seed, and are not planned"
+        f"{len(missing):,} seeds are not annotated{example}; {lost:,} queries have no other seed, and are not planned"
     ]
 
 
@@ -283,11 +284,3 @@ def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:
         return []
     why = "all the pictures there are" if found == pictures else "the others look the same as one of them"
     return [f"{counted(found, 'seed')} instead of plan.seeds = {wanted:,}: {why}"]
-
-
-def _by_tier(planned: Iterable[PlannedQuery]) -> dict[str, int]:
-    return dict(Counter(candidate.tier for query in planned for candidate in query.candidates))
-
-
-def _for_example(ids: Sequence[str]) -> str:
-    return f", for example {', '.join(ids[:_SHOWN])}" if ids else ""

@@ -148,7 +148,7 @@ def ask_for(followed: FollowedClue, pictures: Mapping[str, Picture], model: str)
         picture = pictures[neighbour.picture]
         content += [f"{_known(picture)}\nPhoto: c{number}", ImagePart(picture.uri)]
     messages = (Message("system", (_SYSTEM,)), Message("user", tuple(content)))
-    schema = _schema(len(followed.neighbours))
+    schema = strict_object({f"c{number}": _verdict(number) for number in range(1, len(followed.neighbours) + 1)})
     return Ask(
         clue.picture, ChatRequest(model, messages, schema=schema, schema_name="same_things", max_tokens=MAX_TOKENS)
     )
@@ -187,10 +187,6 @@ def _rule(said: object, accepted: bool) -> Rule | None:
     if not accepted:
         return None
     return next((rule for rule in RULES if rule == said), "matching-features")
-
-
-def _schema(count: int) -> dict[str, Any]:
-    return strict_object({f"c{number}": _verdict(number) for number in range(1, count + 1)})
 
 
 def _verdict(number: int) -> dict[str, Any]:

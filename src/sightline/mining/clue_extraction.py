@@ -90,7 +90,7 @@ def reading_of(picture: str, reply: ChatReply, model: str) -> PictureReading:
         known = found.get(clue.key)
         if known is None or clue.confidence > known.confidence:
             found[clue.key] = clue
-    clues = tuple(_numbered(clue, number) for number, clue in enumerate(found.values()))
+    clues = tuple(replace(clue, id=f"{picture}#{number}") for number, clue in enumerate(found.values()))
     summary = one_line(str(said.get("summary", "")))
     return PictureReading(picture, summary, plain(str(said.get("place", ""))), clues, model, reply.usd)
 
@@ -143,7 +143,3 @@ def _person(picture: str, person: Mapping[str, Any]) -> Iterator[Clue]:
 
 def _clue(picture: str, kind: ClueKind, noun: str, look: str, text: str, detail: str, confidence: float) -> Clue:
     return Clue("", picture, kind, noun, look, text, one_line(detail) or text, confidence)
-
-
-def _numbered(clue: Clue, number: int) -> Clue:
-    return replace(clue, id=f"{clue.picture}#{number}")
