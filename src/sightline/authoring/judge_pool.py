@@ -214,8 +214,8 @@ class JudgeWork:
                 f"no query of {project.path(files.PLAN)} has words in {project.path(files.QUERIES)}.",
                 "write them: sightline make query",
             )
-        annotated = project.path(files.ANNOTATIONS).is_file()
-        notes = read_annotations(project.path(files.ANNOTATIONS), config).annotations if annotated else {}
+        annotated = project.found(files.ANNOTATIONS)
+        notes = {} if annotated is None else read_annotations(annotated, config).annotations
         wordless = [query.id for query in planned if query.id not in wordings]
         return cls(project, pictures, notes, wordings, known, wordless, list(said))
 

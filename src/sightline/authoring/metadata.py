@@ -40,7 +40,7 @@ class MetadataStage:
         wanted = self.columns or (*project.config.annotate.metadata_columns, names.dataset, names.mime_type)
         known = self._known(project)
         self._check(wanted, known)
-        targets = [project.path(name) for name in _TARGETS if project.path(name).is_file()]
+        targets = [path for name in _TARGETS if (path := project.found(name)) is not None]
         if not targets:
             raise UserError(
                 f"there is nothing to add to: {project.path(files.JUDGMENTS)} and the others are not there.",

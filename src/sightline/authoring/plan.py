@@ -23,9 +23,9 @@ from sightline.authoring.project_files import (
     AnnotationSet,
     PlannedQuery,
     SeededQuery,
+    listed_pictures,
     look_of,
     read_annotations,
-    read_images,
     read_seeds,
     write_plan,
     write_seeds,
@@ -185,8 +185,7 @@ def read_table(project: Project, notes: AnnotationSet, vectors: Path | None, ask
             f"{project.path(files.ANNOTATIONS)} has {count}, and a query needs others to be compared with.",
             "annotate more pictures: sightline make annotate DIR",
         )
-    path = project.path(files.IMAGES)
-    pictures = read_images(path, project.config)[0] if path.is_file() else {}
+    pictures = listed_pictures(project)
     listed = {id_: look_of(picture.extra) for id_, picture in pictures.items()}
     table = PictureTable(
         notes.annotations.values(),

@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from pydantic import ValidationError
 
 from sightline.authoring.plan_table import PictureFingerprint
-from sightline.authoring.project import Project
+from sightline.authoring.project import IMAGES, Project
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.benchmaker_columns import BenchmakerColumns
 from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, read_plans
@@ -237,6 +237,12 @@ def read_images(path: Path, config: Config) -> tuple[dict[str, Picture], tuple[s
     pictures = BenchmakerPictures(None, config.paths.pictures or path.parent, None, BenchmakerColumns(config.columns))
     warnings = pictures.read_list(path, StrictProblems())
     return pictures.found, tuple(warnings)
+
+
+def listed_pictures(project: Project) -> dict[str, Picture]:
+    """The pictures of a project, where they are listed."""
+    path = project.found(IMAGES)
+    return {} if path is None else read_images(path, project.config)[0]
 
 
 def read_seeds(path: Path, config: Config) -> tuple[tuple[SeededQuery, ...], tuple[str, ...]]:
