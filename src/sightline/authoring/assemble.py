@@ -46,6 +46,7 @@ FOLDER = "benchmark"
 """Where the benchmark of a project lies."""
 DATASET = "original_dataset_name"
 _SHOWN_EXAMPLES = 3
+_SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -294,9 +295,6 @@ def read_reviews(path: Path) -> Sequence[Review]:
     """What people decided, from a file as a benchmark has it; the first wrong line is named."""
     table = replace(REVIEWS, name=path.name)
     return tuple(review for _, review in TableSource(path.parent, CURRENT, stop).rows(table))
-
-
-_SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,8 @@ from sightline.io import write_json, write_whole
 from sightline.types import Benchmark, Estimate, Relevance
 
 _SHOWN = 5
+SOLVED = 0.1
+"""A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""
 
 
 def people_summary(checked: CheckedLabels, judges: Sequence[JudgeQuality]) -> dict[str, Any]:
@@ -112,10 +114,6 @@ def worded(estimate: Estimate | None) -> str:
     if estimate is None or not estimate.n:
         return "–"
     return f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
-
-
-SOLVED = 0.1
-"""A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""
 
 
 @dataclass(frozen=True, slots=True)

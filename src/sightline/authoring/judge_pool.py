@@ -42,6 +42,8 @@ CHANCE, PLANNED = "chance", "plan"
 _FIRST: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "neutral", "pooled", "easy", "random")
 """The tiers from the most telling on."""
 _VECTORS = frozenset({"vectors", "hybrid"})
+_RESAMPLES = 2000
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -232,10 +234,6 @@ class JudgeWork:
         ]
         names = project.config.columns
         write_jsonl(project.prepare(files.POOL), (pool.row(names) for pool in self.pools))
-
-
-_RESAMPLES = 2000
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -34,24 +34,6 @@ from sightline.io import PathLike
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
 
-
-@dataclass(frozen=True, slots=True)
-class StageOptions:
-    """By whom and by what the stages are done, as far as the configuration does not say it."""
-
-    model: str | None = None
-    judges: tuple[str, ...] = ()
-    "The model judges when empty."
-    embedder: str | Embedder | None = None
-    vectors: Path | None = None
-    batch: BatchOptions | None = None
-    engine: str = "local"
-
-    @property
-    def panel(self) -> tuple[str, ...]:
-        return self.judges or (() if self.model is None else (self.model,))
-
-
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
     "pictures": lambda folder, _: PicturesStage(folder),
     "taxonomy": lambda _, by: TaxonomyStage(by.model),
@@ -69,6 +51,23 @@ STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
 }
 """The stages that can be named; what is sent to the hub is sent by a `PublishStage` that says so."""
 _ALL = ("pictures", "annotate", "plan", "query", "judge", "similarity", "audit", "assemble")
+
+
+@dataclass(frozen=True, slots=True)
+class StageOptions:
+    """By whom and by what the stages are done, as far as the configuration does not say it."""
+
+    model: str | None = None
+    judges: tuple[str, ...] = ()
+    "The model judges when empty."
+    embedder: str | Embedder | None = None
+    vectors: Path | None = None
+    batch: BatchOptions | None = None
+    engine: str = "local"
+
+    @property
+    def panel(self) -> tuple[str, ...]:
+        return self.judges or (() if self.model is None else (self.model,))
 
 
 def all_stages(folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:

@@ -39,6 +39,15 @@ from sightline.errors import UserError, nearest
 from sightline.models.built_in import PHOTOS, find_built_in
 from sightline.types import Annotation, Picture, Tier
 
+_PHOTOS = PHOTOS.embedder
+_SHOWN = 3
+_MENDS: Mapping[Tier, str] = {
+    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
+    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
+    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
+    "near": "add pictures, set other plan.off_facets, or lower plan.near",
+}
+
 
 class Planner(Protocol):
     """Chooses the pool of a query, whose seeds are all in the table that it was opened with."""
@@ -58,9 +67,6 @@ def open_planner(table: PictureTable, settings: PlanSettings) -> Planner:
         raise plugins.unknown("planners", name, f'unknown planner "{name}" in plan.strategy.')
     open_: OpenPlanner = plugin.load()
     return open_(table, settings)
-
-
-_PHOTOS = PHOTOS.embedder
 
 
 def read_vectors_of(path: Path, wanted: Collection[str]) -> dict[str, NDArray[np.float32]]:
@@ -118,9 +124,6 @@ def own_embedder(notes: Iterable[Annotation]) -> str | None:
     said_by = {note.by for note in notes}
     declared = find_built_in(said_by.pop()) if len(said_by) == 1 else None
     return None if declared is None else declared.embedder
-
-
-_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,14 +271,6 @@ def shortages(planned: Iterable[PlannedQuery]) -> list[str]:
         f"{_MENDS.get(tier, 'add pictures, or lower the quota in [plan]')}"
         for tier, queries in short.items()
     ]
-
-
-_MENDS: Mapping[Tier, str] = {
-    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
-    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
-    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
-    "near": "add pictures, set other plan.off_facets, or lower plan.near",
-}
 
 
 def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:

@@ -26,6 +26,13 @@ ALIKE, USUAL = 0.9, 0.5
 """A picture is alike from where nine of ten pairs drawn by chance are less so; easy where half are no less."""
 _SAMPLE = 64
 _LEAST_SPREAD = 1e-9
+_SHARE = 1 / 3
+"""Of the candidates of a tier, at most this share has the same values of the facets that it is spread over."""
+_DEPTH = 8
+"""So many times the wanted number is looked at first; nearly always that is deep enough to spread over."""
+_FIRST_DRAW, _LAST_DRAW = 128, 4096
+_Fits: TypeAlias = Callable[[Rows], NDArray[np.bool_]]
+_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +139,6 @@ def _scale(found: list[Scores]) -> _Scale:
     return _Scale(float(values.mean()), max(float(values.std()), _LEAST_SPREAD))
 
 
-_SHARE = 1 / 3
-"""Of the candidates of a tier, at most this share has the same values of the facets that it is spread over."""
-_DEPTH = 8
-"""So many times the wanted number is looked at first; nearly always that is deep enough to spread over."""
-_FIRST_DRAW, _LAST_DRAW = 128, 4096
-
-
 def best(scores: Scores, count: int) -> Rows:
     """Places of the highest scores, the highest first; of equal ones the first."""
     if count <= 0 or not len(scores):
@@ -195,10 +195,6 @@ def _occurrence(keys: NDArray[np.int64]) -> NDArray[np.intp]:
     counts = np.empty(len(keys), dtype=np.intp)
     counts[order] = np.arange(len(keys)) - np.repeat(starts, np.diff(np.r_[starts, len(keys)]))
     return counts
-
-
-_Fits: TypeAlias = Callable[[Rows], NDArray[np.bool_]]
-_DIGITS = 6
 
 
 class TierPlanner:

@@ -61,6 +61,9 @@ _DIFFICULTIES: Mapping[Difficulty, str] = {
     "medium": "ask for the main thing and one or two details",
     "hard": "ask for several things at once that only few pictures share",
 }
+log = logging.getLogger(__name__)
+STYLE, DIFFICULTY = "style", "difficulty"
+_MENDABLE = frozenset({"empty", "leak", "unanswerable", "duplicate", "wrong-schema"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,11 +120,6 @@ def _told(note: Annotation, config: Config) -> dict[str, object]:
     names = config.columns
     found = {names.summary: note.summary, **note.facets, **note.flags, names.tags: list(note.tags)}
     return {name: value for name, value in found.items() if value}
-
-
-log = logging.getLogger(__name__)
-
-STYLE, DIFFICULTY = "style", "difficulty"
 
 
 @dataclass(frozen=True, slots=True)
@@ -199,9 +197,6 @@ class QueryStage:
                 elif wrong is not None:
                     store.failures[attempt.about] = wrong
             attempts = rejected
-
-
-_MENDABLE = frozenset({"empty", "leak", "unanswerable", "duplicate", "wrong-schema"})
 
 
 @dataclass(slots=True)

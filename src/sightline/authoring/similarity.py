@@ -34,6 +34,8 @@ CLIP_SCORE = "clip_score"
 """benchmaker's column, which holds logits."""
 LOGIT = "_logit"
 """What follows the name of the similarity column in that of its logit."""
+_NOTHING = Range(0.0, 0.0, 0.0)
+_PAGE = 8192
 
 
 class JudgedRows:
@@ -71,9 +73,6 @@ class JudgedRows:
     def _column(self, row: Mapping[str, Any]) -> str:
         known = (self._names.similarity, _DEFAULTS.similarity, CLIP_SCORE)
         return next((name for name in known if name in row), self._names.similarity)
-
-
-_NOTHING = Range(0.0, 0.0, 0.0)
 
 
 @dataclass(frozen=True, slots=True)
@@ -207,9 +206,6 @@ def similarities(
         cosines = np.clip(np.einsum("ij,ij->i", left, right, dtype=np.float64), -1.0, 1.0)
         found.update(zip(page, cosines.tolist(), strict=True))
     return found
-
-
-_PAGE = 8192
 
 
 def _pictures(project: Project, wanted: Iterable[str]) -> tuple[dict[str, Picture], tuple[str, ...]]:

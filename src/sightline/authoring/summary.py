@@ -58,6 +58,17 @@ _SMALL = (200, 150)
 _COLUMNS = 10
 _QUALITY = 78
 _GAP = 6
+_MOST_ROWS = 25
+_SHOWN = 18
+_COUNTING = (
+    "Each query and each picture counts once, however many pairs it is in; where pairs are counted, it says so. "
+    "Shares have Wilson intervals of 95 %. Boxes go from the first to the third quartile, their lines from 5 to 95 %, "
+    "and the mark is the median."
+)
+FOLDER = "summary"
+PAGE = "index.html"
+_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
+_NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,15 +128,6 @@ def contact_sheet(sample: Sequence[SampledPicture]) -> bytes | None:
     out = io.BytesIO()
     sheet.save(out, "PNG", optimize=True)
     return out.getvalue()
-
-
-_MOST_ROWS = 25
-_SHOWN = 18
-_COUNTING = (
-    "Each query and each picture counts once, however many pairs it is in; where pairs are counted, it says so. "
-    "Shares have Wilson intervals of 95 %. Boxes go from the first to the third quartile, their lines from 5 to 95 %, "
-    "and the mark is the median."
-)
 
 
 @dataclass(frozen=True, slots=True)
@@ -246,12 +248,6 @@ def _cell(value: Any) -> str:
 def _words(name: str) -> str:
     words = name.replace("_", " ")
     return words[:1].upper() + words[1:]
-
-
-FOLDER = "summary"
-PAGE = "index.html"
-_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
-_NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -30,6 +30,9 @@ from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, TaskKind
 
+Key: TypeAlias = tuple[str, str | None]
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkCounts:
@@ -98,9 +101,6 @@ def _count_labels(labels: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, 
         label: dict(sorted(values.items(), key=lambda pair: (-pair[1], pair[0])))
         for label, values in sorted(counts.items())
     }
-
-
-Key: TypeAlias = tuple[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -267,9 +267,6 @@ def _versions(facts: BenchmarkCounts, runs: Iterable[ReportedRun], all_facts: It
                 f"{run.name} was run on another version of the benchmark (checksum {before[:12]}) "
                 f"than it was scored on ({now[:12]})"
             )
-
-
-_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,12 @@ _TIES = {
     "event": "of one event",
     "owner": "of one owner",
 }
+_USE = (
+    "For measuring how well a system finds pictures by words: rank the `corpus` for each of the `queries`, and compare "
+    "with `qrels`. A picture that is not in the `qrels` of a query was not judged for it; it may be relevant.\n\n"
+    "Not for recognising people, not for deciding about people, and not as a sample of the world: which pictures are "
+    "here follows from where they were collected. Scores on it say something about pictures like these."
+)
 
 
 def card_file(facts: DatasetFacts, text: str | None = None) -> bytes:
@@ -72,14 +78,6 @@ def _body(facts: DatasetFacts) -> Iterator[str]:
     yield f"## Citation\n\nSee `CITATION.cff`, or:\n\n```bibtex\n{bibtex(facts)}\n```"
     yield _contact(facts)
     yield f"Made with Sightline {__version__}; content `{facts.fingerprint[:16]}`."
-
-
-_USE = (
-    "For measuring how well a system finds pictures by words: rank the `corpus` for each of the `queries`, and compare "
-    "with `qrels`. A picture that is not in the `qrels` of a query was not judged for it; it may be relevant.\n\n"
-    "Not for recognising people, not for deciding about people, and not as a sample of the world: which pictures are "
-    "here follows from where they were collected. Scores on it say something about pictures like these."
-)
 
 
 def _numbers(facts: DatasetFacts) -> str:

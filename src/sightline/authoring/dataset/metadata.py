@@ -23,6 +23,15 @@ from sightline.config.settings import BenchmarkSettings
 from sightline.io import dump
 from sightline.types import Benchmark, Relevance
 
+_TYPES = {
+    "string": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+}
+_REPO = "repo"
+
 
 @dataclass(frozen=True, slots=True)
 class RightsRow:
@@ -181,16 +190,6 @@ def quoted(value: str) -> str:
 
 def _tex(value: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", value)
-
-
-_TYPES = {
-    "string": "sc:Text",
-    "int32": "sc:Integer",
-    "int64": "sc:Integer",
-    "float64": "sc:Float",
-    "bool": "sc:Boolean",
-}
-_REPO = "repo"
 
 
 def croissant_file(facts: DatasetFacts) -> bytes:
