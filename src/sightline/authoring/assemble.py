@@ -304,18 +304,6 @@ class AssembleStage:
     out: Path | None = None
     "The folder of the benchmark; `benchmark` in the project when not given."
     name: str = "assemble"
-    reads: tuple[str, ...] = (
-        files.JUDGMENTS,
-        files.IMAGES,
-        files.ANNOTATIONS,
-        files.POOL,
-        files.SEEDS,
-        files.QUERIES,
-        files.VERDICTS,
-        files.SIMILARITY,
-        files.REVIEWS,
-        files.AUDIT,
-    )
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

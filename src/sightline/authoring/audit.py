@@ -287,16 +287,6 @@ class AuditStage:
     bench: Path | None = None
     "A benchmark to audit in place of the project's: imported, mined, or reviewed."
     name: str = "audit"
-    reads: tuple[str, ...] = (
-        files.JUDGMENTS,
-        files.IMAGES,
-        files.ANNOTATIONS,
-        files.POOL,
-        files.QUERIES,
-        files.VERDICTS,
-        files.REVIEWS,
-        files.JUDGING,
-    )
     writes: tuple[str, ...] = (files.AUDIT,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

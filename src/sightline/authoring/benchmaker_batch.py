@@ -38,7 +38,6 @@ class BatchOutputStage:
 
     outputs: tuple[Path, ...]
     name: str = "read-batch"
-    reads: tuple[str, ...] = (files.PLAN,)
     writes: tuple[str, ...] = (files.ANNOTATIONS, files.JUDGMENTS)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

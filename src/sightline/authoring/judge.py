@@ -48,7 +48,6 @@ class JudgeStage:
     embedder: str | Embedder | None = None
     "Who searches by vectors, to deepen the pools; the configured one when not given."
     name: str = STAGE
-    reads: tuple[str, ...] = (files.PLAN, files.QUERIES, files.IMAGES, files.ANNOTATIONS)
     writes: tuple[str, ...] = (files.POOL, files.VERDICTS, files.JUDGMENTS, files.SET_ASIDE, files.JUDGING)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

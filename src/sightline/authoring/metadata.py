@@ -31,7 +31,6 @@ class MetadataStage:
     "JSONL, CSV or Parquet with an image_id; the list of pictures and `paths.metadata` when not given."
     replace: bool = False
     name: str = "add-metadata"
-    reads: tuple[str, ...] = (files.IMAGES,)
     writes: tuple[str, ...] = _TARGETS
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -47,7 +47,6 @@ class PicturesStage:
     folder: Path | None = None
     "The pictures; `paths.pictures` of the configuration when not given."
     name: str = "pictures"
-    reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = (files.IMAGES,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -133,7 +133,6 @@ class PlanStage:
     vectors: Path | None = None
     "What `sightline embed pictures` wrote: similarity is then that of vectors too."
     name: str = "plan"
-    reads: tuple[str, ...] = (files.ANNOTATIONS, files.SEEDS, files.IMAGES)
     writes: tuple[str, ...] = (files.SEEDS, files.PLAN)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -7,7 +7,6 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from sightline.authoring import project as files
 from sightline.authoring.dataset.folder import build_folder
 from sightline.authoring.dataset.hub import Uploaded, upload
 from sightline.authoring.dataset.manifest import MANIFEST, DatasetManifest, PublishTerms
@@ -39,7 +38,6 @@ class PublishStage:
     released: date | None = None
     tell: Callable[[str], None] = lambda _: None
     name: str = "publish"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.ANNOTATIONS, files.IMAGES)
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

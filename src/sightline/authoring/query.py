@@ -130,7 +130,6 @@ class QueryStage:
     batch: BatchOptions | None = None
     engine: str = "local"
     name: str = STAGE
-    reads: tuple[str, ...] = (files.PLAN, files.ANNOTATIONS, files.IMAGES)
     writes: tuple[str, ...] = (files.QUERIES,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

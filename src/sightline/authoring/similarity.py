@@ -85,7 +85,6 @@ class SimilarityStage:
     embedder: str | Embedder | None = None
     retry: bool = False
     name: str = "similarity"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.IMAGES)
     writes: tuple[str, ...] = (files.SIMILARITY,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

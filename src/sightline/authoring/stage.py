@@ -56,7 +56,7 @@ class StageResult:
 
 
 class AuthoringStage(Protocol):
-    """One step of making. `reads` and `writes` are names in `authoring.project.FILES`.
+    """One step of making. `writes` are names in `authoring.project.FILES`.
 
     `run` takes up what an earlier run left, and writes each file whole or not at all. What is paid for goes through
     `calls.ask_many`, so that it is journaled; a used-up budget raises `StoppedError` after what was done has been
@@ -65,9 +65,6 @@ class AuthoringStage(Protocol):
 
     @property
     def name(self) -> str: ...
-
-    @property
-    def reads(self) -> tuple[str, ...]: ...
 
     @property
     def writes(self) -> tuple[str, ...]: ...

@@ -15,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 from sightline import __version__
-from sightline.authoring import project as files
 from sightline.authoring import summary_svg
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
@@ -162,7 +161,7 @@ def to_page(content: SummaryContent) -> ReportPage:
     queries, pictures = len(content.numbers.tasks), len(content.numbers.pictures)
     return ReportPage(
         title=f"Summary of {benchmark.name}",
-        subtitle=f"Version {benchmark.version}: {counted(queries, 'query' if queries == 1 else 'querie')} over "
+        subtitle=f"Version {benchmark.version}: {counted(queries, 'query', 'queries')} over "
         f"{counted(pictures, 'picture')}",
         chapters=chapters,
         footer=f"Made by Sightline {__version__}. Small copies of pictures carry no metadata.",
@@ -258,7 +257,6 @@ class SummaryStage:
     "A benchmark folder, or one with benchmaker's files; the project's own when not given."
     png: bool = True
     name: str = "summary"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.SIMILARITY, files.ANNOTATIONS, files.IMAGES, files.PLAN)
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
