@@ -111,7 +111,7 @@ def test_a_broken_plug_in_is_named_and_breaks_no_other(site: Path, caplog: pytes
 @pytest.mark.parametrize(
     ("code", "fix"),
     [
-        ("from sightline.score.gone import Metric", "sightline.score.gone is now in sightline.metrics"),
+        ("from sightline.score.gone import Metric", "sightline.score is now in sightline.metrics"),
         ("from sightline.oracles import Kind", "sightline.oracles is no longer there; plug-ins of sightline.systems"),
         ("from sightline.errors import Kind", "plug-ins of sightline.systems are made with sightline.run"),
     ],
