@@ -34,9 +34,10 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training/curriculum"))
 from arms import text_of
+from array_examples import ArrayExamples
 from drawing import STEPS, Wanted, drawn
 
-from sightline.reason.train.examples import ROUND, ArrayExamples, TrainBatch
+from sightline.reason.train.examples import ROUND, TrainBatch
 from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, steps_of, train
 from sightline.reason.train.trainer import peak_of_gpu

@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 from arms import ARMS, LATER, Setting, stages_of, text_of, variants
+from array_examples import ArrayExamples
 from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
@@ -33,7 +34,6 @@ from levels import HALVES, answered_by, learnt_by, measured
 from scores import mode_of
 from torch import nn
 
-from sightline.reason.train.examples import ArrayExamples
 from sightline.reason.train.loop import TrainSettings, train
 from sightline.reason.train.trainer import chosen_option
 

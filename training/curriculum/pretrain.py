@@ -22,12 +22,12 @@ from random import Random
 from typing import Any
 
 import torch
+from array_examples import ArrayExamples, TrainText
 from choices import choices_of
 from drawing import DESCRIBE, Drawing, Wanted, drawn
 from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 
-from sightline.reason.train.examples import ArrayExamples, TrainText
 from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, train
 from sightline.reason.train.trainer import untracked
