@@ -8,7 +8,7 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from engine_virtual import run_virtual
+from virtual_time import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

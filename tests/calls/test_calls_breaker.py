@@ -6,7 +6,7 @@ import asyncio
 from typing import Any
 
 import pytest
-from engine_virtual import run_virtual
+from virtual_time import run_virtual
 
 from sightline.calls.circuit_breaker import CircuitBreaker
 from sightline.calls.journal import EndpointHistory

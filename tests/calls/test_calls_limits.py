@@ -7,7 +7,7 @@ import random
 from collections.abc import Mapping
 
 import pytest
-from engine_virtual import run_virtual
+from virtual_time import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -6,7 +6,7 @@ import asyncio
 import random
 
 import pytest
-from engine_virtual import run_virtual
+from virtual_time import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 

@@ -9,7 +9,7 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from engine_virtual import run_virtual
+from virtual_time import run_virtual
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_desk import PickledDesk, link

@@ -9,11 +9,11 @@ from pathlib import Path
 
 import pytest
 import ray_stages
-from engine_virtual import run_virtual
+from virtual_time import run_virtual
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_desk import PickledDesk
-from test_engine_kill import asked_since, counting_server, journaled
+from test_calls_kill import asked_since, counting_server, journaled
 
 from sightline.calls.budget import Budget
 from sightline.calls.cluster_worker import ShardRunner, _Room
