@@ -9,7 +9,6 @@ from pathlib import Path
 
 import pytest
 import ray_stages
-from virtual_time import run_virtual
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_desk import PickledDesk
@@ -24,6 +23,7 @@ from sightline.calls.stages import SharedServices, StageSpec
 from sightline.engine.async_map import Stage
 from sightline.errors import MissingExtraError, SightlineError, StoppedError, UserError
 from sightline.types import Failure
+from virtual_time import run_virtual
 
 
 def runner(coordinator: Coordinator, name: str, spec: StageSpec[int, object], at_once: int = 8) -> ShardRunner:
