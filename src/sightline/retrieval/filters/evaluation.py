@@ -74,7 +74,7 @@ def column_of(field: FieldName, columns: PictureColumns) -> Column:
     """The column that a field names; if there is none, an error with the nearest name."""
     name = field.name.strip().lower()
     home, _, rest = name.partition(".")
-    # A facet, flag or extra column keeps its plain name unless that was taken (columns/build.py).
+    # A facet, flag or extra column keeps its plain name unless that was taken (columns/builder.py).
     plain = rest if home in HOMES and rest not in CORE else name
     for known in (name, plain, usual_name(name)):
         if known in CLOCK:

@@ -15,7 +15,6 @@ from typing import Any
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sightline.config import benchmaker
 from sightline.config.schema import KeyPath, dotted, leaves, nested
 from sightline.config.settings import Config, Price
 from sightline.config.sources import (
@@ -144,6 +143,8 @@ def build(given: Mapping[KeyPath, GivenValue]) -> Config:
 
 def from_file(path: Path) -> SettingsLayer:
     """Our own keys, benchmaker's, or both in one file; then ours win."""
+    from sightline.config import benchmaker  # Here: most commands are used without a file.
+
     document = read_config_file(path)
     source = f"file {path}"
     theirs = {key: value for key, value in document.data.items() if key in benchmaker.shape()[""]}
