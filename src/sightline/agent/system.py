@@ -15,8 +15,7 @@ from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.overview_tools import USUAL
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import End, Recorder, ends_of
-from sightline.agent.web import Web
-from sightline.agent.webs import find_web
+from sightline.agent.web import Web, find_web
 from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
 from sightline.metrics.scope import Scopes

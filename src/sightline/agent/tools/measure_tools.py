@@ -16,8 +16,6 @@ from PIL import Image
 from sightline.agent.state import AgentState
 from sightline.agent.tools.arguments import BOX_FIELD, PHOTO_FIELD, MistakeError, ToolArguments, spec, text_field
 from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool
-from sightline.agent.tools.calculator import LONGEST, calculate
-from sightline.agent.tools.calculator_values import CalculationError, shown_value
 from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered
 from sightline.agent.tools.view_tools import read_point
@@ -27,6 +25,7 @@ from sightline.types import Json
 _MOST_POINTS = 20
 _MOST_LINES = 200
 _READING_SIDE = 1536
+_LONGEST_EXPRESSION = 1000
 COLOURS: Mapping[str, tuple[int, int, int]] = {
     "black": (0, 0, 0),
     "dark grey": (70, 70, 70),
@@ -77,7 +76,7 @@ CALCULATE = spec(
     "Compute exactly: arithmetic, percentages, units (5 km to mi), dates (2019-06-01 + 3 months, "
     "2020-03-01 - 2019-03-01), and functions such as sqrt, round, min, max, mean, days, age(born, on), weekday, "
     "distance(lat, lon, lat, lon).",
-    {"expression": text_field(f"what to compute, up to {LONGEST} characters")},
+    {"expression": text_field(f"what to compute, up to {_LONGEST_EXPRESSION} characters")},
     "expression",
 )
 
@@ -134,9 +133,12 @@ def calculator(materials: Materials) -> Tool | None:
     """Calculate; needs no material."""
 
     def work(given: ToolArguments, state: AgentState) -> Observation:
+        from sightline.agent.tools.calculator import calculate  # Here: few attempts compute anything.
+        from sightline.agent.tools.calculator_values import CalculationError, shown_value
+
         expression = given.text("expression")
         try:
-            result = shown_value(calculate(expression))
+            result = shown_value(calculate(expression, _LONGEST_EXPRESSION))
         except CalculationError as error:
             raise MistakeError(f"{error}.") from None
         return answered({"expression": expression, "result": result})

@@ -12,6 +12,7 @@ from pydantic import Field, ValidationError
 from sightline.config.section import StrictModel
 from sightline.errors import UserError, nearest
 from sightline.io import LineError, read_json, write_json
+from sightline.models.protocols import Embedder
 from sightline.retrieval.vector_stores import public_spec
 from sightline.retrieval.vector_stores.base import DamagedError
 
@@ -33,6 +34,10 @@ class EmbedderMark(StrictModel):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.revision})"
+
+    def is_of(self, embedder: Embedder) -> bool:
+        """Did this embedder make them?"""
+        return (self.name, self.revision) == (embedder.name, embedder.revision)
 
 
 class IndexManifest(StrictModel):

@@ -43,7 +43,7 @@ def public_spec(spec: str) -> str:
 
 
 def vector_store_names() -> list[str]:
-    """Every name that `open_backend` understands."""
+    """Every name that `open_vector_store` understands."""
     return list(plugins.names("indexes"))
 
 

@@ -179,7 +179,7 @@ class ServiceIndex(ABC):
 
     @abstractmethod
     def _answering(self) -> AbstractContextManager[None]:
-        """Turns the errors of a service that went away into a `BackendGoneError`."""
+        """Turns the errors of a service that went away into a `VectorStoreGoneError`."""
 
     @abstractmethod
     def _count(self) -> int: ...
