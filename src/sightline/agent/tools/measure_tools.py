@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -26,29 +28,6 @@ _MOST_POINTS = 20
 _MOST_LINES = 200
 _READING_SIDE = 1536
 _LONGEST_EXPRESSION = 1000
-COLOURS: Mapping[str, tuple[int, int, int]] = {
-    "black": (0, 0, 0),
-    "dark grey": (70, 70, 70),
-    "grey": (128, 128, 128),
-    "light grey": (200, 200, 200),
-    "white": (255, 255, 255),
-    "red": (215, 30, 35),
-    "dark red": (120, 15, 20),
-    "orange": (245, 130, 30),
-    "brown": (120, 75, 40),
-    "beige": (225, 205, 165),
-    "yellow": (245, 220, 45),
-    "olive": (115, 115, 30),
-    "green": (45, 150, 60),
-    "light green": (150, 215, 130),
-    "dark green": (20, 75, 35),
-    "turquoise": (50, 190, 185),
-    "light blue": (135, 190, 235),
-    "blue": (35, 85, 200),
-    "dark blue": (20, 30, 95),
-    "purple": (120, 50, 150),
-    "pink": (245, 150, 185),
-}
 MEASURE = spec(
     "Measure",
     "Measure a picture: its size in pixels, the size and mean colour of a region, colours at points, "
@@ -206,8 +185,15 @@ def _colour(rgb: Sequence[float] | np.ndarray[Any, Any]) -> str:
     red, green, blue = (float(value) for value in rgb)
     weights = (2, 4, 3)
 
+    colours = _named_colours()
+
     def apart(name: str) -> float:
-        pairs = zip(COLOURS[name], (red, green, blue), weights, strict=True)
+        pairs = zip(colours[name], (red, green, blue), weights, strict=True)
         return sum(weight * (a - b) ** 2 for a, b, weight in pairs)
 
-    return f"#{round(red):02x}{round(green):02x}{round(blue):02x} ({min(COLOURS, key=apart)})"
+    return f"#{round(red):02x}{round(green):02x}{round(blue):02x} ({min(colours, key=apart)})"
+
+
+@cache
+def _named_colours() -> Mapping[str, Sequence[int]]:
+    return tomllib.loads(Path(__file__).with_name("colours.toml").read_text("utf-8"))

@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.benchmark.formats.base import Complaints, FormatOptions, Imported
 from sightline.benchmark.formats.retrieval import some
 from sightline.english import counted
-from sightline.metrics.choices.parse import parse_choice
 from sightline.types import (
     Answer,
     Attempt,
@@ -65,6 +64,8 @@ def read_reply(text: str, task: Task | None) -> Prediction:
     match task.kind if task is not None else None:
         case "choose":
             assert task is not None
+            from sightline.metrics.choices.parse import parse_choice  # Here: recorded predictions need none of it.
+
             return parse_choice(text, task.options)
         case "describe":
             return _trace(text)
