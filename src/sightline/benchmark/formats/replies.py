@@ -66,7 +66,6 @@ def read_reply(text: str, task: Task | None) -> Prediction:
             from sightline.metrics.choices.parse import parse_choice  # Here: trajectories are read without it.
 
             assert task is not None
-            from sightline.metrics.choices.parse import parse_choice  # Here: recorded predictions need none of it.
 
             return parse_choice(text, task.options)
         case "describe":
