@@ -107,11 +107,8 @@ class Steps:
         said = end.prediction
         failure = f"{said.kind}: {said.message}" if isinstance(said, Failure) else None
         text = said.text if isinstance(said, Text) else ""
-        return AgentAnswer(text, end.reason, self.tiles(_pictures(said) or end.evidence), failure, end, task)
-
-    def tiles(self, ids: tuple[str, ...]) -> tuple[Tile, ...]:
-        """Pictures by id, as far as they are known."""
-        return tuple(Tile(self.library.key(id_, self.shelf) or "", id_) for id_ in ids)
+        pictures = self.library.tiles(_pictures(said) or end.evidence, self.shelf)
+        return AgentAnswer(text, end.reason, pictures, failure, end, task)
 
     def sights(self, given: tuple[ViewedPicture, ...]) -> tuple[SeenPicture, ...]:
         """What the model was shown, with the place of each crop in its original."""
@@ -129,7 +126,7 @@ class Steps:
             most = max(1, self._all, len(held), *self._sizes.values())
             subsets.append(Subset(name, len(held), before, len(held) / most))
             self._sizes[name] = len(held)
-        shown = self.tiles(use.found[:_SHOWN])
+        shown = self.library.tiles(use.found[:_SHOWN], self.shelf)
         return ToolUse(
             use,
             arguments_of(use.arguments),

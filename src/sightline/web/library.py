@@ -11,12 +11,12 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import orjson
 
@@ -35,7 +35,8 @@ from sightline.reason.traces.folder import HEADER as TRACES
 from sightline.runs.folder import BLOBS
 from sightline.runs.folder import HEADER as RUN
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Picture
-from sightline.web.corpus_view import CorpusView
+from sightline.web.cache import StampedCache
+from sightline.web.corpus_view import CorpusView, Tile
 from sightline.web.thumbnails import Thumbs
 
 Kind: TypeAlias = Literal["workspace", "benchmark", "run", "traces", "graph"]
@@ -126,14 +127,18 @@ def _look(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
         changed = folder.stat().st_mtime_ns
         # What changed just now may change again without its time being another.
         is_still = time.time_ns() - changed > _STILL_NS
-        return (_listed if is_still else _listed.__wrapped__)(folder, changed)
+        return _kept_listing(folder, changed) if is_still else _listed(folder)
     except OSError:
         return (), ()
 
 
 @lru_cache(maxsize=2 * _FOLDERS)
-def _listed(folder: Path, _changed: int) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
+def _kept_listing(folder: Path, _changed: int) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
     """Kept until something comes or goes: a folder of 100,000 photographs takes long to list, and rarely changes."""
+    return _listed(folder)
+
+
+def _listed(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
     with os.scandir(folder) as entries:
         found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     kinds = tuple(kind for marker, kind in _MARKERS if found.get(marker) is False)
@@ -219,24 +224,6 @@ class BrokenBenchmark:
     name: str
     folder: Path
     why: str
-
-
-class StampedCache(Generic[T]):
-    """Values by name, each made again when its stamp changes; who waits for one is not in the way of another."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._locks: dict[Hashable, threading.Lock] = {}
-        self._held: dict[Hashable, tuple[object, T]] = {}
-
-    def get(self, name: Hashable, stamp: object, make: Callable[[], T]) -> T:
-        with self._lock:
-            lock = self._locks.setdefault(name, threading.Lock())
-        with lock:  # Two people who open the same benchmark read it once.
-            held = self._held.get(name)
-            if held is None or held[0] != stamp:
-                held = self._held[name] = (stamp, make())
-            return held[1]
 
 
 @dataclass
@@ -330,6 +317,10 @@ class Library:
             return shelf.keys[id_]
         picture = None if self.corpus is None else self.corpus.find(id_)
         return None if picture is None else picture.sha256
+
+    def tiles(self, ids: Iterable[str], shelf: LoadedBenchmark | None = None) -> tuple[Tile, ...]:
+        """Pictures by id, of a benchmark or of the corpus; one that is not known has no key."""
+        return tuple(Tile(self.key(id_, shelf) or "", id_) for id_ in ids)
 
     def any_key(self, id_: str) -> str | None:
         """The key of a picture that is known by its id alone: of the corpus, else of a benchmark that holds it."""

@@ -53,7 +53,7 @@ def origin_of(desk: AppState, shelf: LoadedBenchmark, task: Task) -> RequestOrig
         return None
 
     def tiles(ids: Json) -> tuple[Tile, ...]:
-        return _tiles(desk, shelf, map(str, ids) if isinstance(ids, list) else ())
+        return desk.library.tiles(map(str, ids) if isinstance(ids, list) else (), shelf)
 
     clues = [
         OriginClue(name, text, tiles(part.get("pictures")))
@@ -80,13 +80,9 @@ def setting_of(desk: AppState, shelf: LoadedBenchmark, picture: str) -> OriginEv
     taken = sorted(found.taken_at.isoformat() for found in known if found.taken_at is not None)
     if not taken:
         return None
-    tiles = _tiles(desk, shelf, ids)
+    tiles = desk.library.tiles(ids, shelf)
     where = next((found.address for found in known if found.address), None) or _place(desk, tiles)
     return OriginEvent(_title(taken[0], taken[-1], where), "", True, tiles)
-
-
-def _tiles(desk: AppState, shelf: LoadedBenchmark, ids: Iterable[str]) -> tuple[Tile, ...]:
-    return tuple(Tile(desk.library.key(id_, shelf) or "", id_) for id_ in ids)
 
 
 def _place(desk: AppState, tiles: Iterable[Tile]) -> str:

@@ -39,7 +39,8 @@ from sightline.io import read_json, sha256_of, write_json
 from sightline.metrics.statistics import estimate
 from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
-from sightline.web.library import LoadedBenchmark, StampedCache
+from sightline.web.cache import StampedCache
+from sightline.web.library import LoadedBenchmark
 
 SAMPLE = 100
 """About so many labels are enough to know how far the judges can be trusted."""

@@ -172,9 +172,8 @@ def pools_of(
         if review.picture is not None:
             said[review.picture].append(review)
     pools: dict[str, list[JudgedPicture]] = defaultdict(list)
-    for id_ in list(dict.fromkeys((*grades, *candidates, *said)))[:_POOL]:
-        candidate = candidates.get(id_)
-        tile = Tile(desk.library.key(id_, shelf) or "", id_)
+    for tile in desk.library.tiles(list(dict.fromkeys((*grades, *candidates, *said)))[:_POOL], shelf):
+        id_, candidate = tile.id, candidates.get(tile.id)
         judged = JudgedPicture(tile, grades.get(id_), candidate, tuple(judgments[id_]), tuple(said[id_]))
         pools[candidate.tier if candidate is not None else ""].append(judged)
     for held in pools.values():
@@ -195,7 +194,8 @@ def option_parts(desk: AppState, shelf: LoadedBenchmark, task: Task) -> list[tup
 def _part(desk: AppState, shelf: LoadedBenchmark, part: str | PictureRef) -> PromptPart:
     if isinstance(part, str):
         return PromptPart(part)
-    return PromptPart(tile=Tile(desk.library.key(part.id, shelf) or "", part.id), region=region_of(part.region))
+    (tile,) = desk.library.tiles([part.id], shelf)
+    return PromptPart(tile=tile, region=region_of(part.region))
 
 
 def _step(desk: AppState, shelf: LoadedBenchmark, step: Step) -> tuple[Step, list[PromptPart]]:

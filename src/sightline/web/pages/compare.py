@@ -20,8 +20,9 @@ from sightline.runs import read_run
 from sightline.runs.folder import PER_TASK
 from sightline.types import Attempt, Choice, Failure, PictureSet, Prediction, Ranking, Relevance, Run, Text, Trace
 from sightline.web.app_state import AppState, address, missing
+from sightline.web.cache import StampedCache
 from sightline.web.corpus_view import Tile
-from sightline.web.library import LoadedBenchmark, StampedCache
+from sightline.web.library import LoadedBenchmark
 from sightline.web.pages.bench import parts_of
 from sightline.web.pages.runs import shelf_of
 
@@ -215,5 +216,5 @@ def _pictures(
     grades: Mapping[str, int],
     way: str | None = None,
 ) -> ShownAnswer:
-    tiles = tuple((Tile(desk.library.key(id_, shelf) or "", id_), grades.get(id_)) for id_ in ids[:_TILES])
+    tiles = tuple((tile, grades.get(tile.id)) for tile in desk.library.tiles(ids[:_TILES], shelf))
     return ShownAnswer(name, tiles, max(0, len(ids) - _TILES), replay=way, text="" if ids else "no picture")

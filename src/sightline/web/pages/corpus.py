@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -257,7 +258,7 @@ def _annotations(desk: AppState, id_: str) -> list[Any]:
     return found
 
 
-def _neighbours(desk: AppState, picture: Picture) -> tuple[list[Tile], str]:
+def _neighbours(desk: AppState, picture: Picture) -> tuple[Sequence[Tile], str]:
     """Pictures that look like it, where there is an index with vectors; else why not."""
     if desk.finder.searcher() is None:
         return [], "Pictures that look like it are shown once there is an index: sightline index"
@@ -265,5 +266,5 @@ def _neighbours(desk: AppState, picture: Picture) -> tuple[list[Tile], str]:
         hits = desk.finder.search(SearchForm(like=picture.id, k=_NEIGHBOURS + 1)).hits
     except SightlineError as error:
         return [], str(error)
-    near = [hit.picture for hit in hits if hit.picture.id != picture.id][:_NEIGHBOURS]
-    return [Tile(desk.library.key(one.id) or "", one.id) for one in near], ""
+    near = [hit.picture.id for hit in hits if hit.picture.id != picture.id][:_NEIGHBOURS]
+    return desk.library.tiles(near), ""

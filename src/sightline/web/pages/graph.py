@@ -15,8 +15,8 @@ from sightline.mining.graph import EventNode, MemoryGraph, Person, Photo, read_g
 from sightline.mining.graph_page import LEGEND, ROWS, RULES, GraphLink, arcs_of, curves, figures_of, links_of, title_of
 from sightline.mining.project import GRAPH
 from sightline.web.app_state import AppState, missing, number
+from sightline.web.cache import StampedCache
 from sightline.web.corpus_view import Tile
-from sightline.web.library import Library, StampedCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -165,6 +165,11 @@ def graph(request: Request) -> Response:
     offset = number(request, "offset")
     drawn = events[offset : offset + ROWS]
     arcs = arcs_of(held.graph, held.links, drawn)
+
+    def tiles(photos: Iterable[str]) -> list[Tile]:
+        """From the corpus, or else from a benchmark that holds them."""
+        return [Tile(desk.library.any_key(photo) or "", photo) for photo in photos]
+
     return desk.show(
         request,
         "graph.html",
@@ -174,10 +179,10 @@ def graph(request: Request) -> Response:
         owners=owners,
         owner=owner,
         people=[person for person in held.graph.people.values() if person.owner == owner],
-        rows=[(event, held.titles[event.id], tiles_of(desk.library, event.photos)) for event in drawn],
+        rows=[(event, held.titles[event.id], tiles(event.photos)) for event in drawn],
         curves=[(drawn[arc.first], drawn[arc.second], arc, *how) for arc, *how in curves(arcs, _ROW, _WIDE)],
         chosen=chosen,
-        tiles=lambda photos: tiles_of(desk.library, photos),
+        tiles=tiles,
         titles=held.titles,
         partners=held.partners,
         wide=_WIDE,
@@ -186,8 +191,3 @@ def graph(request: Request) -> Response:
         step=ROWS,
         count=len(events),
     )
-
-
-def tiles_of(library: Library, photos: Iterable[str]) -> list[Tile]:
-    """Pictures by id, from the corpus or else from a benchmark that holds them."""
-    return [Tile(library.any_key(photo) or "", photo) for photo in photos]

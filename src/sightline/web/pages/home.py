@@ -20,8 +20,8 @@ from sightline.reports.text import score
 from sightline.runs.folder import HEADER as RUN
 from sightline.runs.folder import SCORES
 from sightline.web.app_state import AppState
+from sightline.web.cache import StampedCache
 from sightline.web.corpus_view import PictureChoice
-from sightline.web.library import StampedCache
 
 KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
 _NEWEST = 12

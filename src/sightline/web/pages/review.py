@@ -1,11 +1,13 @@
 """The queue for reviewers: one decision after the other, saved at once; and how far people agree.
 
-What a reviewer is shown, and pictures that a task's pool may have missed.
+The pages come first, then what a reviewer is shown, and pictures that a task's pool may have missed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
@@ -19,7 +21,6 @@ from sightline.authoring.review_decisions import (
     REJECT,
     REWORD,
     WHOLE,
-    BenchmarkLabels,
     Pair,
     is_note,
     standing,
@@ -30,11 +31,11 @@ from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
 from sightline.types import Answer, PictureSet, Review, Task, Traces
 from sightline.web.app_state import AppState, go, number, person_of, remember_person
-from sightline.web.contradictions import TraceComparison as Traced
-from sightline.web.contradictions import side_by_side
+from sightline.web.cache import StampedCache
+from sightline.web.contradictions import TraceComparison, side_by_side
 from sightline.web.corpus_view import Tile
 from sightline.web.index_search import SearchForm
-from sightline.web.library import BrokenBenchmark, LoadedBenchmark, StampedCache
+from sightline.web.library import BrokenBenchmark, LoadedBenchmark
 from sightline.web.pages.bench import BOOK, JudgedPicture, PromptPart, of, option_parts, parts_of, pools_of
 from sightline.web.request_origin import OriginEvent, RequestOrigin, origin_of, setting_of
 from sightline.web.reviews import (
@@ -52,53 +53,10 @@ from sightline.web.reviews import (
 
 _FOUND = 24
 _DEEP = 2000
-
-
-def missed_of(
-    desk: AppState,
-    shelf: LoadedBenchmark,
-    pair: Pair | None,
-    words: str,
-    labels: BenchmarkLabels,
-    reviews: Sequence[Review],
-) -> list[Tile]:
-    """Pictures for these words that nobody judged for the task, of those that it may be answered with."""
-    if pair is None or not words.strip():
-        return []
-    known = {picture for task, picture in labels.now if task == pair[0]}
-    known |= {review.picture for review in reviews if review.task == pair[0] and review.picture is not None}
-    allowed = Scopes(shelf.benchmark.corpus).pictures(shelf.benchmark.tasks[pair[0]].scope)
-    ids = [
-        id_
-        for id_ in _searched(desk, shelf, words)
-        if id_ in shelf.keys and id_ not in known and (allowed is None or id_ in allowed)
-    ]
-    return [Tile(shelf.keys[id_], id_) for id_ in ids[:_FOUND]]
-
-
-def _searched(desk: AppState, shelf: LoadedBenchmark, words: str) -> Sequence[str]:
-    index = desk.finder.index_of(shelf.folder) or (DEFAULT_INDEX if desk.finder.names() else None)
-    if index is not None:
-        try:
-            return desk.finder.search(SearchForm(text=words, k=_DEEP), index).ids
-        except UserError:  # An embedder that is not installed, for one; words still find something.
-            return _by_words(shelf, words)
-    return _by_words(shelf, words)
-
-
-def _by_words(shelf: LoadedBenchmark, words: str) -> Sequence[str]:
-    said = [
-        (
-            id_,
-            " ".join(
-                (id_, *(f"{note.summary or ''} {' '.join(note.tags)}" for note in shelf.annotations.get(id_, ())))
-            ),
-        )
-        for id_ in shelf.keys
-    ]
-    return WordRanker(said, {"asked": words})("asked", None, _DEEP)
-
-
+_LONGEST = 500
+_GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
+_OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
+_SAMPLES: StampedCache[list[Pair]] = StampedCache()
 _KEYS = frozenset("suwx/")
 """Keys that mean something else, so that no option can have them."""
 
@@ -127,7 +85,7 @@ class ReviewItem:
     pool: tuple[PoolPicture, ...]
     options: tuple[tuple[str, list[PromptPart], bool], ...]
     truth: Answer | None
-    traces: Traced | None
+    traces: TraceComparison | None
     wording: str | None
     origin: RequestOrigin | None = None
     setting: OriginEvent | None = None
@@ -135,62 +93,6 @@ class ReviewItem:
     @property
     def whole(self) -> bool:
         return self.tile is None
-
-
-def item_of(
-    desk: AppState, shelf: LoadedBenchmark, pair: Pair, labels: BenchmarkLabels, reviews: Sequence[Review], person: str
-) -> ReviewItem:
-    """All that a page shows of it to this person."""
-    task, truth = shelf.benchmark.tasks[pair[0]], shelf.benchmark.truth.get(pair[0])
-    is_whole = pair[1] == WHOLE
-    origin = origin_of(desk, shelf, task)
-    return ReviewItem(
-        task,
-        parts_of(desk, shelf, task),
-        None if is_whole else judged_of(desk, shelf, pair, reviews),
-        labels.now.get(pair),
-        None if is_whole else Tile(desk.library.key(pair[1], shelf) or "", pair[1]),
-        _pool(desk, shelf, pair[0], labels, reviews, person) if isinstance(truth, PictureSet) or is_whole else (),
-        tuple((key, parts, key.lower() not in _KEYS) for key, parts in option_parts(desk, shelf, task)),
-        truth if isinstance(truth, Answer) else None,
-        side_by_side(truth.references) if isinstance(truth, Traces) else None,
-        _wording(reviews, pair[0]),
-        origin,
-        None if is_whole or origin is None else setting_of(desk, shelf, pair[1]),
-    )
-
-
-def _pool(
-    desk: AppState, shelf: LoadedBenchmark, task: str, labels: BenchmarkLabels, reviews: Sequence[Review], person: str
-) -> tuple[PoolPicture, ...]:
-    """All pictures that were put to people for a task, in the order of their ids, and what this person said."""
-    own = [review for review in reviews if review.person == person and review.task == task]
-    votes = votes_of(own, shelf.benchmark, labels.now)
-    ids = {pair[1] for pair in (*labels.now, *votes) if pair[0] == task and pair[1] != WHOLE}
-    return tuple(
-        PoolPicture(Tile(desk.library.key(id_, shelf) or "", id_), votes.get((task, id_), {}).get(person))
-        for id_ in sorted(ids)
-    )
-
-
-def judged_of(desk: AppState, shelf: LoadedBenchmark, pair: Pair, reviews: Sequence[Review]) -> JudgedPicture | None:
-    """The pair as the task's page shows it."""
-    of_task = [review for review in reviews if review.task == pair[0]]
-    pools = pools_of(desk, shelf, pair[0], of_task)
-    found = (one for _, held in pools for one in held if one.tile.id == pair[1])
-    return next(found, None)
-
-
-def _wording(reviews: Sequence[Review], task: str) -> str | None:
-    """How somebody would word the query, if anybody said."""
-    said = [one.decision for one in reviews if one.task == task and one.decision.startswith(REWORD)]
-    return said[-1].removeprefix(REWORD) if said else None
-
-
-_LONGEST = 500
-_GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
-_OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
-_SAMPLES: StampedCache[list[Pair]] = StampedCache()
 
 
 def choose(request: Request) -> Response:
@@ -218,13 +120,13 @@ def queue(request: Request) -> Response:
     """What is decided next, or what the address names; without the label, unless it is asked to be shown."""
     desk, shelf = of(request)
     person, query = person_of(request), request.query_params
-    lines, labels = BOOK.read(shelf.folder), shelf.labels
+    lines = BOOK.read(shelf.folder)
     reviews = standing(lines)
-    votes = votes_of(reviews, shelf.benchmark, labels.now)
+    votes = votes_of(reviews, shelf.benchmark, shelf.labels.now)
     sample = _sample(shelf, number(request, "sample", SAMPLE) or SAMPLE)
     waiting = queue_for(person, sample, votes)
     skip = number(request, "skip")
-    pair = _named(query, shelf, labels) or next(iter(waiting[skip:]), None)
+    pair = _named(query, shelf) or next(iter(waiting[skip:]), None)
     last = last_of(reviews, person)
     told = None if last is None or last.picture is None else (last.task, last.picture)
     return desk.show(
@@ -232,7 +134,7 @@ def queue(request: Request) -> Response:
         "review.html",
         shelf=shelf,
         pair=pair,
-        item=None if pair is None else item_of(desk, shelf, pair, labels, reviews, person),
+        item=None if pair is None else item_of(desk, shelf, pair, reviews, person),
         in_sight=query.get("show") == "1",
         graded=_GRADES if is_graded(shelf.benchmark) else {},
         disputed=pair is not None and len(votes.get(pair, {})) > 1,
@@ -243,7 +145,7 @@ def queue(request: Request) -> Response:
         mark=None if last is None else mark_of(last),
         notice=_notice(shelf, query),
         told=None if told is None else judged_of(desk, shelf, told, reviews),
-        found=missed_of(desk, shelf, pair, query.get("find", ""), labels, reviews),
+        found=missed_of(desk, shelf, pair, query.get("find", ""), reviews),
         find=query.get("find", ""),
         figures=figures_of(shelf, lines),
         query=query,
@@ -305,17 +207,14 @@ def undo(request: Request, fields: Mapping[str, str]) -> Response:
 def people(request: Request) -> Response:
     """Who looked at how much, how far they agree, what that says of the judges, and where a third one is needed."""
     desk, shelf = of(request)
-    reviews, labels = BOOK.read(shelf.folder), shelf.labels
+    reviews = BOOK.read(shelf.folder)
     kept = standing(reviews)
-    votes = votes_of(kept, shelf.benchmark, labels.now)
-    counts: dict[str, int] = {}
-    for review in kept:
-        counts[review.person] = counts.get(review.person, 0) + 1
+    votes = votes_of(kept, shelf.benchmark, shelf.labels.now)
     return desk.show(
         request,
         "people.html",
         shelf=shelf,
-        counts=counts,
+        counts=Counter(review.person for review in kept),
         pairs=agreements(votes),
         target=TARGET_IOU,
         stand=standing_of(person_of(request), _sample(shelf, SAMPLE), votes),
@@ -345,11 +244,88 @@ def _sample(shelf: LoadedBenchmark, most: int) -> list[Pair]:
     return _SAMPLES.get(shelf.folder, (shelf.mark, most), lambda: sample_of(shelf.benchmark, shelf.labels, most))
 
 
-def _named(query: Mapping[str, str], shelf: LoadedBenchmark, labels: BenchmarkLabels) -> Pair | None:
+def _named(query: Mapping[str, str], shelf: LoadedBenchmark) -> Pair | None:
     """What an address names; with a task alone, the first of its labels."""
     task, picture = query.get("task", ""), query.get("picture", "")
     if task not in shelf.benchmark.tasks or (picture and picture not in shelf.benchmark.corpus.pictures):
         return None
     if picture or query.get("whole") == "1":
         return task, picture
-    return next((pair for pair in labels.now if pair[0] == task), None)
+    return next((pair for pair in shelf.labels.now if pair[0] == task), None)
+
+
+def item_of(desk: AppState, shelf: LoadedBenchmark, pair: Pair, reviews: Sequence[Review], person: str) -> ReviewItem:
+    """All that a page shows of it to this person."""
+    task, truth = shelf.benchmark.tasks[pair[0]], shelf.benchmark.truth.get(pair[0])
+    is_whole = pair[1] == WHOLE
+    origin = origin_of(desk, shelf, task)
+    return ReviewItem(
+        task,
+        parts_of(desk, shelf, task),
+        None if is_whole else judged_of(desk, shelf, pair, reviews),
+        shelf.labels.now.get(pair),
+        None if is_whole else desk.library.tiles([pair[1]], shelf)[0],
+        _pool(desk, shelf, pair[0], reviews, person) if isinstance(truth, PictureSet) or is_whole else (),
+        tuple((key, parts, key.lower() not in _KEYS) for key, parts in option_parts(desk, shelf, task)),
+        truth if isinstance(truth, Answer) else None,
+        side_by_side(truth.references) if isinstance(truth, Traces) else None,
+        _wording(reviews, pair[0]),
+        origin,
+        None if is_whole or origin is None else setting_of(desk, shelf, pair[1]),
+    )
+
+
+def _pool(
+    desk: AppState, shelf: LoadedBenchmark, task: str, reviews: Sequence[Review], person: str
+) -> tuple[PoolPicture, ...]:
+    """All pictures that were put to people for a task, in the order of their ids, and what this person said."""
+    own = [review for review in reviews if review.person == person and review.task == task]
+    votes = votes_of(own, shelf.benchmark, shelf.labels.now)
+    ids = {pair[1] for pair in (*shelf.labels.now, *votes) if pair[0] == task and pair[1] != WHOLE}
+    tiles = desk.library.tiles(sorted(ids), shelf)
+    return tuple(PoolPicture(tile, votes.get((task, tile.id), {}).get(person)) for tile in tiles)
+
+
+def judged_of(desk: AppState, shelf: LoadedBenchmark, pair: Pair, reviews: Sequence[Review]) -> JudgedPicture | None:
+    """The pair as the task's page shows it."""
+    of_task = [review for review in reviews if review.task == pair[0]]
+    pools = pools_of(desk, shelf, pair[0], of_task)
+    found = (one for _, held in pools for one in held if one.tile.id == pair[1])
+    return next(found, None)
+
+
+def _wording(reviews: Sequence[Review], task: str) -> str | None:
+    """How somebody would word the query, if anybody said."""
+    said = [one.decision for one in reviews if one.task == task and one.decision.startswith(REWORD)]
+    return said[-1].removeprefix(REWORD) if said else None
+
+
+def missed_of(
+    desk: AppState, shelf: LoadedBenchmark, pair: Pair | None, words: str, reviews: Sequence[Review]
+) -> list[Tile]:
+    """Pictures for these words that nobody judged for the task, of those that it may be answered with."""
+    if pair is None or not words.strip():
+        return []
+    known = {picture for task, picture in shelf.labels.now if task == pair[0]}
+    known |= {review.picture for review in reviews if review.task == pair[0] and review.picture is not None}
+    allowed = Scopes(shelf.benchmark.corpus).pictures(shelf.benchmark.tasks[pair[0]].scope)
+    ids = [
+        id_
+        for id_ in _searched(desk, shelf, words)
+        if id_ in shelf.keys and id_ not in known and (allowed is None or id_ in allowed)
+    ]
+    return [Tile(shelf.keys[id_], id_) for id_ in ids[:_FOUND]]
+
+
+def _searched(desk: AppState, shelf: LoadedBenchmark, words: str) -> Sequence[str]:
+    index = desk.finder.index_of(shelf.folder) or (DEFAULT_INDEX if desk.finder.names() else None)
+    if index is not None:
+        with suppress(UserError):  # An embedder that is not installed, for one; words still find something.
+            return desk.finder.search(SearchForm(text=words, k=_DEEP), index).ids
+    said = [(id_, _said_of(shelf, id_)) for id_ in shelf.keys]
+    return WordRanker(said, {"asked": words})("asked", None, _DEEP)
+
+
+def _said_of(shelf: LoadedBenchmark, id_: str) -> str:
+    notes = (f"{note.summary or ''} {' '.join(note.tags)}" for note in shelf.annotations.get(id_, ()))
+    return " ".join((id_, *notes))

@@ -29,8 +29,9 @@ from sightline.runs.folder import HEADER, SCORES
 from sightline.types import Run
 from sightline.web.agent_steps import Steps
 from sightline.web.app_state import AppState, address, harmless, missing, number
+from sightline.web.cache import StampedCache
 from sightline.web.contradictions import side_by_side
-from sightline.web.library import Library, LoadedBenchmark, StampedCache
+from sightline.web.library import Library, LoadedBenchmark
 from sightline.web.pages.home import object_of
 
 _TASKS = 200

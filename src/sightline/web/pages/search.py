@@ -19,7 +19,6 @@ from sightline.types import Failure, Picture
 from sightline.web.agent_jobs import AgentJob
 from sightline.web.agent_steps import Steps
 from sightline.web.app_state import AppState, go, missing
-from sightline.web.corpus_view import Tile
 from sightline.web.index_search import SearchForm
 from sightline.web.security import read_upload
 
@@ -49,7 +48,7 @@ def search(request: Request) -> Response:
         wanted=wanted,
         results=results,
         keys=[] if results is None else [desk.library.key(hit.picture.id) or "" for hit in results.hits],
-        left=[Tile(desk.library.key(one.id) or "", one.id) for one in left],
+        left=desk.library.tiles(one.id for one in left),
         count=desk.finder.count(wanted.where) if left else 0,
         error=error,
         has_index=bool(indexes),
