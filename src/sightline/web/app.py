@@ -19,7 +19,7 @@ from sightline.web.security import SecurityGate
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-def build(desk: AppState) -> ASGIApp:
+def build(state: AppState) -> ASGIApp:
     """The whole app, behind its gate."""
     app = Starlette(
         routes=[
@@ -59,8 +59,8 @@ def build(desk: AppState) -> ASGIApp:
         ],
         exception_handlers={HTTPException: _told, SightlineError: _told, Exception: _fault},
     )
-    app.state.desk = desk
-    return SecurityGate(app, desk.guard)
+    app.state.sightline = state
+    return SecurityGate(app, state.guard)
 
 
 def static(request: Request) -> Response:

@@ -5,10 +5,17 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable, Hashable
 from concurrent.futures import Future
+from pathlib import Path
 from typing import Generic, TypeVar
 
 T = TypeVar("T")
 _PATIENCE = 0.5
+
+
+def stamp_of(path: Path) -> tuple[int, int]:
+    """Changes whenever a file does."""
+    state = path.stat()
+    return state.st_mtime_ns, state.st_size
 
 
 class StampedCache(Generic[T]):
