@@ -15,6 +15,9 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, PictureSet, Task
+
+pytest.importorskip("sightline_world", reason="needs sightline-world")
+
 from sightline_world.histories import write_life
 
 # The end of `mine questions`, with questions found already; it is killed when its benchmark is about to appear, or has.

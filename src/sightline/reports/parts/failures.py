@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sightline.agent.attribution import ERRORS, MISSES, read_attribution
+from sightline.agent.attribution import ERRORS, MISSES
 from sightline.reports.blocks import Block, Cell, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.sections import ReportSection
+from sightline.runs.folder import read_attribution
 
 
 def failures(section: ReportSection) -> PagePart:
