@@ -151,7 +151,7 @@ class End:
 
     ended: str
     answer: dict[str, Any]
-    "The prediction by its form, as `bench.formats.replies.to_exact` writes it."
+    "The prediction by its form, as `benchmark.formats.replies.to_exact` writes it."
     forced: str | None = None
     evidence: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()

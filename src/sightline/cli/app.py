@@ -58,8 +58,8 @@ _VERBS = (
 )
 
 
-def build(tokens: Sequence[str] = ()) -> App:
-    """The command line, without running it; with the verb of `tokens` alone, where that is one of ours."""
+def build(verb: str | None = None) -> App:
+    """The command line, without running it; for a verb of ours, without those that packages add."""
     app = App(
         name="sightline",
         help="From a folder of pictures to a benchmark that deserves trust, and to scores that do.",
@@ -67,17 +67,17 @@ def build(tokens: Sequence[str] = ()) -> App:
         help_format="markdown",
         suppress_keyboard_interrupt=False,  # It would end without a word.
     )
-    for order, (verb, command, line) in enumerate(_commands(tokens)):
-        app.command(command, name=verb, help=line, sort_key=order)
+    for order, (name, command, line) in enumerate(_commands(verb)):
+        app.command(command, name=name, help=line, sort_key=order)
     return app
 
 
-def _commands(tokens: Sequence[str]) -> list[tuple[str, str | Callable[..., None], str]]:
+def _commands(verb: str | None) -> list[tuple[str, str | Callable[..., None], str]]:
     """Verb, where it lives, and what it does; those that packages add each have their place among ours."""
     found: list[tuple[str, str | Callable[..., None], str]]
-    found = [(verb, f"sightline.cli.{place}", line) for verb, place, line in _VERBS]
-    verbs = [verb for verb, _, _ in _VERBS]
-    if tokens and tokens[0] in verbs:  # Nobody waits for what packages add.
+    found = [(name, f"sightline.cli.{place}", line) for name, place, line in _VERBS]
+    verbs = [name for name, _, _ in _VERBS]
+    if verb in verbs:  # Nobody waits for what packages add.
         return found
     for name, command in plugins.load_all("commands").items():
         if isinstance(command, Command) and name not in verbs:
@@ -95,7 +95,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if isinstance(stream, TextIOWrapper):
             stream.reconfigure(errors="replace")  # A terminal that can't show a sign gets a "?".
     try:
-        build(tokens)(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        app = build(tokens[0]) if tokens else build()
+        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
         if sys.stdout is not None:  # It may be closed from the beginning.
             sys.stdout.flush()
     except CycloptsError as error:

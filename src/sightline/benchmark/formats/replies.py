@@ -66,6 +66,7 @@ def read_reply(text: str, task: Task | None) -> Prediction:
             from sightline.metrics.choices.parse import parse_choice  # Here: trajectories are read without it.
 
             assert task is not None
+
             return parse_choice(text, task.options)
         case "describe":
             return _trace(text)
