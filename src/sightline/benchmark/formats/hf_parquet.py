@@ -41,6 +41,8 @@ from sightline.errors import UserError
 from sightline.io import dump, read_json, write_json
 from sightline.types import Benchmark, Corpus, Picture, Task
 
+log = logging.getLogger(__name__)
+
 JSON = "json"
 _TEXT, _NUMBER, _COUNT, _IDS = "string", "float64", "int64", ["string"]
 
@@ -143,8 +145,6 @@ REVIEWS = TableColumns(
     files.REVIEWS, {"task": _TEXT, "picture": _TEXT, "person": _TEXT, "decision": _TEXT, "when": _TEXT}
 )
 
-
-log = logging.getLogger(__name__)
 
 _HEADER = "sightline.json"
 _REQUIRED = (PICTURES, TASKS, TRUTH)

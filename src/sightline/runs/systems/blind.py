@@ -36,7 +36,6 @@ from sightline.types import (
     Answer,
     Benchmark,
     Choice,
-    Corpus,
     Failure,
     Picture,
     Prediction,
@@ -176,12 +175,8 @@ class WordTable:
 def told(benchmark: Benchmark, by: Source) -> Iterator[tuple[str, str]]:
     """Each picture's id with the words that are looked at."""
     said = {annotation.picture_id: annotation for annotation in benchmark.annotations}
-    for picture in _pictures(benchmark.corpus):
+    for picture in benchmark.corpus.pictures.values():
         yield picture.id, " ".join(_words(picture, said.get(picture.id), by))
-
-
-def _pictures(corpus: Corpus) -> Iterable[Picture]:
-    return corpus.pictures.values()
 
 
 def _words(picture: Picture, said: Annotation | None, by: Source) -> Iterator[str]:
