@@ -97,7 +97,7 @@ class Budget:
         when none is in flight, everybody is stopped with `StoppedError`.
         """
         if self._stopped is not None:
-            raise self._again(self._stopped)
+            raise self._stopped.again()
         if not self._waiting and self._fits(usd, about):
             self._set_aside(usd, about)
             return
@@ -162,11 +162,7 @@ class Budget:
         while self._waiting:
             turn, _, _ = self._waiting.popleft()
             if not turn.done():
-                turn.set_exception(self._again(self._stopped))
-
-    @staticmethod
-    def _again(error: StoppedError) -> StoppedError:
-        return StoppedError(error.message, error.fix)
+                turn.set_exception(self._stopped.again())
 
 
 def _number(digits: str, text: str) -> float:

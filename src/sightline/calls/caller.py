@@ -23,6 +23,7 @@ from sightline.calls.retry import OVERLOADS, RetryPolicy
 from sightline.calls.session import current_task, is_fresh_wanted, note_reuse
 from sightline.errors import SightlineError
 from sightline.models.protocols import Outcome, Transport, wire_of
+from sightline.models.replies import NOT_REPORTED
 from sightline.types import ChatReply, ChatRequest, Failure, Partial, Usage
 
 NOT_BILLED = frozenset(
@@ -42,7 +43,6 @@ NOT_BILLED = frozenset(
 )
 """What a server refuses costs nothing. Any other failure may have been paid for, unless nothing was sent
 (`Outcome.sent`): its cost is unknown unless the server said it."""
-NOT_KNOWN = Usage(reported=False)
 BROKEN_OFF = Failure("cancelled", "broken off here, before a reply came", True)
 
 
@@ -74,7 +74,7 @@ class CallRecord:
             self.refused += overload
             self.failed += not overload
         if usage is not None:
-            self.usage = usage if self.usage is None else _sum(self.usage, usage)
+            self.usage = usage if self.usage is None else self.usage + usage
 
     def charge(self, usd: float | None) -> None:
         """An attempt is over, which cost so much; None: nobody knows."""
@@ -100,18 +100,6 @@ def cost_of(outcome: Outcome, tariff: Tariff | None) -> float | None:
 def paid_now(result: ChatReply | Failure) -> float | None:
     """Dollars that a call cost now, also one that failed; None: nobody knows. What the journal knew cost nothing."""
     return 0.0 if result.from_journal or result.usage is None else result.usd
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        first.input + second.input,
-        first.cached + second.cached,
-        first.output + second.output,
-        first.reasoning + second.reasoning,
-        first.image + second.image,
-        first.cache_written + second.cache_written,
-        first.reported and second.reported,
-    )
 
 
 class Caller:
@@ -227,7 +215,7 @@ class Caller:
             course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
         else:
             course.result = replace(
-                course.result, usage=course.usage or NOT_KNOWN, usd=course.usd, partial=course.partial
+                course.result, usage=course.usage or NOT_REPORTED, usd=course.usd, partial=course.partial
             )
         await self._journal.record(self._call(key, request, course))
         if isinstance(course.result, Failure):
@@ -245,7 +233,7 @@ class Caller:
             at=time.time(),
             seconds=course.seconds,
             attempts=max(1, course.attempts),
-            usage=course.usage or NOT_KNOWN,
+            usage=course.usage or NOT_REPORTED,
             usd=course.usd,
             at_least=0.0 if course.usd is not None else course.known_usd,
             result=course.result,

@@ -20,9 +20,9 @@ from typing import Any, NamedTuple
 
 import sightline
 from sightline.calls.budget import Budget
+from sightline.calls.circuit_breaker import RESUME_HINT
 from sightline.calls.cluster_worker import ShardRunner
 from sightline.calls.coordinator import (
-    RESUME_HINT,
     BudgetSpent,
     Coordinator,
     CoordinatorAnswer,
