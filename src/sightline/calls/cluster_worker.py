@@ -55,8 +55,8 @@ be made count as paid. Budget and rate limiter know nothing of each other, but o
 class CoordinatorLink:
     """Carries questions to the coordinator and answers back; what gathers during one round trip shares the next."""
 
-    def __init__(self, desk: CoordinatorChannel) -> None:
-        self._desk = desk
+    def __init__(self, channel: CoordinatorChannel) -> None:
+        self._channel = channel
         self._numbers = count(1)
         self._out: list[WorkerMessage] = []
         self._work = asyncio.Event()
@@ -107,7 +107,7 @@ class CoordinatorLink:
                 continue
             messages, self._out = self._out, []
             try:
-                self._take(await self._desk.tell(messages))
+                self._take(await self._channel.tell(messages))
             except Exception as error:  # Whatever it is: without the coordinator nothing may be asked.
                 self._hang_up(error)
                 return
@@ -115,7 +115,7 @@ class CoordinatorLink:
     async def _listen(self) -> None:
         while True:
             try:
-                self._take(await self._desk.hear())
+                self._take(await self._channel.hear())
             except Exception as error:
                 self._hang_up(error)
                 return
@@ -304,9 +304,11 @@ class _Room:
 class ShardRunner:
     """One stage in one process, for any number of shards at once; made on the event loop that it works on."""
 
-    def __init__(self, spec: StageSpec[Any, Any], desk: CoordinatorChannel, *, has_budget: bool, at_once: int) -> None:
+    def __init__(
+        self, spec: StageSpec[Any, Any], channel: CoordinatorChannel, *, has_budget: bool, at_once: int
+    ) -> None:
         gc.set_threshold(*GC_THRESHOLDS)  # What a map does while it runs; here some map always does.
-        self._link = CoordinatorLink(desk)
+        self._link = CoordinatorLink(channel)
         self._stage = spec.build(RemoteServices(self._link, has_budget=has_budget))
         self._room = _Room(at_once)
         self._stop: Stop | None = None
