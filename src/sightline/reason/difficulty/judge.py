@@ -8,8 +8,9 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sightline.calls.caller import NOT_KNOWN, paid_now
+from sightline.calls.caller import paid_now
 from sightline.models.protocols import ChatModel
+from sightline.models.replies import NOT_REPORTED
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.reason.difficulty.labels import MeasuredDifficulty
 from sightline.reason.difficulty.pass_rate import Bucket
@@ -107,7 +108,7 @@ class GradingJob:
         got = await ask_structured(judge, request, _wanted())
         usd = None if None in judge.paid else sum(filter(None, judge.paid))
         if isinstance(got, Failure):
-            return replace(got, usage=got.usage or NOT_KNOWN, usd=usd, from_journal=False)
+            return replace(got, usage=got.usage or NOT_REPORTED, usd=usd, from_journal=False)
         return JudgedDifficulty(got.value.grade, got.value.reason, usd)
 
 
