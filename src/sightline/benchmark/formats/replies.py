@@ -63,8 +63,9 @@ def read_reply(text: str, task: Task | None) -> Prediction:
     """What a reply says to a task: the option, answer, trace or pictures; plain text if the task is not known."""
     match task.kind if task is not None else None:
         case "choose":
+            from sightline.metrics.choices.parse import parse_choice  # Here: trajectories are read without it.
+
             assert task is not None
-            from sightline.metrics.choices.parse import parse_choice  # Here: recorded predictions need none of it.
 
             return parse_choice(text, task.options)
         case "describe":

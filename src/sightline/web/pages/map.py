@@ -5,90 +5,15 @@ from __future__ import annotations
 import math
 from collections.abc import Iterator
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 
+import orjson
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.web.app_state import AppState, address, missing
 from sightline.web.corpus_view import MapSpot, PictureChoice
-
-LAND: tuple[tuple[tuple[int, int], ...], ...] = (
-    # North and Central America
-    (
-        (-168, 66), (-156, 71), (-141, 70), (-128, 70), (-115, 68), (-108, 68), (-95, 72), (-94, 68), (-88, 68),
-        (-82, 68), (-86, 64), (-94, 59), (-92, 57), (-82, 55), (-79, 52), (-78, 58), (-78, 62), (-70, 60),
-        (-64, 60), (-56, 52), (-66, 50), (-60, 46), (-70, 43), (-74, 40), (-76, 35), (-81, 31), (-80, 25),
-        (-82, 28), (-84, 30), (-90, 29), (-97, 28), (-97, 22), (-91, 18), (-87, 21), (-88, 16), (-83, 15),
-        (-82, 9), (-77, 8), (-80, 7), (-85, 10), (-88, 13), (-96, 16), (-105, 20), (-109, 26), (-113, 31),
-        (-110, 23), (-115, 29), (-118, 34), (-124, 40), (-124, 48), (-130, 54), (-140, 60), (-151, 60),
-        (-164, 54), (-158, 58), (-166, 62),
-    ),
-    # South America
-    (
-        (-77, 8), (-72, 12), (-62, 10), (-52, 5), (-50, 0), (-44, -3), (-35, -6), (-39, -14), (-41, -22),
-        (-48, -26), (-53, -33), (-57, -38), (-62, -39), (-65, -45), (-69, -52), (-74, -51), (-73, -42),
-        (-71, -30), (-70, -19), (-76, -14), (-81, -5), (-80, 0), (-77, 4),
-    ),
-    # Greenland, Iceland
-    ((-55, 82), (-30, 83), (-20, 76), (-22, 70), (-40, 65), (-44, 60), (-52, 65), (-54, 71), (-68, 76), (-60, 80)),
-    ((-24, 65), (-15, 66), (-14, 64), (-20, 63)),
-    # Europe and Asia
-    (
-        (-9, 37), (-9, 43), (-2, 43), (-1, 46), (-5, 48), (2, 51), (8, 54), (8, 57), (11, 56), (14, 54), (21, 55),
-        (24, 59), (30, 60), (22, 60), (25, 65), (18, 62), (17, 58), (13, 55), (11, 59), (6, 58), (5, 62),
-        (14, 68), (25, 71), (40, 67), (34, 65), (44, 66), (54, 69), (68, 69), (70, 73), (80, 73), (105, 78),
-        (114, 74), (130, 71), (141, 73), (160, 70), (180, 69), (180, 65), (170, 60), (163, 60), (157, 51),
-        (156, 58), (142, 59), (135, 55), (141, 52), (135, 43), (129, 41), (129, 35), (126, 35), (125, 39),
-        (118, 39), (122, 37), (120, 34), (122, 30), (117, 24), (108, 21), (106, 19), (109, 12), (105, 9),
-        (100, 13), (103, 2), (101, 3), (98, 9), (97, 17), (91, 22), (87, 21), (80, 15), (80, 10), (77, 8),
-        (73, 17), (72, 21), (67, 25), (57, 26), (51, 29), (48, 30), (51, 25), (56, 26), (60, 22), (55, 17),
-        (45, 13), (43, 14), (35, 28), (35, 32), (36, 36), (30, 37), (27, 37), (26, 40), (29, 41), (41, 42),
-        (38, 46), (33, 45), (29, 45), (28, 42), (23, 40), (23, 37), (20, 40), (14, 45), (12, 45), (18, 40),
-        (16, 38), (10, 44), (3, 43), (0, 39), (-2, 37),
-    ),
-    # Africa, Madagascar
-    (
-        (-6, 36), (10, 37), (11, 34), (20, 31), (32, 31), (35, 28), (37, 21), (43, 12), (51, 12), (47, 4),
-        (40, -4), (40, -15), (35, -20), (33, -27), (27, -34), (18, -34), (15, -27), (12, -17), (13, -8),
-        (9, 0), (9, 4), (3, 6), (-8, 4), (-13, 9), (-17, 14), (-17, 21), (-10, 30),
-    ),
-    ((44, -25), (47, -25), (50, -15), (49, -12), (44, -17)),
-    # Great Britain, Ireland, Japan, Sri Lanka, Taiwan
-    ((-5, 50), (1, 51), (2, 53), (-2, 56), (-3, 59), (-6, 57), (-3, 54), (-5, 52)),
-    ((-10, 52), (-6, 52), (-6, 55), (-10, 54)),
-    ((130, 32), (136, 34), (140, 35), (142, 40), (145, 43), (142, 45), (140, 41), (137, 37), (131, 34)),
-    ((80, 7), (82, 7), (80, 10)),
-    ((120, 23), (121, 25), (121, 22)),
-    # Islands of South-East Asia
-    ((95, 5), (104, -2), (106, -6), (102, -4), (98, 1)),
-    ((105, -6), (114, -7), (114, -9), (106, -8)),
-    ((109, 1), (117, 7), (119, 1), (116, -4), (110, -3)),
-    ((120, 0), (125, 1), (121, -1), (123, -5), (120, -5), (119, -3)),
-    ((131, -1), (141, -3), (150, -10), (143, -9), (138, -8), (133, -4)),
-    ((120, 16), (122, 18), (124, 13), (126, 7), (122, 7), (121, 13)),
-    # Australia, Tasmania, New Zealand
-    (
-        (114, -22), (122, -18), (126, -14), (131, -12), (136, -12), (136, -15), (140, -17), (142, -11),
-        (146, -19), (153, -26), (153, -31), (150, -37), (144, -38), (138, -35), (132, -32), (124, -33),
-        (115, -34),
-    ),
-    ((145, -41), (148, -41), (147, -43)),
-    ((173, -35), (178, -38), (175, -41), (174, -39)),
-    ((172, -41), (174, -42), (170, -46), (167, -46)),
-    # Cuba, Hispaniola, Newfoundland, Baffin, Victoria
-    ((-85, 22), (-80, 23), (-74, 20), (-78, 20)),
-    ((-74, 18), (-68, 18), (-70, 20)),
-    ((-59, 48), (-53, 47), (-56, 51)),
-    ((-80, 73), (-62, 66), (-68, 62), (-75, 65), (-88, 71)),
-    ((-115, 73), (-102, 72), (-106, 69), (-117, 69)),
-    # Antarctica
-    (
-        (-180, -78), (-150, -77), (-100, -73), (-60, -64), (-62, -74), (-30, -78), (0, -70), (60, -67), (110, -66),
-        (160, -70), (170, -78), (180, -78), (180, -90), (-180, -90),
-    ),
-)  # fmt: skip
-"""Rings of (longitude, latitude)."""
-
 
 WIDTH, HEIGHT = 1000.0, 500.0
 """Of the coasts; all else is placed by shares of these, so that dots and words are as large on a phone."""
@@ -123,20 +48,20 @@ class GraticuleLine:
 
 def world(request: Request) -> Response:
     """The whole of it, or a part."""
-    desk = AppState.of(request)
-    corpus = desk.library.corpus
+    state = AppState.of(request)
+    corpus = state.library.corpus
     if corpus is None:
         raise missing("corpus")
     extent = corpus.extent()
     box = shaped(PictureChoice.read(request.query_params).box or extent or _WORLD)
     cell = (box[2] - box[0]) / _CELLS
     spots = [] if extent is None else corpus.spots(box, cell)
-    return desk.show(
+    return state.show(
         request,
         "map.html",
         width=WIDTH,
         height=HEIGHT,
-        coasts=[path for ring in LAND if (path := _path(ring, box))],
+        coasts=[path for ring in _coasts() if (path := _path(ring, box))],
         lines=[line for line in _graticule(box) if _EDGE < line.at < 100 - _EDGE],
         dots=[_dot(spot, box, cell) for spot in spots],
         count=sum(spot.count for spot in spots),
@@ -168,7 +93,14 @@ def _at(lon: float, lat: float, box: Box) -> tuple[float, float]:
     return (lon - west) / (east - west) * WIDTH, (north - lat) / (north - south) * HEIGHT
 
 
-def _path(ring: tuple[tuple[int, int], ...], box: Box) -> str | None:
+@cache
+def _coasts() -> list[list[tuple[float, float]]]:
+    """Coarse outlines of the land: rings of (longitude, latitude)."""
+    found: list[list[tuple[float, float]]] = orjson.loads(files("sightline.web").joinpath("coasts.json").read_bytes())
+    return found
+
+
+def _path(ring: list[tuple[float, float]], box: Box) -> str | None:
     """A coast as the points of a polygon; None where all of it lies on one side of the map."""
     points = [_at(lon, lat, box) for lon, lat in ring]
     xs, ys = [x for x, _ in points], [y for _, y in points]
