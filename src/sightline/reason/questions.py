@@ -15,12 +15,14 @@ from typing import Generic, NamedTuple, TypeVar
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.ask_many import CallJob, ask_many, price_first
 from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions, Session
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import SightlineError, UserError
 from sightline.metrics.choices.options import right_option
 from sightline.retrieval.index.content import absolute
 from sightline.types import Benchmark, ChatRequest, Failure, Picture, PictureRef, Task, TaskKind, Truth
+
+_AT_ONCE = 128
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -61,10 +63,6 @@ def require_tasks(questions: Collection[object], benchmark: Benchmark, kinds: Co
         raise UserError(f'"{benchmark.name}" has no {listed} tasks with a truth.', "give a benchmark that has some")
 
 
-_AT_ONCE = 128
-R = TypeVar("R")
-
-
 class QuestionResults(NamedTuple, Generic[R]):
     """What came of questions, by task; `stopped` is to be raised when that is written."""
 
@@ -77,11 +75,8 @@ class QuestionWork:
     """A benchmark on disk, and what is needed to ask about its questions."""
 
     source: Path
-    workspace: Path
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
+    session: Session = field(default_factory=Session)
     limit: int | None = None
-    engine: str = "local"
 
     def opened(self, kinds: Collection[TaskKind]) -> tuple[Benchmark, list[TaskQuestion]]:
         """The benchmark, and its questions of these kinds."""
@@ -90,15 +85,10 @@ class QuestionWork:
         require_tasks(questions, benchmark, kinds)
         return benchmark, questions
 
-    @property
-    def session(self) -> Session:
-        """Where and how models are asked."""
-        return Session(self.workspace, self.config, self.asking, self.engine)
-
     def ask(self, questions: Sequence[TaskQuestion], job: CallJob[TaskQuestion, R]) -> QuestionResults[R]:
         """Each question through a job, until all are done or a budget, or a server that is down, stops it."""
         found: dict[str, R | Failure] = {}
-        limits = self.asking.limits
+        limits = self.session.asking.limits
         at_once = _AT_ONCE if limits is None else max(8, limits.most)
         try:
             for question, result in ask_many(questions, job, self.session, concurrency=at_once):

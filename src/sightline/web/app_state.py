@@ -31,6 +31,7 @@ from sightline.types import Failure
 from sightline.web.agent_jobs import AgentJobs
 from sightline.web.index_search import AppSearch
 from sightline.web.library import Library
+from sightline.web.reviews import ReviewLog
 from sightline.web.security import EXPORT_POLICY, Guard, read_form
 from sightline.web.thumbnails import KEY, data_url
 
@@ -104,6 +105,7 @@ class AppState:
     guard: Guard
     finder: AppSearch
     live: AgentJobs
+    reviews: ReviewLog = field(default_factory=ReviewLog)
     templates: Environment = field(default_factory=_environment)
 
     @classmethod
@@ -206,9 +208,9 @@ def remember_person(response: Response, name: str) -> Response:
 
 @functools.cache
 def _style() -> str:
-    return style_of("page.css", "sightline.reports") + style_of("app.css")
+    return static_text("page.css", "sightline.reports") + static_text("app.css")
 
 
-def style_of(name: str, package: str = "sightline.web.static") -> str:
-    """The text of a style sheet."""
+def static_text(name: str, package: str = "sightline.web.static") -> str:
+    """The text of a style sheet, a script or a drawing of the app."""
     return files(package).joinpath(name).read_text("utf-8")

@@ -149,7 +149,7 @@ def lay_out(schedule: Schedule, keep: Kept, costs: Costs, budget: int | None) ->
     Each stage is then within half a record of its share, whatever comes before it: plans that arrange the same stages
     differently still teach the same records. What is cut is by lot, whatever the stage's order.
     """
-    natural = [block.epochs * _cost(block.entries, keep, costs) for block in schedule.blocks]
+    natural = [int((costs * keep)[one.entries.forms, one.entries.rows].sum()) * one.epochs for one in schedule.blocks]
     rooms = [None if budget is None else budget * own / max(1, sum(natural)) for own in natural]
     laid = [
         _laid(block.name, block.phase, _taken(schedule, block, keep, costs, room), costs)
@@ -180,7 +180,3 @@ def _taken(schedule: Schedule, block: ScheduleBlock, keep: Kept, costs: Costs, r
         if fits < len(entries):
             return ScheduleEntries.joined([*taken, entries[np.arange(0)]])
     raise AssertionError("passes do not end")
-
-
-def _cost(entries: ScheduleEntries, keep: Kept, costs: Costs) -> int:
-    return int((costs * keep)[entries.forms, entries.rows].sum())

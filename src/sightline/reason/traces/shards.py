@@ -47,7 +47,7 @@ def records_of(shard: Path) -> Iterator[dict[str, Any]]:
 
 
 Write: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], int]
-"""Writes the records of a file of the folder, and says how large it is; `Shards.write`."""
+"""Writes the records of a file of the folder, and says how large it is; `TraceShards.write`."""
 _PRINTS = """SELECT id, value FROM prints
     WHERE trace IN (SELECT row || ':' || (place + 1) FROM outcomes WHERE row IN leaving)"""
 _FORGET = """
