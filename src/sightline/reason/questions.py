@@ -19,7 +19,8 @@ from sightline.calls.session import Session
 from sightline.errors import SightlineError, UserError
 from sightline.metrics.choices.options import right_option
 from sightline.retrieval.index.content import absolute
-from sightline.types import Benchmark, ChatRequest, Failure, Picture, PictureRef, Task, TaskKind, Truth
+from sightline.runs.task_prompt import ShownPicture, TaskPrompts
+from sightline.types import Benchmark, ChatRequest, Failure, ImagePart, Picture, PictureRef, Task, TaskKind, Truth
 
 _AT_ONCE = 128
 R = TypeVar("R")
@@ -49,6 +50,14 @@ def shown_in(task: Task) -> tuple[PictureRef, ...]:
     """The pictures of the prompt and then of the options, each once."""
     inside = (part for option in task.options for part in option.content if isinstance(part, PictureRef))
     return tuple(dict.fromkeys((*task.pictures, *inside)))
+
+
+def content_of(question: TaskQuestion) -> tuple[str | ImagePart, ...] | Failure:
+    """Its words and pictures as a message has them; a failure where a picture can't be shown."""
+    content = TaskPrompts(question.pictures).content(question.task)
+    if isinstance(content, Failure):
+        return content
+    return tuple(part.part if isinstance(part, ShownPicture) else part for part in content)
 
 
 def has_right_option(task: Task, truth: Truth) -> bool:

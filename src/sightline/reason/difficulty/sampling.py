@@ -14,8 +14,7 @@ from sightline.metrics.registry import metric
 from sightline.models.protocols import ChatModel
 from sightline.models.providers import parse_name
 from sightline.reason.difficulty.pass_rate import BucketRule
-from sightline.reason.questions import TaskQuestion, has_right_option, shown_in
-from sightline.runs.task_prompt import ShownPicture, TaskPrompts
+from sightline.reason.questions import TaskQuestion, content_of, has_right_option, shown_in
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Json, Message, TaskKind, Text
 
 # Those whose API has a word for it; others refuse what they don't know.
@@ -120,18 +119,15 @@ class SampleCounts:
         return sum(first) / len(first) if first else 0.0
 
 
-def content_of(question: TaskQuestion, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
+def sample_content(question: TaskQuestion, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
     """What the model is shown and asked."""
     if not has_right_option(question.task, question.truth):
         return Failure(NO_RIGHT_OPTION, "the truth is none of the options")
     count = len(shown_in(question.task))
     if preset.most_pictures is not None and count > preset.most_pictures:
         return Failure("too-many-pictures", f"{count} pictures, and {preset.most_pictures} may be shown")
-    content = TaskPrompts(question.pictures).content(question.task)
-    if isinstance(content, Failure):
-        return content
-    shown = tuple(part.part if isinstance(part, ShownPicture) else part for part in content)
-    return (*shown, _FORM[question.task.kind])
+    shown = content_of(question)
+    return shown if isinstance(shown, Failure) else (*shown, _FORM[question.task.kind])
 
 
 def request_for(content: tuple[str | ImagePart, ...], settings: SamplingSettings, sample: int) -> ChatRequest:
@@ -155,7 +151,7 @@ class SamplingJob:
         return question.task.id
 
     async def answer(self, model: ChatModel, question: TaskQuestion) -> SampleCounts | Failure:
-        content = content_of(question, self.settings.preset)
+        content = sample_content(question, self.settings.preset)
         if isinstance(content, Failure):
             return content
         return await sample(model, question, content, self.settings)
@@ -215,7 +211,7 @@ def _chosen(question: TaskQuestion, reply: ChatReply | Failure) -> str:
 
 def requests_for(question: TaskQuestion, settings: SamplingSettings) -> Iterator[ChatRequest | Failure]:
     """All samples of a question, for a plan: an early stop asks fewer."""
-    content = content_of(question, settings.preset)
+    content = sample_content(question, settings.preset)
     if isinstance(content, Failure):
         yield content
     else:
