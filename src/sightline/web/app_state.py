@@ -36,6 +36,10 @@ from sightline.web.security import EXPORT_POLICY, Guard, read_form
 from sightline.web.thumbnails import KEY, data_url
 
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s\"'/:,]+/)*[^\s\"'/:,]+")
+Posted: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
+_LINK = re.compile(r' (?:href|action)="[/?][^"]*"')
+_PERSON = 60
+_FILE_NAME = 100
 
 
 def address(path: str, **query: object) -> str:
@@ -65,12 +69,6 @@ def harmless(text: str, roots: tuple[Path, ...] = ()) -> str:
     for root in sorted(roots, key=lambda path: -len(str(path))):
         text = text.replace(str(root), root.name)
     return _ABSOLUTE.sub("…", text)
-
-
-Posted: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
-_LINK = re.compile(r' (?:href|action)="[/?][^"]*"')
-_PERSON = 60
-_FILE_NAME = 100
 
 
 def _environment() -> Environment:

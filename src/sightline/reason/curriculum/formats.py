@@ -21,6 +21,13 @@ TRAIN = "train.jsonl"
 STAGES = "stages.json"
 MODEL = "Qwen/Qwen2.5-VL-7B-Instruct"
 """In the ready commands; MIR's own choice."""
+_INFO = {
+    "file_name": TRAIN,
+    "formatting": "sharegpt",
+    "columns": {"messages": "messages", "images": "images"},
+    "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
+}
+MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -149,21 +156,10 @@ def _sharegpt_record(record: CurriculumRecord) -> dict[str, Any]:
     return {"id": record.id, "conversations": turns(record), "images": list(record.images)}
 
 
-_INFO = {
-    "file_name": TRAIN,
-    "formatting": "sharegpt",
-    "columns": {"messages": "messages", "images": "images"},
-    "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
-}
-
-
 def _write_llama_factory(curriculum: CompiledCurriculum, folder: Path) -> None:
     _write_messages(curriculum, folder)
     write_json(folder / "dataset_info.json", {"sightline_curriculum": _INFO})
     write_whole(folder / "train.yaml", _filled("llama-factory.yaml", curriculum).encode())
-
-
-MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
 
 
 def _write_trl(curriculum: CompiledCurriculum, folder: Path) -> None:

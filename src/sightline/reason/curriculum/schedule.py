@@ -21,6 +21,8 @@ from sightline.reason.curriculum.pool import QuestionPool, redrawn
 Rows = NDArray[np.int64]
 Kept = NDArray[np.bool_]
 """By form and row."""
+Costs = NDArray[np.int64]
+"""Tokens, prompt and target together, by form and row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -127,10 +129,6 @@ def _times_before(entries: ScheduleEntries, rows: int) -> NDArray[np.uint64]:
     times = np.empty(len(keys), dtype=np.uint64)
     times[order] = np.arange(len(keys)) - first[inverse]
     return times
-
-
-Costs = NDArray[np.int64]
-"""Tokens, prompt and target together, by form and row."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,23 @@ from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Json, Me
 
 # Those whose API has a word for it; others refuse what they don't know.
 _REPETITION = frozenset(("vllm", "vllm-local", "sglang", "openrouter", "transformers"))
+STAGE = "difficulty"
+KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
+UNREAD = "unread"
+NO_RIGHT_OPTION = "no-right-option"
+"""Why a question is not asked: its truth is none of its options, so that every reply would be wrong."""
+UNFINISHED = frozenset({"length", "endless", "repetition", "empty", "refused"})
+"""Failures that are a model's own reply: it came, was paid for, and gives no answer. All others brought none."""
+_METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
+_FORM: Mapping[TaskKind, str] = {
+    "choose": (
+        "\n\nDecide which option is most likely right, and reply in this form:\n"
+        "Your option: X\n"
+        "Reason: one or two sentences\n"
+        "X is the key of the option."
+    ),
+    "answer": "\n\nEnd with the line\nThe final answer is: ANSWER.\nKeep the answer short.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -64,25 +81,6 @@ PRESETS: Mapping[str, Preset] = {
     )
 }
 """`mir` is how MIR drew its samples; `own` leaves all but the length to the model."""
-
-
-STAGE = "difficulty"
-KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
-UNREAD = "unread"
-NO_RIGHT_OPTION = "no-right-option"
-"""Why a question is not asked: its truth is none of its options, so that every reply would be wrong."""
-UNFINISHED = frozenset({"length", "endless", "repetition", "empty", "refused"})
-"""Failures that are a model's own reply: it came, was paid for, and gives no answer. All others brought none."""
-_METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
-_FORM: Mapping[TaskKind, str] = {
-    "choose": (
-        "\n\nDecide which option is most likely right, and reply in this form:\n"
-        "Your option: X\n"
-        "Reason: one or two sentences\n"
-        "X is the key of the option."
-    ),
-    "answer": "\n\nEnd with the line\nThe final answer is: ANSWER.\nKeep the answer short.",
-}
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,12 @@ _SENTENCE_WORDS = 4
 """A sentence of so many words, such as "There is a dog.", claims something even if only one of them matters."""
 _SAME = 0.5
 _NONE: frozenset[str] = frozenset()
+LabelState: TypeAlias = Literal["answer", "thinking", "partly", "denied", "missing"]
+LABEL_SCORES: dict[LabelState, float] = {"answer": 1.0, "thinking": 0.5, "partly": 0.5, "denied": 0.0, "missing": 0.0}
+"""Named in the answer; only in the thinking; only its last word ("shark" for "white shark"); denied; not there."""
+_DENIALS = frozenset({"not", "no", "never", "without", "isn", "aren", "neither", "nor", "cannot"})
+_REACH = 3
+_SAID = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -169,14 +175,6 @@ def _opposite_stems() -> dict[str, frozenset[str]]:
 def _stems(claim: TraceClaim) -> list[str]:
     """The words that matter, in order."""
     return [_root(word) for word in word_tokens(claim.text) if word not in _STOPS]
-
-
-LabelState: TypeAlias = Literal["answer", "thinking", "partly", "denied", "missing"]
-LABEL_SCORES: dict[LabelState, float] = {"answer": 1.0, "thinking": 0.5, "partly": 0.5, "denied": 0.0, "missing": 0.0}
-"""Named in the answer; only in the thinking; only its last word ("shark" for "white shark"); denied; not there."""
-_DENIALS = frozenset({"not", "no", "never", "without", "isn", "aren", "neither", "nor", "cannot"})
-_REACH = 3
-_SAID = 0.75
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,17 +45,15 @@ WEIGHTS: Mapping[str, float] = {
 """grounding: claims that who looked at the picture supports / claims judged. facts, caption, label: see `claims`.
 agreement: mean share of claims that another teacher made too, less a quarter for each contradiction.
 thinking: 1 with thinking of at least 8 words, else 0. variety: 1 − share of repeated 8-grams."""
+_CONFLICT_COSTS = 0.25
+_THOUGHT = 8
+_DIGITS = 3
 
 
 def quality_of(parts: Mapping[str, float]) -> float:
     """Σ weight · part / Σ weight, over the parts that are known; each part is between 0 and 1."""
     total = sum(WEIGHTS[name] for name in parts)
     return sum(WEIGHTS[name] * value for name, value in parts.items()) / total if total else 0.0
-
-
-_CONFLICT_COSTS = 0.25
-_THOUGHT = 8
-_DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -36,6 +36,10 @@ from sightline.reason.train.records import (
 
 NONE = "-"
 """Stands for an answer from which no option can be read."""
+_PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
+"""Dense bf16 operations a second, by the datasheets of those with SXM sockets."""
+_LEVEL = 0.95
+_ASKED_TOGETHER = 16
 
 
 @contextmanager
@@ -67,10 +71,6 @@ def chosen_option(text: str, options: Mapping[str, str] | Sequence[str] = "ABCD"
     return parse_choice(text.rsplit("Conclusion:", 1)[-1], known).option or NONE
 
 
-_PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
-"""Dense bf16 operations a second, by the datasheets of those with SXM sockets."""
-
-
 def utilisation(model: nn.Module, tokens_per_second: float, gpus: int = 1) -> float | None:
     """The share of the peak that the operations for so many tokens are; None where the peak is not known."""
     peak = peak_of_gpu()
@@ -92,10 +92,6 @@ def operations(model: nn.Module) -> int:
     tables = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
     weights = [weight for weight in model.parameters() if weight.ndim >= 2 and id(weight) not in tables]
     return sum((6 if weight.requires_grad else 4) * weight.numel() for weight in weights)
-
-
-_LEVEL = 0.95
-_ASKED_TOGETHER = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
