@@ -11,7 +11,7 @@ import pytest
 from sightline import plugins
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import chosen_names, known_tools
-from sightline.agent.webs import offline_web
+from sightline.agent.web import offline_web
 from sightline.authoring.plan import own_embedder
 from sightline.cli.demo import demo
 from sightline.cli.doctor import doctor
@@ -47,7 +47,12 @@ def site(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 @pytest.fixture
 def no_world(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr(plugins, "_WORLD", {})
+    installed = plugins.entry_points
+    monkeypatch.setattr(
+        plugins,
+        "entry_points",
+        lambda *, group: [point for point in installed(group=group) if point.dist.name != "sightline-world"],
+    )
 
 
 @pytest.mark.parametrize("group", plugins.GROUPS)
@@ -64,7 +69,7 @@ def test_listing_names_imports_nothing() -> None:
         "print(sorted(name for name in sys.modules if name.startswith('sightline')))"
     )
     done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
-    assert done.stdout.strip() == str(["sightline", "sightline.errors", "sightline.lazy", "sightline.plugins"])
+    assert done.stdout.strip() == str(["sightline", "sightline.errors", "sightline.plugins"])
 
 
 def test_a_metric_loads_no_other() -> None:
@@ -106,7 +111,7 @@ def test_a_broken_plug_in_is_named_and_breaks_no_other(site: Path, caplog: pytes
 @pytest.mark.parametrize(
     ("code", "fix"),
     [
-        ("from sightline.metrics.gone import Metric", "sightline.metrics.gone is now in sightline.metrics"),
+        ("from sightline.score.gone import Metric", "sightline.score is now in sightline.metrics"),
         ("from sightline.oracles import Kind", "sightline.oracles is no longer there; plug-ins of sightline.systems"),
         ("from sightline.errors import Kind", "plug-ins of sightline.systems are made with sightline.run"),
     ],
@@ -120,7 +125,7 @@ def test_a_plug_in_that_imports_what_has_moved_is_told_where_to(site: Path, code
 
 
 def test_a_target_that_is_no_longer_there(site: Path) -> None:
-    install(site, "older", "[sightline.systems]\nolder = sightline.runs.systems.no_more:KIND\n")
+    install(site, "older", "[sightline.systems]\nolder = sightline.run.systems.no_more:KIND\n")
     with pytest.raises(UserError, match="older") as error:
         plugins.load("systems", "older")
     assert "is now in sightline.runs" in (error.value.fix or "")

@@ -21,6 +21,7 @@ from sightline.config import Config
 from sightline.config.settings import AnnotateSettings
 from sightline.errors import UserError, nearest
 from sightline.models.failures import failure
+from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ask_again
 from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Picture
@@ -37,6 +38,7 @@ _USER = (
     "Describe this picture. summary: one or two plain sentences about what it shows. Every other field: the value that "
     "fits best. confidence: how sure you are of each of them, from 0 to 1."
 )
+STAGE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,8 +67,8 @@ class AnnotationQuestions:
             fields[names.tags] = {"type": "array", "items": tag, **bounds}
         sure = {name: {"type": "number", "minimum": 0, "maximum": 1} for name in answers}
         if sure:
-            fields[names.confidence] = _object(sure)
-        return _object(fields)
+            fields[names.confidence] = strict_object(sure)
+        return strict_object(fields)
 
     @property
     def hash(self) -> str:
@@ -159,15 +161,6 @@ def _as_text(value: Json) -> str:
     return value if isinstance(value, str) else orjson.dumps(value).decode()
 
 
-def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
-
-
 def _check_tags(settings: AnnotateSettings) -> None:
     words = len(settings.vocabulary)
     if settings.vocabulary and words < settings.min_tags:
@@ -175,9 +168,6 @@ def _check_tags(settings: AnnotateSettings) -> None:
             f"annotate.vocabulary has {words:,} words, but annotate.min_tags asks for {settings.min_tags:,} of them.",
             f"add words, or set min_tags = {max(0, words // 2)} in [annotate]",
         )
-
-
-STAGE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)

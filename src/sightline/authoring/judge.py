@@ -6,7 +6,6 @@ Read on in `judge_pool`, `judge_requests` (or `judge_photos`), `judge_verdicts` 
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from sightline.authoring.judge_requests import (
     JudgeQuestions,
     batch_requests,
 )
-from sightline.authoring.judge_verdicts import VerdictStore
+from sightline.authoring.judge_verdicts import GOOD_ALPHA, VerdictStore
 from sightline.authoring.project import Project
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
 from sightline.calls.ask_many import ask_many, price_many
@@ -35,7 +34,6 @@ from sightline.errors import StoppedError, UserError
 from sightline.models.protocols import Embedder
 from sightline.types import Failure
 
-_GOOD_ALPHA = 0.667
 _GOOD_COVERAGE = 0.8
 
 
@@ -50,26 +48,24 @@ class JudgeStage:
     embedder: str | Embedder | None = None
     "Who searches by vectors, to deepen the pools; the configured one when not given."
     name: str = STAGE
-    reads: tuple[str, ...] = (files.PLAN, files.QUERIES, files.IMAGES, files.ANNOTATIONS)
     writes: tuple[str, ...] = (files.POOL, files.VERDICTS, files.JUDGMENTS, files.SET_ASIDE, files.JUDGING)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
-        started = time.monotonic()
         work = JudgeWork.read(project)
         panel = self.panel(project)
         if asking.plan:
             return StageResult(self.name, price=self._price(work, panel, asking), warnings=tuple(work.warnings))
         work.deepen(asking, self.embedder)
         store = VerdictStore(project)
-        docket = JudgingRun(work, store, panel)
+        judging = JudgingRun(work, store, panel)
         stopped: StoppedError | None = None
         try:
             with store:
-                self._judge(docket, asking)
+                self._judge(judging, asking)
         except StoppedError as error:
             stopped = error
-        figures = docket.finish()
+        figures = judging.finish()
         if stopped is not None:
             raise StoppedError(
                 f"{stopped.message} {figures.queries:,} queries are judged in full, into "
@@ -80,11 +76,10 @@ class JudgeStage:
         return StageResult(
             self.name,
             (*(project.path(name) for name in self.writes), store.failed_path),
-            docket.counts(figures),
+            judging.counts(figures),
             dict(figures.failures),
             (*work.warnings, *store.warnings, *_warnings(figures)),
             figures.usd,
-            time.monotonic() - started,
         )
 
     def panel(self, project: Project) -> tuple[JudgeQuestions, ...]:
@@ -95,9 +90,9 @@ class JudgeStage:
             require_local_engine(judge_photos.NAME, self.batch, self.engine)
         return tuple(JudgeQuestions(name, project.config) for name in dict.fromkeys(names))
 
-    def _judge(self, docket: JudgingRun, asking: CallOptions) -> None:
-        project = docket.work.project
-        todo = [(questions, docket.groups(questions, fresh=asking.fresh)) for questions in docket.panel]
+    def _judge(self, judging: JudgingRun, asking: CallOptions) -> None:
+        project = judging.work.project
+        todo = [(questions, judging.groups(questions, fresh=asking.fresh)) for questions in judging.panel]
         todo = [(questions, groups) for questions, groups in todo if groups]
         if self.batch is not None:
             # All are submitted before the first is waited for.
@@ -106,21 +101,20 @@ class JudgeStage:
             self._batches(todo, project, asking, self.batch)
         for questions, groups in todo:
             for group, judged in self._answers(groups, questions, project, asking):
-                docket.take(group, judged)
+                judging.take(group, judged)
 
     def _batches(
         self,
         todo: Sequence[tuple[JudgeQuestions, list[JudgeGroup]]],
         project: Project,
         asking: CallOptions,
-        wish: BatchOptions,
+        options: BatchOptions,
     ) -> None:
         stopped: StoppedError | None = None
         for questions, groups in todo:
             try:
-                batch_first(
-                    batch_requests(groups, questions), questions.model, STAGE, questions.settings, project, asking, wish
-                )
+                requests = batch_requests(groups, questions)
+                batch_first(requests, questions.model, STAGE, questions.settings, project, asking, options)
             except StoppedError as error:
                 stopped = error
         if stopped is not None:
@@ -142,8 +136,8 @@ class JudgeStage:
         pools = [make_pool(query, {}, {}, project.config) for query in work.planned]
         stages: list[StagePlan] = []
         for questions in panel:
-            docket = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
-            groups = docket.groups(questions, fresh=asking.fresh)
+            judging = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
+            groups = judging.groups(questions, fresh=asking.fresh)
             if questions.model == judge_photos.NAME or not groups:
                 stages += free_plan(STAGE, questions.model).stages
                 continue
@@ -177,8 +171,8 @@ def _warnings(figures: JudgingFigures) -> Iterator[str]:
         aside = counted(len(figures.set_aside), "query is", "queries are")
         yield f"{aside} set aside ({said}); set_aside.jsonl says which and why"
     alpha = figures.agreement.alpha
-    if alpha.value is not None and alpha.value < _GOOD_ALPHA:
-        yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {_GOOD_ALPHA} is weak"
+    if alpha.value is not None and alpha.value < GOOD_ALPHA:
+        yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {GOOD_ALPHA} is weak"
     found = figures.missed.coverage
     if found is not None and found.low < _GOOD_COVERAGE:
         yield (

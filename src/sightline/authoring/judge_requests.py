@@ -20,6 +20,7 @@ from sightline.config import Config
 from sightline.config.settings import JudgeSettings
 from sightline.models.built_in import find_built_in
 from sightline.models.failures import failure
+from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ask_again
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, Picture
@@ -44,6 +45,9 @@ _USER = (
     "Give each picture a grade, your confidence in it from 0 to 1, and the reason in one short sentence. "
     "Several pictures may fit, or none."
 )
+STAGE = "judge"
+_ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
+"""What one picture of several can be the cause of: each is then asked about alone."""
 
 
 class PictureGrade(NamedTuple):
@@ -110,14 +114,8 @@ class JudgeQuestions:
             "grade": {"type": "integer", "enum": list(GRADES[self.settings.scale])},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         }
-        one = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-        several = {"type": "array", "items": one, "minItems": count, "maxItems": count}
-        return {
-            "type": "object",
-            "properties": {"judgments": several},
-            "required": ["judgments"],
-            "additionalProperties": False,
-        }
+        several = {"type": "array", "items": strict_object(fields), "minItems": count, "maxItems": count}
+        return strict_object({"judgments": several})
 
     def read(self, reply: ChatReply | Failure, count: int) -> list[PictureGrade] | Failure:
         """One judgment for each picture, in their order; a picture that is missing or judged twice is a failure."""
@@ -141,11 +139,6 @@ class JudgeQuestions:
     @property
     def _user(self) -> str:
         return self.settings.user_prompt or _USER
-
-
-STAGE = "judge"
-_ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
-"""What one picture of several can be the cause of: each is then asked about alone."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -6,7 +6,6 @@ And back: pictures of that list as a benchmark has them, with near-duplicates as
 from __future__ import annotations
 
 import os
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -37,6 +36,8 @@ from sightline.io import LineError, parse_line, read_lines, write_jsonl
 from sightline.types import Annotation, Corpus, Group, Json, Picture
 
 _MADE_OF_PICTURES = (files.ANNOTATIONS, files.SEEDS, files.PLAN, files.QUERIES, files.JUDGMENTS)
+_TAKEN = "taken_at"
+_ADDRESS = "image_url"
 
 
 @dataclass(frozen=True, slots=True)
@@ -46,12 +47,11 @@ class PicturesStage:
     folder: Path | None = None
     "The pictures; `paths.pictures` of the configuration when not given."
     name: str = "pictures"
-    reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = (files.IMAGES,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """List the pictures; one that can't be read is left out and counted."""
-        started, paths = time.monotonic(), project.config.paths
+        paths = project.config.paths
         folder = self.folder or paths.pictures
         if folder is None:
             # `make pictures` is this stage; who has a folder of that name may have meant all stages of it.
@@ -75,7 +75,6 @@ class PicturesStage:
             {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)},
             dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
-            seconds=time.monotonic() - started,
         )
 
 
@@ -161,10 +160,6 @@ def _warnings(scanned: ScanSummary, rows: list[dict[str, Any]], project: Project
         )
     if len(rows) == 1:
         yield "there is only one picture; a benchmark needs others to compare it with"
-
-
-_TAKEN = "taken_at"
-_ADDRESS = "image_url"
 
 
 def restored(picture: Picture) -> Picture:

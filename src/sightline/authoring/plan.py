@@ -5,7 +5,6 @@ Planners by name, and the vectors to plan by: from a file that `embed` wrote, or
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -24,9 +23,9 @@ from sightline.authoring.project_files import (
     AnnotationSet,
     PlannedQuery,
     SeededQuery,
+    listed_pictures,
     look_of,
     read_annotations,
-    read_images,
     read_seeds,
     write_plan,
     write_seeds,
@@ -39,6 +38,15 @@ from sightline.english import counted
 from sightline.errors import UserError, nearest
 from sightline.models.built_in import PHOTOS, find_built_in
 from sightline.types import Annotation, Picture, Tier
+
+_PHOTOS = PHOTOS.embedder
+_SHOWN = 3
+_MENDS: Mapping[Tier, str] = {
+    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
+    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
+    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
+    "near": "add pictures, set other plan.off_facets, or lower plan.near",
+}
 
 
 class Planner(Protocol):
@@ -59,9 +67,6 @@ def open_planner(table: PictureTable, settings: PlanSettings) -> Planner:
         raise plugins.unknown("planners", name, f'unknown planner "{name}" in plan.strategy.')
     open_: OpenPlanner = plugin.load()
     return open_(table, settings)
-
-
-_PHOTOS = PHOTOS.embedder
 
 
 def read_vectors_of(path: Path, wanted: Collection[str]) -> dict[str, NDArray[np.float32]]:
@@ -121,9 +126,6 @@ def own_embedder(notes: Iterable[Annotation]) -> str | None:
     return None if declared is None else declared.embedder
 
 
-_SHOWN = 3
-
-
 @dataclass(frozen=True, slots=True)
 class PlanStage:
     """Chooses seeds, unless they are given, and plans the pool of each; asks nobody, and always plans the same."""
@@ -131,14 +133,13 @@ class PlanStage:
     vectors: Path | None = None
     "What `sightline embed pictures` wrote: similarity is then that of vectors too."
     name: str = "plan"
-    reads: tuple[str, ...] = (files.ANNOTATIONS, files.SEEDS, files.IMAGES)
     writes: tuple[str, ...] = (files.SEEDS, files.PLAN)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Plan every query; one that lacks candidates says so."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, project.config.plan.strategy))
-        started, config = time.monotonic(), project.config
+        config = project.config
         notes = read_annotations(project.existing(files.ANNOTATIONS), config)
         table = read_table(project, notes, self.vectors, asking)
         warnings = [*notes.warnings, *check_facets(table, config.plan)]
@@ -156,13 +157,13 @@ class PlanStage:
         write_plan(project.prepare(files.PLAN), planned, config)
         warnings += shortages(planned)
         counts = {"pictures": len(table), "queries": len(planned), "short": sum(bool(query.short) for query in planned)}
+        tiers = Counter(str(candidate.tier) for query in planned for candidate in query.candidates)
         return StageResult(
             self.name,
             tuple(wrote),
-            counts | _by_tier(planned),
+            counts | tiers,
             {"no annotated seed": len(queries) - len(known)} if len(known) < len(queries) else {},
             tuple(warnings),
-            seconds=time.monotonic() - started,
         )
 
     def _queries(self, project: Project, table: PictureTable) -> tuple[tuple[SeededQuery, ...], list[str]]:
@@ -186,8 +187,7 @@ def read_table(project: Project, notes: AnnotationSet, vectors: Path | None, ask
             f"{project.path(files.ANNOTATIONS)} has {count}, and a query needs others to be compared with.",
             "annotate more pictures: sightline make annotate DIR",
         )
-    path = project.path(files.IMAGES)
-    pictures = read_images(path, project.config)[0] if path.is_file() else {}
+    pictures = listed_pictures(project)
     listed = {id_: look_of(picture.extra) for id_, picture in pictures.items()}
     table = PictureTable(
         notes.annotations.values(),
@@ -252,9 +252,9 @@ def annotated_seeds(table: PictureTable, queries: Sequence[SeededQuery]) -> tupl
     if not missing and len(kept) == len(queries):
         return kept, []
     lost = len(queries) - len(kept)
+    example = f", for example {', '.join(missing[:_SHOWN])}" if missing else ""
     return kept, [
-        f"{len(missing):,} seeds are not annotated{_for_example(missing)}; "
-        f"{lost:,} queries have no other seed, and are not planned"
+        f"{len(missing):,} seeds are not annotated{example}; {lost:,} queries have no other seed, and are not planned"
     ]
 
 
@@ -272,24 +272,8 @@ def shortages(planned: Iterable[PlannedQuery]) -> list[str]:
     ]
 
 
-_MENDS: Mapping[Tier, str] = {
-    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
-    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
-    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
-    "near": "add pictures, set other plan.off_facets, or lower plan.near",
-}
-
-
 def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:
     if found >= wanted:
         return []
     why = "all the pictures there are" if found == pictures else "the others look the same as one of them"
     return [f"{counted(found, 'seed')} instead of plan.seeds = {wanted:,}: {why}"]
-
-
-def _by_tier(planned: Iterable[PlannedQuery]) -> dict[str, int]:
-    return dict(Counter(candidate.tier for query in planned for candidate in query.candidates))
-
-
-def _for_example(ids: Sequence[str]) -> str:
-    return f", for example {', '.join(ids[:_SHOWN])}" if ids else ""

@@ -14,15 +14,9 @@ from sightline.errors import UserError
 
 _LINES = (".jsonl", ".jsonl.gz")
 _WRITES: Mapping[str, str] = {
-    "pictures": files.IMAGES,
-    "annotate": files.ANNOTATIONS,
-    "plan": files.PLAN,
-    "query": files.QUERIES,
-    "judge": files.JUDGMENTS,
-    "similarity": files.SIMILARITY,
+    **{stage: name for stage, name in files.MAIN_FILES.items() if files.FILES[name].endswith(".jsonl")},
     "similarity-retry": files.SIMILARITY,
 }
-"""Of the files that a stage writes, the one that it is there for."""
 _SEEDS = ("plan.random_seed", "judge.random_seed")
 
 
@@ -36,7 +30,7 @@ class ProjectLoader:
     out: Path | None = None
     "The project's folder; or, ending in .jsonl, the file that a stage writes."
     given: Mapping[str, Path] = field(default_factory=dict)
-    "Files that lie elsewhere, by their names in `make.project.FILES`."
+    "Files that lie elsewhere, by their names in `authoring.project.FILES`."
     seed: int | None = None
     limit: int | None = None
 

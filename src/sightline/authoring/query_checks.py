@@ -6,8 +6,11 @@ Words are compared folded and stemmed, without those that say nothing.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import PurePosixPath
 
 from sightline.authoring.plan_table import NOT_KNOWN
@@ -20,12 +23,26 @@ _QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECA
 _VAGUE_VALUES = NOT_KNOWN | {"other", "others", "not applicable", "mixed"}
 _COLOURS = "colours"
 """A column that `builtin/photos` measures: colours that cover a good part of a picture, the widest first."""
-_GRAMMAR = """a an and any are at by can do for from have has i in into is it its me my near no not of on one or our
-some that the their them there these they this those to was we were what when where which who with you your"""
-_ASKING = """about find give image images kind like look looking mostly photo photograph photographs photos picture
-pictures please scene scenes search see seen show showing shown shows something somewhere someone taken want"""
-_EMPTY = frozenset((*_GRAMMAR.split(), *_ASKING.split()))
-"""Words that say nothing of a picture: those of grammar, and those that queries are made with."""
+ALIKE = 0.9
+"""Two queries that share this much of their words (Jaccard) ask for the same."""
+_FILE_NAME = re.compile(
+    r"\b[\w-]+\.(?:jpe?g|png|webp|gif|bmp|tiff?|heic|avif)\b|\b(?:IMG|DSC|DSCN|PXL|MVIMG)[-_]?\d{3,}", re.IGNORECASE
+)
+_TOLD: Mapping[QueryStyle, float] = {"keyword": 0.5, "sentence": 0.5, "question": 0.5, "vague": 0.25}
+"""Of a query's words, so many must be in what was said of its seeds."""
+_LONG = 12
+
+
+@cache
+def english() -> Mapping[str, Mapping[str, str]]:
+    """`english_words.toml`: lists of words, and how moments are said."""
+    return tomllib.loads(files("sightline.authoring").joinpath("english_words.toml").read_text("utf-8"))
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(english()["lists"][name].split())
 
 
 def normalised(text: str) -> str:
@@ -35,7 +52,7 @@ def normalised(text: str) -> str:
 
 def content(text: str) -> frozenset[str]:
     """Stems of the words that say something."""
-    return frozenset(stem(word) for word in normalised(text).split() if word not in _EMPTY)
+    return frozenset(stem(word) for word in normalised(text).split() if word not in word_list("empty"))
 
 
 def phrases(note: Annotation, core: Collection[str] = ()) -> list[str]:
@@ -57,16 +74,6 @@ def said_of(notes: Iterable[Annotation]) -> frozenset[str]:
 def _texts(note: Annotation) -> Iterator[str]:
     yield note.summary or ""
     yield from phrases(note)
-
-
-ALIKE = 0.9
-"""Two queries that share this much of their words (Jaccard) ask for the same."""
-_FILE_NAME = re.compile(
-    r"\b[\w-]+\.(?:jpe?g|png|webp|gif|bmp|tiff?|heic|avif)\b|\b(?:IMG|DSC|DSCN|PXL|MVIMG)[-_]?\d{3,}", re.IGNORECASE
-)
-_TOLD: Mapping[QueryStyle, float] = {"keyword": 0.5, "sentence": 0.5, "question": 0.5, "vague": 0.25}
-"""Of a query's words, so many must be in what was said of its seeds."""
-_LONG = 12
 
 
 class KnownQueries:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -35,6 +34,8 @@ CLIP_SCORE = "clip_score"
 """benchmaker's column, which holds logits."""
 LOGIT = "_logit"
 """What follows the name of the similarity column in that of its logit."""
+_NOTHING = Range(0.0, 0.0, 0.0)
+_PAGE = 8192
 
 
 class JudgedRows:
@@ -74,9 +75,6 @@ class JudgedRows:
         return next((name for name in known if name in row), self._names.similarity)
 
 
-_NOTHING = Range(0.0, 0.0, 0.0)
-
-
 @dataclass(frozen=True, slots=True)
 class SimilarityStage:
     """Embeds every query and every picture once, and compares each judged pair.
@@ -87,12 +85,11 @@ class SimilarityStage:
     embedder: str | Embedder | None = None
     retry: bool = False
     name: str = "similarity"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.IMAGES)
     writes: tuple[str, ...] = (files.SIMILARITY,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Score the pairs; one that has no similarity has none in its row, and is listed with the reason."""
-        started, config = time.monotonic(), project.config
+        config = project.config
         source = project.existing(files.SIMILARITY if self.retry else files.JUDGMENTS)
         rows = JudgedRows(source, config.columns)
         limit = None if self.retry else project.limit  # What is scored already must stay in the file.
@@ -124,7 +121,6 @@ class SimilarityStage:
             },
             dict(Counter(what.kind for what in failures.values())),
             (*warnings, *_cut_warning(texts)),
-            seconds=time.monotonic() - started,
         )
         _raise_if_stopped(texts, seen, result)
         return result
@@ -209,9 +205,6 @@ def similarities(
         cosines = np.clip(np.einsum("ij,ij->i", left, right, dtype=np.float64), -1.0, 1.0)
         found.update(zip(page, cosines.tolist(), strict=True))
     return found
-
-
-_PAGE = 8192
 
 
 def _pictures(project: Project, wanted: Iterable[str]) -> tuple[dict[str, Picture], tuple[str, ...]]:

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -16,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 from sightline import __version__
-from sightline.authoring import project as files
 from sightline.authoring import summary_svg
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
@@ -27,7 +25,7 @@ from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
 from sightline.benchmark.validation import picture_path
 from sightline.calls.journal_tables import JOURNAL_FILE
-from sightline.calls.ledger import Ledger, read_ledger
+from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions
 from sightline.corpus import metadata
 from sightline.corpus.pixels import RefusedError, load_rgb, upright
@@ -59,6 +57,17 @@ _SMALL = (200, 150)
 _COLUMNS = 10
 _QUALITY = 78
 _GAP = 6
+_MOST_ROWS = 25
+_SHOWN = 18
+_COUNTING = (
+    "Each query and each picture counts once, however many pairs it is in; where pairs are counted, it says so. "
+    "Shares have Wilson intervals of 95 %. Boxes go from the first to the third quartile, their lines from 5 to 95 %, "
+    "and the mark is the median."
+)
+FOLDER = "summary"
+PAGE = "index.html"
+_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
+_NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,15 +129,6 @@ def contact_sheet(sample: Sequence[SampledPicture]) -> bytes | None:
     return out.getvalue()
 
 
-_MOST_ROWS = 25
-_SHOWN = 18
-_COUNTING = (
-    "Each query and each picture counts once, however many pairs it is in; where pairs are counted, it says so. "
-    "Shares have Wilson intervals of 95 %. Boxes go from the first to the third quartile, their lines from 5 to 95 %, "
-    "and the mark is the median."
-)
-
-
 @dataclass(frozen=True, slots=True)
 class SummaryContent:
     """All that a page shows."""
@@ -161,7 +161,7 @@ def to_page(content: SummaryContent) -> ReportPage:
     queries, pictures = len(content.numbers.tasks), len(content.numbers.pictures)
     return ReportPage(
         title=f"Summary of {benchmark.name}",
-        subtitle=f"Version {benchmark.version}: {counted(queries, 'query' if queries == 1 else 'querie')} over "
+        subtitle=f"Version {benchmark.version}: {counted(queries, 'query', 'queries')} over "
         f"{counted(pictures, 'picture')}",
         chapters=chapters,
         footer=f"Made by Sightline {__version__}. Small copies of pictures carry no metadata.",
@@ -249,12 +249,6 @@ def _words(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-FOLDER = "summary"
-PAGE = "index.html"
-_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
-_NOT_PLAIN = re.compile(r"[^\w.-]+")
-
-
 @dataclass(frozen=True, slots=True)
 class SummaryStage:
     """Counts, draws and writes; asks nobody."""
@@ -263,15 +257,14 @@ class SummaryStage:
     "A benchmark folder, or one with benchmaker's files; the project's own when not given."
     png: bool = True
     name: str = "summary"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.SIMILARITY, files.ANNOTATIONS, files.IMAGES, files.PLAN)
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Write the page, the tables and the charts; the same input gives the same files."""
-        started = time.monotonic()
         source = read_project_benchmark(project, self.bench)
         numbers = count(source.benchmark, project.config.duplicates.bits)
-        ledger = _ledger(project.workspace)
+        journal = project.workspace / JOURNAL_FILE
+        ledger = read_ledger(project.workspace, "stage") if journal.is_file() else None
         content = SummaryContent(
             numbers,
             charts(numbers),
@@ -293,7 +286,6 @@ class SummaryStage:
             {"queries": len(numbers.tasks), "pictures": len(numbers.pictures), "pairs": len(numbers.grades)}
             | {"tables": len(content.tables), "charts": len(drawn)},
             warnings=(*source.warnings, *warnings),
-            seconds=time.monotonic() - started,
         )
 
     def _drawings(self, content: SummaryContent) -> tuple[dict[str, bytes], tuple[str, ...]]:
@@ -309,10 +301,6 @@ class SummaryStage:
 def summary_folder(project: Project) -> Path:
     """Where the page goes: as configured, else inside the project."""
     return project.config.paths.report or project.folder / FOLDER
-
-
-def _ledger(workspace: Path) -> Ledger | None:
-    return read_ledger(workspace, "stage") if (workspace / JOURNAL_FILE).is_file() else None
 
 
 def _plain(name: str) -> str:

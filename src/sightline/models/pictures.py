@@ -7,7 +7,6 @@ import binascii
 import hashlib
 import io
 import math
-import threading
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
@@ -19,7 +18,7 @@ from sightline.corpus import metadata
 from sightline.corpus.names import path_of
 from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, notes_on, open_picture, upright
 from sightline.models.failures import clip, failure
-from sightline.models.wire_settings import PictureLimit
+from sightline.models.providers import PictureLimit
 from sightline.types import Failure, ImagePart
 
 MAX_PIXELS = 180_000_000
@@ -33,8 +32,6 @@ _NEARLY = 0.9
 _CHECK_SIZE = (64, 64)
 # What a model's decoder may not read, or reads differently from what a person sees.
 _AWKWARD = frozenset({"animated", "several pages", "cmyk", "16-bit"})
-# Opening a picture sets Pillow's limit and Python's warning filters, which all threads share.
-_OPENING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +107,8 @@ def as_data_url(data: bytes, mime: str) -> PreparedPicture:
 
 
 def open_one(data: bytes) -> Image.Image:
-    """A picture, opened with our limits and not yet decoded; threads take turns. Raises `RefusedError`."""
-    with _OPENING:
-        return open_picture(data, MAX_PIXELS)
+    """A picture, opened with our limits and not yet decoded. Raises `RefusedError`."""
+    return open_picture(data, MAX_PIXELS)
 
 
 def fit(data: bytes, limit: PictureLimit, detail: str = "auto") -> tuple[bytes, str]:

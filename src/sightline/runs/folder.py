@@ -15,7 +15,7 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
-from sightline.benchmark.table import CURRENT, TableSource, table, upgrade_of, version_of
+from sightline.benchmark.table import CURRENT, TableSource, plain_table, table, upgrade_of, version_of
 from sightline.errors import UserError
 from sightline.io import PathLike, dump, read_json, whole_folder, write_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
@@ -27,10 +27,12 @@ HEADER = "run.json"
 SCORES = "scores.json"
 PER_TASK = "per_task.csv"
 TRAJECTORIES = "trajectories"
+ATTRIBUTION = "attribution.json"
+"""Beside `scores.json` in the folder of an agent's run."""
 BLOBS = "blobs"
 
 ATTEMPTS = table("predictions.jsonl", PredictionRecord, to_attempt, from_attempt, forms=FORMS, required=True)
-LEDGER = table("ledger.jsonl", LedgerRecord, LedgerRecord.to_entry, LedgerRecord.from_entry)
+LEDGER = plain_table("ledger.jsonl", LedgerRecord, LedgerEntry)
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 
@@ -75,6 +77,15 @@ def write_run(run: Run, folder: PathLike, *, force: bool = False) -> None:
         if run.ledger:
             LEDGER.write(run.ledger, fresh)
         write_header(run, fresh)
+
+
+def read_attribution(folder: PathLike) -> dict[str, Json] | None:
+    """The summary that scoring wrote of what an agent missed; None where there is none."""
+    path = Path(folder) / ATTRIBUTION
+    if not path.is_file():
+        return None
+    told: dict[str, Json] = read_json(path)
+    return {name: value for name, value in told.items() if name != "attributions"}
 
 
 def blob_path(folder: PathLike, sha256: str) -> Path:

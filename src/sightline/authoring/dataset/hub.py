@@ -23,7 +23,6 @@ class Uploaded:
 
     repo: str
     url: str
-    commit: str | None
     files: int
     removed: int
 
@@ -51,19 +50,23 @@ def upload(
     api, hub = _open(endpoint, token)
     with _told(token):
         address = api.create_repo(repo, repo_type=_KIND, private=private, exist_ok=True)
-        there = {entry.path for entry in api.list_repo_tree(repo, recursive=True, repo_type=_KIND) if _is_file(entry)}
+        there = {
+            entry.path
+            for entry in api.list_repo_tree(repo, recursive=True, repo_type=_KIND)
+            if hasattr(entry, "blob_id")
+        }
         additions = [hub.CommitOperationAdd(path_in_repo=name, path_or_fileobj=str(folder / name)) for name in files]
         for number, addition in enumerate(additions, 1):
             tell(f"{number} of {len(additions)}: {addition.path_in_repo}")
             api.preupload_lfs_files(repo, [addition], repo_type=_KIND)
         stale = sorted(path for path in there - set(files) if path.split("/")[0] in TABLES)
         deletions = [hub.CommitOperationDelete(path_in_repo=path) for path in stale]
-        commit = api.create_commit(
+        api.create_commit(
             repo, [*additions, *deletions], commit_message=f"{manifest.name} {manifest.version}", repo_type=_KIND
         )
         if squash:
             api.super_squash_history(repo, repo_type=_KIND)
-    return Uploaded(repo, str(address), getattr(commit, "oid", None), len(files), len(stale))
+    return Uploaded(repo, str(address), len(files), len(stale))
 
 
 def _open(endpoint: str | None, token: Hidden | None) -> tuple[Any, Any]:
@@ -74,10 +77,6 @@ def _open(endpoint: str | None, token: Hidden | None) -> tuple[Any, Any]:
     if token is None:
         raise UserError("there is no token for the Hugging Face hub.", "set HF_TOKEN in the environment")
     return huggingface_hub.HfApi(endpoint=endpoint, token=token.get_secret_value()), huggingface_hub
-
-
-def _is_file(entry: Any) -> bool:
-    return hasattr(entry, "blob_id")
 
 
 @contextmanager

@@ -1,9 +1,10 @@
-"""`sightline.json` in a published folder: what is in it, how it was made, and what was left out."""
+"""How a benchmark is published, and `sightline.json` in the folder: what is in it, and what was left out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from collections.abc import Collection, Mapping
+from dataclasses import asdict, dataclass, field, fields
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -29,8 +30,22 @@ class PublishTerms:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> PublishTerms:
         """From JSON, where tuples are lists."""
-        known: dict[str, Any] = {name: values[name] for name in cls.__slots__ if name in values}
+        known: dict[str, Any] = {name: values[name] for field in fields(cls) if (name := field.name) in values}
         return cls(**known | {name: tuple(value) for name, value in known.items() if isinstance(value, list)})
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOptions:
+    """What a folder is built with, beside the terms that it keeps."""
+
+    released: date
+    repo: str | None = None
+    agreed: bool = False
+    "Somebody said yes to what is asked first: pictures of people, ids that tell something."
+    taken_down: Collection[str] = ()
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    names: Path | None = None
+    "Where it is kept which picture has which published id; outside the folder."
 
 
 @dataclass(frozen=True, slots=True)
@@ -60,7 +75,7 @@ def read_manifest(folder: Path) -> DatasetManifest:
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise UserError(f"{path} is of another version.", "publish again: sightline make publish")
-    known = {name: found[name] for name in DatasetManifest.__slots__ if name in found}
+    known = {name: found[name] for field in fields(DatasetManifest) if (name := field.name) in found}
     return DatasetManifest(**{**known, "terms": PublishTerms.of(found["terms"])})
 
 

@@ -9,17 +9,28 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import dataclass
+from importlib.resources import files
 from typing import Any
 
-from sightline.authoring.dataset.selection import licence_id, on_the_hub
-from sightline.authoring.dataset.tables import DatasetConfig, Layout
+from sightline.authoring.dataset.manifest import PublishOptions, PublishTerms
+from sightline.authoring.dataset.selection import PublishSelection, licence_id, on_the_hub
+from sightline.authoring.dataset.splits import BenchmarkSplits
+from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.formats.parquet import IMAGE
 from sightline.config.settings import BenchmarkSettings
 from sightline.io import dump
 from sightline.types import Benchmark, Relevance
+
+_TYPES = {
+    "string": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+}
+_REPO = "repo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -39,21 +50,16 @@ class DatasetFacts:
 
     benchmark: Benchmark
     author: BenchmarkSettings
-    layout: Layout
     configs: Sequence[DatasetConfig]
-    splits: Mapping[str, Benchmark]
-    left_out: Mapping[str, int]
-    lost_tasks: int
-    lost_pairs: int
-    people: int
-    people_unknown: int
-    metadata_kept: bool
-    released: date
-    repo: str | None = None
-    audit: Mapping[str, Any] = field(default_factory=dict)
-    together: Sequence[str] = ()
-    "Which ties between pictures keep them in one split."
-    ids_kept: bool = False
+    divided: BenchmarkSplits
+    chosen: PublishSelection
+    terms: PublishTerms
+    options: PublishOptions
+
+    @property
+    def lost_tasks(self) -> dict[str, str]:
+        """Tasks that are left out, and why."""
+        return {**self.chosen.lost_tasks, **self.divided.lost_tasks}
 
     @property
     def title(self) -> str:
@@ -70,7 +76,7 @@ class DatasetFacts:
 
     @property
     def judged_pairs(self) -> int:
-        truths = (truth for part in self.splits.values() for truth in part.truth.values())
+        truths = (truth for part in self.divided.splits.values() for truth in part.truth.values())
         return sum(len(truth.grades) for truth in truths if isinstance(truth, Relevance))
 
     @property
@@ -122,18 +128,18 @@ def citation_file(facts: DatasetFacts) -> bytes:
         "cff-version: 1.2.0",
         'message: "If you use this data set, please cite it as below."',
         "type: dataset",
-        f"title: {_text(facts.title)}",
-        f"abstract: {_text(facts.description)}",
-        f"version: {_text(facts.version)}",
-        f"date-released: {facts.released.isoformat()}",
+        f"title: {quoted(facts.title)}",
+        f"abstract: {quoted(facts.description)}",
+        f"version: {quoted(facts.version)}",
+        f"date-released: {facts.options.released.isoformat()}",
         "authors:",
         *_author(facts),
     ]
     known = [licence for licence in facts.licences if licence != "other"]
     if len(known) == 1 and len(facts.licences) == 1:
         lines.append(f"license: {_spdx(known[0])}")
-    if facts.repo:
-        lines.append(f"url: {_text(f'https://huggingface.co/datasets/{facts.repo}')}")
+    if facts.options.repo:
+        lines.append(f"url: {quoted(f'https://huggingface.co/datasets/{facts.options.repo}')}")
     dois = sorted({row.doi for row in facts.rights if row.doi})
     if dois:
         lines += ["references:", *(line for doi in dois for line in _reference(doi))]
@@ -143,10 +149,11 @@ def citation_file(facts: DatasetFacts) -> bytes:
 def bibtex(facts: DatasetFacts) -> str:
     """An entry for a paper."""
     key = re.sub(r"[^a-z0-9]+", "", facts.title.casefold()) or "benchmark"
-    address = f"\n  howpublished = {{\\url{{https://huggingface.co/datasets/{facts.repo}}}}}," if facts.repo else ""
+    repo, year = facts.options.repo, facts.options.released.year
+    address = f"\n  howpublished = {{\\url{{https://huggingface.co/datasets/{repo}}}}}," if repo else ""
     return (
-        f"@misc{{{key}{facts.released.year},\n  title = {{{_tex(facts.title)}}},\n"
-        f"  author = {{{_tex(facts.author.author or 'unknown')}}},\n  year = {{{facts.released.year}}},{address}\n"
+        f"@misc{{{key}{year},\n  title = {{{_tex(facts.title)}}},\n"
+        f"  author = {{{_tex(facts.author.author or 'unknown')}}},\n  year = {{{year}}},{address}\n"
         f"  note = {{Version {_tex(facts.version)}}}\n}}"
     )
 
@@ -154,20 +161,20 @@ def bibtex(facts: DatasetFacts) -> str:
 def _author(facts: DatasetFacts) -> list[str]:
     author = facts.author
     if author.author is None:
-        return [f"- name: {_text('The authors of ' + facts.title)}"]
+        return [f"- name: {quoted('The authors of ' + facts.title)}"]
     *given, family = author.author.split()
-    lines = [f"- family-names: {_text(family)}", f"  given-names: {_text(' '.join(given))}"] if given else []
-    lines = lines or [f"- name: {_text(family)}"]
+    lines = [f"- family-names: {quoted(family)}", f"  given-names: {quoted(' '.join(given))}"] if given else []
+    lines = lines or [f"- name: {quoted(family)}"]
     if author.affiliation:
-        lines.append(f"  affiliation: {_text(author.affiliation)}")
+        lines.append(f"  affiliation: {quoted(author.affiliation)}")
     if author.orcid:
-        lines.append(f"  orcid: {_text('https://orcid.org/' + author.orcid.removeprefix('https://orcid.org/'))}")
+        lines.append(f"  orcid: {quoted('https://orcid.org/' + author.orcid.removeprefix('https://orcid.org/'))}")
     return lines
 
 
 def _reference(doi: str) -> list[str]:
-    return ["- type: data", f"  title: {_text('Source of pictures')}", "  authors:", '  - name: "see the DOI"',
-            f"  doi: {_text(doi.removeprefix('https://doi.org/'))}"]  # fmt: skip
+    return ["- type: data", f"  title: {quoted('Source of pictures')}", "  authors:", '  - name: "see the DOI"',
+            f"  doi: {quoted(doi.removeprefix('https://doi.org/'))}"]  # fmt: skip
 
 
 def _spdx(licence: str) -> str:
@@ -176,34 +183,13 @@ def _spdx(licence: str) -> str:
     return special.get(licence) or licence.upper()
 
 
-def _text(value: str) -> str:
+def quoted(value: str) -> str:
+    """As YAML, which reads JSON's strings."""
     return json.dumps(value, ensure_ascii=False)
 
 
 def _tex(value: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", value)
-
-
-_CONTEXT: Mapping[str, Any] = {
-    "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
-    "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/", "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract",
-    "field": "cr:field", "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty", "fileSet": "cr:fileSet",
-    "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath",
-    "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/", "recordSet": "cr:recordSet", "references": "cr:references",
-    "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "sc": "https://schema.org/",
-    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
-}  # fmt: skip
-_TYPES = {
-    "string": "sc:Text",
-    "int32": "sc:Integer",
-    "int64": "sc:Integer",
-    "float64": "sc:Float",
-    "bool": "sc:Boolean",
-}
-_REPO = "repo"
 
 
 def croissant_file(facts: DatasetFacts) -> bytes:
@@ -212,23 +198,24 @@ def croissant_file(facts: DatasetFacts) -> bytes:
 
 
 def _document(facts: DatasetFacts) -> dict[str, Any]:
-    address = f"https://huggingface.co/datasets/{facts.repo}" if facts.repo else "./"
+    address = f"https://huggingface.co/datasets/{facts.options.repo}" if facts.options.repo else "./"
     repo = {
         "@type": "cr:FileObject", "@id": _REPO, "name": _REPO, "description": "The folder of the data set.",
-        "contentUrl": f"{address}/tree/main" if facts.repo else "./",
+        "contentUrl": f"{address}/tree/main" if facts.options.repo else "./",
         "encodingFormat": "git+https", "sha256": "https://github.com/mlcommons/croissant/issues/80",
     }  # fmt: skip
     creator = {"@type": "Person", "name": facts.author.author or "unknown"}
+    context = files("sightline.authoring.dataset").joinpath("croissant_context.json")
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads(context.read_text("utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": facts.title,
         "description": facts.description,
         "url": address,
         "version": facts.version,
-        "datePublished": facts.released.isoformat(),
-        "license": [row.licence for row in _one_of_each(facts)],
+        "datePublished": facts.options.released.isoformat(),
+        "license": list(dict.fromkeys(row.licence for row in facts.rights)),
         "creator": creator | ({"email": facts.author.email} if facts.author.email else {}),
         "isLiveDataset": False,
         "rai:personalSensitiveInformation": _people(facts),
@@ -238,14 +225,10 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
     }
 
 
-def _one_of_each(facts: DatasetFacts) -> list[Any]:
-    return list({row.licence: row for row in facts.rights}.values())
-
-
 def _people(facts: DatasetFacts) -> str:
-    kept = "kept" if facts.metadata_kept else "removed"
+    kept, chosen = "kept" if facts.terms.keep_metadata else "removed", facts.chosen
     return (
-        f"{facts.people} pictures are annotated as showing people; of {facts.people_unknown} it is not known. "
+        f"{chosen.people} pictures are annotated as showing people; of {chosen.people_unknown} it is not known. "
         f"EXIF, GPS and other metadata of the files are {kept}."
     )
 

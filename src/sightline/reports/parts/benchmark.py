@@ -4,13 +4,16 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sightline.english import counted
+from sightline.english import counted, some
 from sightline.io import dump
 from sightline.reports.blocks import Block, FactsBlock, Fold, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.scored_run import ReportedRun, failures_differ
 from sightline.reports.sections import ReportSection
 from sightline.reports.text import DASH, moment, share
 from sightline.types import Json
+
+_VALUES_SHOWN = 12
+_SHORT = 12
 
 
 def notes(section: ReportSection) -> PagePart | None:
@@ -57,9 +60,6 @@ def _returned(section: ReportSection) -> list[TableBlock]:
     return [TableBlock(caption, ("system", "unjudged", "outside the scope"), rows, numeric(1, 3))]
 
 
-_VALUES_SHOWN = 12
-
-
 def measured(section: ReportSection) -> PagePart:
     """The benchmark that the numbers are about."""
     facts = section.facts
@@ -86,9 +86,7 @@ def measured(section: ReportSection) -> PagePart:
 def _labels(section: ReportSection) -> TableBlock:
     rows = []
     for label, values in section.facts.labels.items():
-        shown = [f"{value} ({count:,})" for value, count in list(values.items())[:_VALUES_SHOWN]]
-        more = len(values) - len(shown)
-        rows.append((label, ", ".join(shown) + (f" and {more:,} more" if more else "")))
+        rows.append((label, some((f"{value} ({count:,})" for value, count in values.items()), _VALUES_SHOWN)))
     return TableBlock("Labels and how many tasks have each value", ("label", "values"), rows)
 
 
@@ -113,9 +111,6 @@ def _plain(value: Json) -> str:
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return ", ".join(map(str, value))
     return dump(value).decode().strip()
-
-
-_SHORT = 12
 
 
 def provenance(section: ReportSection) -> PagePart:

@@ -28,7 +28,6 @@ from sightline.io import PathLike
 from sightline.io.locks import locked
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
-from sightline.models.photos.ocr import WordReader
 from sightline.models.protocols import Embedder
 from sightline.retrieval.columns import PlaceNamer, build_columns, save_columns
 from sightline.retrieval.columns.files import columns_are_whole
@@ -237,7 +236,7 @@ class Update:
             carry_over(self.folder, table)
             changes = take_in(table, content)
             looking = PictureSteps(table, self._config)
-            words_read = looking.read_words(WordReader()) if parts.words_in_pictures else 0
+            words_read = looking.read_words() if parts.words_in_pictures else 0
             embedded, tokens_made, step = VectorCounts(), 0, None
             if self._session is not None and parts.vectors:
                 step = VectorStep(self.folder, table, self._session, self._backend, self._config)
@@ -245,14 +244,11 @@ class Update:
                 if tokens is not None:
                     tokens_made = looking.make_tokens(self._session.embedder, tokens)
             manifest = self._manifest(table, content, changes, parts, step, embedded)
-            manifest = manifest.model_copy(
-                update={"origin": None if content.origin is None else str(content.origin), "origin_digest": origin}
-            )
             self._save_columns(table)
         finally:
             table.close()
         seconds = time.monotonic() - started
-        manifest = manifest.model_copy(update={"seconds": round(seconds, 3)})
+        manifest = manifest.model_copy(update={"origin_digest": origin, "seconds": round(seconds, 3)})
         manifest.write(self.folder)
         self._clear_away(manifest)
         if embedded.stopped is not None:
@@ -292,7 +288,12 @@ class Update:
         step: VectorStep | None,
         embedded: VectorCounts,
     ) -> IndexManifest:
-        changed: dict[str, Any] = {"source": content.source, "state": changes.state, "pictures": len(table)}
+        changed: dict[str, Any] = {
+            "source": content.source,
+            "origin": None if content.origin is None else str(content.origin),
+            "state": changes.state,
+            "pictures": len(table),
+        }
         before = self._before or IndexManifest(name=self._name, backend=public_spec(self._backend), **changed)
         manifest = before.model_copy(update=changed)  # What this run does not touch stays as it was.
         if step is None or self._session is None:
