@@ -114,7 +114,7 @@ def think(folder: Path, asking: CallOptions) -> object:
     shown = [TracePicture("0.jpg", "https://p.example/0.jpg", PictureKnowledge(("a dog",)))]
     source = PictureSource("things", 1, lambda: iter(shown))
     return make_traces(
-        TraceWork(source, TraceSettings((Teacher(MODEL),)), folder / "ws", CONFIG, asking),
+        TraceWork(source, TraceSettings((Teacher(MODEL),)), Session(folder / "ws", CONFIG, asking)),
         folder / "out",
         format_="jsonl",
     )
@@ -122,7 +122,7 @@ def think(folder: Path, asking: CallOptions) -> object:
 
 def questions(folder: Path, asking: CallOptions) -> QuestionWork:
     small_bench(folder / "bench")
-    return QuestionWork(folder / "bench", folder / "ws", CONFIG, asking)
+    return QuestionWork(folder / "bench", Session(folder / "ws", CONFIG, asking))
 
 
 def steps(folder: Path, asking: CallOptions) -> object:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.io import write_jsonl
 from sightline.reason.traces.pipeline import TraceWork
 from sightline.reason.traces.questions import PictureSource
@@ -45,4 +45,4 @@ def things(names: Sequence[str]) -> list[TracePicture]:
 def work_of(
     subjects: Sequence[TracePicture], settings: TraceSettings, folder: Path, asking: CallOptions | None = None
 ) -> TraceWork:
-    return TraceWork(source_of(subjects), settings, folder / "ws", asking=asking or CallOptions())
+    return TraceWork(source_of(subjects), settings, Session(folder / "ws", asking=asking or CallOptions()))

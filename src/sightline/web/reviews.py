@@ -47,6 +47,9 @@ SAMPLE = 100
 TARGET_IOU = 0.91
 """What the annotators of DISBench reached."""
 _WAITING = "waiting"
+log = logging.getLogger(__name__)
+_PATIENCE = 50
+_FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +190,12 @@ def is_graded(benchmark: Benchmark) -> bool:
     return any(grade > 1 for held in grades for grade in held)
 
 
-log = logging.getLogger(__name__)
-
-_PATIENCE = 50
-
-
 @dataclass(frozen=True, slots=True)
 class ReviewFigures:
     """What people's decisions say of the labels, and of each judge."""
 
     checked: CheckedLabels
     judges: tuple[JudgeQuality, ...]
-
-
-_FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
 def figures_of(loaded: LoadedBenchmark, reviews: Iterable[Review]) -> ReviewFigures:

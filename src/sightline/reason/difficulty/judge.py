@@ -14,9 +14,8 @@ from sightline.models.replies import NOT_REPORTED
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.reason.difficulty.labels import MeasuredDifficulty
 from sightline.reason.difficulty.pass_rate import Bucket
-from sightline.reason.questions import TaskQuestion
-from sightline.runs.task_prompt import ShownPicture, TaskPrompts
-from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
+from sightline.reason.questions import TaskQuestion, content_of
+from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 STAGE = "difficulty-judge"
 EASY_UP_TO = 2
@@ -74,12 +73,9 @@ def _wanted() -> ReplySchema[DifficultyGrade]:
 
 def request_for(question: TaskQuestion, model: str) -> ChatRequest | Failure:
     """What the judge is asked: the question as it stands, without its truth."""
-    content = TaskPrompts(question.pictures).content(question.task)
-    if isinstance(content, Failure):
-        return content
-    shown: tuple[str | ImagePart, ...] = tuple(
-        part.part if isinstance(part, ShownPicture) else part for part in content
-    )
+    shown = content_of(question)
+    if isinstance(shown, Failure):
+        return shown
     wanted = _wanted()
     return ChatRequest(
         model,

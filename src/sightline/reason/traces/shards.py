@@ -14,6 +14,26 @@ from sightline.reason.traces.index import NearDuplicate, TraceIndex, bands_of, m
 from sightline.reason.traces.records import CUT_OFF, CheckedTrace, TraceRow, Verified
 from sightline.types import Failure, Trace, Traces
 
+Write: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], int]
+"""Writes the records of a file of the folder, and says how large it is; `TraceShards.write`."""
+_PRINTS = """SELECT id, value FROM prints
+    WHERE trace IN (SELECT row || ':' || (place + 1) FROM outcomes WHERE row IN leaving)"""
+_FORGET = """
+DELETE FROM outcomes WHERE row IN leaving;
+DELETE FROM rows WHERE id IN leaving;
+DELETE FROM shards WHERE number NOT IN (SELECT shard FROM rows)
+"""
+SHARD_ROWS = 1_000
+_MOST_CHARACTERS = 32 << 20
+_COUNTED = ("input", "cached", "output", "reasoning", "image", "reported")
+_USAGE = {
+    "model": "string",
+    "finish": "string",
+    **dict.fromkeys(_COUNTED, "int64"),
+    "reported": "bool",
+    "usd": "float64",
+}
+
 
 class StoredTraceRow(NamedTuple):
     """A row of the data set: its references are the traces that were kept, in the order of the teachers."""
@@ -44,17 +64,6 @@ def records_of(shard: Path) -> Iterator[dict[str, Any]]:
         yield from read_table(shard)
     else:
         yield from (record for _, record in read_jsonl(shard))
-
-
-Write: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], int]
-"""Writes the records of a file of the folder, and says how large it is; `Shards.write`."""
-_PRINTS = """SELECT id, value FROM prints
-    WHERE trace IN (SELECT row || ':' || (place + 1) FROM outcomes WHERE row IN leaving)"""
-_FORGET = """
-DELETE FROM outcomes WHERE row IN leaving;
-DELETE FROM rows WHERE id IN leaving;
-DELETE FROM shards WHERE number NOT IN (SELECT shard FROM rows)
-"""
 
 
 def remove_rows(
@@ -102,18 +111,6 @@ def _forget_prints(index: TraceIndex) -> None:
 
 def _files(index: TraceIndex, number: int) -> list[str]:
     return [path for (path,) in index.database.execute("SELECT path FROM files WHERE shard = ?", (number,))]
-
-
-SHARD_ROWS = 1_000
-_MOST_CHARACTERS = 32 << 20
-_COUNTED = ("input", "cached", "output", "reasoning", "image", "reported")
-_USAGE = {
-    "model": "string",
-    "finish": "string",
-    **dict.fromkeys(_COUNTED, "int64"),
-    "reported": "bool",
-    "usd": "float64",
-}
 
 
 class TraceShards:
