@@ -157,6 +157,7 @@ def sign(text: str) -> NDArray[np.uint8]:
     return np.asarray(image)
 
 
+@pytest.mark.slow
 def test_words_on_a_sign_and_in_a_photograph(photos: Photos, photographs: Photographs) -> None:
     pytest.importorskip("rapidocr")
     pictures = {"sign": sign("OPEN DAILY"), "page": photographs["page"], "cat": photographs["cat"]}
