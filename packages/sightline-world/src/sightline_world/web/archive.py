@@ -7,30 +7,20 @@ from dataclasses import replace
 from datetime import date, timedelta
 from random import Random
 
+from sightline_world.data import read_data
 from sightline_world.web.facts import Entity, Fact, FactBase
 from sightline_world.web.pages import Page, link
 from sightline_world.web.properties import PROPERTIES
 from sightline_world.web.writing import box, capital, opening, paragraphs, sentences, value
 
 _ARCHIVE, _BOARD = "https://archive.world.invalid", "https://board.world.invalid"
-_OUTDATED, _RUMOURS = 160, 180
+_OUTDATED, _THREADS = 160, 180
 _CHANGING = ("mayor", "governor", "coach", "director", "population", "capacity")
 _DOUBTED = (*_CHANGING, "founded", "opened", "born_in", "stadium", "captain", "town", "maker", "first_climber")
-_RUMOUR = (
-    "A friend of a friend told me something about {s}, and I can't find out whether it is right.",
-    "I overheard two people on the train who talked about {s} for half an hour.",
-    "My neighbour swears that everybody has got it wrong about {s}.",
-)
-_RUMOUR_ENDS = (
-    "I have no source for it and have not looked it up, so don't quote me.",
-    "No idea where that comes from, and I was half asleep.",
-    "It may well be nonsense; nobody could show me anything in writing.",
-)
-_REPLIES = (
-    "One reply says: never heard of that. Another: my aunt says the same, and she has been there once.",
-    "The thread has three replies, two of which are about the weather, and one about lost gloves.",
-    "Somebody answered that the almanac has it differently, and was told not to believe everything in print.",
-)
+_DATA = read_data("web/misleading.toml")
+_RUMOURS: tuple[str, ...] = _DATA["rumours"]
+_RUMOUR_ENDS: tuple[str, ...] = _DATA["rumour_ends"]
+_REPLIES: tuple[str, ...] = _DATA["replies"]
 
 
 def outdated(base: FactBase) -> Iterator[Page]:
@@ -74,7 +64,7 @@ def hearsay(base: FactBase) -> Iterator[Page]:
     others: dict[tuple[str, str], list[Fact]] = {}
     for fact in doubted:
         others.setdefault((base.entities[fact.subject].kind, fact.property), []).append(fact)
-    for number, fact in enumerate(rng.sample(doubted, _RUMOURS)):
+    for number, fact in enumerate(rng.sample(doubted, _THREADS)):
         entity = base.entities[fact.subject]
         values = {each.value for each in base.of_subject(entity.id) if each.property == fact.property}
         wrong = rng.choice([each for each in others[entity.kind, fact.property] if each.value not in values])
@@ -85,7 +75,7 @@ def hearsay(base: FactBase) -> Iterator[Page]:
 def _thread(base: FactBase, entity: Entity, claim: Fact, number: int, rng: Random) -> Page:
     label = PROPERTIES[entity.kind, claim.property].label.lower()
     body = [
-        rng.choice(_RUMOUR).format(s=link(entity)),
+        rng.choice(_RUMOURS).format(s=link(entity)),
         f"What they say is that under “{label}” there should stand {value(base, claim)}, whatever is in print.",
         rng.choice(_RUMOUR_ENDS),
         rng.choice(_REPLIES),

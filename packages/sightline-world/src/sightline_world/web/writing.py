@@ -3,19 +3,24 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from datetime import date, timedelta
 from random import Random
 
 from sightline.english import article
+from sightline_world.data import read_data
 from sightline_world.vocabulary import HEADGEAR_WORDS, KIND_NOUNS
 from sightline_world.web.captioning import caption_of
 from sightline_world.web.facts import Entity, Fact, FactBase
-from sightline_world.web.openings import ANY_CLOSINGS, CLOSINGS, OPENINGS, SETTINGS
 from sightline_world.web.pages import Page, PagePicture, link, unlinked
 from sightline_world.web.properties import PROPERTIES
 
 FEWEST_WORDS = 60
+_DATA = read_data("web/openings.toml")
+_CLOSINGS: Mapping[str, tuple[str, ...]] = {
+    kind: group["sentences"] for group in _DATA["closings"] for kind in group["kinds"]
+}
+"""By kind of entity; they come before those that fit any page."""
 _ORDER = {key: number for number, key in enumerate(PROPERTIES)}
 _FIRST_DAY, _DAYS = date(2026, 1, 5), 290
 
@@ -54,9 +59,9 @@ def _in_order(base: FactBase, entity: Entity) -> list[Fact]:
 def opening(entity: Entity, rng: Random) -> str:
     """What it is."""
     nouns = KIND_NOUNS[entity.shape].plural if entity.shape in KIND_NOUNS else ""
-    sentence = rng.choice(OPENINGS[entity.kind])
+    sentence = rng.choice(_DATA["openings"][entity.kind])
     what = f"{article(entity.note)} {entity.note}"
-    return capital(sentence.format(s=entity.name, what=what, shape=nouns, setting=SETTINGS.get(entity.shape)))
+    return capital(sentence.format(s=entity.name, what=what, shape=nouns, setting=_DATA["settings"].get(entity.shape)))
 
 
 def sentences(base: FactBase, entity: Entity, facts: Sequence[Fact], rng: Random) -> Iterator[str]:
@@ -112,8 +117,9 @@ def looks_of(entity: Entity) -> Iterator[str]:
 def paragraphs(body: Sequence[str], entity: Entity, rng: Random) -> str:
     """Two paragraphs, with closing words where the page would be too short."""
     said = list(body)
-    own = CLOSINGS.get(entity.kind, ())
-    spare = [*rng.sample(own, len(own)), *rng.sample(ANY_CLOSINGS, len(ANY_CLOSINGS))]
+    own = _CLOSINGS.get(entity.kind, ())
+    any_page = _DATA["any_closings"]
+    spare = [*rng.sample(own, len(own)), *rng.sample(any_page, len(any_page))]
     while count_words(said) < FEWEST_WORDS:
         said.append(spare.pop(0))
     half = (len(said) + 1) // 2
