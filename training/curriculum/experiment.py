@@ -1,6 +1,7 @@
 """Does the order matter? Arms and seeds, each trained on as many tokens, asked the same held-out questions.
 
-Run: PYTHONPATH=src python training/curriculum/experiment.py --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
+Run: PYTHONPATH=src:packages/sightline-world/src python training/curriculum/experiment.py
+     --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
 Needs torch, transformers, accelerate, numpy and Pillow. FOLDER is what pretrain.py wrote. With --variants it runs those
 of variants.toml, else what --arms, --seeds and the settings say. Writes to OUT:
   questions.json   the held-out questions: id, subtask, level, answer

@@ -1,6 +1,6 @@
 """Glimpse learns to tell what it sees: captions and simple questions, on pictures of the world.
 
-Run: PYTHONPATH=src python training/curriculum/pretrain.py --out OUT [--seconds N] [--tiny]
+Run: PYTHONPATH=src:packages/sightline-world/src python training/curriculum/pretrain.py --out OUT [--seconds N] [--tiny]
 Needs torch, transformers, accelerate, numpy and Pillow, and the weights of a reader (--eye; see training/world), whose
 trunk becomes the eye. Writes to OUT:
   config.json, tokenizer.json, weights-*.npz   the model, in eight bits (see keeping.py)

@@ -1,11 +1,12 @@
 """Train the built-in models on pictures of the world that pictures.py has drawn.
 
 Run, on a machine with a GPU and 16 cores (about 20 minutes in all):
-  PYTHONPATH=src python training/world/pictures.py
-  PYTHONPATH=src python training/world/train.py all --out OUT
+  PYTHONPATH=src:packages/sightline-world/src python training/world/pictures.py
+  PYTHONPATH=src:packages/sightline-world/src python training/world/train.py all --out OUT
 Parts can be run apart: read (pictures → things), signs (cut-outs → words), join (scenes and words → one space).
 Needs torch, numpy and Pillow. Then, on any machine with onnx and onnxruntime too:
-  PYTHONPATH=src python training/world/export.py --weights OUT --out src/sightline/models/builtin/weights
+  PYTHONPATH=src:packages/sightline-world/src python training/world/export.py --weights OUT
+    --out packages/sightline-world/src/sightline_world/models/weights
 """
 
 from __future__ import annotations

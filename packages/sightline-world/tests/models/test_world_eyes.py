@@ -17,7 +17,7 @@ from sightline_world.models.declaration import endpoint
 from sightline_world.models.embedder import World
 from sightline_world.models.networks import Network
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def _evaluate() -> ModuleType:
@@ -86,7 +86,7 @@ def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_weights_are_small() -> None:
-    folder = ROOT / "src/sightline/models/builtin/weights"
+    folder = ROOT / "packages/sightline-world/src/sightline_world/models/weights"
     assert sum(file.stat().st_size for file in folder.glob("*.onnx")) <= 25_000_000
 
 

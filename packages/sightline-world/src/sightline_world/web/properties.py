@@ -1,4 +1,4 @@
-"""Properties of the encyclopaedia's entities: how each is said in a page, asked for, and followed to the next entity."""
+"""Properties of the encyclopaedia's entities: how each is said in a page, asked for, and followed to the next."""
 
 from __future__ import annotations
 
