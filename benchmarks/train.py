@@ -1,6 +1,7 @@
 """How fast `sightline.reason.train` trains Glimpse, beside a plain `transformers.Trainer` with the same model and data.
 
-Run: PYTHONPATH=src python benchmarks/train.py [--tiny]   (needs torch, transformers, accelerate, and a GPU or --tiny)
+Run (both packages: PYTHONPATH=src:packages/sightline-world/src):
+  python benchmarks/train.py [--tiny]   (needs torch, transformers, accelerate, and a GPU or --tiny)
 All get the same questions with all five steps, the same tokens a batch, bf16, AdamW (fused) and scaled-dot-product
 attention, and hold encoded examples in memory. Ours sorts by length, keeps pictures on the device, leaves out the mask
 that padding on the right does not need, and can compile; sorting and the mask are also left out in turn, to see what
@@ -33,9 +34,10 @@ from transformers import PrinterCallback, Trainer, TrainerCallback, TrainingArgu
 
 sys.path.insert(0, str(Path(__file__).parents[1] / "training/curriculum"))
 from arms import text_of
+from array_examples import ArrayExamples
 from drawing import STEPS, Wanted, drawn
 
-from sightline.reason.train.examples import ROUND, ArrayExamples, TrainBatch
+from sightline.reason.train.examples import ROUND, TrainBatch
 from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, steps_of, train
 from sightline.reason.train.trainer import peak_of_gpu

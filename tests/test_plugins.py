@@ -11,7 +11,7 @@ import pytest
 from sightline import plugins
 from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import chosen_names, known_tools
-from sightline.agent.webs import offline_web
+from sightline.agent.web import offline_web
 from sightline.authoring.plan import own_embedder
 from sightline.cli.demo import demo
 from sightline.cli.doctor import doctor

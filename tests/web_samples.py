@@ -16,6 +16,7 @@ from pathlib import Path
 from typing import Any
 
 import orjson
+import pytest
 import uvicorn
 from PIL import Image
 from starlette.testclient import TestClient
@@ -38,8 +39,6 @@ from sightline.types import Benchmark, Candidate, Judgment, Relevance, Tier
 from sightline.web.app import build
 from sightline.web.app_state import AppState
 from sightline.web.server import open_app
-from sightline_world.samples import sample_benchmark, sample_runs, write_samples
-from sightline_world.vocabulary import KIND_NOUNS, phrase
 
 _OWNERS = {"scan": {"owner_pattern": "{owner}/*"}}
 TIERS: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "easy")
@@ -47,6 +46,9 @@ TIERS: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "easy")
 
 def make_life(folder: Path) -> Path:
     """The demo's folder, with tiers and judges in the benchmark, an index, a trajectory and traces."""
+    pytest.importorskip("sightline_world", reason="needs sightline-world")
+    from sightline_world.samples import sample_benchmark, sample_runs, write_samples
+
     samples = write_samples(folder / "pictures")
     scan(folder / "pictures", workspace=folder / "workspace", config=Config.model_validate(_OWNERS))
     benchmark = write_benchmark(_with_tiers(sample_benchmark(samples)), folder / "benchmark")
@@ -155,6 +157,8 @@ def make_graph(life: Path, thing: str = "a bench") -> list[str]:
 
 def remember_life(life: Path) -> None:
     """A memory graph of all pictures: their events, and what is known to be in them, joined where it is seen again."""
+    from sightline_world.vocabulary import KIND_NOUNS, phrase
+
     corpus = open_corpus(life / "workspace")
     said = {note.picture_id: note for note in read_benchmark(life / "benchmark").annotations}
     photos, events, clues, edges = {}, {}, {}, []

@@ -22,6 +22,13 @@ def counted(number: int, one: str, several: str | None = None) -> str:
     return f"{number:,} {one if number == 1 else several or one + 's'}"
 
 
+def some(items: Iterable[str], most: int) -> str:
+    """The first of them: "a, b", "a, b and 3 more"."""
+    words = list(items)
+    more = f" and {len(words) - most:,} more" if len(words) > most else ""
+    return f"{', '.join(words[:most])}{more}"
+
+
 def listed(items: Iterable[str], last: str = "and") -> str:
     """ "a", "a and b", "a, b and c"; nothing for nothing."""
     words = list(items)

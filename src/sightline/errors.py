@@ -51,3 +51,9 @@ def nearest(word: str, known: Iterable[str]) -> str | None:
 
     found = get_close_matches(word, sorted(known), n=1, cutoff=0.6)
     return found[0] if found else None
+
+
+def did_you_mean(word: str, known: Iterable[str], otherwise: str = "") -> str:
+    """`Did you mean "near"?`, then `otherwise`; that alone where no known word is like this one."""
+    near = nearest(word, known)
+    return " ".join(part for part in (f'Did you mean "{near}"?' if near else "", otherwise) if part)

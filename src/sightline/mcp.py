@@ -92,9 +92,9 @@ def open_session(
         scope = Scope(owner=owner)
         allowed = _allowed(searcher, folder, scope)
         materials = Materials(IndexPictures(searcher, allowed), searcher, web)
-        desk_tools = made(known_tools(), names, materials)
-        refuse_missing(tools, left_out(known_tools(), names, desk_tools, materials))
-        yield McpSession(desk_tools, AgentState(scope, allowed))
+        usable = made(known_tools(), names, materials)
+        refuse_missing(tools, left_out(known_tools(), names, usable, materials))
+        yield McpSession(usable, AgentState(scope, allowed))
 
 
 def _allowed(searcher: Searcher, folder: PathLike | None, scope: Scope) -> frozenset[str] | None:
@@ -106,8 +106,8 @@ def _allowed(searcher: Searcher, folder: PathLike | None, scope: Scope) -> froze
     return frozenset(ids.vocabulary[code] for code in ids.codes[rows].tolist())
 
 
-def build_server(desk: McpSession) -> Server[Any]:
-    """A server that offers the tools of a desk; calls are done one after the other."""
+def build_server(session: McpSession) -> Server[Any]:
+    """A server that offers the tools of a session; calls are done one after the other."""
     if find_spec("mcp") is None:
         raise MissingExtraError("sightline mcp", "mcp")
     from mcp import types
@@ -116,12 +116,12 @@ def build_server(desk: McpSession) -> Server[Any]:
     turn = asyncio.Lock()
 
     async def list_tools(_: Any, __: Any) -> types.ListToolsResult:
-        return types.ListToolsResult(tools=[_offered(tool) for tool in desk.tools.values()])
+        return types.ListToolsResult(tools=[_offered(tool) for tool in session.tools.values()])
 
     async def call_tool(_: Any, params: types.CallToolRequestParams) -> types.CallToolResult:
         async with turn:
-            observation = await desk.call(params.name, params.arguments or {})
-            content = await asyncio.to_thread(_content, params.name, observation, desk.state)
+            observation = await session.call(params.name, params.arguments or {})
+            content = await asyncio.to_thread(_content, params.name, observation, session.state)
         return types.CallToolResult(content=content, is_error=observation.error)
 
     return Server(

@@ -4,17 +4,18 @@ from __future__ import annotations
 
 from collections.abc import Sequence
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sightline.agent.attribution import attribute_folder
 from sightline.benchmark.folder import read_benchmark
 from sightline.io import PathLike
 from sightline.metrics.clusters import AUTO
-from sightline.metrics.comparison import Comparison
-from sightline.metrics.comparison import compare as compare_scores
 from sightline.metrics.evaluation import evaluate, metric_names
 from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
-from sightline.runs import read_run
+from sightline.runs.folder import TRAJECTORIES, read_run
 from sightline.types import Benchmark, Run
+
+if TYPE_CHECKING:
+    from sightline.metrics.comparison import Comparison
 
 
 def score(
@@ -52,7 +53,10 @@ def score(
     )
     if keep and not isinstance(run, Run):
         write_scores(scores, run)
-        attribute_folder(run, made_of)
+        if (Path(run) / TRAJECTORIES).is_dir():
+            from sightline.agent.attribution import attribute_folder
+
+            attribute_folder(run, made_of)
     return scores
 
 
@@ -66,6 +70,8 @@ def compare(
     seed: int = 0,
 ) -> Comparison:
     """Compare runs that were scored (or are now, where `benchmark` is given); the first is the baseline."""
+    from sightline.metrics.comparison import compare as compare_scores
+
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in runs]
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in runs]

@@ -12,6 +12,7 @@ import pytest
 SCRIPT = Path(__file__).parents[2] / "benchmarks" / "agents.py"
 
 
+@pytest.mark.world
 @pytest.mark.slow
 def test_the_agent_beats_plain_search_on_held_out_phrasings(tmp_path: Path) -> None:
     out = tmp_path / "numbers.json"

@@ -222,6 +222,7 @@ def test_a_passing_failure_is_asked_again(tmp_path: Path) -> None:
 # --- the built-in world's web ---
 
 
+@pytest.mark.world
 def test_the_worlds_web_fits_the_protocol() -> None:
     from sightline_world.web import world_web
 

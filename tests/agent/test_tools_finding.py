@@ -16,7 +16,6 @@ from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import KINDS, STANDARD
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Picture
-from sightline_world.models.chat.planning.results import facts_in, ids_in, is_error
 
 HISTORY = ("ImageSearch", "GetMetadata", "FilterMetadata", "SimilarTo", "Combine", "Count", "Timeline", "Map")
 
@@ -58,7 +57,10 @@ def test_without_material_a_tool_is_not_offered() -> None:
     assert offered == {"Calculate"}
 
 
+@pytest.mark.world
 def test_words_find_pictures_best_first(materials: Materials) -> None:
+    from sightline_world.models.chat.planning.results import ids_in
+
     found = call(tool("ImageSearch", materials), text="blue", top_k=2)
     assert ids(found)[0] == "blue.png" and len(ids(found)) == 2
     assert found.found == tuple(ids(found)) and ids_in(found.text) == ids(found)
@@ -153,7 +155,10 @@ def test_paths_are_no_ids(materials: Materials, path: str) -> None:
         assert not seen.pictures and not seen.found
 
 
+@pytest.mark.world
 def test_metadata_are_told_as_asked(materials: Materials) -> None:
+    from sightline_world.models.chat.planning.results import facts_in
+
     used = tool("GetMetadata", materials)
     told = call(used, photos=["red.png", "cyan.png", "nothing.png"])
     assert told.data == {
@@ -225,7 +230,10 @@ def test_people_are_offered_only_where_metadata_name_them(plain: Materials) -> N
     assert "Names: Ana, Ben" in call(used, name="Zoe").text
 
 
+@pytest.mark.world
 def test_mistakes_read_as_errors_to_whoever_parses_them(materials: Materials) -> None:
+    from sightline_world.models.chat.planning.results import is_error
+
     for name in HISTORY:
         wrong = call(tool(name, materials), nonsense=1)
         assert wrong.error and is_error(wrong.text)

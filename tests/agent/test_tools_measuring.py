@@ -16,9 +16,6 @@ from sightline.agent.tools.base import Materials
 from sightline.agent.tools.registry import KINDS, made
 from sightline.models.photos import ocr
 from sightline.types import Box, Json
-from sightline_world.models import reader
-from sightline_world.models.reader import Reading
-from sightline_world.scene import SceneGraph, Sign
 
 
 @pytest.fixture
@@ -85,10 +82,15 @@ def no_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setattr(measure_tools, "find_spec", lambda name: None if name == "rapidocr" else there(name))
 
 
+@pytest.mark.world
 @pytest.mark.usefixtures("no_ocr")
 def test_without_ocr_the_built_in_reader_of_signs_is_asked(
     materials: Materials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
+    from sightline_world.models import reader
+    from sightline_world.models.reader import Reading
+    from sightline_world.scene import SceneGraph, Sign
+
     signs = (Sign("s0", "HARBOUR", Box(0, 0, 1, 1)), Sign("s1", "", Box(0, 0, 1, 1)))
     seen = Reading(SceneGraph("harbour", "day", (), (), signs, ()), 1.0, 1.0, {})
     monkeypatch.setattr(reader, "read", lambda pixels: seen)
@@ -97,8 +99,12 @@ def test_without_ocr_the_built_in_reader_of_signs_is_asked(
     assert told.untrusted
 
 
+@pytest.mark.world
 @pytest.mark.usefixtures("no_ocr")
 def test_a_reader_without_its_weights_says_which(materials: Materials, monkeypatch: pytest.MonkeyPatch) -> None:
+    from sightline_world.models import reader
+    from sightline_world.models.reader import Reading
+
     def incomplete(pixels: object) -> Reading:
         raise FileNotFoundError(2, "No such file", "/somewhere/weights/signs.onnx")
 

@@ -11,13 +11,15 @@ import pytest
 
 from sightline.corpus.names import picture_id
 from sightline.corpus.store import CorpusStore
-from sightline_world.samples import write_bad_files, write_samples
 
 SNAPSHOT = Path(__file__).parent / "snapshots" / "scan.txt"
 
 
 @pytest.fixture(scope="module")
 def pictures(tmp_path_factory: pytest.TempPathFactory) -> Path:
+    pytest.importorskip("sightline_world", reason="needs sightline-world")
+    from sightline_world.samples import write_bad_files, write_samples
+
     folder = tmp_path_factory.mktemp("samples")
     write_samples(folder / "good", seed=0)
     write_bad_files(folder / "bad")
@@ -52,7 +54,10 @@ def test_output_for_machines(cli, pictures: Path) -> None:
     assert done.stderr == ""
 
 
+@pytest.mark.world
 def test_every_bad_file_ends_as_promised(cli, tmp_path: Path) -> None:
+    from sightline_world.samples import write_bad_files
+
     promised = write_bad_files(tmp_path / "bad")
     done = cli("scan", tmp_path / "bad", "--workspace", "ws", "--json")
     assert done.returncode == 0, done.stderr

@@ -169,7 +169,9 @@ def test_pixels_are_upright_and_small(tmp_path: Path) -> None:
 @pytest.mark.usefixtures("no_words")
 def test_pictures_that_vanish_are_counted(photographs: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     gone = Failure("bad-picture", "gone", retryable=False)
-    monkeypatch.setattr("sightline.demo.vision.read_pixels", lambda _: gone)
+    monkeypatch.setattr(
+        "sightline.demo.vision.read_pixels", lambda one, *side: read_pixels(one, *side) if side else gone
+    )
     made = run_own_demo(tmp_path / "demo", photographs)
     assert made.found.unread == 5 and made.found.seen == () and not made.found.limited
     assert "5 pictures could be scanned, and then not be read" in made.page.read_text("utf-8")

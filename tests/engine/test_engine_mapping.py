@@ -8,13 +8,13 @@ import threading
 from collections.abc import Iterator
 
 import pytest
-from engine_virtual import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.engine.async_map import Mapped, Stage, map_async, run_map
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
+from virtual_time import run_virtual
 
 
 async def double(number: int) -> int:

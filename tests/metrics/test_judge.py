@@ -152,11 +152,12 @@ def test_verdicts_as_a_metric() -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sightline.metrics.answer_judge import Question, Verdict, VerdictCache
+from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict, VerdictCache
 from sightline.types import Answer
 cache = VerdictCache(Path(sys.argv[1]))
 for number in range(50):
-    cache.put("judge", Question("q", Answer("a"), str(number)), Verdict(number % 2 == 0, None, "because"))
+    item = AnswerToJudge("q", Answer("a"), str(number))
+    cache.put("judge", item, AnswerVerdict(number % 2 == 0, None, "because"))
 os.kill(os.getpid(), signal.SIGKILL)
 """
 

@@ -15,6 +15,9 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, PictureSet, Task
+
+pytest.importorskip("sightline_world", reason="needs sightline-world")
+
 from sightline_world.histories import write_life
 
 # The end of `mine questions`, with questions found already; it is killed when its benchmark is about to appear, or has.
@@ -22,17 +25,18 @@ KILLED = """
 import os, sys
 from pathlib import Path
 from sightline.cli.app import main
-from sightline.mine import questions
-from sightline.mining.fact_chains import Chain, Hop
+from sightline.mining import questions
+from sightline.mining.fact_chains import ChainHop, FactChain
 from sightline.mining.records import Clue
-from sightline.mining.questions import Mined, Question
+from sightline.mining.questions import MinedQuestion, MinedQuestions
 
 workspace, life, out, moment = sys.argv[1:]
 
 def mined(clues, pictures, *_):
     picture = next(iter(pictures))
-    chain = Chain(Clue("c", picture, "text", "words", "a", "a", "a", 0.9), (Hop("fact", "Mayor", "Bo", "https://x"),))
-    return Mined((Question("q", picture, "Who?", chain),))
+    clue = Clue("c", picture, "text", "words", "a", "a", "a", 0.9)
+    chain = FactChain(clue, (ChainHop("fact", "Mayor", "Bo", "https://x"),))
+    return MinedQuestions((MinedQuestion("q", picture, "Who?", chain),))
 
 rename = Path.rename
 

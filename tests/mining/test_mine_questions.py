@@ -37,7 +37,6 @@ from sightline.mining.questions import (
 )
 from sightline.mining.records import Clue
 from sightline.types import Answer, Failure, Picture, PictureRef
-from sightline_world.web import world_web
 
 SITE = "https://x.invalid"
 PAGES = {
@@ -281,8 +280,11 @@ class Undrawn(OfflineWeb):
         return b""
 
 
+@pytest.mark.world
 def test_chains_of_the_worlds_web_are_true() -> None:
     """With eyes without fault: the truth of a drawn picture stands for what is read in it."""
+    from sightline_world.web import world_web
+
     web = world_web(seed=2, lives=())
     shown = {web.facts.entities[each.subject].url: each.value for each in web.facts.facts if each.property == "depicts"}
 

@@ -15,6 +15,9 @@ from sightline.mining.graph import MemoryGraph, structure
 from sightline.mining.knowledge import Knowledge
 from sightline.mining.project import MiningSettings
 from sightline.mining.records import Clue, Draft
+
+pytest.importorskip("sightline_world", reason="needs sightline-world")
+
 from sightline_world.histories import read_life, read_shots, write_life
 from sightline_world.scene import Figure, Thing
 from sightline_world.truth import Life, ShotTruth

@@ -8,6 +8,7 @@ from pathlib import Path
 from random import Random
 from typing import Any
 
+import pytest
 from PIL import Image
 
 from sightline.benchmark.folder import write_benchmark
@@ -15,8 +16,6 @@ from sightline.io import read_jsonl
 from sightline.reason.curriculum.compiler import Compiled, CurriculumSettings, compile_curriculum
 from sightline.reason.curriculum.plan import CurriculumPlan
 from sightline.types import Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
-from sightline_world.choose import choose_task
-from sightline_world.choose.benchmark import write_choose_benchmark
 
 STEPS = (
     Step("summary", "Two pictures of one table are to be compared, to find what was taken away."),
@@ -31,6 +30,10 @@ OPTIONS = (Option("A", ("the cup and the lamp",)), Option("B", ("the book",)))
 
 def drawn(folder: Path, count: int = 48, seed: int = 5) -> Path:
     """Questions of all twelve subtasks, small."""
+    pytest.importorskip("sightline_world", reason="needs sightline-world")
+    from sightline_world.choose import choose_task
+    from sightline_world.choose.benchmark import write_choose_benchmark
+
     write_choose_benchmark((choose_task(number, seed, size=(64, 48)) for number in range(count)), folder)
     return folder
 

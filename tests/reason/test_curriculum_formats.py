@@ -20,7 +20,6 @@ from sightline.reason.curriculum.formats import FORMATS
 from sightline.reason.curriculum.lessons import lesson_of
 from sightline.reason.train.records import read_records, read_stages
 from sightline.types import Box, Choice, PictureRef, Step
-from sightline_world.choose import choose_task
 
 
 @pytest.fixture(scope="module")
@@ -273,7 +272,10 @@ def test_regions_are_written_in_percent_of_the_picture_they_are_in() -> None:
     assert without.steps["text-to-region"][0].text == "It is here."
 
 
+@pytest.mark.world
 def test_a_conclusion_always_names_the_answer() -> None:
+    from sightline_world.choose import choose_task
+
     task = choose_task(0, 1, size=(64, 48)).task
     key = task.options[1].key
     for said, wanted in (

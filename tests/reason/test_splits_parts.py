@@ -23,7 +23,6 @@ from sightline.io import read_json
 from sightline.reason.copy_detection import LookView, PictureLook, same_looks, views_of
 from sightline.reason.splits import FILE, assign, pictures_of, split_benchmark
 from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
-from sightline_world.choose import choose_task
 
 
 def task(name: str, **labels: str) -> Task:
@@ -175,6 +174,9 @@ CHANGES: dict[str, Callable[[Image.Image], Image.Image]] = {
 
 @pytest.fixture(scope="module")
 def scenes() -> dict[str, Image.Image]:
+    pytest.importorskip("sightline_world", reason="needs sightline-world")
+    from sightline_world.choose import choose_task
+
     made = (picture for number in range(24) for picture in choose_task(number, 7).pictures[:1])
     return {picture.id: Image.open(BytesIO(picture.file)).convert("RGB") for picture in made}
 

@@ -13,7 +13,6 @@ from sightline.reason.questions import TaskQuestion, shown_in
 from sightline.reason.steps.annotation import Reasoning, check_reply, read_reasoning
 from sightline.reason.steps.checks import has_steps, question_faults, step_faults
 from sightline.types import Answer, Box, Choice, Option, PictureRef, Step, Task
-from sightline_world.choose import choose_tasks
 
 OPTIONS = (Option("A", ("left",)), Option("B", ("right",)))
 TASK = Task("q", "choose", ("First ", PictureRef("1.png"), " then ", PictureRef("2.png"), ": which way?"), OPTIONS)
@@ -24,7 +23,10 @@ def read(said: dict[str, Any]) -> Reasoning:
     return ReplySchema.of(Reasoning).adapter.validate_python(said)
 
 
+@pytest.mark.world
 def test_exact_steps_have_no_faults_and_survive_the_form_of_a_reply() -> None:
+    from sightline_world.choose import choose_tasks
+
     for made in choose_tasks(12, seed=11):
         assert has_steps(made.truth) and not question_faults(made.task, made.truth)
         assert step_faults(made.task, made.truth, made.truth.steps) == ()

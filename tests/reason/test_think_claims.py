@@ -7,7 +7,6 @@ import random
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from think_pairs import pairs
 
 from sightline.reason.traces.claims import compare_claims, cover_caption, cover_facts, find_label, split_claims
 from sightline.reason.traces.index import SIZE, bands_of, minhash_similarity, minhashes_of
@@ -97,7 +96,10 @@ def _some_pairs(rng: random.Random, things: list[str]) -> list[list[str]]:
     return [rng.sample(things, 2) for _ in range(12)]
 
 
+@pytest.mark.world
 def test_agreement_and_contradiction_of_sentences_about_scenes_with_truth() -> None:
+    from think_pairs import pairs
+
     said: dict[tuple[str, str], int] = {}
     for pair in pairs(25):
         found = compare_claims(split_claims(pair.one), split_claims(pair.other))

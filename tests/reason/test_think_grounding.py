@@ -12,22 +12,21 @@ import numpy as np
 import orjson
 import pytest
 from PIL import Image
-from think_scenes import scenes
 from think_tools import script, source_of
 
+from sightline.models.protocols import ChatModel
 from sightline.models.scripted import ScriptedModel
 from sightline.reason.traces.grounding import MOST_CROPS, crops_for, verify
 from sightline.reason.traces.pipeline import TraceWork, make_traces
 from sightline.reason.traces.records import Teacher, TeacherReply, TracePicture, TraceQuestion, TraceRules, Verified
 from sightline.reason.traces.teachers import TraceSettings
 from sightline.types import Box, ChatRequest, Failure, ImagePart
-from sightline_world.models.chat.model import WorldChat
 
 ANY = TraceRules(language=None, least_words=1)
 _COLOURS = ((255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 0))
 
 
-def looked(model: WorldChat | ScriptedModel, picture: Path | str, sentences: Sequence[str]) -> Verified | Failure:
+def looked(model: ChatModel, picture: Path | str, sentences: Sequence[str]) -> Verified | Failure:
     """All sentences verified, as if several teachers had said them."""
     said = [TeacherReply("", " ".join(sentences[start : start + 10])) for start in range(0, len(sentences), 10)]
     return asyncio.run(verify(model, TraceQuestion("q", TracePicture("p", str(picture)), "?"), said, ANY))
@@ -51,7 +50,12 @@ def quarters(tmp_path: Path) -> Path:
     return path
 
 
+@pytest.mark.world
 def test_the_built_in_model_tells_true_claims_from_false_ones(tmp_path: Path) -> None:
+    from think_scenes import scenes
+
+    from sightline_world.models.chat.model import WorldChat
+
     pytest.importorskip("onnxruntime")
     model = WorldChat()
     right: dict[bool, list[bool]] = {True: [], False: []}
@@ -65,7 +69,10 @@ def test_the_built_in_model_tells_true_claims_from_false_ones(tmp_path: Path) ->
     assert all(sum(found) >= 0.85 * len(found) for found in right.values())  # By chance it is a third to a half.
 
 
+@pytest.mark.world
 def test_it_serves_as_verifier_of_a_whole_run(tmp_path: Path) -> None:
+    from think_scenes import scenes
+
     pytest.importorskip("onnxruntime")
     drawn = list(scenes(tmp_path, 3))
     said = "<think>I look.</think>It is a drawing, and not a photo, of something."

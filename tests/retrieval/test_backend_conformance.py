@@ -227,9 +227,9 @@ WRITER = """
 import sys
 from pathlib import Path
 import numpy as np
-from sightline.retrieval.vector_stores import open_backend
+from sightline.retrieval.vector_stores import open_vector_store
 
-index = open_backend(sys.argv[1], Path(sys.argv[2]), 12, create=True)
+index = open_vector_store(sys.argv[1], Path(sys.argv[2]), 12, create=True)
 for batch in range(10_000):
     rows = np.arange(batch * 20, batch * 20 + 20)
     vectors = np.zeros((20, 12), np.float32)

@@ -274,7 +274,7 @@ def test_words_in_pictures_are_read_once(
             return [{"text": "STOP", "confidence": 0.9}] if pixels[0, 0, 0] > 200 and pixels[0, 0, 1] < 50 else []
 
     reader, words = Reader(), Method(vectors=False, words=True)
-    monkeypatch.setattr(build_module, "WordReader", lambda: reader)
+    monkeypatch.setattr("sightline.models.photos.ocr.WordReader", lambda: reader)
     parts = Parts(vectors=False, words_in_pictures=True)
     assert built(workspace, pictures, parts=parts).words_read == reader.read_so_far == 8
     built(workspace, [replace(each, address="Kyoto") for each in pictures], parts=parts)

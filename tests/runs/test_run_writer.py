@@ -16,7 +16,7 @@ from sightline.runs import RunWriter, append_only_file, read_run, write_run
 from sightline.types import Attempt, Failure, LedgerEntry, Run, Text
 
 HEADER = Run("bench", "system", (), seed=1, limits={"tasks": 10}, versions={"sightline": "0.1.0"})
-V1 = Path(__file__).parents[1] / "bench" / "data" / "v1" / "run"
+V1 = Path(__file__).parents[1] / "benchmark" / "data" / "v1" / "run"
 
 
 def attempt(number: int) -> Attempt:

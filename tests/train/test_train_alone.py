@@ -26,6 +26,7 @@ def test_records_are_read_without_the_cores_dependencies() -> None:
     assert done.returncode == 0, done.stderr
 
 
+@pytest.mark.world
 @pytest.mark.skipif(find_spec("torch") is None, reason="needs sightline[train]")
 def test_training_is_possible_without_the_cores_dependencies() -> None:
     done = _python(f"{_BLOCKED}\nimport sightline.reason.train.trainer, sightline_world.choose")

@@ -10,6 +10,7 @@ import pytest
 pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dependencies")
 
 
+@pytest.mark.world
 def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: Path) -> None:
     from sightline.cli.train import _of_benchmark
     from sightline_world.choose import choose_tasks
@@ -31,6 +32,7 @@ def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: 
         assert record.options.keys() == {option.key for option in one.task.options}
 
 
+@pytest.mark.world
 def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tmp_path: Path) -> None:
     from sightline.benchmark.folder import read_benchmark, write_benchmark
     from sightline.cli.train import _of_benchmark
@@ -47,6 +49,7 @@ def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tm
     assert asked == {first.task.id: right, third.task.id: third.truth.option}
 
 
+@pytest.mark.world
 def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path: Path) -> None:
     from sightline.benchmark.folder import read_benchmark, write_benchmark
     from sightline.cli.train import _of_benchmark
@@ -71,6 +74,7 @@ def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path:
 FIVE = ("Summary", "Caption", "Text-to-Region", "Region-to-Region", "Conclusion")
 
 
+@pytest.mark.world
 @pytest.mark.parametrize(
     ("plan", "steps"),
     [("plain", [1]), ("mir", [5] * 6), ("reverse", [5] * 6), ("shuffled", [5]), ("faded", [5, 4, 3, 2, 1])],

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from pathlib import Path
 
 import numpy as np
@@ -12,8 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
+from array_examples import ArrayExamples, TrainText
+
 from sightline.reason.train import glimpse_vision
-from sightline.reason.train.examples import IGNORED, ArrayExamples, TrainText
+from sightline.reason.train.examples import IGNORED
 from sightline.reason.train.glimpse import (
     GlimpseForConditionalGeneration,
     GlimpseProcessor,

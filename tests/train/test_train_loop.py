@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import sys
 from collections.abc import Mapping
 from dataclasses import replace
 from pathlib import Path
@@ -11,9 +12,11 @@ import pytest
 import torch
 from PIL import Image
 
+sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
+from array_examples import ArrayExamples, TrainText
+
 from sightline.errors import UserError
 from sightline.reason.train.checkpoint import Checkpoints
-from sightline.reason.train.examples import ArrayExamples, TrainText
 from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, as_pixels, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, rate_at, train
 from sightline.reason.train.trainer import generated_texts

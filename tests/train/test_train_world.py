@@ -17,6 +17,7 @@ sys.path.insert(0, str(Path(__file__).parents[2] / "training/curriculum"))
 
 import pretrain
 from arms import ARMS, LATER, PLANS, Setting, stages_of, text_of, texts_of, variants
+from array_examples import ArrayExamples, TrainText
 from asking import said_together
 from choices import choices_of
 from drawing import STEPS, Drawing, _question, _scene
@@ -27,7 +28,6 @@ from levels import HALVES, answered_by, learnt_by, measured
 from network import Reader
 
 from sightline.reason.curriculum.plan import load_plan
-from sightline.reason.train.examples import ArrayExamples, TrainText
 from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.glimpse_vision import HUES, KINDS, TAGS
 from sightline.reason.train.trainer import chosen_option, generated_texts

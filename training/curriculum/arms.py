@@ -11,9 +11,9 @@ from pathlib import Path
 from random import Random
 from typing import Any, Literal
 
+from array_examples import ArrayExamples, TrainText
 from drawing import STEPS, Drawing, Drawn
 
-from sightline.reason.train.examples import ArrayExamples, TrainText
 from sightline.reason.train.loop import TrainStage
 
 PLANS = (Path(__file__).parents[2] / "src/sightline/reason/curriculum/plans", Path(__file__).parent / "plans")

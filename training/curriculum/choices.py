@@ -8,9 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator, Sequence
 from random import Random
 
+from array_examples import TrainText
 from drawing import Drawn, Named
-
-from sightline.reason.train.examples import TrainText
 
 KEYS = "ABCD"
 

@@ -1,7 +1,7 @@
 """Does the order matter? Arms and seeds, each trained on as many tokens, asked the same held-out questions.
 
-Run: PYTHONPATH=src:packages/sightline-world/src python training/curriculum/experiment.py
-     --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
+Run (both packages: PYTHONPATH=src:packages/sightline-world/src):
+  python training/curriculum/experiment.py --out OUT [--base FOLDER] [--done FOLDER] [--beside N]
 Needs torch, transformers, accelerate, numpy and Pillow. FOLDER is what pretrain.py wrote. With --variants it runs those
 of variants.toml, else what --arms, --seeds and the settings say. Writes to OUT:
   questions.json   the held-out questions: id, subtask, level, answer
@@ -26,6 +26,7 @@ from typing import Any
 import numpy as np
 import torch
 from arms import ARMS, LATER, Setting, stages_of, text_of, variants
+from array_examples import ArrayExamples
 from asking import said_together
 from drawing import STEPS, Drawing, Wanted, items_of, looked_at_once
 from keeping import load
@@ -33,7 +34,6 @@ from levels import HALVES, answered_by, learnt_by, measured
 from scores import mode_of
 from torch import nn
 
-from sightline.reason.train.examples import ArrayExamples
 from sightline.reason.train.loop import TrainSettings, train
 from sightline.reason.train.trainer import chosen_option
 

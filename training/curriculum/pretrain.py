@@ -1,6 +1,7 @@
 """Glimpse learns to tell what it sees: captions and simple questions, on pictures of the world.
 
-Run: PYTHONPATH=src:packages/sightline-world/src python training/curriculum/pretrain.py --out OUT [--seconds N] [--tiny]
+Run (both packages: PYTHONPATH=src:packages/sightline-world/src):
+  python training/curriculum/pretrain.py --out OUT [--seconds N] [--tiny]
 Needs torch, transformers, accelerate, numpy and Pillow, and the weights of a reader (--eye; see training/world), whose
 trunk becomes the eye. Writes to OUT:
   config.json, tokenizer.json, weights-*.npz   the model, in eight bits (see keeping.py)
@@ -21,12 +22,12 @@ from random import Random
 from typing import Any
 
 import torch
+from array_examples import ArrayExamples, TrainText
 from choices import choices_of
 from drawing import DESCRIBE, Drawing, Wanted, drawn
 from eyesight import give_eye, name_things, order_numbers
 from keeping import keep, load
 
-from sightline.reason.train.examples import ArrayExamples, TrainText
 from sightline.reason.train.glimpse import GlimpseForConditionalGeneration, glimpse_config, learn_tokenizer
 from sightline.reason.train.loop import TrainSettings, TrainStage, train
 from sightline.reason.train.trainer import untracked

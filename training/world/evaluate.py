@@ -1,7 +1,7 @@
 """Try the built-in models on lives that no training has seen.
 
-Run: PYTHONPATH=src:packages/sightline-world/src python training/world/evaluate.py [--scenes 1000]
-(Sightline with its `onnx` extra.)
+Run (both packages: PYTHONPATH=src:packages/sightline-world/src):
+  python training/world/evaluate.py [--scenes 1000]     (Sightline with its `onnx` extra)
 Half of the scenes come from one life each; every third of all is the one before it with a single attribute changed.
 Captions have at most 12 words, in phrasings that are held out from training.
 """

@@ -1,7 +1,8 @@
 """Weights → ONNX files of the package, the reader in eight bits where that changes nothing that matters.
 
-Run: python training/world/export.py --weights OUT [--quantise]
-     --out packages/sightline-world/src/sightline_world/models/weights
+Run:
+  python training/world/export.py --weights OUT [--quantise] \\
+    --out packages/sightline-world/src/sightline_world/models/weights
 Needs torch, onnx and onnxruntime; PYTHONPATH=src:packages/sightline-world/src.
 """
 

@@ -1,6 +1,7 @@
 """Pictures of the world for training, drawn on all cores straight into arrays, with their truth.
 
-Run: PYTHONPATH=src:packages/sightline-world/src python training/world/pictures.py [--pictures N]   (numpy, Pillow)
+Run (both packages: PYTHONPATH=src:packages/sightline-world/src):
+  python training/world/pictures.py [--pictures N]      (numpy and Pillow alone)
 Each set of pictures is a folder:
   pictures.u8   count × height × width × 3
   truth.npz     things (count × 24 × 11), whole (count × 2: place, light), words and grams of captions, words of signs

@@ -5,7 +5,7 @@ Run, on a machine with a GPU and 16 cores (about 20 minutes in all):
   PYTHONPATH=src:packages/sightline-world/src python training/world/train.py all --out OUT
 Parts can be run apart: read (pictures → things), signs (cut-outs → words), join (scenes and words → one space).
 Needs torch, numpy and Pillow. Then, on any machine with onnx and onnxruntime too:
-  PYTHONPATH=src:packages/sightline-world/src python training/world/export.py --weights OUT
+  python training/world/export.py --weights OUT \\
     --out packages/sightline-world/src/sightline_world/models/weights
 """
 

@@ -17,8 +17,7 @@ from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials, ToolKind
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import Record, Recorder, trajectory_path
-from sightline.agent.web import open_web
-from sightline.agent.webs import FROZEN
+from sightline.agent.web import FROZEN, open_web
 from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
 from sightline.calls.plan import CostPlan
@@ -126,7 +125,7 @@ def ask(
 ) -> AskResult:
     """Answer a question about the pictures of a folder (scanned and indexed first), or of all that a workspace knows.
 
-    `watch` is told of each step when it is done. An `Asker` says what it would take.
+    `watch` is told of each step when it is done. An `AskSession` says what it would take.
     """
     asker = AskSession(
         model=model,

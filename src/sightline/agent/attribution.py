@@ -15,8 +15,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sightline.agent.trajectory import Memory, Trajectory, Turn, trajectories_of
-from sightline.io import PathLike, read_json, write_json
-from sightline.runs.folder import TRAJECTORIES
+from sightline.io import PathLike, write_json
+from sightline.runs.folder import ATTRIBUTION, TRAJECTORIES
 from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Relevance, Truth
 
 Miss: TypeAlias = Literal[
@@ -45,8 +45,6 @@ ERRORS: tuple[Error, ...] = (
     "Visual Discrimination",
     "Reasoning Breakdown",
 )
-ATTRIBUTION_FILE = "attribution.json"
-"""Beside `scores.json` in the folder of an agent's run."""
 _REJECTS = re.compile(
     r"\b(?:no|not|none|neither|without|exclud\w*|reject\w*|wrong|irrelevant)\b|n't\b|不|没|排除", re.I
 )
@@ -139,17 +137,8 @@ def attribute_folder(folder: PathLike, benchmark: Benchmark) -> dict[str, Json] 
     if not found:
         return None
     told = summary(found)
-    write_json(Path(folder) / ATTRIBUTION_FILE, {**told, "attributions": [each.to_json() for each in found]})
+    write_json(Path(folder) / ATTRIBUTION, {**told, "attributions": [each.to_json() for each in found]})
     return told
-
-
-def read_attribution(folder: PathLike) -> dict[str, Json] | None:
-    """The summary that scoring wrote; None where there is none."""
-    path = Path(folder) / ATTRIBUTION_FILE
-    if not path.is_file():
-        return None
-    told: dict[str, Json] = read_json(path)
-    return {name: value for name, value in told.items() if name != "attributions"}
 
 
 def _targets(truth: Truth | None) -> frozenset[str]:

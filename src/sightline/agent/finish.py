@@ -11,7 +11,6 @@ from typing import Any
 import orjson
 
 from sightline.agent.state import as_named
-from sightline.metrics.choices.parse import parse_choice
 from sightline.types import (
     Choice,
     Failure,
@@ -145,7 +144,7 @@ def from_text(task: Task, text: str, names: AnswerNames, thinking: str = "", *, 
     if task.kind in _FINDING:
         return _pictures(task, text, after, names, loose)
     if task.kind == "choose":
-        choice = parse_choice(text, task.options)
+        choice = _parsed(task, text)
         return Final(choice) if choice.option is not None or (loose and text.strip()) else None
     if after is None:
         return Final(_told(task, text.strip(), thinking)) if loose and text.strip() else None
@@ -264,7 +263,13 @@ def _chosen(task: Task, said: str) -> Choice:
     exact = next(
         (each.key for each in task.options if each.key.casefold() == said.strip(_WRAPS + ".()").casefold()), None
     )
-    return Choice(exact) if exact is not None else parse_choice(said, task.options)
+    return Choice(exact) if exact is not None else _parsed(task, said)
+
+
+def _parsed(task: Task, text: str) -> Choice:
+    from sightline.metrics.choices.parse import parse_choice  # Here: it reads numbers and names in many languages.
+
+    return parse_choice(text, task.options)
 
 
 def _unwrapped(said: str) -> str:

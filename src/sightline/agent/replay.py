@@ -31,7 +31,7 @@ from sightline.agent.trajectory import (
     read_trajectory,
     words_hash,
 )
-from sightline.agent.webs import FROZEN, offline_web
+from sightline.agent.web import FROZEN, offline_web
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.config import Config

@@ -15,12 +15,12 @@ from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.overview_tools import USUAL
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import End, Recorder, ends_of
-from sightline.agent.web import Web
-from sightline.agent.webs import find_web
+from sightline.agent.web import Web, find_web
 from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
+from sightline.english import counted
 from sightline.metrics.scope import Scopes
-from sightline.runs.systems.base import ALL_KINDS, Kind, Outcome, System, SystemSetting, attempt_number
+from sightline.runs.systems.base import ALL_KINDS, Kind, Outcome, SystemSetting, attempt_number
 from sightline.runs.systems.retriever import HybridOptions, Retriever, RetrieverOptions
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Task, TaskKind
 
@@ -50,14 +50,10 @@ class _AttemptNotes:
             several = f"{self.unknown:,} ids in answers are no pictures of their task, and count as wrong"
             said.append(one if self.unknown == 1 else several)
         if self.forced:
-            said.append(f"{_attempts(self.forced)} answered in a last turn, because a limit was reached")
+            said.append(f"{counted(self.forced, 'attempt')} answered in a last turn, because a limit was reached")
         if self.unanswered:
-            said.append(f"{_attempts(self.unanswered)} gave no answer in the last turn either")
+            said.append(f"{counted(self.unanswered, 'attempt')} gave no answer in the last turn either")
         return tuple(said)
-
-
-def _attempts(count: int) -> str:
-    return f"{count:,} {'attempt' if count == 1 else 'attempts'}"
 
 
 @known_as("AgentSystem")
@@ -187,8 +183,4 @@ class AgentSystem:
         )
 
 
-def _open(options: AgentSystemOptions, setting: SystemSetting) -> System:
-    return AgentSystem(options, setting)
-
-
-KINDS = {"agent": Kind("agent", "a model with tools: any model, any tool set", AgentSystemOptions, _open)}
+KINDS = {"agent": Kind("agent", "a model with tools: any model, any tool set", AgentSystemOptions, AgentSystem)}

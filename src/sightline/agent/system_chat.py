@@ -14,7 +14,7 @@ from sightline.agent.trajectory import End, Recorder, Start, Turn
 from sightline.benchmark.formats.replies import to_exact
 from sightline.calls.plan import CostPlan
 from sightline.class_names import known_as
-from sightline.runs.systems.base import Kind, Outcome, System, SystemSetting, attempt_number
+from sightline.runs.systems.base import Kind, Outcome, SystemSetting, attempt_number
 from sightline.types import Benchmark, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Task, TaskKind
 
 _KINDS: frozenset[TaskKind] = frozenset(("answer", "choose", "describe"))
@@ -120,8 +120,4 @@ def _taken_down(question: AgentQuestion, request: ChatRequest, said: ChatReply |
     return end
 
 
-def _open(options: ChatSystemOptions, setting: SystemSetting) -> System:
-    return Chat(options, setting)
-
-
-KINDS = {"chat": Kind("chat", "a model that is asked once, without tools", ChatSystemOptions, _open)}
+KINDS = {"chat": Kind("chat", "a model that is asked once, without tools", ChatSystemOptions, Chat)}

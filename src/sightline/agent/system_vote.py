@@ -23,7 +23,7 @@ from sightline.metrics.answers.normalization import normalize
 from sightline.metrics.statistics.repeats import majority_vote
 from sightline.models.structured_output import ReplySchema, ask_structured, with_schema
 from sightline.runs.folder import ATTEMPTS, read_run
-from sightline.runs.systems.base import ALL_KINDS, Kind, Options, Outcome, System, SystemSetting, attempt_number
+from sightline.runs.systems.base import ALL_KINDS, Kind, Options, Outcome, SystemSetting, attempt_number
 from sightline.runs.task_prompt import ShownPicture, TaskPrompts
 from sightline.types import (
     Benchmark,
@@ -264,8 +264,4 @@ def _different(said: Sequence[Prediction]) -> dict[Hashable, Prediction]:
     return found
 
 
-def _open(options: VoteOptions, setting: SystemSetting) -> System:
-    return Vote(options, setting)
-
-
-KINDS = {"vote": Kind("vote", "the attempts of another run, taken together", VoteOptions, _open)}
+KINDS = {"vote": Kind("vote", "the attempts of another run, taken together", VoteOptions, Vote)}

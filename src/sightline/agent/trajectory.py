@@ -18,7 +18,6 @@ from sightline.agent.state import PictureView
 from sightline.benchmark.formats.replies import from_exact
 from sightline.errors import UserError
 from sightline.io import CutOffError, LineError, PathLike, read_jsonl, write_whole
-from sightline.models.pictures import is_web, read_source
 from sightline.runs.folder import TRAJECTORIES, blob_path
 from sightline.types import Failure, ImagePart, Prediction, TaskKind
 
@@ -152,7 +151,7 @@ class End:
 
     ended: str
     answer: dict[str, Any]
-    "The prediction by its form, as `bench.formats.replies.to_exact` writes it."
+    "The prediction by its form, as `benchmark.formats.replies.to_exact` writes it."
     forced: str | None = None
     evidence: tuple[str, ...] = ()
     unknown: tuple[str, ...] = ()
@@ -238,6 +237,8 @@ class Recorder:
         return path.open("wb")
 
     def _kept(self, part: ImagePart) -> str | None:
+        from sightline.models.pictures import is_web, read_source  # Here: trajectories are read without it.
+
         data = None if part.data is None and is_web(part.source) else read_source(part)
         if data is None or isinstance(data, Failure):
             return None

@@ -7,21 +7,19 @@ that a run that was stopped resumes.
 from __future__ import annotations
 
 import logging
-import time
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
+from typing import Any
 
 from sightline.authoring import annotate_photos
 from sightline.authoring import project as files
 from sightline.authoring.annotate_requests import STAGE as ANNOTATE
 from sightline.authoring.annotate_requests import AnnotationQuestions, AnnotationReplies, batch_requests, metadata_of
 from sightline.authoring.project import Project
-from sightline.authoring.project_files import MEND, SCHEMA, SHA256, AnnotationLines, read_images
+from sightline.authoring.project_files import SCHEMA, SHA256, AnnotationLines, GrowingFile, read_images
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
 from sightline.authoring.taxonomy import SHOWN, STAGE, propose, request, write_taxonomy
 from sightline.calls.ask_many import ask_many, price_many
@@ -29,30 +27,21 @@ from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
-from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_jsonl
+from sightline.io import dump, write_jsonl
 from sightline.models.built_in import Taxonomy, find_built_in
-from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Annotation, Failure, Picture
 
+log = logging.getLogger(__name__)
 
-class AnnotationStore:
-    """Takes annotations one by one, each on disk before the next; the files are whole when the block ends.
 
-    Killed in between, the lines of the unfinished run are found by the next one.
-    """
+class AnnotationStore(GrowingFile):
+    """The annotations of a project, while they are made."""
 
     def __init__(self, project: Project) -> None:
-        self._project = project
+        super().__init__(project, files.ANNOTATIONS)
+        self._image_id = project.config.columns.image_id
         self._lines = AnnotationLines(project.config)
-        self.warnings: list[str] = []
-        self.path = project.prepare(files.ANNOTATIONS)
-        self.failed_path, self._partial = project.failed(files.ANNOTATIONS), project.partial(files.ANNOTATIONS)
-        self._rows: dict[str, dict[str, Any]] = {}
-        for path in (self.path, self._partial):
-            if path.is_file():
-                self._rows |= self._read(path)
-        self._failures: dict[str, Failure] = {}
-        self._file: AppendOnlyFile | None = None
+        self._rows = dict(self._earlier(self._read, "it is made again"))
 
     def kept(self, pictures: Iterable[Picture], questions: str) -> set[str]:
         """Pictures that are annotated already: the same bytes under the same questions, or by somebody else."""
@@ -66,62 +55,26 @@ class AnnotationStore:
             return True
         return row[SCHEMA] == questions and row.get(SHA256) == picture.extra.get(SHA256)
 
-    def __enter__(self) -> Self:
-        self._file = AppendOnlyFile(self._partial)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._file is not None
-        write_jsonl(self.path, self._rows.values())
-        write_jsonl(
-            self.failed_path, (_failed(id_, what, self._project.config) for id_, what in self._failures.items())
-        )
-        self._file.close()
-        self._partial.unlink(missing_ok=True)
-
     def add(self, id_: str, found: Annotation | Failure) -> None:
         """One picture's annotation, or why there is none."""
         if isinstance(found, Failure):
-            self._failures[id_] = found
+            about = {self._image_id: id_, "custom_id": f"{ANNOTATE}::{id_}"}
+            self._failures[id_] = about | {"kind": found.kind, "error": found.message}
             return
         row = self._lines.write(found)
-        assert self._file is not None
-        self._file.append(dump(row))
+        self._append(dump(row))
         self._rows[id_] = row
 
     def __len__(self) -> int:
         return len(self._rows)
 
-    def _read(self, path: Path) -> Mapping[str, dict[str, Any]]:
-        """Rows by picture; a last line that is cut off was in the making when somebody was stopped."""
-        found: dict[str, dict[str, Any]] = {}
-        for number, line in read_lines(path):
-            try:
-                row = parse_line(path, number, line)
-                if not isinstance(row, dict):
-                    raise ValueError("expected one JSON object")
-                found[self._lines.read(row).picture_id] = row
-            except CutOffError:
-                self.warnings.append(f"{path}, line {number}: cut off by a run that was stopped; it is made again")
-            except LineError as error:
-                raise LineError(path, number, error.reason, MEND) from None
-            except ValueError as error:
-                raise LineError(path, number, str(error), MEND) from None
-        return found
+    def _read(self, row: object) -> tuple[str, dict[str, Any]]:
+        if not isinstance(row, dict):
+            raise ValueError("expected one JSON object")
+        return self._lines.read(row).picture_id, row
 
-
-def _failed(id_: str, failure: Failure, config: Config) -> dict[str, Any]:
-    return {
-        config.columns.image_id: id_,
-        "custom_id": f"annotate::{id_}",
-        "kind": failure.kind,
-        "error": failure.message,
-    }
-
-
-log = logging.getLogger(__name__)
+    def _write(self) -> None:
+        write_jsonl(self.path, self._rows.values())
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,7 +88,6 @@ class TaxonomyStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Propose, and write it; the user edits it before pictures are annotated by it."""
-        started = time.monotonic()
         pictures, warnings = _pictures(project)
         model = chosen_model(self.model, project.config)
         if has_taxonomy(project.config):
@@ -146,7 +98,7 @@ class TaxonomyStage:
             return StageResult(self.name, price=planned)
         taxonomy, path = _proposed(project, pictures, model, asking)
         counts = {"facets": len(taxonomy.facets), "flags": len(taxonomy.flags), "words": len(taxonomy.vocabulary)}
-        return StageResult(self.name, (path,), counts, {}, warnings, seconds=time.monotonic() - started)
+        return StageResult(self.name, (path,), counts, {}, warnings)
 
     def _price(self, pictures: Sequence[Picture], model: str, project: Project, asking: CallOptions) -> CostPlan:
         requests = [request(pictures[:SHOWN], model, project.config)]
@@ -166,7 +118,6 @@ class AnnotateStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Ask about each picture that has no annotation under these questions; failures are listed beside."""
-        started = time.monotonic()
         pictures, warnings = _pictures(project)
         model = chosen_model(self.model, project.config)
         if model == annotate_photos.NAME:
@@ -181,7 +132,7 @@ class AnnotateStage:
             )
         questions = AnnotationQuestions(model, config)
         AnnotationLines(config).check_names()
-        questions.check(_columns(pictures, config))
+        questions.check({name for picture in pictures for name in metadata_of(picture, config)})
         store = AnnotationStore(replace(project, config=config))
         kept = set[str]() if asking.fresh else store.kept(pictures, questions.hash)
         todo = [picture for picture in pictures if picture.id not in kept]
@@ -198,7 +149,6 @@ class AnnotateStage:
             failures,
             (*warnings, *store.warnings),
             usd,
-            time.monotonic() - started,
         )
 
     def _annotate(
@@ -269,10 +219,6 @@ def _proposed(project: Project, pictures: Sequence[Picture], model: str, asking:
     path = write_taxonomy(taxonomy, taxonomy.settings(config).annotate.min_tags, project.config_path)
     log.info("a taxonomy was proposed and written to %s", path)
     return taxonomy, path
-
-
-def _columns(pictures: Sequence[Picture], config: Config) -> set[str]:
-    return {name for picture in pictures for name in metadata_of(picture, config)}
 
 
 def _price(todo: Sequence[Picture], questions: AnnotationQuestions, project: Project, asking: CallOptions) -> CostPlan:

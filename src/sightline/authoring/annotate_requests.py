@@ -21,6 +21,7 @@ from sightline.config import Config
 from sightline.config.settings import AnnotateSettings
 from sightline.errors import UserError, nearest
 from sightline.models.failures import failure
+from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ask_again
 from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Picture
@@ -65,8 +66,8 @@ class AnnotationQuestions:
             fields[names.tags] = {"type": "array", "items": tag, **bounds}
         sure = {name: {"type": "number", "minimum": 0, "maximum": 1} for name in answers}
         if sure:
-            fields[names.confidence] = _object(sure)
-        return _object(fields)
+            fields[names.confidence] = strict_object(sure)
+        return strict_object(fields)
 
     @property
     def hash(self) -> str:
@@ -157,15 +158,6 @@ def _as_text(value: Json) -> str:
     if value is None or value == "":
         return NO_LABEL
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def _object(fields: Mapping[str, Any]) -> dict[str, Any]:
-    return {
-        "type": "object",
-        "properties": dict(fields),
-        "required": list(fields),
-        "additionalProperties": False,
-    }
 
 
 def _check_tags(settings: AnnotateSettings) -> None:

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
 from itertools import islice
@@ -329,7 +328,6 @@ class AssembleStage:
         """Write the benchmark, whole or not at all, and look at what was written as `sightline validate` does."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        started = time.monotonic()
         folder = self.out or project.folder / FOLDER
         found = assemble(project, folder)
         _refuse_another(folder, found, is_own=self.out is None)
@@ -346,7 +344,6 @@ class AssembleStage:
             counts_of(found),
             {"problem": len(problems)} if problems else {},
             (*found.warnings, *_aside(found), *map(str, problems[:_SHOWN_PROBLEMS])),
-            seconds=time.monotonic() - started,
         )
 
 

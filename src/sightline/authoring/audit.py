@@ -6,7 +6,6 @@ mended before anybody trusts a score.
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
@@ -17,13 +16,13 @@ from sightline.authoring.assemble import assemble
 from sightline.authoring.audit_baselines import SHORTCUTS, Baseline, blind_baselines
 from sightline.authoring.audit_pools import LookAlikeReport, WeakQueries, find_look_alikes, find_weak_queries
 from sightline.authoring.judge_quality import Drift, JudgeQuality, find_drift, judge_quality
-from sightline.authoring.judge_verdicts import JudgeVerdict
+from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
 from sightline.authoring.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
-from sightline.english import counted
+from sightline.english import counted, some
 from sightline.io import write_json, write_whole
 from sightline.types import Benchmark, Estimate, Relevance
 
@@ -48,15 +47,14 @@ def people_summary(checked: CheckedLabels, judges: Sequence[JudgeQuality]) -> di
         "sets_exact": None if checked.exact is None else asdict(checked.exact),
         "relevant_by_people": None if pictures is None else asdict(pictures.truly_relevant),
         "queries_reviewed": None if checked.queries is None else asdict(checked.queries),
-        "judges": {judge.judge: _calibration(judge) for judge in judges},
-    }
-
-
-def _calibration(judge: JudgeQuality) -> dict[str, Any]:
-    return {
-        "checked": judge.checked,
-        **asdict(judge.rates),
-        "relevant_by_grade": {grade: asdict(one) for grade, one in judge.by_grade.items()},
+        "judges": {
+            judge.judge: {
+                "checked": judge.checked,
+                **asdict(judge.rates),
+                "relevant_by_grade": {grade: asdict(one) for grade, one in judge.by_grade.items()},
+            }
+            for judge in judges
+        },
     }
 
 
@@ -94,9 +92,7 @@ def _quality_lines(name: str, found: LabelQuality) -> Iterator[str]:
     if found.in_sight:
         yield f"  {counted(found.in_sight, 'decision was', 'decisions were')} made with the label in sight"
     if found.unread:
-        first = list(found.unread)
-        more = f" and {len(first) - _SHOWN:,} more" if len(first) > _SHOWN else ""
-        yield f"  decisions in words that are not known: {', '.join(first[:_SHOWN])}{more}"
+        yield f"  decisions in words that are not known: {some(found.unread, _SHOWN)}"
 
 
 def _judge_lines(judge: JudgeQuality) -> Iterator[str]:
@@ -120,7 +116,6 @@ def worded(estimate: Estimate | None) -> str:
 
 SOLVED = 0.1
 """A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""
-_GOOD_ALPHA = 0.667
 
 
 @dataclass(frozen=True, slots=True)
@@ -147,7 +142,7 @@ class Audit:
             if baseline.by in SHORTCUTS and more > SOLVED * self.queries.count:
                 yield (
                     f"{len(baseline.solved):,} of {self.queries.count:,} queries are solved by {baseline.by} alone: "
-                    f"{_some(baseline.solved)}"
+                    f"{some(baseline.solved, _SHOWN)}"
                 )
         queries, twins = self.queries, self.twins
         for ids, one, several in (
@@ -179,9 +174,10 @@ class Audit:
             ),
         ):
             if ids:
-                yield f"{counted(len(ids), one, several)}: {_some(ids)}"
+                yield f"{counted(len(ids), one, several)}: {some(ids, _SHOWN)}"
         if twins.across_splits:
-            yield f"{len(twins.across_splits):,} groups of look-alikes lie across splits: {_some(twins.across_splits)}"
+            groups = twins.across_splits
+            yield f"{len(groups):,} groups of look-alikes lie across splits: {some(groups, _SHOWN)}"
         yield from self._about_judges()
 
     def _about_judges(self) -> Iterator[str]:
@@ -191,7 +187,7 @@ class Audit:
             if drift.changes:
                 yield f"{drift.judge} does not judge the same at the end as at the beginning"
         alpha = self.judging.get("agreement", {}).get("alpha", {}).get("value")
-        if alpha is not None and alpha < _GOOD_ALPHA:
+        if alpha is not None and alpha < GOOD_ALPHA:
             yield f"the judges agree little: Krippendorff's alpha is {alpha:.2f}"
         if self.judging.get("weak"):
             yield "a weak judge (builtin/photos) was on the panel"
@@ -286,11 +282,6 @@ class Audit:
             yield f"Agreement of the judges: Krippendorff's alpha {alpha['value']:.2f}{between}"
 
 
-def _some(ids: list[str] | tuple[str, ...]) -> str:
-    more = f" and {len(ids) - _SHOWN:,} more" if len(ids) > _SHOWN else ""
-    return f"{', '.join(ids[:_SHOWN])}{more}"
-
-
 @dataclass(frozen=True, slots=True)
 class AuditStage:
     """Looks for what makes scores mean less than they seem to; asks nobody."""
@@ -314,7 +305,6 @@ class AuditStage:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        started = time.monotonic()
         seed = project.config.judge.random_seed % 2**32
         warnings: tuple[str, ...] = ()
         if self.bench is not None:
@@ -342,7 +332,6 @@ class AuditStage:
             },
             {},
             (*warnings, *audit.problems()),
-            seconds=time.monotonic() - started,
         )
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
@@ -44,7 +43,7 @@ class BatchOutputStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Add what was answered; a line that can't be used is in the failed file, with the reason."""
-        started, config = time.monotonic(), project.config
+        config = project.config
         plan = read_plan(project.path(files.PLAN), config) if project.path(files.PLAN).is_file() else {}
         found = _Read()
         for path in self.outputs:
@@ -55,7 +54,11 @@ class BatchOutputStage:
                 f"{self.outputs[0]} has no line whose custom_id begins with {_VISION} or {_JUDGE}.",
                 "give the output files of benchmaker's batches",
             )
-        wrote = [*_annotated(project, found), *_judged(project, found), *_failures(project, found)]
+        names, notes = config.columns, found.notes.items()
+        judged = [(query, row) for query, several in found.judged.items() for row in several]
+        wrote = [_added(project, files.ANNOTATIONS, names.image_id, notes)] if notes else []
+        wrote += [_added(project, files.JUDGMENTS, names.query_id, judged)] if found.judged else []
+        wrote += _failures(project, found)
         said = (f"{found.strangers:,} lines are of neither stage, and are passed over",) if found.strangers else ()
         return StageResult(
             self.name,
@@ -63,7 +66,6 @@ class BatchOutputStage:
             {"annotations": len(found.notes), "queries": len(found.judged)},
             dict(Counter(one["error"].partition(":")[0] for one in found.failed.values())),
             said,
-            seconds=time.monotonic() - started,
         )
 
 
@@ -147,17 +149,6 @@ def _rows(
         order = planned.pictures
     for id_ in order:
         yield {names.query_id: query, names.query: text, names.image_id: id_, names.relevance: grades[id_]}
-
-
-def _annotated(project: Project, found: _Read) -> Iterator[Path]:
-    if found.notes:
-        yield _added(project, files.ANNOTATIONS, project.config.columns.image_id, found.notes.items())
-
-
-def _judged(project: Project, found: _Read) -> Iterator[Path]:
-    if found.judged:
-        rows = [(query, row) for query, several in found.judged.items() for row in several]
-        yield _added(project, files.JUDGMENTS, project.config.columns.query_id, rows)
 
 
 def _added(project: Project, name: str, column: str, rows: Any) -> Path:

@@ -4,8 +4,9 @@ from __future__ import annotations
 
 import os
 import shutil
+import time
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -37,14 +38,17 @@ class CleanupPlan:
 
 
 def run_recorded(stage: AuthoringStage, project: Project, asking: CallOptions) -> StageResult:
-    """Run a stage, and note what it wrote into the project's folder.
+    """Run a stage and time it, and note what it wrote into the project's folder.
 
     A file that was there before, made or changed by somebody else, stays theirs, also if the stage adds to it.
     """
     noted = _noted(project)
     targets = [path for name in stage.writes if (path := project.path(name)).is_file()]
     theirs = {path for path in targets if noted.get(_key(path, project), {}).get("sha256") != sha256_of(path)}
+    started = time.monotonic()
     result = stage.run(project, asking)
+    if result.price is None:
+        result = replace(result, seconds=time.monotonic() - started)
     written = [path for path in result.wrote if _inside(path, project.folder) and path not in theirs]
     for path in _files(written):
         noted[_key(path, project)] = {"stage": result.stage, "sha256": sha256_of(path)}

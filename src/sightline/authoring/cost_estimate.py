@@ -115,7 +115,8 @@ def _of_judgments(
         together = len(next(iter(_groups(questions, list(pictures.values())[:size], project.config))))
         basis = f"{counted(len(queries), 'seed')} × {size:,} pictures at most, {together:,} in a call"
         calls = len(queries) * math.ceil(size / together)
-        asked = list(_judging(questions, list(pictures.values()), project.config))
+        groups = islice(_groups(questions, list(pictures.values()), project.config), _SAMPLE)
+        asked = [questions.request(_WORDS, shown) for shown in groups]
         stages += _estimate(JUDGE, asked, calls, basis, questions.model, project, asking).stages
     return CostPlan(tuple(stages))
 
@@ -133,11 +134,6 @@ def _groups(questions: JudgeQuestions, pictures: Sequence[Picture], config: Conf
     settings = config.judge
     for group in group_pool("", _WORDS, questions.model, pictures, settings.together, settings.random_seed):
         yield group.pictures
-
-
-def _judging(questions: JudgeQuestions, pictures: Sequence[Picture], config: Config) -> Iterator[ChatRequest]:
-    for shown in islice(_groups(questions, pictures, config), _SAMPLE):
-        yield questions.request(_WORDS, shown)
 
 
 def _estimate(

@@ -6,7 +6,6 @@ Read on in `judge_pool`, `judge_requests` (or `judge_photos`), `judge_verdicts` 
 from __future__ import annotations
 
 import math
-import time
 from collections import Counter
 from collections.abc import Iterator, Sequence
 from contextlib import suppress
@@ -24,7 +23,7 @@ from sightline.authoring.judge_requests import (
     JudgeQuestions,
     batch_requests,
 )
-from sightline.authoring.judge_verdicts import VerdictStore
+from sightline.authoring.judge_verdicts import GOOD_ALPHA, VerdictStore
 from sightline.authoring.project import Project
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
 from sightline.calls.ask_many import ask_many, price_many
@@ -35,7 +34,6 @@ from sightline.errors import StoppedError, UserError
 from sightline.models.protocols import Embedder
 from sightline.types import Failure
 
-_GOOD_ALPHA = 0.667
 _GOOD_COVERAGE = 0.8
 
 
@@ -55,7 +53,6 @@ class JudgeStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
-        started = time.monotonic()
         work = JudgeWork.read(project)
         panel = self.panel(project)
         if asking.plan:
@@ -84,7 +81,6 @@ class JudgeStage:
             dict(figures.failures),
             (*work.warnings, *store.warnings, *_warnings(figures)),
             figures.usd,
-            time.monotonic() - started,
         )
 
     def panel(self, project: Project) -> tuple[JudgeQuestions, ...]:
@@ -177,8 +173,8 @@ def _warnings(figures: JudgingFigures) -> Iterator[str]:
         aside = counted(len(figures.set_aside), "query is", "queries are")
         yield f"{aside} set aside ({said}); set_aside.jsonl says which and why"
     alpha = figures.agreement.alpha
-    if alpha.value is not None and alpha.value < _GOOD_ALPHA:
-        yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {_GOOD_ALPHA} is weak"
+    if alpha.value is not None and alpha.value < GOOD_ALPHA:
+        yield f"the judges agree little: Krippendorff's alpha is {alpha.value:.2f}; less than {GOOD_ALPHA} is weak"
     found = figures.missed.coverage
     if found is not None and found.low < _GOOD_COVERAGE:
         yield (

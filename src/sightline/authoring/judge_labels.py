@@ -17,6 +17,7 @@ from sightline.authoring.judge_requests import GroupVerdicts, JudgeGroup, JudgeQ
 from sightline.authoring.judge_verdicts import JudgeAgreement, JudgeVerdict, Label, VerdictStore, agreement, label_of
 from sightline.authoring.project_files import BY, COST, OURS, AnnotationLines, QueryWording
 from sightline.config import Config
+from sightline.english import some
 from sightline.io import write_json, write_jsonl
 from sightline.types import Annotation, Failure, Picture
 
@@ -48,16 +49,13 @@ def problem_with(pool: QueryPool, labels: Mapping[str, Label]) -> SetAside | Non
         return SetAside(query.id, NO_SEED, "the plan names no seed for it")
     unjudged = [picture for picture in query.pictures if picture not in labels]
     if unjudged:
-        return SetAside(query.id, NOT_JUDGED, f"{len(unjudged):,} of its pictures have no verdict: {_some(unjudged)}")
+        return SetAside(
+            query.id, NOT_JUDGED, f"{len(unjudged):,} of its pictures have no verdict: {some(unjudged, _SHOWN)}"
+        )
     wrong = [seed for seed in query.seeds if not labels[seed].is_relevant]
     if wrong:
-        return SetAside(query.id, SEED_NOT_RELEVANT, f"judged not to fit the query made from it: {_some(wrong)}")
+        return SetAside(query.id, SEED_NOT_RELEVANT, f"judged not to fit the query made from it: {some(wrong, _SHOWN)}")
     return None
-
-
-def _some(pictures: Sequence[str]) -> str:
-    more = "" if len(pictures) <= _SHOWN else f" and {len(pictures) - _SHOWN:,} more"
-    return f"{', '.join(pictures[:_SHOWN])}{more}"
 
 
 class LabelRows:

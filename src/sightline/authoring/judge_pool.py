@@ -276,10 +276,11 @@ def estimate_missed(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[s
     captures = [_captures(pool, relevant[pool.query.id], sources) for pool in pools]
     once, twice = (sum(counts[number] for counts in captures) for number in (1, 2))
     drawn = _draw(pools, relevant)
-    missed = None if drawn.rate is None else _times(drawn.rate, drawn.outside)
-    coverage = None
-    if missed is not None:
-        coverage = Bounded(*(_share(found, more) for more in (missed.value, missed.high, missed.low)))
+    missed = coverage = None
+    if drawn.rate is not None:
+        missed = Bounded(*(share * drawn.outside for share in (drawn.rate.mean, drawn.rate.low, drawn.rate.high)))
+        most = (missed.value, missed.high, missed.low)
+        coverage = Bounded(*(found / (found + more) if found + more else 1.0 for more in most))
     overlap = _chao(captures, len(sources), seed)
     return Missed(found, drawn.pictures, drawn.outside, drawn.rate, missed, coverage, sources, once, twice, overlap)
 
@@ -311,14 +312,6 @@ def _draw(pools: Sequence[QueryPool], relevant: Mapping[str, Mapping[str, bool]]
     mean = float(np.average(values, weights=weight))
     low, high = wilson(mean, float(weight.sum() ** 2 / (weight**2).sum()), _LEVEL)
     return _Drawn(len(values), outside, Estimate(mean, low, high, len(values), 0, mean, _LEVEL, "wilson"))
-
-
-def _times(rate: Estimate, outside: int) -> Bounded:
-    return Bounded(rate.mean * outside, rate.low * outside, rate.high * outside)
-
-
-def _share(found: float, missed: float) -> float:
-    return found / (found + missed) if found + missed else 1.0
 
 
 def _sources(pools: Sequence[QueryPool]) -> tuple[str, ...]:

@@ -20,6 +20,7 @@ from sightline.config import Config
 from sightline.config.settings import JudgeSettings
 from sightline.models.built_in import find_built_in
 from sightline.models.failures import failure
+from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ask_again
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, Picture
@@ -110,14 +111,8 @@ class JudgeQuestions:
             "grade": {"type": "integer", "enum": list(GRADES[self.settings.scale])},
             "confidence": {"type": "number", "minimum": 0, "maximum": 1},
         }
-        one = {"type": "object", "properties": fields, "required": list(fields), "additionalProperties": False}
-        several = {"type": "array", "items": one, "minItems": count, "maxItems": count}
-        return {
-            "type": "object",
-            "properties": {"judgments": several},
-            "required": ["judgments"],
-            "additionalProperties": False,
-        }
+        several = {"type": "array", "items": strict_object(fields), "minItems": count, "maxItems": count}
+        return strict_object({"judgments": several})
 
     def read(self, reply: ChatReply | Failure, count: int) -> list[PictureGrade] | Failure:
         """One judgment for each picture, in their order; a picture that is missing or judged twice is a failure."""

@@ -3,22 +3,19 @@
 from __future__ import annotations
 
 from collections import Counter, defaultdict
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, fields, replace
 from itertools import combinations
 from pathlib import Path
-from types import TracebackType
-from typing import Any, Self
 
 import numpy as np
 from numpy.typing import NDArray
 
 from sightline.authoring import project as files
 from sightline.authoring.project import Project
-from sightline.authoring.project_files import MEND
-from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_jsonl
+from sightline.authoring.project_files import GrowingFile, read_growing
+from sightline.io import dump, write_jsonl
 from sightline.metrics.agreement import AgreementMeasure, cohen_kappa, krippendorff_alpha, percent_agreement
-from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Failure, Judgment
 
 
@@ -74,68 +71,34 @@ def read_verdict(row: object) -> JudgeVerdict:
     return JudgeVerdict(**{name: value for name, value in row.items() if name in _NAMES})
 
 
+_AGAIN = "it is judged again"
+
+
 def read_verdicts(path: Path) -> tuple[list[JudgeVerdict], list[str]]:
     """The verdicts of a file in their order, and a warning for a last line that is cut off."""
-    found, warnings = [], []
-    for number, line in read_lines(path):
-        try:
-            found.append(read_verdict(parse_line(path, number, line)))
-        except CutOffError:
-            warnings.append(f"{path}, line {number}: cut off by a run that was stopped; it is judged again")
-        except LineError as error:
-            raise LineError(path, number, error.reason, MEND) from None
-        except ValueError as error:
-            raise LineError(path, number, str(error), MEND) from None
-    return found, warnings
+    return read_growing(path, read_verdict, _AGAIN)
 
 
-class VerdictStore:
-    """Takes verdicts group by group, each on disk before the next; the files are whole when the block ends.
+class VerdictStore(GrowingFile):
+    """The verdicts of a project, taken group by group while they are made.
 
-    Killed in between, the lines of the unfinished run are found by the next one. Verdicts that are no longer asked for
-    (another panel, another pool) stay in the file: they were paid for.
+    Those that are no longer asked for (another panel, another pool) stay in the file: they were paid for.
     """
 
     def __init__(self, project: Project) -> None:
-        self.path = project.prepare(files.VERDICTS)
-        self.failed_path, self._partial = project.failed(files.VERDICTS), project.partial(files.VERDICTS)
-        self.warnings: list[str] = []
+        super().__init__(project, files.VERDICTS)
         self._found: dict[tuple[str, str, str], JudgeVerdict] = {}
-        for path in (self.path, self._partial):
-            if path.is_file():
-                verdicts, said = read_verdicts(path)
-                self.warnings += said
-                self._add(verdicts)
-        self._failures: dict[tuple[str, str, str], Failure] = {}
-        self._file: AppendOnlyFile | None = None
+        self._add(self._earlier(read_verdict, _AGAIN))
 
     def get(self, task: str, picture: str, judge: str, key: str) -> JudgeVerdict | None:
         """The verdict, if it holds: the same questions about the same words and bytes, or written by hand."""
         known = self._found.get((task, picture, judge))
         return known if known is not None and known.key in (key, "") else None
 
-    def failures(self) -> Iterator[Failure]:
-        """One for each picture that a judge gave no verdict on in this run."""
-        return iter(self._failures.values())
-
-    def __enter__(self) -> Self:
-        self._file = AppendOnlyFile(self._partial)
-        return self
-
-    def __exit__(
-        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
-    ) -> None:
-        assert self._file is not None
-        self._write()
-        write_jsonl(self.failed_path, (_failed(*who, what) for who, what in self._failures.items()))
-        self._file.close()
-        self._partial.unlink(missing_ok=True)
-
     def add(self, verdicts: Iterable[JudgeVerdict]) -> None:
         """New verdicts."""
-        assert self._file is not None
         new = list(verdicts)
-        self._file.append(b"".join(dump(asdict(verdict)) for verdict in new))
+        self._append(b"".join(dump(asdict(verdict)) for verdict in new))
         self._add(new)
 
     def mark(self, counted: Iterable[JudgeVerdict]) -> None:
@@ -146,7 +109,8 @@ class VerdictStore:
 
     def fail(self, task: str, judge: str, picture: str, failure: Failure) -> None:
         """No verdict, and why."""
-        self._failures[task, picture, judge] = failure
+        about = {"task": task, "picture": picture, "judge": judge}
+        self._failures[task, picture, judge] = about | {"kind": failure.kind, "error": failure.message}
 
     def _add(self, verdicts: Iterable[JudgeVerdict]) -> None:
         for verdict in verdicts:
@@ -161,10 +125,8 @@ def _who(verdict: JudgeVerdict) -> tuple[str, str, str]:
     return verdict.task, verdict.picture, verdict.judge
 
 
-def _failed(task: str, picture: str, judge: str, failure: Failure) -> dict[str, Any]:
-    return {"task": task, "picture": picture, "judge": judge, "kind": failure.kind, "error": failure.message}
-
-
+GOOD_ALPHA = 0.667
+"""Judges of a lower Krippendorff's alpha agree little."""
 Pair = tuple[str, str]
 _RESAMPLES = 2000
 _LEVEL = 0.95

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
@@ -37,7 +36,7 @@ class MetadataStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Add the columns to those of annotations and judgments that are there."""
-        started, names = time.monotonic(), project.config.columns
+        names = project.config.columns
         wanted = self.columns or (*project.config.annotate.metadata_columns, names.dataset, names.mime_type)
         known = self._known(project)
         self._check(wanted, known)
@@ -53,13 +52,7 @@ class MetadataStage:
             rows = list(_filled(path, names.image_id, known, wanted, self.replace, missing))
             write_jsonl(path, rows)
             counts[f"rows of {path.name}"] = len(rows)
-        return StageResult(
-            self.name,
-            tuple(targets),
-            counts,
-            warnings=_about(missing),
-            seconds=time.monotonic() - started,
-        )
+        return StageResult(self.name, tuple(targets), counts, warnings=_about(missing))
 
     def _known(self, project: Project) -> dict[str, dict[str, Any]]:
         """What is known of each picture, from the list of pictures and then from the file of metadata."""

@@ -6,7 +6,6 @@ And back: pictures of that list as a benchmark has them, with near-duplicates as
 from __future__ import annotations
 
 import os
-import time
 from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping
 from contextlib import suppress
@@ -51,7 +50,7 @@ class PicturesStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """List the pictures; one that can't be read is left out and counted."""
-        started, paths = time.monotonic(), project.config.paths
+        paths = project.config.paths
         folder = self.folder or paths.pictures
         if folder is None:
             # `make pictures` is this stage; who has a folder of that name may have meant all stages of it.
@@ -75,7 +74,6 @@ class PicturesStage:
             {"pictures": len(rows), "look alike": sum(bool(row[LOOK_ALIKE]) for row in rows)},
             dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
-            seconds=time.monotonic() - started,
         )
 
 

@@ -5,7 +5,6 @@ Planners by name, and the vectors to plan by: from a file that `embed` wrote, or
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
@@ -138,7 +137,7 @@ class PlanStage:
         """Plan every query; one that lacks candidates says so."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, project.config.plan.strategy))
-        started, config = time.monotonic(), project.config
+        config = project.config
         notes = read_annotations(project.existing(files.ANNOTATIONS), config)
         table = read_table(project, notes, self.vectors, asking)
         warnings = [*notes.warnings, *check_facets(table, config.plan)]
@@ -156,13 +155,13 @@ class PlanStage:
         write_plan(project.prepare(files.PLAN), planned, config)
         warnings += shortages(planned)
         counts = {"pictures": len(table), "queries": len(planned), "short": sum(bool(query.short) for query in planned)}
+        tiers = Counter(str(candidate.tier) for query in planned for candidate in query.candidates)
         return StageResult(
             self.name,
             tuple(wrote),
-            counts | _by_tier(planned),
+            counts | tiers,
             {"no annotated seed": len(queries) - len(known)} if len(known) < len(queries) else {},
             tuple(warnings),
-            seconds=time.monotonic() - started,
         )
 
     def _queries(self, project: Project, table: PictureTable) -> tuple[tuple[SeededQuery, ...], list[str]]:
@@ -252,9 +251,9 @@ def annotated_seeds(table: PictureTable, queries: Sequence[SeededQuery]) -> tupl
     if not missing and len(kept) == len(queries):
         return kept, []
     lost = len(queries) - len(kept)
+    example = f", for example {', '.join(missing[:_SHOWN])}" if missing else ""
     return kept, [
-        f"{len(missing):,} seeds are not annotated{_for_example(missing)}; "
-        f"{lost:,} queries have no other seed, and are not planned"
+        f"{len(missing):,} seeds are not annotated{example}; {lost:,} queries have no other seed, and are not planned"
     ]
 
 
@@ -285,11 +284,3 @@ def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:
         return []
     why = "all the pictures there are" if found == pictures else "the others look the same as one of them"
     return [f"{counted(found, 'seed')} instead of plan.seeds = {wanted:,}: {why}"]
-
-
-def _by_tier(planned: Iterable[PlannedQuery]) -> dict[str, int]:
-    return dict(Counter(candidate.tier for query in planned for candidate in query.candidates))
-
-
-def _for_example(ids: Sequence[str]) -> str:
-    return f", for example {', '.join(ids[:_SHOWN])}" if ids else ""

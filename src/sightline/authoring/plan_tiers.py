@@ -248,7 +248,8 @@ class TierPlanner:
             draft.take("near", settings.near, off, scores)
 
         def differs(rows: Rows) -> NDArray[np.bool_]:
-            return self._facets_off(profile, core, rows) >= _most(len(core))
+            # More than half are off in an easy negative, and two where there are two.
+            return self._facets_off(profile, core, rows) >= min(len(core), max(2, len(core) // 2 + 1))
 
         self._far(draft, rng, differs)
 
@@ -363,11 +364,6 @@ class _Draft:
         if len(rows) < quota:
             self.short[tier] = quota - len(rows)
         self.block(rows)
-
-
-def _most(facets: int) -> int:
-    """How many facets are off in an easy negative: more than half, and two where there are two."""
-    return min(facets, max(2, facets // 2 + 1))
 
 
 def _spread_keys(table: PictureTable, facets: tuple[str, ...]) -> NDArray[np.int64] | None:

@@ -5,14 +5,17 @@ Columns are benchmaker's, by their configured names, and a few of ours.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Iterator, Mapping
+from abc import ABC, abstractmethod
+from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Any, NamedTuple
+from types import TracebackType
+from typing import Any, NamedTuple, Self, TypeVar
 
 from pydantic import ValidationError
 
 from sightline.authoring.plan_table import PictureFingerprint
+from sightline.authoring.project import Project
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.benchmaker_columns import BenchmakerColumns
 from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, read_plans
@@ -21,8 +24,11 @@ from sightline.benchmark.records import AnnotationRecord
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings
 from sightline.errors import UserError
-from sightline.io import LineError, parse_line, read_jsonl, read_lines, write_jsonl
+from sightline.io import CutOffError, LineError, parse_line, read_jsonl, read_lines, write_jsonl
+from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Annotation, Json, Picture, Tier
+
+T = TypeVar("T")
 
 
 class Pooled(NamedTuple):
@@ -327,3 +333,64 @@ def read_wordings(path: Path, config: Config) -> dict[str, QueryWording]:
 def _value(row: Mapping[str, Any], config: Config, setting: str) -> object:
     named, usual = str(getattr(config.columns, setting)), str(getattr(_DEFAULTS, setting))
     return row.get(named, row.get(usual))
+
+
+# --- files that grow while a stage runs ---------------------------------------------------------------------
+
+
+class GrowingFile(ABC):
+    """A file that takes lines one by one, each on disk before the next; it is whole when the block ends.
+
+    Killed in between, the lines of the unfinished run, in a file beside it, are found by the next one.
+    """
+
+    def __init__(self, project: Project, name: str) -> None:
+        self.path = project.prepare(name)
+        self.failed_path, self._partial = project.failed(name), project.partial(name)
+        self.warnings: list[str] = []
+        self._failures: dict[Hashable, Mapping[str, Any]] = {}
+        self._file: AppendOnlyFile | None = None
+
+    def _earlier(self, read: Callable[[object], T], again: str) -> Iterator[T]:
+        """What earlier runs wrote; `again` says what becomes of a line that is cut off."""
+        for path in (self.path, self._partial):
+            if path.is_file():
+                found, warnings = read_growing(path, read, again)
+                self.warnings += warnings
+                yield from found
+
+    def __enter__(self) -> Self:
+        self._file = AppendOnlyFile(self._partial)
+        return self
+
+    def __exit__(
+        self, kind: type[BaseException] | None, error: BaseException | None, trace: TracebackType | None
+    ) -> None:
+        assert self._file is not None
+        self._write()
+        write_jsonl(self.failed_path, self._failures.values())
+        self._file.close()
+        self._partial.unlink(missing_ok=True)
+
+    def _append(self, lines: bytes) -> None:
+        assert self._file is not None
+        self._file.append(lines)
+
+    @abstractmethod
+    def _write(self) -> None:
+        """The whole file."""
+
+
+def read_growing(path: Path, read: Callable[[object], T], again: str) -> tuple[list[T], list[str]]:
+    """What `read` makes of each line, and a warning for a last one that is cut off; a wrong line is named."""
+    found, warnings = [], []
+    for number, line in read_lines(path):
+        try:
+            found.append(read(parse_line(path, number, line)))
+        except CutOffError:
+            warnings.append(f"{path}, line {number}: cut off by a run that was stopped; {again}")
+        except LineError as error:
+            raise LineError(path, number, error.reason, MEND) from None
+        except ValueError as error:
+            raise LineError(path, number, str(error), MEND) from None
+    return found, warnings

@@ -36,7 +36,7 @@ class ProjectLoader:
     out: Path | None = None
     "The project's folder; or, ending in .jsonl, the file that a stage writes."
     given: Mapping[str, Path] = field(default_factory=dict)
-    "Files that lie elsewhere, by their names in `make.project.FILES`."
+    "Files that lie elsewhere, by their names in `authoring.project.FILES`."
     seed: int | None = None
     limit: int | None = None
 

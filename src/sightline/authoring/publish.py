@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections.abc import Callable
 from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
@@ -46,7 +45,6 @@ class PublishStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Build, then upload; a dry run builds the very folder that would be sent."""
-        started = time.monotonic()
         repo = self.repo or project.config.publish.repo
         if not self.dry_run:
             self._check(repo, asking)
@@ -58,13 +56,7 @@ class PublishStage:
             self.tell(f"published at {sent.url}")
         left_out = manifest.left_out.items()
         warnings += tuple(f"{counted(n, 'picture stays', 'pictures stay')} here: {why}" for why, n in left_out)
-        return StageResult(
-            self.name,
-            (folder, folder / MANIFEST),
-            counts,
-            warnings=warnings,
-            seconds=time.monotonic() - started,
-        )
+        return StageResult(self.name, (folder, folder / MANIFEST), counts, warnings=warnings)
 
     def _check(self, repo: str | None, asking: CallOptions) -> None:
         """What can be told before the work."""

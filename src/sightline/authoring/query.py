@@ -7,7 +7,6 @@ from __future__ import annotations
 
 import hashlib
 import logging
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field, replace
@@ -32,8 +31,9 @@ from sightline.config.settings import Difficulty, QueryStyle
 from sightline.errors import StoppedError, UserError
 from sightline.io import CutOffError, read_jsonl, write_jsonl
 from sightline.models.built_in import find_built_in
+from sightline.models.json_schema import strict_object
 from sightline.models.structured_output import ask_again
-from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Picture
+from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Message, Picture
 
 STAGE = "query"
 SCHEMA_NAME = "sightline_query"
@@ -89,17 +89,10 @@ def request(wish: QuerySpec, model: str, config: Config) -> ChatRequest:
         f"What was said of them: {told}"
     )
     shown = tuple(ImagePart(picture.uri, detail=settings.image_detail) for picture in wish.pictures)
-    name = config.columns.query
-    schema: dict[str, Json] = {
-        "type": "object",
-        "properties": {name: {"type": "string"}},
-        "required": [name],
-        "additionalProperties": False,
-    }
     return ChatRequest(
         model,
         (Message("system", (settings.system_prompt or _SYSTEM,)), Message("user", (words, *shown))),
-        schema=schema,
+        schema=strict_object({config.columns.query: {"type": "string"}}),
         schema_name=SCHEMA_NAME,
         max_tokens=settings.max_output_tokens,
         reasoning_effort=settings.reasoning_effort,
@@ -136,7 +129,7 @@ class QueryStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Write what is not written yet; a text that fails a check is asked for once more, then set aside."""
-        started, config = time.monotonic(), project.config
+        config = project.config
         model = chosen_model(self.model, config)
         notes = read_annotations(project.existing(files.ANNOTATIONS), config)
         queries, said = _queries(project)
@@ -165,7 +158,6 @@ class QueryStage:
             Counter(failure.kind for failure in desk.failures.values()),
             (*notes.warnings, *said, *unknown),
             desk.usd,
-            time.monotonic() - started,
         )
 
     def _price(self, todo: Sequence[QuerySpec], model: str | None, project: Project, asking: CallOptions) -> CostPlan:

@@ -6,8 +6,11 @@ Words are compared folded and stemmed, without those that say nothing.
 from __future__ import annotations
 
 import re
+import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
+from functools import cache
+from importlib.resources import files
 from pathlib import PurePosixPath
 
 from sightline.authoring.plan_table import NOT_KNOWN
@@ -20,12 +23,18 @@ _QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECA
 _VAGUE_VALUES = NOT_KNOWN | {"other", "others", "not applicable", "mixed"}
 _COLOURS = "colours"
 """A column that `builtin/photos` measures: colours that cover a good part of a picture, the widest first."""
-_GRAMMAR = """a an and any are at by can do for from have has i in into is it its me my near no not of on one or our
-some that the their them there these they this those to was we were what when where which who with you your"""
-_ASKING = """about find give image images kind like look looking mostly photo photograph photographs photos picture
-pictures please scene scenes search see seen show showing shown shows something somewhere someone taken want"""
-_EMPTY = frozenset((*_GRAMMAR.split(), *_ASKING.split()))
-"""Words that say nothing of a picture: those of grammar, and those that queries are made with."""
+
+
+@cache
+def english() -> Mapping[str, Mapping[str, str]]:
+    """`english_words.toml`: lists of words, and how moments are said."""
+    return tomllib.loads(files("sightline.authoring").joinpath("english_words.toml").read_text("utf-8"))
+
+
+@cache
+def word_list(name: str) -> frozenset[str]:
+    """The words of a list."""
+    return frozenset(english()["lists"][name].split())
 
 
 def normalised(text: str) -> str:
@@ -35,7 +44,7 @@ def normalised(text: str) -> str:
 
 def content(text: str) -> frozenset[str]:
     """Stems of the words that say something."""
-    return frozenset(stem(word) for word in normalised(text).split() if word not in _EMPTY)
+    return frozenset(stem(word) for word in normalised(text).split() if word not in word_list("empty"))
 
 
 def phrases(note: Annotation, core: Collection[str] = ()) -> list[str]:

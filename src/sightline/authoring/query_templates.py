@@ -12,8 +12,9 @@ from itertools import combinations, islice, product
 from typing import Literal, TypeAlias
 
 from sightline.authoring.project_files import LOOK_ALIKE
-from sightline.authoring.query_checks import content, phrases
+from sightline.authoring.query_checks import content, english, phrases, word_list
 from sightline.config.settings import Difficulty, QueryStyle
+from sightline.english import listed
 from sightline.types import Annotation
 
 Role: TypeAlias = Literal["thing", "act", "quality", "place", "moment", "light", "colour"]
@@ -24,32 +25,6 @@ _TONES = re.compile(r"^(?P<colour>\w+) tones?$")
 _MEASURED = {"darkness": "in the dark", "bright light": "in bright light"}
 SAYS_NOTHING = frozenset({"even light"})
 """Values that most pictures have, and that nobody would ask for."""
-_MOMENTS = {
-    **{word: f"at {word}" for word in ("night", "dawn", "dusk", "sunset", "sunrise", "noon")},
-    **{word: f"in the {word}" for word in ("morning", "afternoon", "evening")},
-    **{word: f"in {word}" for word in ("daylight", "fog", "mist")},
-    **{word: word for word in ("indoors", "outdoors", "underwater")},
-    **{"day": "by day", "rain": "in the rain", "snowfall": "during snowfall"},
-}
-_PREPOSITION = "above across along among at behind below beside between by in inside near on outside over under with"
-_QUALITY = """aerial autumnal black blue blurred blurry bright brown calm clear cloudy colorful colourful crowded dark
-dim dry empty festive foggy gold golden gray green grey indoor misty modern monochrome natural old orange outdoor
-overcast pink plain purple rainy red rural rustic scenic sharp silver snowy stormy sunny urban vintage violet wet white
-wild windy wintry yellow"""
-_MASS = """baseball basketball clothing cricket equipment fire fog food football foliage fruit furniture golf grass
-gravel hail hair haze hockey ice jewellery jewelry lightning mist mud music nature nobody people rain rugby sand smoke
-snow soccer somebody someone sport sunlight sunshine surf tennis text traffic vegetation volleyball water weather
-wildlife wood"""
-_NOUN_IN_ING = """awning building ceiling crossing drawing earring evening king landing lightning meeting morning
-painting parking pudding railing ring sibling spring string swing thing wedding wing"""
-_BEING = "baby bird boy cat child crowd dog girl horse man people person player rider woman men women children"
-_DETERMINER = "a an the some two three four five six several many no his her my our their"
-_AT_WORD = "airport beach harbor harbour lake market playground pool stadium station"
-_PLURAL = "children men women mice geese feet teeth sheep fish deer"
-_PREPOSITIONS, _QUALITIES, _MASSES, _NOUNS_IN_ING, _BEINGS, _DETERMINERS, _AT, _PLURALS = (
-    frozenset(words.split())
-    for words in (_PREPOSITION, _QUALITY, _MASS, _NOUN_IN_ING, _BEING, _DETERMINER, _AT_WORD, _PLURAL)
-)
 _SINGULAR_ENDS = ("ss", "us", "is", "os")
 _SOUNDS_LIKE_YOU = re.compile(r"^(?:uni(?!n)|use|usu|eu|one\b|ut)", re.IGNORECASE)
 _SILENT_H = re.compile(r"^(?:hour|honest|heir)", re.IGNORECASE)
@@ -78,14 +53,15 @@ def part_of(said: str) -> PhrasePart:
         return PhrasePart(said, "colour", tones["colour"])
     if folded in _MEASURED:
         return PhrasePart(said, "light", _MEASURED[folded])
-    if folded in _MOMENTS:
-        return PhrasePart(said, "moment", _MOMENTS[folded])
+    moments = english()["moments"]
+    if folded in moments:
+        return PhrasePart(said, "moment", moments[folded])
     first, last = folded.split()[0], folded.split()[-1]
-    if first in _PREPOSITIONS:
+    if first in word_list("prepositions"):
         return PhrasePart(said, "place", said)
-    if folded in _QUALITIES:
+    if folded in word_list("qualities"):
         return PhrasePart(said, "quality", said)
-    if last.endswith("ing") and last not in _NOUNS_IN_ING and len(last) > 4:
+    if last.endswith("ing") and last not in word_list("nouns_in_ing") and len(last) > 4:
         return PhrasePart(said, "act", said)
     return PhrasePart(said, "thing", with_article(said))
 
@@ -95,22 +71,17 @@ def place_of(said: str) -> PhrasePart:
     part = part_of(said)
     if part.role != "thing":
         return part
-    at = said.casefold().split()[-1] in _AT
+    at = said.casefold().split()[-1] in word_list("places_at")
     return PhrasePart(said, "place", f"{'at' if at else 'in'} {part.words}")
 
 
 def with_article(noun: str) -> str:
     """`a dog`, `an owl`, `people`, `soccer`, `two dogs`."""
     words = noun.casefold().split()
-    if words[0] in _DETERMINERS or words[-1] in _MASSES or _is_plural(words[-1]):
+    if words[0] in word_list("determiners") or words[-1] in word_list("mass_nouns") or _is_plural(words[-1]):
         return noun
     vowel = noun[0].casefold() in "aeiou" and not _SOUNDS_LIKE_YOU.match(noun)
     return f"{'an' if vowel or _SILENT_H.match(noun) else 'a'} {noun}"
-
-
-def listed(parts: Sequence[str]) -> str:
-    """`a`, `a and b`, `a, b and c`."""
-    return parts[0] if len(parts) == 1 else f"{', '.join(parts[:-1])} and {parts[-1]}"
 
 
 def tones(colours: Sequence[str]) -> str:
@@ -146,15 +117,18 @@ def _shown(by_role: Mapping[Role, Sequence[PhrasePart]]) -> str:
     """Things and acts; the first act is what the first being does, where there is one."""
     acts = [part.words for part in by_role.get("act", ())]
     things = [part.words for part in by_role.get("thing", ())]
-    beings = [at for at, part in enumerate(by_role.get("thing", ())) if part.said.casefold().split()[-1] in _BEINGS]
+    beings = [
+        at
+        for at, part in enumerate(by_role.get("thing", ()))
+        if part.said.casefold().split()[-1] in word_list("beings")
+    ]
     if acts and beings:
         things[beings[0]] = f"{things[beings[0]]} {acts.pop(0)}"
-    together = [*things, *acts]
-    return listed(together) if together else ""
+    return listed([*things, *acts])
 
 
 def _is_plural(word: str) -> bool:
-    return word in _PLURALS or (word.endswith("s") and not word.endswith(_SINGULAR_ENDS) and len(word) > 3)
+    return word in word_list("plurals") or (word.endswith("s") and not word.endswith(_SINGULAR_ENDS) and len(word) > 3)
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from dataclasses import asdict, dataclass, replace
 from datetime import UTC, datetime
@@ -79,7 +78,6 @@ class ReviewStage:
         """Write the next version, whole or not at all, and look at what was written as `sightline validate` does."""
         if asking.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        started = time.monotonic()
         source = self.bench or project.folder / FOLDER
         if not (source / HEADER).is_file():
             raise UserError(f"there is no benchmark in {source}.", "name its folder: sightline make review BENCH")
@@ -93,7 +91,6 @@ class ReviewStage:
             applied.counts(),
             {"problem": len(problems)} if problems else {},
             (*_told(applied), *map(str, problems[:_SHOWN])),
-            seconds=time.monotonic() - started,
         )
 
 

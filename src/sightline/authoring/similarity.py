@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import time
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import dataclass, replace
@@ -92,7 +91,7 @@ class SimilarityStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Score the pairs; one that has no similarity has none in its row, and is listed with the reason."""
-        started, config = time.monotonic(), project.config
+        config = project.config
         source = project.existing(files.SIMILARITY if self.retry else files.JUDGMENTS)
         rows = JudgedRows(source, config.columns)
         limit = None if self.retry else project.limit  # What is scored already must stay in the file.
@@ -124,7 +123,6 @@ class SimilarityStage:
             },
             dict(Counter(what.kind for what in failures.values())),
             (*warnings, *_cut_warning(texts)),
-            seconds=time.monotonic() - started,
         )
         _raise_if_stopped(texts, seen, result)
         return result

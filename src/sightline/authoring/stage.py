@@ -56,10 +56,10 @@ class StageResult:
 
 
 class AuthoringStage(Protocol):
-    """One step of making. `reads` and `writes` are names in `make.project.FILES`.
+    """One step of making. `reads` and `writes` are names in `authoring.project.FILES`.
 
     `run` takes up what an earlier run left, and writes each file whole or not at all. What is paid for goes through
-    `models.chat`, so that it is journaled; a budget that is used up raises `StoppedError` after what was done has been
+    `calls.ask_many`, so that it is journaled; a used-up budget raises `StoppedError` after what was done has been
     written. With `asking.plan` it only says what it would cost.
     """
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 import base64
 import io
 import re
-import time
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from importlib.util import find_spec
@@ -27,7 +26,7 @@ from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
 from sightline.benchmark.validation import picture_path
 from sightline.calls.journal_tables import JOURNAL_FILE
-from sightline.calls.ledger import Ledger, read_ledger
+from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions
 from sightline.corpus import metadata
 from sightline.corpus.pixels import RefusedError, load_rgb, upright
@@ -268,10 +267,10 @@ class SummaryStage:
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Write the page, the tables and the charts; the same input gives the same files."""
-        started = time.monotonic()
         source = read_project_benchmark(project, self.bench)
         numbers = count(source.benchmark, project.config.duplicates.bits)
-        ledger = _ledger(project.workspace)
+        journal = project.workspace / JOURNAL_FILE
+        ledger = read_ledger(project.workspace, "stage") if journal.is_file() else None
         content = SummaryContent(
             numbers,
             charts(numbers),
@@ -293,7 +292,6 @@ class SummaryStage:
             {"queries": len(numbers.tasks), "pictures": len(numbers.pictures), "pairs": len(numbers.grades)}
             | {"tables": len(content.tables), "charts": len(drawn)},
             warnings=(*source.warnings, *warnings),
-            seconds=time.monotonic() - started,
         )
 
     def _drawings(self, content: SummaryContent) -> tuple[dict[str, bytes], tuple[str, ...]]:
@@ -309,10 +307,6 @@ class SummaryStage:
 def summary_folder(project: Project) -> Path:
     """Where the page goes: as configured, else inside the project."""
     return project.config.paths.report or project.folder / FOLDER
-
-
-def _ledger(workspace: Path) -> Ledger | None:
-    return read_ledger(workspace, "stage") if (workspace / JOURNAL_FILE).is_file() else None
 
 
 def _plain(name: str) -> str:

@@ -11,6 +11,7 @@ from functools import cached_property
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.authoring.query_checks import word_list
 from sightline.benchmark.formats.retrieval import JudgedTask
 from sightline.corpus.near_duplicates import near_pairs
 from sightline.errors import UserError
@@ -19,12 +20,6 @@ from sightline.types import Annotation, Benchmark, PictureSet, Relevance, Tier
 Floats = NDArray[np.float64]
 UNKNOWN = "unknown"
 _WORD = re.compile(r"[^\W\d_]{3,}")
-_COMMON = re.compile(
-    r"the|and|with|for|from|that|this|are|was|were|its|their|has|have|into|over|under|near|some|there|which|while|one|"
-    r"two|three|can|not|but|his|her|they|them|who|what|when|where|also|very|being|been|than|then|out|off|all|any|each|"
-    r"other|image|picture|photo|photograph|shows|shown|showing|scene|view|appears|visible"
-)
-"""Words that say nothing about a picture."""
 
 
 @dataclass(frozen=True)
@@ -74,7 +69,7 @@ class BenchmarkNumbers:
         """Pictures by word of their summary, without words that say nothing."""
         summaries = (note.summary.casefold() for note in self.notes.values() if note.summary)
         words = Counter(word for text in summaries for word in dict.fromkeys(_WORD.findall(text)))
-        return Counter({word: count for word, count in words.items() if not _COMMON.fullmatch(word)})
+        return Counter({word: count for word, count in words.items() if word not in word_list("common")})
 
     @cached_property
     def sources(self) -> Counter[str]:
@@ -116,7 +111,8 @@ class BenchmarkNumbers:
     @cached_property
     def duplicates(self) -> int:
         """Pairs of pictures that are the same or nearly, as far as hashes are known."""
-        hashes = [self.benchmark.corpus.pictures[id_].phash or 0 for id_ in self.pictures if id_ in self._known]
+        known = self.benchmark.corpus.pictures
+        hashes = [known[id_].phash or 0 for id_ in self.pictures if id_ in known]
         return len(near_pairs(np.array(hashes, dtype=np.uint64), self.same_bits)) if hashes else 0
 
     @cached_property
@@ -124,10 +120,6 @@ class BenchmarkNumbers:
         """Queries whose words another query has too."""
         texts = Counter(" ".join(task.text.casefold().split()) for task, _ in self.tasks)
         return sum(count - 1 for count in texts.values())
-
-    @property
-    def _known(self) -> Mapping[str, object]:
-        return self.benchmark.corpus.pictures
 
     def _by_rights(self, field: str) -> Counter[str]:
         pictures = self.benchmark.corpus.pictures.values()

@@ -14,6 +14,7 @@ from sightline.reports.charts import (
     Scale,
     dot_plot,
     frame,
+    level_grid,
     linear,
     marker,
     text,
@@ -68,7 +69,7 @@ def _histogram(drawing: Histogram, ident: str) -> Markup:
     most = max(max(counts) for counts in drawing.series.values())
     up = linear([0, most or 1], _TOP + _PLOT, _key_room(drawing.series))
     up = replace(up, ticks=tuple(tick for tick in up.ticks if tick % 1 == 0))  # There is no half a value.
-    parts = [*_level_grid(up), *upright_grid(across, _TOP + _PLOT, _TOP + _PLOT)]
+    parts = [*level_grid(up, _LEFT, WIDTH, ",.10g"), *upright_grid(across, _TOP + _PLOT, _TOP + _PLOT)]
     for series, (name, counts) in enumerate(drawing.series.items()):
         style = f"c{series % COLOURS}"
         for at, count in enumerate(counts):
@@ -109,7 +110,7 @@ def _boxes(drawing: Boxes, ident: str) -> Markup:
 def _curves(drawing: Curves, ident: str) -> Markup:
     across = linear([x for xs, _ in drawing.lines.values() for x in (xs[0], xs[-1])], _LEFT, WIDTH - 6)
     up = linear([0, 1], _TOP + _PLOT, _key_room(drawing.lines))
-    parts = [*_level_grid(up), *upright_grid(across, _TOP + _PLOT, _TOP + _PLOT)]
+    parts = [*level_grid(up, _LEFT, WIDTH, ",.10g"), *upright_grid(across, _TOP + _PLOT, _TOP + _PLOT)]
     for series, (xs, ys) in enumerate(drawing.lines.values()):
         points = " ".join(f"{across.at(x):g},{up.at(y):g}" for x, y in zip(xs, ys, strict=True))
         parts.append(tag("polyline", points=points, class_=f"c{series % COLOURS} curve"))
@@ -123,13 +124,6 @@ def _axis(edges: Sequence[float], start: float, end: float) -> Scale:
     whole = float(edges[0]) % 1 == 0.5  # Bins around whole numbers.
     ticks = tuple(tick for tick in round_ones if edges[0] <= tick <= edges[-1] and not (whole and tick % 1))
     return Scale(edges[0], edges[-1], start, end, ticks)
-
-
-def _level_grid(up: Scale) -> Iterator[Markup]:
-    for tick in up.ticks:
-        y = up.at(tick)
-        yield tag("line", x1=_LEFT, y1=y, x2=WIDTH, y2=y, class_="grid")
-        yield text(f"{tick:,.10g}", _LEFT - 6, y + 4, "tick", "end")
 
 
 def _key_room(series: object) -> float:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import Any, TypeAlias
 
@@ -28,7 +29,10 @@ def tables(numbers: BenchmarkNumbers, config: Config, ledger: Ledger | None) -> 
         "top_words": [{"Word": word, "Count": count} for word, count in numbers.words.most_common(_MOST_TAGS)],
         "image_proportions": list(_proportions(numbers)),
         "relevance_by_facet": list(_relevance(numbers)),
-        "relevance_by_tier": list(_tiers(numbers)),
+        "relevance_by_tier": [
+            {"tier": tier, "judged": judged, "relevant": relevant, "share": round(relevant / judged, 6)}
+            for tier, (judged, relevant) in numbers.tiers.items()
+        ],
         f"{name}_stats_by_relevance": [
             {"relevance": key, **statistics(part)} for key, part in by_relevance(numbers, numbers.similarity).items()
         ],
@@ -117,10 +121,8 @@ def _proportions(numbers: BenchmarkNumbers) -> Iterator[dict[str, Any]]:
     for name, counts in groups.items():
         yield from _counted(name, counts.most_common(), total)
     for name, values in numbers.facets.items():
-        counted: dict[str, int] = {}
-        for value in values.values():
-            counted[value] = counted.get(value, 0) + 1
-        yield from _counted(name, sorted(counted.items(), key=lambda item: (-item[1], item[0])), len(values))
+        ordered = sorted(Counter(values.values()).items(), key=lambda item: (-item[1], item[0]))
+        yield from _counted(name, ordered, len(values))
 
 
 def _counted(name: str, counts: Iterable[tuple[str, int]], total: int) -> Iterator[dict[str, Any]]:
@@ -140,11 +142,6 @@ def _relevance(numbers: BenchmarkNumbers) -> Iterator[dict[str, Any]]:
                 "low": round(share.low, 6),
                 "high": round(share.high, 6),
             }
-
-
-def _tiers(numbers: BenchmarkNumbers) -> Iterator[dict[str, Any]]:
-    for tier, (judged, relevant) in numbers.tiers.items():
-        yield {"tier": tier, "judged": judged, "relevant": relevant, "share": round(relevant / judged, 6)}
 
 
 def _similarity_by_query(numbers: BenchmarkNumbers) -> Iterator[dict[str, Any]]:

@@ -1,6 +1,6 @@
 """Ask chat models about many items: the one way, for every verb that does.
 
-A verb describes its calls as a `Job`: what is asked about an item, and what the replies mean. `ask_many` makes the
+A verb describes its calls as a `CallJob`: what is asked about an item, and what the replies mean. `ask_many` makes the
 calls, many at once, on this machine or on a cluster; replies come from the journal where they were paid for before, a
 budget is kept to, and a stop leaves what was done. `price_many` says beforehand what they would cost.
 """
@@ -66,7 +66,7 @@ class CallJob(Protocol[ItemIn, ResultOut]):
 
     @property
     def model(self) -> str:
-        """Who is asked; others through `Chat.of`."""
+        """Who is asked; others through `JobChat.of`."""
 
     def about(self, item: ItemIn, /) -> str:
         """What the ledger's lines for this item are listed under."""

@@ -66,7 +66,7 @@ def chat_in(
     stage: str = "chat",
     wire: WireSettings | None = None,
 ) -> Caller:
-    """The same for a stage's factory (`engine.spread`), which may run on another machine; closed by the stage.
+    """The same for a stage's factory (`stages.spread`), which may run on another machine; closed by the stage.
 
     Journal and budget are those that all who work on the stage share, and so are the limits of the endpoint.
     """

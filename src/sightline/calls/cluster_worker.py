@@ -50,7 +50,7 @@ _log = logging.getLogger(__name__)
 Undo: TypeAlias = Callable[[], WorkerNews]
 _PAID_BY: ContextVar[int] = ContextVar("sightline_paid_by", default=0)
 """Which question set money aside for the call that this task makes: should the worker die, only calls that had leave to
-be made count as paid. A purse and a gate know nothing of each other, but one task uses both for one call."""
+be made count as paid. Budget and rate limiter know nothing of each other, but one task uses both for one call."""
 
 
 class CoordinatorLink:

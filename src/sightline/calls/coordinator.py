@@ -60,7 +60,7 @@ class Acquire(NamedTuple):
 
 
 class LookBack(NamedTuple):
-    """What is known of a stage's calls from before? Answered by a `journal.Past`."""
+    """What is known of a stage's calls from before? Answered by a `journal.EndpointHistory`."""
 
     number: int
     endpoint: str

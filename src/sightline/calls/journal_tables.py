@@ -47,7 +47,7 @@ CREATE TABLE hits (
 ) WITHOUT ROWID
 """
 
-# What is known of providers' batches (models/batches/store.py): in this file, so that a result and its call are
+# What is known of providers' batches (calls/batches/store.py): in this file, so that a result and its call are
 # written together or not at all.
 _VERSION_2 = """
 CREATE TABLE batches (
@@ -81,13 +81,13 @@ CREATE TABLE batch_results (
 ) WITHOUT ROWID
 """
 
-# Who has been told of, before private pictures went there (models/notice.py).
+# Who has been told of, before private pictures went there (calls/privacy_notice.py).
 _VERSION_3 = """
 CREATE TABLE told (host TEXT PRIMARY KEY, at REAL NOT NULL) WITHOUT ROWID
 """
 
 # `at_least`: where `usd` is not known because some attempts may have been billed, what the others cost.
-# `claims`: requests that are being asked now, and by which journal (engine/claims.py).
+# `claims`: requests that are being asked now, and by which journal (calls/journal_claims.py).
 # `missed`, `missed_since`: how often, and since when, a server did not know a batch.
 _VERSION_4 = """
 ALTER TABLE calls ADD COLUMN at_least REAL NOT NULL DEFAULT 0;

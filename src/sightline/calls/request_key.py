@@ -32,8 +32,8 @@ class UnreadablePictureError(Exception):
 def request_key(request: ChatRequest, endpoint: str = "", wire: str = "") -> bytes:
     """SHA-256 over the canonical JSON of a request and of where it is sent; `sample` tells n wanted answers apart.
 
-    `wire` says what else changes what is sent (`models.settings.WireSettings.fingerprint`). Fields that are at their
-    defaults are left out, so that a field added later changes no key of today.
+    `wire` says what else changes what is sent (`WireSettings.fingerprint`). Fields that are at their defaults are left
+    out, so that a field added later changes no key of today.
     """
     return hashlib.sha256(canonical(request, endpoint, wire)).digest()
 

@@ -10,7 +10,7 @@ from sightline.types import Failure
 OVERLOADS = frozenset({"rate-limited", "overloaded"})
 """The server is well, and asks for less at a time."""
 _ASKED_DIFFERENTLY = frozenset({"wrong-schema"})
-"""Worth another attempt only when the model is told what was wrong, which `models.structured` does."""
+"""Worth another attempt only when the model is told what was wrong, which `models.structured_output` does."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -97,7 +97,7 @@ async def spread(
 
         if budget is not None and not isinstance(budget, Budget):
             raise UserError(
-                f"a cluster keeps to an engine.Budget, not to a {type(budget).__name__}.",
+                f"a cluster keeps to a `Budget`, not to a {type(budget).__name__}.",
                 "give a Budget, or leave --engine out: on this machine any budget is kept to",
             )
         work = map_on_ray(items, spec, workspace, choice, budget, concurrency, workers, show_progress, total)

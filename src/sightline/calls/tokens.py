@@ -136,7 +136,7 @@ def _bytes(text: str) -> int:
 
 # --- pictures, family by family --------------------------------------------------------------------------------
 # Looked up on 2026-11-15 in stored copies of the providers' pages and in public measurements; docs/models.md says
-# which is which. What we send is never larger than models/picture_limits.py allows, so neither is what is counted.
+# which is which. What we send is never larger than models/wire_settings.py allows, so neither is what is counted.
 
 
 def _tiles(base: int, tile: int) -> Rule:

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Callable
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated
 
@@ -256,29 +257,21 @@ def review(
     job.run(ReviewStage(source, bench, people, accepted_only, dry_run))
 
 
-for _order, (_command, _name, _line) in enumerate(
-    (
-        (judge, "judge", "Have every picture of each pool judged by those who see it, into qrels.jsonl."),
-        (similarity, "similarity", "Add to each judged pair how alike its query and its picture are."),
-        (similarity_retry, "similarity-retry", "Look again at the pairs that have no similarity."),
-        (audit, "audit", "Say what the benchmark is worth: blind baselines, look-alikes, drift, checked labels."),
-        (assemble, "assemble", "Put the files of the project together into a benchmark."),
-        (review, "review", "Make what people decided count, as a new version of a benchmark."),
-    ),
-    6,
-):
-    app.command(_command, name=_name, help=_line, sort_key=_order)
-for _order, (_command, _name, _line) in enumerate(
-    (
-        (publishing.read_batch, "read-batch", "Take in what a batch answered to benchmaker."),
-        (publishing.add_metadata, "add-metadata", "Copy what is known of the pictures into annotations and judgments."),
-        (publishing.summary, "summary", "Count and draw what the benchmark holds: one page, CSV and PNG files."),
-        (publishing.publish, "publish", "Build the data set as others get it, and put it on the Hugging Face hub."),
-        (publishing.takedown, "takedown", "Publish again without a picture, and name the scores that it touches."),
-        (publishing.status, "status", "Say how far the project is, and what comes next."),
-        (publishing.check_urls, "check-urls", "Ask for every picture at its web address."),
-        (publishing.clean, "clean", "Take away files that stages wrote, and nothing else."),
-    ),
-    20,
-):
+_LATER: tuple[tuple[int, Callable[..., None], str, str], ...] = (
+    (6, judge, "judge", "Have every picture of each pool judged by those who see it, into qrels.jsonl."),
+    (7, similarity, "similarity", "Add to each judged pair how alike its query and its picture are."),
+    (8, similarity_retry, "similarity-retry", "Look again at the pairs that have no similarity."),
+    (9, audit, "audit", "Say what the benchmark is worth: blind baselines, look-alikes, drift, checked labels."),
+    (10, assemble, "assemble", "Put the files of the project together into a benchmark."),
+    (11, review, "review", "Make what people decided count, as a new version of a benchmark."),
+    (20, publishing.read_batch, "read-batch", "Take in what a batch answered to benchmaker."),
+    (21, publishing.add_metadata, "add-metadata", "Copy what is known of the pictures into annotations and judgments."),
+    (22, publishing.summary, "summary", "Count and draw what the benchmark holds: one page, CSV and PNG files."),
+    (23, publishing.publish, "publish", "Build the data set as others get it, and put it on the Hugging Face hub."),
+    (24, publishing.takedown, "takedown", "Publish again without a picture, and name the scores that it touches."),
+    (25, publishing.status, "status", "Say how far the project is, and what comes next."),
+    (26, publishing.check_urls, "check-urls", "Ask for every picture at its web address."),
+    (27, publishing.clean, "clean", "Take away files that stages wrote, and nothing else."),
+)
+for _order, _command, _name, _line in _LATER:
     app.command(_command, name=_name, help=_line, sort_key=_order)

@@ -207,8 +207,7 @@ def questions(
 
 def _web(spec: str, workspace: Path, common: Common) -> Web:
     """A web by its address, with what was seen kept in the workspace; or one that lies in a folder."""
-    from sightline.agent.web import open_web
-    from sightline.agent.webs import FROZEN, offline_web
+    from sightline.agent.web import FROZEN, offline_web, open_web
 
     kind, _, folder = spec.partition(":")
     offline = offline_web(kind)
@@ -219,7 +218,7 @@ def _web(spec: str, workspace: Path, common: Common) -> Web:
 
 def _web_files(spec: str) -> Mapping[str, Path]:
     """What of a web has to lie with the benchmark, so that agents find it there by its name."""
-    from sightline.agent.webs import offline_web
+    from sightline.agent.web import offline_web
 
     kind, _, folder = spec.partition(":")
     offline = offline_web(kind)

@@ -56,9 +56,9 @@ def score(
     other_version:
         Score although the run was made on another version of the benchmark.
     """
-    from sightline.agent.attribution import read_attribution
     from sightline.metrics.evaluation import OtherVersionError
     from sightline.metrics.scores import failures_of, notes_of
+    from sightline.runs.folder import read_attribution
     from sightline.scoring import score as score_run
 
     try:

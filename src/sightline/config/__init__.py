@@ -1,6 +1,6 @@
 """Configuration: file, environment, command line, in rising priority."""
 
-from sightline.config.load import Loaded, load
+from sightline.config.loader import Loaded, load
 from sightline.config.settings import Config, DuplicateSettings, EventSettings, ScanSettings
 from sightline.config.sources import Unmapped
 

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import io
 import mimetypes
+import threading
 import warnings
 from collections.abc import Iterator
 from contextlib import contextmanager
@@ -37,6 +38,10 @@ _TURNS = {  # EXIF orientation → what to do with rows and columns of an array 
     7: lambda a: a[::-1, ::-1].swapaxes(0, 1),
     8: lambda a: a[:, ::-1].swapaxes(0, 1),
 }
+
+
+# Pillow's limit and Python's warning filters belong to all threads of a process: one at a time sets them.
+_LIMITING = threading.Lock()
 
 
 class RefusedError(Exception):
@@ -186,15 +191,16 @@ def as_rgb(image: Image.Image) -> Image.Image:
 
 @contextmanager
 def _bomb_limit(max_pixels: int) -> Iterator[None]:
-    """Pillow's own checks (inside frames and tiles) at our limit; used in one thread of a worker process."""
-    before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, max_pixels
-    try:
-        with warnings.catch_warnings():
-            warnings.simplefilter("ignore")
-            warnings.simplefilter("error", Image.DecompressionBombWarning)
-            yield
-    finally:
-        Image.MAX_IMAGE_PIXELS = before
+    """Pillow's own checks (inside frames and tiles) at our limit; threads take turns."""
+    with _LIMITING:
+        before, Image.MAX_IMAGE_PIXELS = Image.MAX_IMAGE_PIXELS, max_pixels
+        try:
+            with warnings.catch_warnings():
+                warnings.simplefilter("ignore")
+                warnings.simplefilter("error", Image.DecompressionBombWarning)
+                yield
+        finally:
+            Image.MAX_IMAGE_PIXELS = before
 
 
 @contextmanager

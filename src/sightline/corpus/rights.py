@@ -11,7 +11,7 @@ import orjson
 from pydantic import AliasChoices, BaseModel, ConfigDict, Field, ValidationError
 from pydantic_core import ErrorDetails
 
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.types import Rights
 
 _UNKNOWN = ("", "UNKNOWN")
@@ -157,5 +157,4 @@ def _hint(detail: ErrorDetails) -> str | None:
         return None
     *above, key = detail["loc"]
     model = _File if not above else _Prefix if above[0] == "prefixes" else _Entry
-    near = nearest(str(key).lower(), model.model_fields)
-    return f'Did you mean "{near}"?' if near else f"Known here: {', '.join(model.model_fields)}."
+    return did_you_mean(str(key).lower(), model.model_fields) or f"Known here: {', '.join(model.model_fields)}."

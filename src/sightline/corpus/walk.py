@@ -136,5 +136,5 @@ def _signature(here: bytes, sidecars: list[bytes]) -> bytes:
 
 
 def sidecar_names(signature: bytes) -> tuple[bytes, ...]:
-    """The names in a `Found.sidecars`."""
+    """The names in a `FoundFile.sidecars`."""
     return tuple(part.split(b"\0")[0] for part in signature.split(b"/")) if signature else ()

@@ -1,1 +1,1 @@
-"""A first look: the whole flow on a life of the built-in world (`world`), or at one's own pictures (`own`)."""
+"""A first look at one's own pictures; the demo of the synthetic world is in the package sightline-world."""

@@ -8,21 +8,20 @@ from __future__ import annotations
 import hashlib
 from collections.abc import Sequence
 from dataclasses import dataclass
+from functools import partial
 from pathlib import Path
 
 from sightline.config import Config
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.corpus.view import open_corpus
 from sightline.demo.page import write_page
-from sightline.demo.vision import DemoFindings, DemoQuery, queries, reads_words, see
+from sightline.demo.vision import DemoFindings, queries, reads_words, see
 from sightline.errors import UserError
 from sightline.io import PathLike, write_whole
 from sightline.models.embedders.base import close
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.photos import Photos
-from sightline.models.protocols import Embedder
 from sightline.reports.sections import unique_slugs
-from sightline.retrieval.results import Results
 from sightline.retrieval.search import search
 from sightline.types import Corpus, Failure, Picture
 
@@ -86,7 +85,8 @@ def run_own_demo(
         corpus = open_corpus(workspace)
         looked_at = list(see(_sample(corpus), photos, config.annotate))
         seen = [one for one in looked_at if not isinstance(one, Failure)]
-        searches = [(query, _search(query, root, embedder, workspace, config, limit)) for query in queries(seen)]
+        find = partial(search, k=_HITS, embedder=embedder, workspace=workspace, config=config, limit=limit)
+        searches = [(query, find(query.text, root)) for query in queries(seen)]
     finally:
         close(embedder)
     groups = tuple(corpus.groups_of("duplicate") + corpus.groups_of("burst") + corpus.groups_of("event"))
@@ -103,10 +103,6 @@ def run_own_demo(
         pictures=corpus.pictures,
     )
     return OwnDemo(write_page(found, out / "pictures.html"), workspace, found)
-
-
-def _search(query: DemoQuery, root: Path, embedder: Embedder, workspace: Path, config: Config, limit: int) -> Results:
-    return search(query.text, root, k=_HITS, embedder=embedder, workspace=workspace, config=config, limit=limit)
 
 
 def _workspace_name(root: Path) -> str:

@@ -49,12 +49,3 @@ def is_damaged(path: Path, sums: Sequence[int], *, whole: bool = False) -> bool:
     with path.open("rb") as file, mmap.mmap(file.fileno(), 0, access=mmap.ACCESS_READ) as data:
         sizes = [min(_BLOCK, size - at * _BLOCK) for at in range(len(sums))]
         return any(checksum(data[at * _BLOCK : (at + 1) * _BLOCK]) != sums[at] for at in chosen(sizes, whole=whole))
-
-
-def rebuild_fix(folder: Path) -> str:
-    """What to do about a damaged index; `folder` is the index's own, or that of its vectors."""
-    index = folder.parent if folder.name.startswith(("pictures-", "captions-")) else folder
-    from_cache = "vectors come from the workspace; nothing is embedded again"
-    if index.name.startswith("run-"):
-        return f"remove {index}: the next run makes it anew ({from_cache})"
-    return f"make it anew: sightline index --name {index.name} --rebuild ({from_cache})"

@@ -18,7 +18,7 @@ from sightline.metrics.ranked_formula import TaskMetric
 from sightline.metrics.registry import Metric
 from sightline.metrics.scope import Scopes
 from sightline.metrics.scores import Status
-from sightline.metrics.text import TextMetric, document_frequencies
+from sightline.metrics.text_metric import TextMetric, references_with
 from sightline.types import (
     Answer,
     Benchmark,
@@ -60,6 +60,8 @@ class Contexts:
         if self._given.idf is not None:
             return self._given
         if metric.part not in self._by_part:
+            from sightline.metrics.text.bag_of_words import document_frequencies
+
             texts = [references_with(truth, metric.part) for truth in self._truth.values() if isinstance(truth, Traces)]
             items = [item for item in texts if item]
             counted = document_frequencies(items, self._order) if items else None
@@ -69,19 +71,6 @@ class Contexts:
     def scope(self, task: Task) -> frozenset[str] | None:
         """The ids that may be returned for a task; None when any may."""
         return self._scopes.pictures(task.scope)
-
-
-def part_of(said: Trace | Text, part: str) -> str:
-    """The half of a trace that a text metric looks at; plain text is all answer."""
-    if isinstance(said, Text):
-        return said.text if part == "answer" else ""
-    return said.answer if part == "answer" else said.thinking
-
-
-def references_with(truth: Traces, part: str) -> list[str]:
-    """The references of a task that have that part."""
-    texts = [part_of(trace, part) for trace in truth.references]
-    return [text for text in texts if text.strip()]
 
 
 def has_something(truth: Truth | None, least: int = 1) -> bool:

@@ -14,9 +14,7 @@ from sightline.metrics.attempt_scores import (
     Contexts,
     batch,
     has_something,
-    part_of,
     rankings,
-    references_with,
 )
 from sightline.metrics.ranked_formula import formula
 from sightline.metrics.scores import RecallAt, TaskScore
@@ -24,7 +22,7 @@ from sightline.metrics.sets import Abstention, abstention
 from sightline.metrics.statistics import Column
 from sightline.metrics.statistics.repeats import best_at_k
 from sightline.metrics.task_table import attempts_table
-from sightline.metrics.text import TextMetric, random_pair_baseline
+from sightline.metrics.text_metric import TextMetric, part_of, references_with
 from sightline.types import Estimate, Failure, PictureSet, Prediction, Ranking, Relevance, TaskKind, Text, Trace, Traces
 
 _BASELINE_SAMPLE = 2_000
@@ -58,6 +56,8 @@ def chance_similarities(
         pairs = [pair for pair in _text_pairs(attempts, metric.part) if pair[1]]
         pairs = Random(seed).sample(pairs, min(len(pairs), _BASELINE_SAMPLE))
         if len(pairs) > 1:
+            from sightline.metrics.text.pairs import random_pair_baseline
+
             predictions, references = zip(*pairs, strict=True)
             context = contexts.of_texts(metric)
             found[name] = float(np.mean(random_pair_baseline(name, predictions, references, seed, context=context)))

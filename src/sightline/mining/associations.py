@@ -18,10 +18,11 @@ from sightline.config import Config
 from sightline.errors import UserError
 from sightline.mining.clue_extraction import one_line
 from sightline.mining.history import PhotoHistory
-from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, strict
+from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT
 from sightline.mining.records import Association, Clue, PictureReading, Rule, Where
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words
 from sightline.models.embedders.session import EmbedderSession
+from sightline.models.json_schema import strict_object
 from sightline.models.protocols import Vectors
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
 
@@ -147,7 +148,7 @@ def ask_for(followed: FollowedClue, pictures: Mapping[str, Picture], model: str)
         picture = pictures[neighbour.picture]
         content += [f"{_known(picture)}\nPhoto: c{number}", ImagePart(picture.uri)]
     messages = (Message("system", (_SYSTEM,)), Message("user", tuple(content)))
-    schema = _schema(len(followed.neighbours))
+    schema = strict_object({f"c{number}": _verdict(number) for number in range(1, len(followed.neighbours) + 1)})
     return Ask(
         clue.picture, ChatRequest(model, messages, schema=schema, schema_name="same_things", max_tokens=MAX_TOKENS)
     )
@@ -188,12 +189,8 @@ def _rule(said: object, accepted: bool) -> Rule | None:
     return next((rule for rule in RULES if rule == said), "matching-features")
 
 
-def _schema(count: int) -> dict[str, Any]:
-    return strict({f"c{number}": _verdict(number) for number in range(1, count + 1)})
-
-
 def _verdict(number: int) -> dict[str, Any]:
-    return strict(
+    return strict_object(
         {
             "photo": {"type": "string", "enum": [f"c{number}"]},
             "match": {"type": "boolean"},

@@ -20,9 +20,10 @@ from sightline.calls.ask_many import Ask
 from sightline.english import listed
 from sightline.mining.graph import Photo
 from sightline.mining.knowledge import UNDECIDED, Knowledge, MeantPhotos, decide
-from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, CallResults, strict
+from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, CallResults
 from sightline.mining.project import MiningSettings
 from sightline.mining.records import Draft, DraftVerdict
+from sightline.models.json_schema import strict_object
 from sightline.models.protocols import Vectors
 from sightline.types import ChatRequest, ImagePart, Message, Picture
 
@@ -349,10 +350,12 @@ def _ask(about: str, target: str, pictures: Sequence[Picture], model: str) -> As
         content += [f"Photo: c{number}", ImagePart(picture.uri)]
     fields = {f"c{number}": _verdict(number) for number in range(1, len(pictures) + 1)}
     messages = (Message("system", (_SYSTEM,)), Message("user", tuple(content)))
-    request = ChatRequest(model, messages, schema=strict(fields), schema_name="second_look", max_tokens=MAX_TOKENS)
+    request = ChatRequest(
+        model, messages, schema=strict_object(fields), schema_name="second_look", max_tokens=MAX_TOKENS
+    )
     return Ask(about, request)
 
 
 def _verdict(number: int) -> dict[str, Any]:
     photo = {"type": "string", "enum": [f"c{number}"]}
-    return strict({"photo": photo, "match": {"type": "boolean"}, "reason": TEXT, "confidence": SURE})
+    return strict_object({"photo": photo, "match": {"type": "boolean"}, "reason": TEXT, "confidence": SURE})

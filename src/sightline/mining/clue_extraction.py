@@ -9,17 +9,18 @@ from typing import Any
 
 from sightline.calls.ask_many import Ask
 from sightline.english import article
-from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, a_list, strict
+from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, a_list
 from sightline.mining.records import Clue, ClueKind, PictureReading
+from sightline.models.json_schema import strict_object
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
 
 STAGE = "mine-parse"
-SCHEMA = strict(
+SCHEMA = strict_object(
     {
         "summary": TEXT,
         "place": TEXT,
         "objects": a_list(
-            strict(
+            strict_object(
                 {
                     "kind": TEXT,
                     "colour": TEXT,
@@ -32,7 +33,7 @@ SCHEMA = strict(
         ),
         "visible_text": a_list(TEXT, 12),
         "people": a_list(
-            strict(
+            strict_object(
                 {
                     "description": TEXT,
                     "hair": TEXT,
@@ -89,7 +90,7 @@ def reading_of(picture: str, reply: ChatReply, model: str) -> PictureReading:
         known = found.get(clue.key)
         if known is None or clue.confidence > known.confidence:
             found[clue.key] = clue
-    clues = tuple(_numbered(clue, number) for number, clue in enumerate(found.values()))
+    clues = tuple(replace(clue, id=f"{picture}#{number}") for number, clue in enumerate(found.values()))
     summary = one_line(str(said.get("summary", "")))
     return PictureReading(picture, summary, plain(str(said.get("place", ""))), clues, model, reply.usd)
 
@@ -142,7 +143,3 @@ def _person(picture: str, person: Mapping[str, Any]) -> Iterator[Clue]:
 
 def _clue(picture: str, kind: ClueKind, noun: str, look: str, text: str, detail: str, confidence: float) -> Clue:
     return Clue("", picture, kind, noun, look, text, one_line(detail) or text, confidence)
-
-
-def _numbered(clue: Clue, number: int) -> Clue:
-    return replace(clue, id=f"{clue.picture}#{number}")

@@ -5,11 +5,13 @@ What a template asks for is decided by the graph, so that words and targets can'
 
 from __future__ import annotations
 
+import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from functools import cache
+from importlib.resources import files
 from itertools import combinations, islice, product
 from random import Random
-from typing import Protocol
 
 from sightline.english import article, listed
 from sightline.mining.graph import Edge, EdgeKind, MemoryGraph, Node
@@ -94,17 +96,14 @@ class DraftSource:
     rng: Random
 
 
-class ProposedDraft(Protocol):
+@dataclass(frozen=True, slots=True)
+class ProposedDraft:
     """Words and logic, before they have an id."""
 
-    @property
-    def query(self) -> str: ...
-    @property
-    def logic(self) -> Logic: ...
-    @property
-    def targets(self) -> tuple[str, ...]: ...
-    @property
-    def why(self) -> str: ...
+    query: str
+    logic: Logic
+    targets: tuple[str, ...]
+    why: str = ""
 
 
 def subgraphs(
@@ -204,61 +203,12 @@ def tries_for(wanted: int) -> int:
 
 
 NAME = "templates"
-_FORMS: Mapping[Relation, tuple[str, ...]] = {
-    "same-event": (
-        "Find every photo with {target} from the occasion on which we came across {anchor}.",
-        "There was an occasion on which we photographed {anchor}. Which of its photos show {target}?",
-        "I want the pictures with {target}, but only those of the outing that also gave us a picture of {anchor}.",
-    ),
-    "other-events": (
-        "On the occasion when we photographed {anchor}, there was also {link}. From all other occasions with one of "
-        "exactly that look, find the photos with {target}.",
-        "We saw {link} on the occasion that gave us a picture of {anchor}. One that looks the same turns up on other "
-        "occasions: which photos of those show {target}?",
-    ),
-    "next-event": (
-        "On the occasion when we photographed {anchor}, there was also {link}. From the next occasion after it with "
-        "one of exactly that look, find the photos with {target}.",
-    ),
-    "previous-event": (
-        "On the occasion when we photographed {anchor}, there was also {link}. From the last occasion before it with "
-        "one of exactly that look, find the photos with {target}.",
-    ),
-    "same-place": (
-        "Find the photos with {target} from all other occasions in the place where we photographed {anchor}.",
-        "We have been more than once where we took the picture of {anchor}. Which photos of the other occasions there "
-        "show {target}?",
-    ),
-}
-_SAME_PERSON: Mapping[Relation, tuple[str, ...]] = {
-    "other-events": (
-        "On the occasion when we photographed {anchor}, one person whom we know was with us. From all other occasions "
-        "with that same person, find the photos with {target}.",
-    ),
-    "next-event": (
-        "On the occasion when we photographed {anchor}, one person whom we know was with us. From the next occasion "
-        "after it with that same person, find the photos with {target}.",
-    ),
-    "previous-event": (
-        "On the occasion when we photographed {anchor}, one person whom we know was with us. From the last occasion "
-        "before it with that same person, find the photos with {target}.",
-    ),
-}
-"""Where the link is somebody whom the metadata name: the name is not told, since pictures do not show it."""
 _BETWEEN: tuple[Relation, ...] = ("other-events", "next-event", "previous-event", "same-place")
 """Half of the drafts stay within an event, and half lead to others."""
 _NOTHING_SHARE = 0.12
 _SEEN = 2
 _DECISIONS = 120
 """Combinations of a subgraph that are looked at before the next is drawn."""
-
-
-@dataclass(frozen=True, slots=True)
-class _Made:
-    query: str
-    logic: Logic
-    targets: tuple[str, ...]
-    why: str = ""
 
 
 def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterator[Draft]:
@@ -281,7 +231,12 @@ def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterato
                 yield draft
 
 
-def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> _Made | None:
+@cache
+def _forms() -> Mapping[str, Mapping[Relation, Sequence[str]]]:
+    return tomllib.loads(files("sightline.mining").joinpath("request_templates.toml").read_text("utf-8"))
+
+
+def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> ProposedDraft | None:
     """A request of this subgraph that the graph decides without a doubt, or None where there is none."""
     rng, known = source.rng, source.known
     nothing = rng.random() < _NOTHING_SHARE
@@ -292,14 +247,14 @@ def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> _
         if bool(meant.pictures) == nothing:
             continue
         if known.sight(logic.target).sure - set(meant.pictures):  # Looks alone must not tell the targets.
-            return _Made(worded(logic, known, rng), logic, meant.pictures)
+            return ProposedDraft(worded(logic, known, rng), logic, meant.pictures)
     return None
 
 
 def worded(logic: Logic, known: Knowledge, rng: Random) -> str:
     """The request in words; of a link only the noun is told, since its look is what has to be found out."""
     link = None if logic.link is None else known.clues[logic.link]
-    forms = _SAME_PERSON if link is not None and link.kind == "name" else _FORMS
+    forms = _forms()["same-person" if link is not None and link.kind == "name" else "usual"]
     form, noun = rng.choice(forms[logic.relation]), "" if link is None else link.noun
     said = form.format(
         anchor=_together(logic.anchor, known),

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
@@ -146,12 +146,20 @@ def build_graph(
                 photos[picture.id] = _photo(picture, history.owner, event.id, readings[picture.id], alike)
                 for name in _named(picture):
                     named.setdefault((history.owner, name), []).append(picture.id)
-    people = {person.id: person for person in _people(named)}
+    # By the history that names them: equal names of two owners are two people.
+    numbered = enumerate(sorted(named.items()), 1)
+    everyone = [Person(f"{owner}#{number}", owner, name, tuple(ids)) for number, ((owner, name), ids) in numbered]
+    people = {person.id: person for person in everyone}
     seen = (clue for id_ in photos for clue in readings[id_].clues)
     clues = {clue.id: clue for clue in (*seen, *_names(people.values()))}
     compared = [each for each in associations if each.clue in clues and each.picture in photos]
     refused = tuple((each.clue, each.picture) for each in compared if not each.accepted)
-    edges = (*structure(events, clues, people), *_links(compared))
+    links = (
+        Edge("association", Node("clue", one.clue), Node("photo", one.picture), one.rule, one.reason, one.confidence)
+        for one in compared
+        if one.accepted
+    )
+    edges = (*structure(events, clues, people), *links)
     return MemoryGraph(photos, events, clues, people, edges, refused)
 
 
@@ -178,12 +186,6 @@ def _named(picture: Picture) -> list[str]:
     return list(dict.fromkeys(name.strip() for name in told if isinstance(name, str) and name.strip()))
 
 
-def _people(named: Mapping[tuple[str, str], Sequence[str]]) -> Iterator[Person]:
-    """People by the history that names them: equal names of two owners are two people."""
-    for number, ((owner, name), photos) in enumerate(sorted(named.items()), 1):
-        yield Person(f"{owner}#{number}", owner, name, tuple(photos))
-
-
 def _names(people: Iterable[Person]) -> Iterator[Clue]:
     for person in people:
         for photo in person.photos:
@@ -202,13 +204,6 @@ def structure(
     for person in people.values():
         for photo in person.photos:
             yield Edge("person-photo", Node("person", person.id), Node("photo", photo))
-
-
-def _links(compared: Iterable[Association]) -> Iterator[Edge]:
-    for each in compared:
-        if each.accepted:
-            ends = Node("clue", each.clue), Node("photo", each.picture)
-            yield Edge("association", *ends, each.rule, each.reason, each.confidence)
 
 
 # --- on disk -----------------------------------------------------------------------------------------------

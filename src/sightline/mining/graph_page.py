@@ -9,6 +9,7 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
+from importlib.resources import files
 from math import sqrt
 from types import MappingProxyType
 
@@ -127,26 +128,17 @@ def curves(arcs: Iterable[GraphArc], row: float, wide: float) -> Iterator[tuple[
 _ROW, _WIDE = 56, 110
 _REASONS = 12
 """Links of an event that are told with their reasons; `sightline view` has them all."""
-_STYLE = """
-:root{color-scheme:light dark;--ink:#1c2430;--quiet:#5b6673;--back:#fff;--row:#eef1f5;--link:#b3541e}
-@media(prefers-color-scheme:dark){:root{--ink:#e6eaf0;--quiet:#9aa6b2;--back:#14181f;--row:#232b37;--link:#f0a060}}
-body{font:15px/1.5 system-ui,sans-serif;color:var(--ink);background:var(--back);margin:2rem auto;max-width:70rem;
-padding:0 1rem}.drawn{display:flex}.drawn svg{flex:none}ol{list-style:none;margin:0;padding:0;flex:1;min-width:0}
-ol li{height:56px;padding:4px 0;box-sizing:border-box}ol div{background:var(--row);border-radius:8px;padding:0 10px;
-height:48px;line-height:24px;overflow:hidden}ol div span{display:block;white-space:nowrap;overflow:hidden;
-text-overflow:ellipsis}.link{stroke:var(--link);fill:none;opacity:.4}
-.link:hover{opacity:1}.dots{letter-spacing:.15em;color:var(--quiet)}
-"""
 
 
 def graph_page(graph: MemoryGraph) -> str:
     """The page: figures, and for each owner the events in order of time with what joins them."""
     links = links_of(graph)
+    style = files("sightline.mining").joinpath("graph_page.css").read_text("utf-8")
     body = "".join(_owner(graph, links, owner) for owner in graph.owners)
     figures = ", ".join(f"{number:,} {what}" for number, what in figures_of(graph) if number)
     return (
         '<!doctype html><html lang="en"><head><meta charset="utf-8"><title>Memory graph</title>'
-        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>{_STYLE}</style></head><body>'
+        f'<meta name="viewport" content="width=device-width,initial-scale=1"><style>\n{style}</style></head><body>'
         f"<h1>Memory graph</h1><p>{figures}.</p><p>{LEGEND} A dot is a picture; <code>sightline view</code> shows them."
         f"</p>{body}</body></html>"
     )

@@ -64,11 +64,6 @@ def gather(asks: Sequence[tuple[Item, Ask]], model: str, stage: str, session: Se
     return found
 
 
-def strict(fields: Mapping[str, Any]) -> dict[str, Any]:
-    """A JSON schema of an object: every field required, no other allowed."""
-    return {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}
-
-
 def a_list(of: Mapping[str, Any], most: int) -> dict[str, Any]:
     """A JSON schema of a list."""
     return {"type": "array", "items": dict(of), "maxItems": most}

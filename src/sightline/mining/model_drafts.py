@@ -11,21 +11,31 @@ from typing import Any, get_args
 from sightline.calls.ask_many import Ask
 from sightline.calls.session import Session
 from sightline.english import counted
-from sightline.mining.drafts import OVERSAMPLED, DistinctDrafts, DraftSource, as_draft, knowledge_of, shares, subgraphs
+from sightline.mining.drafts import (
+    OVERSAMPLED,
+    DistinctDrafts,
+    DraftSource,
+    ProposedDraft,
+    as_draft,
+    knowledge_of,
+    shares,
+    subgraphs,
+)
 from sightline.mining.graph import MemoryGraph
 from sightline.mining.knowledge import decide
-from sightline.mining.model_calls import MAX_TOKENS, TEXT, CallResults, a_list, gather, strict
+from sightline.mining.model_calls import MAX_TOKENS, TEXT, CallResults, a_list, gather
 from sightline.mining.project import MiningSettings
 from sightline.mining.records import Draft, Logic, Relation
+from sightline.models.json_schema import strict_object
 from sightline.types import ChatRequest, Message
 
 STAGE = "mine-queries"
 EACH = 3
 """Requests that are asked for in one call."""
-_SCHEMA = strict(
+_SCHEMA = strict_object(
     {
         "queries": a_list(
-            strict(
+            strict_object(
                 {
                     "query": TEXT,
                     "relation": {"type": "string", "enum": list(get_args(Relation))},
@@ -76,14 +86,6 @@ class SubgraphLabels:
         photos = sorted(part.photos, key=lambda id_: (known.moment(id_), id_))
         events = [event.id for event in known.events if event.id in set(part.events)]
         return cls(_numbered("P", photos), _numbered("C", part.clues), _numbered("E", events))
-
-
-@dataclass(frozen=True, slots=True)
-class _Written:
-    query: str
-    logic: Logic
-    targets: tuple[str, ...]
-    why: str
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,7 +156,7 @@ def notes_on(source: DraftSource) -> str:
     return "\n".join(lines)
 
 
-def written_in(said: Any, source: DraftSource) -> Iterator[_Written]:
+def written_in(said: Any, source: DraftSource) -> Iterator[ProposedDraft]:
     """The requests of a reply that speak of what is there; where the graph decides, its targets count.
 
     Nothing decides a free request, so that one without photos says nothing.
@@ -173,7 +175,7 @@ def written_in(said: Any, source: DraftSource) -> Iterator[_Written]:
             continue
         meant = decide(logic, source.known)
         targets = chosen if meant.problem or set(chosen) - set(meant.pictures) else meant.pictures
-        yield _Written(row["query"].strip(), logic, targets, row["reasoning"].strip())
+        yield ProposedDraft(row["query"].strip(), logic, targets, row["reasoning"].strip())
 
 
 def _rows(said: Any) -> list[Mapping[str, Any]]:

@@ -18,7 +18,6 @@ from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, write_whole
 from sightline.mining import associations, checks, clue_extraction, model_drafts
-from sightline.mining import associations as verifying
 from sightline.mining import project as names
 from sightline.mining.associations import FollowedClue, embedded_pictures, follow, rarest_clues
 from sightline.mining.benchmark import (
@@ -203,9 +202,9 @@ class Mining:
         followed = self._followed(histories, readings)
         pictures = {picture.id: picture for history in histories for picture in history}
         model = self.settings.model
-        asks = [(each, verifying.ask_for(each, pictures, model)) for each in followed]
-        came = gather(asks, model, verifying.STAGE, self.session)
-        found = [said for each, reply in came.replies for said in verifying.associations_of(each, reply)]
+        asks = [(each, associations.ask_for(each, pictures, model)) for each in followed]
+        came = gather(asks, model, associations.STAGE, self.session)
+        found = [said for each, reply in came.replies for said in associations.associations_of(each, reply)]
         path = self.files.write(names.ASSOCIATIONS, found)
         failed = [{"clue": each.clue.id, "kind": why.kind, "error": why.message} for each, why in came.failed]
         listed = self.files.write_failed(names.ASSOCIATIONS, failed)
@@ -223,8 +222,8 @@ class Mining:
         )
 
     def _graph(self) -> MiningResult:
-        associations = self.files.read(names.ASSOCIATIONS, Association)
-        graph = build_graph(self.histories, self._readings(), associations, self.corpus.groups)
+        compared = self.files.read(names.ASSOCIATIONS, Association)
+        graph = build_graph(self.histories, self._readings(), compared, self.corpus.groups)
         write_graph(graph, self.files.path(names.GRAPH))
         page = self.files.path(names.GRAPH_PAGE)
         write_whole(page, graph_page(graph).encode())

@@ -23,6 +23,11 @@ _NAMED = ("properties", "$defs")
 _LISTED = ("anyOf", "prefixItems")
 
 
+def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
+    """The schema of an object: every field required, no other allowed."""
+    return {"type": "object", "properties": dict(fields), "required": list(fields), "additionalProperties": False}
+
+
 def strict_schema(schema: Mapping[str, Any]) -> dict[str, Any]:
     """The same schema with every field required and no other allowed, in the words that strict decoding knows."""
     return _strict(schema, schema)

@@ -7,7 +7,6 @@ import binascii
 import hashlib
 import io
 import math
-import threading
 from dataclasses import dataclass
 from urllib.parse import unquote_to_bytes
 
@@ -33,8 +32,6 @@ _NEARLY = 0.9
 _CHECK_SIZE = (64, 64)
 # What a model's decoder may not read, or reads differently from what a person sees.
 _AWKWARD = frozenset({"animated", "several pages", "cmyk", "16-bit"})
-# Opening a picture sets Pillow's limit and Python's warning filters, which all threads share.
-_OPENING = threading.Lock()
 
 
 @dataclass(frozen=True, slots=True)
@@ -110,9 +107,8 @@ def as_data_url(data: bytes, mime: str) -> PreparedPicture:
 
 
 def open_one(data: bytes) -> Image.Image:
-    """A picture, opened with our limits and not yet decoded; threads take turns. Raises `RefusedError`."""
-    with _OPENING:
-        return open_picture(data, MAX_PIXELS)
+    """A picture, opened with our limits and not yet decoded. Raises `RefusedError`."""
+    return open_picture(data, MAX_PIXELS)
 
 
 def fit(data: bytes, limit: PictureLimit, detail: str = "auto") -> tuple[bytes, str]:

@@ -77,7 +77,7 @@ def wire_of(transport: Transport) -> str:
 class Embedder(Protocol):
     """Pictures and texts into one space; `revision` changes with whatever changes a vector.
 
-    What an embedder may offer beside this is in `models.embedders.attempts`.
+    What an embedder may offer beside this is in `models.embedders.base`.
     """
 
     @property

@@ -124,6 +124,16 @@ def upright_grid(scale: Scale, top: float, bottom: float) -> list[Markup]:
     return parts
 
 
+def level_grid(scale: Scale, left: float, right: float, form: str = "g") -> list[Markup]:
+    """A thin line from each tick of the upright axis, and its value, in this format, before it."""
+    parts = []
+    for tick in scale.ticks:
+        y = scale.at(tick)
+        parts.append(tag("line", x1=left, y1=y, x2=right, y2=y, class_="grid"))
+        parts.append(text(f"{tick:{form}}", left - 6, y + 4, "tick", "end"))
+    return parts
+
+
 _DOT_TOP = 26
 _BELOW = 20
 _LABELS = 118
@@ -195,7 +205,9 @@ def _said(band: Band, dot: PlotDot) -> str:
     return f"{name}: {estimate(dot.estimate)}"
 
 
-_CURVE_TOP, _CURVE_LEFT, _CURVE_RIGHT, _CURVE_BOTTOM, _CURVE_HEIGHT = 30, 40, WIDTH - 16, 214, 252
+_PLOT_TOP, _PLOT_LEFT, _PLOT_BOTTOM, _PLOT_HEIGHT = 30, 40, 214, 252
+"""Of drawings with an upright axis."""
+_CURVE_RIGHT = WIDTH - 16
 _APART = 2.5
 """Pixels between the intervals of two runs at one cut-off."""
 
@@ -212,30 +224,20 @@ class Curve:
 def curve_plot(title: str, curves: Sequence[Curve], across: str, ident: str) -> Markup:
     """Lines over cut-offs, which stand evenly spaced; `across` says what they are."""
     cuts = sorted({k for curve in curves for k in curve.points})
-    step = (_CURVE_RIGHT - _CURVE_LEFT - 24) / max(1, len(cuts) - 1)
-    place = {k: _CURVE_LEFT + 12 + number * step for number, k in enumerate(cuts)}
+    step = (_CURVE_RIGHT - _PLOT_LEFT - 24) / max(1, len(cuts) - 1)
+    place = {k: _PLOT_LEFT + 12 + number * step for number, k in enumerate(cuts)}
     edges = [edge for curve in curves for one in curve.points.values() for edge in (one.low, one.high)]
-    up = linear(edges, _CURVE_BOTTOM, _CURVE_TOP)
+    up = linear(edges, _PLOT_BOTTOM, _PLOT_TOP)
     parts = [
-        *_curve_grid(up, place),
-        text(across, (_CURVE_LEFT + _CURVE_RIGHT) / 2, _CURVE_HEIGHT - 4, "tick", "middle"),
+        *level_grid(up, _PLOT_LEFT, _CURVE_RIGHT),
+        *(text(f"{k:,}", round(x, 1), _PLOT_BOTTOM + 17, "tick", "middle") for k, x in place.items()),
+        text(across, (_PLOT_LEFT + _CURVE_RIGHT) / 2, _PLOT_HEIGHT - 4, "tick", "middle"),
     ]
     for number, curve in enumerate(curves):
         aside = (number - (len(curves) - 1) / 2) * min(_APART, step / (2 * len(curves)))
         parts.append(_curve_line(curve, {k: round(x + aside, 1) for k, x in place.items()}, up))
     said = "; ".join(f"{one.name} at {k}: {estimate(found)}" for one in curves for k, found in one.points.items())
-    return frame(title, said, _CURVE_HEIGHT, ident, parts)
-
-
-def _curve_grid(up: Scale, place: Mapping[int, float]) -> list[Markup]:
-    parts = []
-    for tick in up.ticks:
-        y = up.at(tick)
-        parts.append(tag("line", x1=_CURVE_LEFT, y1=y, x2=_CURVE_RIGHT, y2=y, class_="grid"))
-        parts.append(text(f"{tick:g}", _CURVE_LEFT - 6, y + 4, "tick", "end"))
-    for k, x in place.items():
-        parts.append(text(f"{k:,}", round(x, 1), _CURVE_BOTTOM + 17, "tick", "middle"))
-    return parts
+    return frame(title, said, _PLOT_HEIGHT, ident, parts)
 
 
 def _curve_line(curve: Curve, place: Mapping[int, float], up: Scale) -> Markup:
@@ -253,7 +255,7 @@ def _curve_line(curve: Curve, place: Mapping[int, float], up: Scale) -> Markup:
     return tag("g", tag("polyline", points=line, class_=f"c{curve.series % COLOURS} curve"), *marks)
 
 
-_COST_TOP, _COST_LEFT, _COST_RIGHT, _COST_BOTTOM, _COST_HEIGHT = 30, 40, WIDTH - 26, 214, 252
+_COST_RIGHT = WIDTH - 26
 _NAME_COLUMNS = 20
 _COST_LINE = 13
 
@@ -272,44 +274,37 @@ def cost_plot(title: str, points: Sequence[Point], ident: str) -> Markup:
     """A dot with an upright interval for each run; the axis of money is logarithmic where no run is free."""
     across = _money_scale([point.usd for point in points])
     found = [point.estimate for point in points]
-    up = linear([edge for one in found for edge in (one.low, one.high)], _COST_BOTTOM, _COST_TOP)
+    up = linear([edge for one in found for edge in (one.low, one.high)], _PLOT_BOTTOM, _PLOT_TOP)
     parts = [
         *_cost_grid(across, up),
-        text("US dollars per task", (_COST_LEFT + _COST_RIGHT) / 2, _COST_HEIGHT - 4, "tick", "middle"),
+        text("US dollars per task", (_PLOT_LEFT + _COST_RIGHT) / 2, _PLOT_HEIGHT - 4, "tick", "middle"),
     ]
     for point, label_y in zip(points, _cost_labels(points, up), strict=True):
         parts.append(_cost_point(point, across, up, label_y))
     description = "; ".join(f"{one.name}: {estimate(one.estimate)} at {money(one.usd)} per task" for one in points)
-    return frame(title, description, _COST_HEIGHT, ident, parts)
+    return frame(title, description, _PLOT_HEIGHT, ident, parts)
 
 
 def _money_scale(prices: Sequence[float]) -> Scale:
     if min(prices) > 0:
-        return logarithmic(prices, _COST_LEFT, _COST_RIGHT)
-    return linear([0.0, max(prices) or 0.01], _COST_LEFT, _COST_RIGHT)
+        return logarithmic(prices, _PLOT_LEFT, _COST_RIGHT)
+    return linear([0.0, max(prices) or 0.01], _PLOT_LEFT, _COST_RIGHT)
 
 
 def _cost_grid(across: Scale, up: Scale) -> list[Markup]:
-    parts = []
-    for tick in up.ticks:
-        y = up.at(tick)
-        parts += [tag("line", x1=_COST_LEFT, y1=y, x2=_COST_RIGHT, y2=y, class_="grid")]
-        parts += [text(f"{tick:g}", _COST_LEFT - 6, y + 4, "tick", "end")]
+    parts = level_grid(up, _PLOT_LEFT, _COST_RIGHT)
     for tick in across.ticks:
         x = across.at(tick)
-        parts += [tag("line", x1=x, y1=_COST_BOTTOM, x2=x, y2=_COST_BOTTOM + 4, class_="grid")]
-        parts += [text(_dollars(tick), x, _COST_BOTTOM + 17, "tick", "middle")]
+        parts += [tag("line", x1=x, y1=_PLOT_BOTTOM, x2=x, y2=_PLOT_BOTTOM + 4, class_="grid")]
+        dollars = f"{tick:.9f}".rstrip("0").rstrip(".")
+        parts += [text(f"${dollars}", x, _PLOT_BOTTOM + 17, "tick", "middle")]
     return parts
-
-
-def _dollars(tick: float) -> str:
-    return "$" + f"{tick:.9f}".rstrip("0").rstrip(".")
 
 
 def _cost_point(point: Point, across: Scale, up: Scale, label_y: float) -> Markup:
     x, y, found = across.at(point.usd), up.at(point.estimate.mean), point.estimate
     # Towards the middle, where there is room.
-    beside, anchor = (x - 9, "end") if x > (_COST_LEFT + _COST_RIGHT) / 2 else (x + 9, None)
+    beside, anchor = (x - 9, "end") if x > (_PLOT_LEFT + _COST_RIGHT) / 2 else (x + 9, None)
     return tag(
         "g",
         tag("title", f"{point.name}: {estimate(found)} at {money(point.usd)} per task"),

@@ -20,7 +20,6 @@ from sightline.reports.blocks import (
     Paragraph,
     PicturesBlock,
     ReportPage,
-    Row,
     TableBlock,
     Thumbnail,
 )
@@ -111,7 +110,10 @@ def _table(table: TableBlock) -> Markup:
         tag("th", name, scope="col", class_="number" if column in table.numeric else None)
         for column, name in enumerate(table.head)
     )
-    body = lines(_row(row, table) for row in table.rows)
+    body = lines(
+        tag("tr", join(_cell(cell, column, column in table.numeric) for column, cell in enumerate(row)))
+        for row in table.rows
+    )
     whole = tag(
         "table",
         tag("caption", tag("span", table.caption)),
@@ -122,10 +124,6 @@ def _table(table: TableBlock) -> Markup:
     )
     # Wide tables scroll in a box of their own, which a keyboard can reach.
     return tag("div", whole, class_="scroll", tabindex=0, role="region", aria_label=table.caption)
-
-
-def _row(row: Row, table: TableBlock) -> Markup:
-    return tag("tr", join(_cell(cell, column, column in table.numeric) for column, cell in enumerate(row)))
 
 
 def _cell(given: str | Cell, column: int, number: bool) -> Markup:

@@ -28,7 +28,7 @@ from sightline.reports.scored_run import (
     read_scored,
     with_own_names,
 )
-from sightline.reports.text import DASH, estimate, seconds
+from sightline.reports.text import estimate, seconds
 from sightline.runs.folder import HEADER
 from sightline.types import Estimate
 
@@ -292,7 +292,7 @@ def _row(place: LeaderboardRow) -> Row:
         f"{estimate(found)} {place.letters}".strip(),
         f"{found.failures:,}/{found.n:,}",
         spent.usd_text,
-        DASH if spent.p50 is None else seconds(spent.p50),
+        seconds(spent.p50),
         place.date.date().isoformat(),
     )
 

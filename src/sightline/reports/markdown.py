@@ -39,11 +39,7 @@ def to_markdown(page: ReportPage) -> str:
 def plain(text: str) -> str:
     """Any text so that Markdown shows it as it is."""
     line = one_line(text).strip().replace("&", "&amp;").replace("<", "&lt;").replace(">", "&gt;")
-    return _LIST_START.sub(_escape_start, _SPECIAL.sub(r"\\\1", line))
-
-
-def _escape_start(found: re.Match[str]) -> str:
-    return f"{found[0][:-1]}\\{found[0][-1]}"
+    return _LIST_START.sub(lambda start: f"{start[0][:-1]}\\{start[0][-1]}", _SPECIAL.sub(r"\\\1", line))
 
 
 def _chapter(chapter: Chapter) -> Iterator[str]:

@@ -16,7 +16,7 @@ from itertools import chain, count
 from pathlib import Path
 from typing import Any, TypeAlias
 
-from sightline.agent.attribution import attribute_folder, read_attribution
+from sightline.agent.attribution import attribute_folder
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
@@ -28,6 +28,7 @@ from sightline.reports.output import csv_bytes
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, with_own_names
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
+from sightline.runs.folder import read_attribution
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, TaskKind
 
 

@@ -44,9 +44,9 @@ def columns(text: str) -> int:
     return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
-def score(value: float) -> str:
-    """A score to three decimals, never "-0.000"."""
-    return f"{value:z.3f}"
+def score(value: float | None) -> str:
+    """A score to three decimals, never "-0.000"; a dash where there is none."""
+    return DASH if value is None else f"{value:z.3f}"
 
 
 def interval(estimate: Estimate) -> str:
@@ -81,8 +81,10 @@ def money(usd: float) -> str:
     return f"${usd:.{1 - math.floor(math.log10(usd))}f}"
 
 
-def seconds(duration: float) -> str:
-    """A time in the unit in which it is easy to read."""
+def seconds(duration: float | None) -> str:
+    """A time in the unit in which it is easy to read; a dash where it is not known."""
+    if duration is None:
+        return DASH
     if duration < 1:
         return f"{duration * 1000:.0f} ms" if duration >= 0.01 else f"{duration * 1000:.1f} ms"
     for limit, size, unit in ((60, 1, "s"), (3600, 60, "min")):

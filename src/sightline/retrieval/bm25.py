@@ -36,27 +36,8 @@ _CAMEL = re.compile(r"(?<=[a-z])(?=[A-Z])|(?<=[A-Z])(?=[A-Z][a-z])|(?<=[^\W\d_])
 # Scripts without spaces: each sign is a word of its own.
 _UNSPACED = re.compile("([\u3040-\u30ff\u3400-\u4dbf\u4e00-\u9fff\uf900-\ufaff])")
 _FUNCTION_WORDS = frozenset(
-    (
-        *("a", "an", "the", "this", "that", "these", "those", "some", "and", "or", "as", "there", "it", "its", "their"),
-        *(
-            "of",
-            "in",
-            "on",
-            "at",
-            "to",
-            "by",
-            "for",
-            "from",
-            "with",
-            "near",
-            "into",
-            "onto",
-            "over",
-            "under",
-            "through",
-        ),
-        *("is", "are", "was", "were", "be", "been", "being", "has", "have", "his", "her", "who", "which", "while"),
-    )
+    """a an the this that these those some and or as there it its their of in on at to by for from with near into
+    onto over under through is are was were be been being has have his her who which while""".split()  # noqa: SIM905
 )
 
 

@@ -9,7 +9,7 @@ from __future__ import annotations
 
 import asyncio
 from collections.abc import Mapping, Sequence
-from contextlib import AbstractAsyncContextManager
+from contextlib import AbstractAsyncContextManager, closing
 from dataclasses import dataclass, replace
 from functools import cache
 from pathlib import Path
@@ -83,19 +83,13 @@ class Reranker:
 
     def grade(self, query: str, pictures: Sequence[Picture]) -> RerankGrades:
         """Grades of pictures; the calls of all groups run at once, within the limits of the endpoint."""
-        loop = LoopThread()
-        try:
+        with closing(LoopThread()) as loop:
             return loop.call(self._grade(query, pictures))
-        finally:
-            loop.close()
 
     def check(self) -> None:
         """Refuse a model that nobody knows, or whose key is missing, before there is anything to grade."""
-        loop = LoopThread()
-        try:
+        with closing(LoopThread()) as loop:
             loop.call(self._check())
-        finally:
-            loop.close()
 
     async def _grade(self, query: str, pictures: Sequence[Picture]) -> RerankGrades:
         async with self._open() as model:

@@ -44,7 +44,7 @@ class Selector:
             mask &= self._owned(scope.owner)
         if scope.nowhere:
             mask[:] = False
-        if scope.groups or scope.pictures:  # They add up, as in scoring (score/scope.py).
+        if scope.groups or scope.pictures:  # They add up, as in scoring (metrics/scope.py).
             mask &= self._grouped(scope.groups) | self._named(scope.pictures)
         if where is not None:
             filter_ = parse_filter(where)

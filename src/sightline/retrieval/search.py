@@ -182,7 +182,7 @@ class _Finder:
         if not self.named or before is None or before.embedder is None or session is None:
             return
         now, mark = session.embedder, before.embedder
-        if (now.name, now.revision) != (mark.name, mark.revision):
+        if not mark.is_of(now):
             raise UserError(
                 f'the index "{self.name}" was built by {mark}, and the embedder now is {now.name} ({now.revision}).',
                 f"bring it up to date with: sightline index --name {self.name} --embedder {now.name}; "
@@ -212,8 +212,7 @@ def _is_current(manifest: IndexManifest, state: str, session: EmbedderSession | 
         return False
     if session is None:
         return True
-    mark, now = manifest.embedder, session.embedder
-    same = mark is not None and (mark.name, mark.revision) == (now.name, now.revision)
+    same = manifest.embedder is not None and manifest.embedder.is_of(session.embedder)
     # What could not be embedded is tried again: a server may be back, a drive plugged in.
     return same and manifest.vectors_state == state and not manifest.left_out
 

@@ -4,11 +4,11 @@ from __future__ import annotations
 
 import threading
 import time
+from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
-from functools import cached_property
 from pathlib import Path
-from typing import Self
+from typing import Any, Self
 
 import numpy as np
 
@@ -67,7 +67,8 @@ class Searcher:
         self.asking = replace(asking, local_only=local_only or asking.local_only)
         self._given, self._session, self._ours = embedder, session, session is None
         self._backend = backend or manifest.backend
-        self._lock = threading.Lock()
+        self._lock = threading.RLock()
+        self._parts: dict[str, Any] = {}
         self.table_lock = threading.Lock()
         self.table = IndexTable(folder)
         self.columns = load_columns(folder)
@@ -77,7 +78,6 @@ class Searcher:
             living = self.table.rows()
         # A picture that came after the columns were written is not known to filters yet.
         self._living = living[living < len(self.columns)]
-        self._threshold: Threshold | None = None
 
     @classmethod
     def open(
@@ -115,12 +115,11 @@ class Searcher:
 
     def close(self) -> None:
         """Let go of files, connections and the embedder, if it was opened here."""
-        for name in ("pictures", "captions"):
-            held = self.__dict__.get(name)
-            if held is not None:
-                held.index.close()
-        if "asker" in self.__dict__ and self._ours:
-            self.asker.close()
+        for part in self._parts.values():
+            if isinstance(part, HeldVectors):
+                part.index.close()
+            elif isinstance(part, QueryEmbedder) and self._ours:
+                part.close()
         self.table.close()
 
     def __len__(self) -> int:
@@ -176,64 +175,76 @@ class Searcher:
 
     # --- parts, each opened when it is first needed -----------------------------------------------------------
 
-    @cached_property
+    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+        """The part of that name: made by the first thread that asks, while others wait."""
+        if name not in self._parts:
+            with self._lock:
+                if name not in self._parts:
+                    self._parts[name] = make()
+        return self._parts[name]
+
+    @property
     def asker(self) -> QueryEmbedder:
         """The embedder that built the index."""
-        with self._lock:
-            known = self.__dict__.get("asker")
-            if isinstance(known, QueryEmbedder):
-                return known
-            mark = self.manifest.embedder
-            if mark is None:
-                raise UserError(f'the index "{self.manifest.name}" holds no vectors.', "make them: sightline index")
-            given = self._given if self._given is not None else mark.spec
-            session = self._session or EmbedderSession(
-                given, self.workspace, config=self.config, local_only=self.asking.local_only, asking=self.asking
-            )
-            now = session.embedder
-            if (now.name, now.revision) != (mark.name, mark.revision):
-                if self._ours:
-                    session.__exit__()
-                raise UserError(
-                    f'the index "{self.manifest.name}" was built by {mark}, and the embedder now is '
-                    f"{now.name} ({now.revision}).",
-                    f"bring it up to date: sightline index --name {self.manifest.name} --embedder {now.name}",
-                )
-            session.tell_who_sees("queries")
-            return QueryEmbedder(session, self.config)
+        found: QueryEmbedder = self._once("asker", self._open_embedder)
+        return found
 
-    @cached_property
+    def _open_embedder(self) -> QueryEmbedder:
+        mark = self.manifest.embedder
+        if mark is None:
+            raise UserError(f'the index "{self.manifest.name}" holds no vectors.', "make them: sightline index")
+        given = self._given if self._given is not None else mark.spec
+        session = self._session or EmbedderSession(
+            given, self.workspace, config=self.config, local_only=self.asking.local_only, asking=self.asking
+        )
+        now = session.embedder
+        if not mark.is_of(now):
+            if self._ours:
+                session.__exit__()
+            raise UserError(
+                f'the index "{self.manifest.name}" was built by {mark}, and the embedder now is '
+                f"{now.name} ({now.revision}).",
+                f"bring it up to date: sightline index --name {self.manifest.name} --embedder {now.name}",
+            )
+        session.tell_who_sees("queries")
+        return QueryEmbedder(session, self.config)
+
+    @property
     def pictures(self) -> HeldVectors | None:
         """The vectors of pictures; None where there are none."""
-        return self._held("pictures")
+        found: HeldVectors | None = self._once("pictures", lambda: self._held("pictures"))
+        return found
 
-    @cached_property
+    @property
     def captions(self) -> HeldVectors | None:
         """The vectors of captions; None where there are none."""
-        return self._held("captions") if self.manifest.captions else None
+        if not self.manifest.captions:
+            return None
+        found: HeldVectors | None = self._once("captions", lambda: self._held("captions"))
+        return found
 
     def _held(self, what: str) -> HeldVectors | None:
-        with self._lock:
-            known = self.__dict__.get(what)
-            if isinstance(known, HeldVectors):
-                return known
-            mark, tag = self.manifest.embedder, self.manifest.tag
-            if mark is None or tag is None or mark.dim == 0:
-                return None
-            folder = vectors_folder(self.folder, tag, what)
-            index = open_vector_store(self._backend, folder, mark.dim, create=False)
-            holds = np.zeros(self._size, np.bool_)
-            rows = index.rows()
-            holds[rows[rows < self._size]] = True
-            # The exact back-end only reads arrays; what others do with a connection is theirs to say.
-            return HeldVectors(index, holds, nullcontext() if isinstance(index, ExactIndex) else threading.Lock())
+        mark, tag = self.manifest.embedder, self.manifest.tag
+        if mark is None or tag is None or mark.dim == 0:
+            return None
+        folder = vectors_folder(self.folder, tag, what)
+        index = open_vector_store(self._backend, folder, mark.dim, create=False)
+        holds = np.zeros(self._size, np.bool_)
+        rows = index.rows()
+        holds[rows[rows < self._size]] = True
+        # The exact back-end only reads arrays; what others do with a connection is theirs to say.
+        return HeldVectors(index, holds, nullcontext() if isinstance(index, ExactIndex) else threading.Lock())
 
-    @cached_property
+    @property
     def all_rows(self) -> Rows | None:
         """What an unlimited search by vectors is limited to: None for nothing.
 
         While an update goes on, or after one was killed, back-ends may hold pictures that left the index.
         """
+        found: Rows | None = self._once("all rows", self._living_rows)
+        return found
+
+    def _living_rows(self) -> Rows | None:
         living = np.zeros(self._size, np.bool_)
         living[self._living] = True
         held = (part for part in (self.pictures, self.captions) if part is not None)
@@ -241,19 +252,20 @@ class Searcher:
 
     def threshold(self) -> Threshold:
         """The calibrated one; made, and kept in the index, when it is first asked for."""
+        found: Threshold = self._once("threshold", self._calibrated)
+        return found
+
+    def _calibrated(self) -> Threshold:
         pictures, asker = self.pictures, self.asker
         if pictures is None:
             raise UserError("there are no vectors to calibrate a threshold on.", "leave --threshold out")
-        with self._lock:
-            if self._threshold is None:
-                stamp = f"{self.manifest.tag} {self.manifest.vectors_state}"
-                found = load_threshold(self.folder, stamp)
-                if found is None:
-                    found = calibrate(pictures.index, asker.texts, stamp)
-                    if self.manifest.vectors_state is not None:  # More vectors are to come otherwise.
-                        found.save(self.folder)
-                self._threshold = found
-            return self._threshold
+        stamp = f"{self.manifest.tag} {self.manifest.vectors_state}"
+        found = load_threshold(self.folder, stamp)
+        if found is None:
+            found = calibrate(pictures.index, asker.texts, stamp)
+            if self.manifest.vectors_state is not None:  # More vectors are to come otherwise.
+                found.save(self.folder)
+        return found
 
     # --- inside -----------------------------------------------------------------------------------------------
 
@@ -265,15 +277,12 @@ class Searcher:
         return all(part.index.exact for part in parts if part is not None)
 
     def _count(self, rows: Rows | None, method: Method) -> int:
-        if not method.vectors or self.pictures is None:
+        pictures = self.pictures if method.vectors else None
+        if pictures is None:
             return len(self._living) if rows is None else len(rows)
         if rows is None:
-            return self._held_count
-        return int(np.count_nonzero(self.pictures.holds[rows]))
-
-    @cached_property
-    def _held_count(self) -> int:
-        return 0 if self.pictures is None else int(np.count_nonzero(self.pictures.holds))
+            return int(self._once("held", lambda: np.count_nonzero(pictures.holds)))
+        return int(np.count_nonzero(pictures.holds[rows]))
 
     def _hits(self, found: RankedList) -> tuple[Hit, ...]:
         rows = found.rows.tolist()

@@ -27,6 +27,8 @@ HEADER = "run.json"
 SCORES = "scores.json"
 PER_TASK = "per_task.csv"
 TRAJECTORIES = "trajectories"
+ATTRIBUTION = "attribution.json"
+"""Beside `scores.json` in the folder of an agent's run."""
 BLOBS = "blobs"
 
 ATTEMPTS = table("predictions.jsonl", PredictionRecord, to_attempt, from_attempt, forms=FORMS, required=True)
@@ -75,6 +77,15 @@ def write_run(run: Run, folder: PathLike, *, force: bool = False) -> None:
         if run.ledger:
             LEDGER.write(run.ledger, fresh)
         write_header(run, fresh)
+
+
+def read_attribution(folder: PathLike) -> dict[str, Json] | None:
+    """The summary that scoring wrote of what an agent missed; None where there is none."""
+    path = Path(folder) / ATTRIBUTION
+    if not path.is_file():
+        return None
+    told: dict[str, Json] = read_json(path)
+    return {name: value for name, value in told.items() if name != "attributions"}
 
 
 def blob_path(folder: PathLike, sha256: str) -> Path:

@@ -33,7 +33,7 @@ class TraceComparison:
 
 
 def side_by_side(traces: Sequence[Trace]) -> TraceComparison:
-    """Each answer compared with each other one; heuristics on words, as in `score.steps.contradictions`."""
+    """Each answer compared with each other one; heuristics on words, as in `metrics.steps.contradictions`."""
     marks: list[set[str]] = [set() for _ in traces]
     conflicts = []
     for one, other in combinations(range(len(traces)), 2):

@@ -8,12 +8,14 @@ from pathlib import Path
 import pytest
 
 from sightline.types import Benchmark
-from sightline_world.samples import sample_benchmark, write_samples
 
 
 @pytest.fixture(scope="session")
 def sampled(tmp_path_factory: pytest.TempPathFactory) -> Benchmark:
     """The sample benchmark, with tasks of every kind."""
+    pytest.importorskip("sightline_world", reason="needs sightline-world")
+    from sightline_world.samples import sample_benchmark, write_samples
+
     return sample_benchmark(write_samples(tmp_path_factory.mktemp("samples")))
 
 

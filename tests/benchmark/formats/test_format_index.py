@@ -3,9 +3,12 @@
 from __future__ import annotations
 
 import re
+import subprocess
+import sys
 from pathlib import Path
 
 from sightline.benchmark.formats import find_format, format_names
+from sightline.benchmark.formats.listing import FormatLine, format_lines
 from sightline.types import Benchmark, Corpus, Run
 
 DOCS = Path(__file__).parents[3] / "docs" / "formats"
@@ -24,6 +27,21 @@ def test_the_index_lists_every_format_with_what_it_reads_and_writes() -> None:
         written = ", ".join(NAMES[kind] for kind in known.writes) if known.write else ""
         expected[name] = (known.read is not None, written)
     assert listed == expected
+
+
+def test_the_listing_says_of_each_format_what_it_is() -> None:
+    known = [find_format(name) for name in format_names()]
+    expected = [FormatLine(f.name, f.read is not None, f.write is not None, f.summary) for f in known]
+    assert format_lines() == expected
+
+
+def test_listing_the_formats_loads_none_of_them() -> None:
+    code = (
+        "import sys; from sightline.benchmark.formats.listing import format_lines; assert format_lines();"
+        "print([name for name in sys.modules if name.startswith('sightline.benchmark.formats.')])"
+    )
+    done = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True)
+    assert done.stdout.strip() == str(["sightline.benchmark.formats.base", "sightline.benchmark.formats.listing"])
 
 
 def test_links_lead_to_pages() -> None:

@@ -17,13 +17,14 @@ from sightline.errors import MissingExtraError, UserError
 from sightline.io import sha256_of
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Attempt, Benchmark, Choice, Failure, LedgerEntry, PictureSet, Ranking, Run, Text, Trace
-from sightline_world.samples import sample_runs
 
 CREATED = {"created": "2026-11-15T10:00"}
 
 
 @pytest.fixture(scope="module")
 def runs(sampled: Benchmark) -> dict[str, Run]:
+    from sightline_world.samples import sample_runs
+
     return {run.system: run for run in sample_runs(sampled)}
 
 

@@ -15,7 +15,6 @@ from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Attempt, Benchmark, Choice, Corpus, Failure, Option, PictureSet, Run, Task, Text
-from sightline_world.samples import sample_runs
 
 CREATED = {"created": "2026-11-15T10:00"}
 DATE = "2026-11-15T10-00-00.000000"
@@ -23,6 +22,8 @@ DATE = "2026-11-15T10-00-00.000000"
 
 @pytest.fixture(scope="module")
 def weak(sampled: Benchmark) -> Run:
+    from sightline_world.samples import sample_runs
+
     return sample_runs(sampled)[-1]
 
 

@@ -320,6 +320,7 @@ def random_encoder(mteb: Any) -> Any:
     return Encoder()
 
 
+@pytest.mark.world
 @pytest.mark.slow
 @pytest.mark.usefixtures("offline")
 @pytest.mark.parametrize("scoped", [False, True])

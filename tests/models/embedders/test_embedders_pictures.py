@@ -27,7 +27,6 @@ from sightline.models.embedders.pixels import load_pixels
 from sightline.models.embedders.vector_file import EmbeddedVectors
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Failure
-from sightline_world.samples import write_bad_files
 from tiny_clip import COLOURS, write_colours, write_tiny_clip
 
 
@@ -73,7 +72,10 @@ def test_words_find_pictures(tmp_path: Path) -> None:
     np.testing.assert_allclose(np.linalg.norm(pictures.vectors, axis=1), 1, atol=1e-6)
 
 
+@pytest.mark.world
 def test_every_bad_file_is_left_out_for_its_reason(tmp_path: Path) -> None:
+    from sightline_world.samples import write_bad_files
+
     written = write_bad_files(tmp_path / "photos")
     promised = {picture_id(os.fsencode(name)): reason for name, reason in written.items()}
     draw(tmp_path / "photos" / "good.jpg", 1)

@@ -7,9 +7,9 @@ from __future__ import annotations
 
 import math
 from collections.abc import Mapping
-from difflib import get_close_matches
 from typing import Any
 
+from sightline.errors import nearest
 from sightline.types import Box, Json, ToolSpec
 
 LONGEST_TEXT = 4000
@@ -102,8 +102,8 @@ class ToolArguments:
     def _refuse_unknown(self) -> None:
         for name in self._values:
             if name not in self._fields:
-                near = get_close_matches(name, self._fields, n=1, cutoff=0.6)
-                meant = f"Did you mean {near[0]}? " if near else ""
+                near = nearest(name, self._fields)
+                meant = f"Did you mean {near}? " if near else ""
                 raise MistakeError(
                     f"there is no argument {shown(name)}. {meant}Arguments: {', '.join(self._fields) or 'none'}."
                 )

@@ -1,15 +1,19 @@
-"""The values of a calculation: numbers, quantities with units, dates, spans of the calendar, texts; and size limits.
+"""Values of a calculation and what can be done with them: numbers, quantities, dates, spans of the calendar, texts.
 
-A unit is a product of powers of a few base units.
+A unit is a product of powers of a few base units. Sizes are limited before anything large is computed.
 """
 
 from __future__ import annotations
 
 import calendar
 import math
-from collections.abc import Iterable, Mapping
+import operator
+import re
+import tomllib
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass
 from datetime import date, datetime, timedelta
+from pathlib import Path
 from types import MappingProxyType
 from typing import TypeAlias
 
@@ -17,9 +21,7 @@ Dimension: TypeAlias = tuple[int, int, int, int]
 """Powers of metre, kilogram, second and byte."""
 PLAIN: Dimension = (0, 0, 0, 0)
 LENGTH: Dimension = (1, 0, 0, 0)
-MASS: Dimension = (0, 1, 0, 0)
 TIME: Dimension = (0, 0, 1, 0)
-DATA: Dimension = (0, 0, 0, 1)
 DAY = 86_400
 YEAR = 365.2425 * DAY
 """The mean year of the Gregorian calendar."""
@@ -35,70 +37,19 @@ class CalculatorUnit:
     months: int = 0
 
 
-def _units(dimension: Dimension, *given: tuple[str, float]) -> Iterable[tuple[str, CalculatorUnit]]:
-    for names, factor in given:
-        first, *others = names.split()
-        unit = CalculatorUnit(first, factor, dimension)
-        yield from ((name, unit) for name in (first, *others))
+def _read_units() -> dict[str, CalculatorUnit]:
+    """Units by each of their names; the first is the one that a result is shown with."""
+    found: dict[str, CalculatorUnit] = {}
+    for kind in tomllib.loads(Path(__file__).with_name("units.toml").read_text("utf-8")).values():
+        a, b, c, d = kind["dimension"]
+        for names, factor in kind["units"].items():
+            first, *_ = every = names.split()
+            found |= dict.fromkeys(every, CalculatorUnit(first, factor, (a, b, c, d)))
+    found |= dict.fromkeys(("month", "months"), CalculatorUnit("months", YEAR / 12, TIME, 1))
+    return found | dict.fromkeys(("year", "years", "yr", "yrs"), CalculatorUnit("years", YEAR, TIME, 12))
 
 
-UNITS: Mapping[str, CalculatorUnit] = MappingProxyType(
-    dict(
-        (
-            *_units(
-                LENGTH,
-                ("m metre metres meter meters", 1),
-                ("mm millimetre millimetres millimeter millimeters", 0.001),
-                ("cm centimetre centimetres centimeter centimeters", 0.01),
-                ("km kilometre kilometres kilometer kilometers", 1000),
-                ("inch inches", 0.0254),
-                ("ft foot feet", 0.3048),
-                ("yd yard yards", 0.9144),
-                ("mi mile miles", 1609.344),
-                ("nmi", 1852),
-            ),
-            *_units(
-                MASS,
-                ("kg kilogram kilograms", 1),
-                ("g gram grams", 0.001),
-                ("mg", 1e-6),
-                ("t tonne tonnes", 1000),
-                ("lb lbs pound pounds", 0.45359237),
-                ("oz ounce ounces", 0.028349523125),
-            ),
-            *_units(
-                TIME,
-                ("s sec second seconds", 1),
-                ("ms", 0.001),
-                ("min minute minutes", 60),
-                ("h hr hour hours", 3600),
-                ("days day d", DAY),
-                ("weeks week", 7 * DAY),
-            ),
-            *_units((2, 0, 0, 0), ("ha hectare hectares", 10_000), ("acre acres", 4046.8564224)),
-            *_units(
-                (3, 0, 0, 0),
-                ("l litre litres liter liters", 0.001),
-                ("ml", 1e-6),
-                ("gal gallon gallons", 0.003785411784),
-            ),
-            *_units((1, 0, -1, 0), ("kmh kph", 1 / 3.6), ("mph", 0.44704), ("knot knots", 1852 / 3600)),
-            *_units(
-                DATA,
-                ("B byte bytes", 1),
-                ("kB", 1e3),
-                ("MB", 1e6),
-                ("GB", 1e9),
-                ("TB", 1e12),
-                ("KiB", 1 << 10),
-                ("MiB", 1 << 20),
-                ("GiB", 1 << 30),
-            ),
-            *((name, CalculatorUnit("months", YEAR / 12, TIME, 1)) for name in ("month", "months")),
-            *((name, CalculatorUnit("years", YEAR, TIME, 12)) for name in ("year", "years", "yr", "yrs")),
-        )
-    )
-)
+UNITS: Mapping[str, CalculatorUnit] = MappingProxyType(_read_units())
 _BASE = ("m", "kg", "s", "B")
 
 
@@ -114,6 +65,8 @@ def _power(name: str, power: int) -> str:
 
 
 MOST_BITS = 4096
+_HIGHEST_POWER = 8
+_WORDS_OF_DATES = ("%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d")
 _DIGITS = 12
 _SPANS = ("days", "weeks", "months", "years")
 
@@ -141,6 +94,11 @@ class Months:
 Number: TypeAlias = int | float
 Value: TypeAlias = "bool | int | float | str | datetime | Quantity | Months"
 """A date is a `datetime` at midnight."""
+
+
+COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
+    {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+)
 
 
 def checked(value: Number) -> Number:
@@ -215,6 +173,142 @@ def between(later: datetime, earlier: datetime) -> Quantity:
 def full_years(born: date, on: date) -> int:
     """Birthdays that have passed; who was born on a 29 February has one on 1 March in other years."""
     return on.year - born.year - ((on.month, on.day) < (born.month, born.day))
+
+
+def as_number(value: Value) -> Number:
+    """A plain number, or the mistake."""
+    if isinstance(value, bool) or not isinstance(value, int | float):
+        raise CalculationError("a plain number is needed there")
+    return value
+
+
+def as_date(value: Value) -> datetime:
+    """A date, or the mistake."""
+    if not isinstance(value, datetime):
+        raise CalculationError("a date is needed there, such as 2019-06-01")
+    return value
+
+
+def read_number(text: str) -> Number:
+    if re.fullmatch(r"\d+", text):
+        return checked(int(text))
+    return checked(float(text))
+
+
+def read_date(text: str) -> datetime:
+    try:
+        return datetime.fromisoformat(text)
+    except ValueError:
+        pass
+    for form in _WORDS_OF_DATES:
+        try:
+            return datetime.strptime(text.strip(), form)
+        except ValueError:
+            continue
+    raise CalculationError(f'"{text[:30]}" is no date; write it as 2019-06-01')
+
+
+def with_unit(number: Number, unit: CalculatorUnit) -> Value:
+    if unit.months and isinstance(number, int):
+        return Months(int(checked(number * unit.months)))
+    return quantity(float(number) * unit.factor, unit.dimension, unit)
+
+
+def _as_quantity(value: Value) -> Value:
+    return Quantity(value.count * YEAR / 12, TIME, UNITS["months"]) if isinstance(value, Months) else value
+
+
+def added(first: Value, second: Value, sign: int) -> Value:
+    if isinstance(first, datetime):
+        if isinstance(second, datetime) and sign < 0:
+            return between(first, second)
+        if isinstance(second, Quantity | Months):
+            return moved(first, second, sign)
+        raise CalculationError("a date takes a time such as 3 days or 2 months, or another date to subtract")
+    if isinstance(second, datetime) and isinstance(first, Quantity | Months) and sign > 0:
+        return moved(second, first, 1)
+    if isinstance(first, Months) and isinstance(second, Months):
+        return Months(int(checked(first.count + sign * second.count)))
+    first, second = _as_quantity(first), _as_quantity(second)
+    if isinstance(first, Quantity) and isinstance(second, Quantity) and first.dimension == second.dimension:
+        return quantity(first.size + sign * second.size, first.dimension, first.unit)
+    if isinstance(first, Quantity) or isinstance(second, Quantity):
+        raise CalculationError("quantities of different kinds can't be added")
+    return _arithmetic(lambda: as_number(first) + sign * as_number(second))
+
+
+def multiplied(first: Value, second: Value, sign: int) -> Value:
+    if isinstance(first, Months) and isinstance(second, int) and sign > 0:
+        return Months(int(checked(first.count * second)))
+    if isinstance(second, Months) and isinstance(first, int) and sign > 0:
+        return Months(int(checked(second.count * first)))
+    first, second = _as_quantity(first), _as_quantity(second)
+    if not isinstance(first, Quantity) and not isinstance(second, Quantity):
+        above, below = as_number(first), as_number(second)
+        return divided(above, below) if sign < 0 else _arithmetic(lambda: above * below)
+    return _scaled(first, second, sign)
+
+
+def _scaled(first: Value, second: Value, sign: int) -> Value:
+    """A product or quotient with a quantity in it; the unit stays where the other is a plain number."""
+    left, right = ((v.size, v.dimension) if isinstance(v, Quantity) else (as_number(v), PLAIN) for v in (first, second))
+    size = divided(float(left[0]), float(right[0])) if sign < 0 else float(left[0]) * float(right[0])
+    unit = None
+    if right[1] == PLAIN and isinstance(first, Quantity):
+        unit = first.unit
+    elif left[1] == PLAIN and isinstance(second, Quantity) and sign > 0:
+        unit = second.unit
+    return quantity(float(size), plus(left[1], times(right[1], sign)), unit)
+
+
+def _arithmetic(compute: Callable[[], Number]) -> Number:
+    try:
+        return checked(compute())
+    except OverflowError:
+        raise CalculationError("a number is too large") from None
+
+
+def remainder(above: Number, below: Number) -> Number:
+    if below == 0:
+        raise CalculationError("division by zero")
+    return _arithmetic(lambda: above % below)
+
+
+def compared(sign: str, first: Value, second: Value) -> bool:
+    first, second = _as_quantity(first), _as_quantity(second)
+    if isinstance(first, datetime) and isinstance(second, datetime):
+        return COMPARISONS[sign](between(first, second).size, 0)
+    if isinstance(first, Quantity) and isinstance(second, Quantity) and first.dimension == second.dimension:
+        return COMPARISONS[sign](first.size, second.size)
+    if isinstance(first, str) and isinstance(second, str) and sign in ("=", "!="):
+        return (first == second) == (sign == "=")
+    return COMPARISONS[sign](as_number(first), as_number(second))
+
+
+def converted(value: Value, unit: CalculatorUnit) -> Value:
+    value = _as_quantity(value)
+    if not isinstance(value, Quantity) or value.dimension != unit.dimension:
+        kind = base_name(value.dimension) if isinstance(value, Quantity) else "no unit"
+        raise CalculationError(f"what has {kind} can't be told in {unit.name}")
+    return Quantity(value.size, value.dimension, unit)
+
+
+def small_power(exponent: Number) -> int:
+    if exponent != int(exponent) or abs(exponent) > _HIGHEST_POWER:
+        raise CalculationError(f"units take whole powers up to {_HIGHEST_POWER}")
+    return int(exponent)
+
+
+def times(dimension: Dimension, by: int) -> Dimension:
+    a, b, c, d = (power * by for power in dimension)
+    if max(map(abs, (a, b, c, d))) > _HIGHEST_POWER:
+        raise CalculationError(f"units take powers up to {_HIGHEST_POWER}")
+    return a, b, c, d
+
+
+def plus(first: Dimension, second: Dimension) -> Dimension:
+    a, b, c, d = (x + y for x, y in zip(first, second, strict=True))
+    return times((a, b, c, d), 1)
 
 
 def shown_value(value: Value) -> str:

@@ -4,7 +4,9 @@ from __future__ import annotations
 
 import math
 import threading
+import tomllib
 from collections.abc import Mapping, Sequence
+from functools import cache
 from importlib.util import find_spec
 from itertools import pairwise
 from pathlib import Path
@@ -16,8 +18,6 @@ from PIL import Image
 from sightline.agent.state import AgentState
 from sightline.agent.tools.arguments import BOX_FIELD, PHOTO_FIELD, MistakeError, ToolArguments, spec, text_field
 from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool
-from sightline.agent.tools.calculator import LONGEST, calculate
-from sightline.agent.tools.calculator_values import CalculationError, shown_value
 from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered
 from sightline.agent.tools.view_tools import read_point
@@ -27,29 +27,7 @@ from sightline.types import Json
 _MOST_POINTS = 20
 _MOST_LINES = 200
 _READING_SIDE = 1536
-COLOURS: Mapping[str, tuple[int, int, int]] = {
-    "black": (0, 0, 0),
-    "dark grey": (70, 70, 70),
-    "grey": (128, 128, 128),
-    "light grey": (200, 200, 200),
-    "white": (255, 255, 255),
-    "red": (215, 30, 35),
-    "dark red": (120, 15, 20),
-    "orange": (245, 130, 30),
-    "brown": (120, 75, 40),
-    "beige": (225, 205, 165),
-    "yellow": (245, 220, 45),
-    "olive": (115, 115, 30),
-    "green": (45, 150, 60),
-    "light green": (150, 215, 130),
-    "dark green": (20, 75, 35),
-    "turquoise": (50, 190, 185),
-    "light blue": (135, 190, 235),
-    "blue": (35, 85, 200),
-    "dark blue": (20, 30, 95),
-    "purple": (120, 50, 150),
-    "pink": (245, 150, 185),
-}
+_LONGEST_EXPRESSION = 1000
 MEASURE = spec(
     "Measure",
     "Measure a picture: its size in pixels, the size and mean colour of a region, colours at points, "
@@ -77,7 +55,7 @@ CALCULATE = spec(
     "Compute exactly: arithmetic, percentages, units (5 km to mi), dates (2019-06-01 + 3 months, "
     "2020-03-01 - 2019-03-01), and functions such as sqrt, round, min, max, mean, days, age(born, on), weekday, "
     "distance(lat, lon, lat, lon).",
-    {"expression": text_field(f"what to compute, up to {LONGEST} characters")},
+    {"expression": text_field(f"what to compute, up to {_LONGEST_EXPRESSION} characters")},
     "expression",
 )
 
@@ -134,9 +112,12 @@ def calculator(materials: Materials) -> Tool | None:
     """Calculate; needs no material."""
 
     def work(given: ToolArguments, state: AgentState) -> Observation:
+        from sightline.agent.tools.calculator import calculate  # Here: few attempts compute anything.
+        from sightline.agent.tools.calculator_values import CalculationError, shown_value
+
         expression = given.text("expression")
         try:
-            result = shown_value(calculate(expression))
+            result = shown_value(calculate(expression, _LONGEST_EXPRESSION))
         except CalculationError as error:
             raise MistakeError(f"{error}.") from None
         return answered({"expression": expression, "result": result})
@@ -204,8 +185,15 @@ def _colour(rgb: Sequence[float] | np.ndarray[Any, Any]) -> str:
     red, green, blue = (float(value) for value in rgb)
     weights = (2, 4, 3)
 
+    colours = _named_colours()
+
     def apart(name: str) -> float:
-        pairs = zip(COLOURS[name], (red, green, blue), weights, strict=True)
+        pairs = zip(colours[name], (red, green, blue), weights, strict=True)
         return sum(weight * (a - b) ** 2 for a, b, weight in pairs)
 
-    return f"#{round(red):02x}{round(green):02x}{round(blue):02x} ({min(COLOURS, key=apart)})"
+    return f"#{round(red):02x}{round(green):02x}{round(blue):02x} ({min(colours, key=apart)})"
+
+
+@cache
+def _named_colours() -> Mapping[str, Sequence[int]]:
+    return tomllib.loads(Path(__file__).with_name("colours.toml").read_text("utf-8"))

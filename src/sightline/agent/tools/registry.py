@@ -9,7 +9,7 @@ from types import MappingProxyType
 from sightline import plugins
 from sightline.agent.tools import measure_tools, overview_tools, search_tools, view_tools, web_tools
 from sightline.agent.tools.base import Materials, Need, Tool, ToolKind
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.types import TaskKind
 
 _FIND: frozenset[TaskKind] = frozenset(("rank", "select"))
@@ -76,9 +76,7 @@ def chosen_names(
         if name not in kinds:
             if plugins.find("tools", name) is not None:
                 plugins.load("tools", name, ToolKind)  # Says why it is not among them.
-            near = nearest(name, kinds)
-            hint = f'Did you mean "{near}"? ' if near else ""
-            raise UserError(f'there is no tool "{name}".', f"{hint}Tools: {', '.join(kinds)}")
+            raise UserError(f'there is no tool "{name}".', did_you_mean(name, kinds, f"Tools: {', '.join(kinds)}"))
     offered = wanted or [name for name, kind in kinds.items() if not kind.tasks.isdisjoint(tasks)]
     return tuple(name for name in dict.fromkeys(offered) if name not in without)
 

@@ -1,22 +1,50 @@
-"""A web by its name: `searxng:http://localhost:8888`, `serper`, `brave`, `mcp:…`, each frozen where asked."""
+"""A web by its name: `searxng:http://localhost:8888`, `serper`, `brave`, `mcp:…`, each frozen where asked.
+
+The web of a run is one that lies with its benchmark, or one of these, with what was seen kept for a replay.
+"""
 
 from __future__ import annotations
 
 import os
 from collections.abc import Mapping
 from pathlib import Path
+from typing import TYPE_CHECKING
 
-from sightline.agent.web.base import Web
-from sightline.agent.web.engines import Brave, SearchedWeb, SearXNG, Serper
-from sightline.agent.web.fetch import Fetcher
+from sightline import plugins
+from sightline.agent.web.base import OfflineWebKind, Web
 from sightline.agent.web.frozen import FrozenWeb
-from sightline.agent.web.mcp_web import McpWeb
 from sightline.config.section import Hidden
 from sightline.errors import UserError
 from sightline.models.providers import leaves_machine
+from sightline.runs.systems.base import SystemSetting
 
+if TYPE_CHECKING:
+    from sightline.agent.web.fetch import Fetcher
+
+FROZEN = "web.sqlite"
+"""Where a workspace keeps what its agents saw of the web."""
 KINDS = "searxng:URL, serper, brave, mcp:URL, mcp:COMMAND or frozen:FILE"
 _KEYS = {"serper": "SERPER_API_KEY", "brave": "BRAVE_API_KEY"}
+
+
+def find_web(spec: str, setting: SystemSetting) -> Web:
+    """The benchmark's own web by the name of its kind; else as `open_web` reads it, frozen in the workspace."""
+    kind = offline_web(spec)
+    if kind is not None:
+        return kind.of_benchmark(setting.base)
+    setting.workspace.mkdir(parents=True, exist_ok=True)
+    return open_web(spec, freeze=setting.workspace / FROZEN, local_only=setting.local_only)
+
+
+def offline_web(name: str) -> OfflineWebKind | None:
+    """The plug-in of the group `webs` that has this name; None where there is none."""
+    plugin = plugins.find("webs", name)
+    if plugin is None:
+        if plugins.is_elsewhere("webs", name):
+            raise plugins.unknown("webs", name, "")
+        return None
+    kind: OfflineWebKind = plugin.load(OfflineWebKind)
+    return kind
 
 
 def open_web(
@@ -44,6 +72,9 @@ def open_web(
 
 
 def _opened(kind: str, rest: str, environment: Mapping[str, str], fetcher: Fetcher | None) -> Web:
+    from sightline.agent.web.engines import Brave, SearchedWeb, SearXNG, Serper
+    from sightline.agent.web.mcp_web import McpWeb
+
     if kind == "searxng" and rest.startswith(("http://", "https://")):
         return SearchedWeb(SearXNG(rest), fetcher)
     if kind in _KEYS:

@@ -7,7 +7,7 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sightline import __version__
-from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, size_category
+from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, quoted, size_category
 from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.authoring.label_quality import LabelQuality, label_quality
 from sightline.english import counted, listed
@@ -30,7 +30,7 @@ def card_file(facts: DatasetFacts, text: str | None = None) -> bytes:
 
 
 def _head(facts: DatasetFacts) -> str:
-    lines = [f"pretty_name: {_text(facts.title)}"]
+    lines = [f"pretty_name: {quoted(facts.title)}"]
     licences = facts.licences
     lines.append(f"license: {licences[0]}" if len(licences) == 1 else f"license: {json.dumps(licences)}")
     if "other" in licences:
@@ -220,7 +220,3 @@ def _without_head(text: str) -> str:
         return text
     _, _, rest = text[4:].partition("\n---\n")
     return rest
-
-
-def _text(value: str) -> str:
-    return json.dumps(value, ensure_ascii=False)

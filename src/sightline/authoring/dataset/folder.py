@@ -60,7 +60,10 @@ def build_folder(
     ) as found:
         _refuse_another(out, found.benchmark)
         names = _names(found.benchmark, terms, earlier)
-        ready = found if terms.keep_ids else _neutral(found, names, source.benchmark)
+        ready = found
+        if not terms.keep_ids:
+            renamed = rename_benchmark(found.benchmark, names, source.benchmark.corpus.pictures)
+            ready = replace(found, benchmark=renamed)
         divided = split_benchmark(
             ready.benchmark,
             shares,
@@ -105,10 +108,6 @@ def _names(benchmark: Benchmark, terms: PublishTerms, earlier: PublishedNames) -
     if terms.keep_ids:
         return PublishedNames({id_: id_ for id_ in benchmark.corpus.pictures})
     return neutral_names(benchmark, earlier)
-
-
-def _neutral(found: PreparedDataset, names: PublishedNames, source: Benchmark) -> PreparedDataset:
-    return replace(found, benchmark=rename_benchmark(found.benchmark, names, source.corpus.pictures))
 
 
 def _homes(out: Path, names: PublishedNames, earlier: PublishedNames) -> dict[str, str]:

@@ -51,7 +51,11 @@ def upload(
     api, hub = _open(endpoint, token)
     with _told(token):
         address = api.create_repo(repo, repo_type=_KIND, private=private, exist_ok=True)
-        there = {entry.path for entry in api.list_repo_tree(repo, recursive=True, repo_type=_KIND) if _is_file(entry)}
+        there = {
+            entry.path
+            for entry in api.list_repo_tree(repo, recursive=True, repo_type=_KIND)
+            if hasattr(entry, "blob_id")
+        }
         additions = [hub.CommitOperationAdd(path_in_repo=name, path_or_fileobj=str(folder / name)) for name in files]
         for number, addition in enumerate(additions, 1):
             tell(f"{number} of {len(additions)}: {addition.path_in_repo}")
@@ -74,10 +78,6 @@ def _open(endpoint: str | None, token: Hidden | None) -> tuple[Any, Any]:
     if token is None:
         raise UserError("there is no token for the Hugging Face hub.", "set HF_TOKEN in the environment")
     return huggingface_hub.HfApi(endpoint=endpoint, token=token.get_secret_value()), huggingface_hub
-
-
-def _is_file(entry: Any) -> bool:
-    return hasattr(entry, "blob_id")
 
 
 @contextmanager

@@ -20,7 +20,6 @@ from sightline.types import (
     PictureSet,
     Relevance,
     Scope,
-    Step,
     Task,
     Truth,
 )
@@ -171,12 +170,10 @@ class _Renaming:
             case PictureSet(pictures):
                 return PictureSet(self._ids(pictures))
             case Answer() | Choice():
-                return replace(truth, steps=tuple(self._step(step) for step in truth.steps))
+                steps = (replace(step, pictures=tuple(map(self._ref, step.pictures))) for step in truth.steps)
+                return replace(truth, steps=tuple(steps))
             case _:
                 return truth
-
-    def _step(self, step: Step) -> Step:
-        return replace(step, pictures=tuple(self._ref(ref) for ref in step.pictures))
 
     def _parts(self, parts: Iterable[Part]) -> tuple[Part, ...]:
         return tuple(part if isinstance(part, str) else self._ref(part) for part in parts)

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, fields
 from pathlib import Path
 from typing import Any
 
@@ -29,7 +29,7 @@ class PublishTerms:
     @classmethod
     def of(cls, values: Mapping[str, Any]) -> PublishTerms:
         """From JSON, where tuples are lists."""
-        known: dict[str, Any] = {name: values[name] for name in cls.__slots__ if name in values}
+        known: dict[str, Any] = {name: values[name] for field in fields(cls) if (name := field.name) in values}
         return cls(**known | {name: tuple(value) for name, value in known.items() if isinstance(value, list)})
 
 
@@ -60,7 +60,7 @@ def read_manifest(folder: Path) -> DatasetManifest:
     found = read_json(path)
     if not isinstance(found, dict) or found.get("schema") != SCHEMA:
         raise UserError(f"{path} is of another version.", "publish again: sightline make publish")
-    known = {name: found[name] for name in DatasetManifest.__slots__ if name in found}
+    known = {name: found[name] for field in fields(DatasetManifest) if (name := field.name) in found}
     return DatasetManifest(**{**known, "terms": PublishTerms.of(found["terms"])})
 
 

@@ -12,6 +12,7 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import date
+from importlib.resources import files
 from typing import Any
 
 from sightline.authoring.dataset.selection import licence_id, on_the_hub
@@ -122,9 +123,9 @@ def citation_file(facts: DatasetFacts) -> bytes:
         "cff-version: 1.2.0",
         'message: "If you use this data set, please cite it as below."',
         "type: dataset",
-        f"title: {_text(facts.title)}",
-        f"abstract: {_text(facts.description)}",
-        f"version: {_text(facts.version)}",
+        f"title: {quoted(facts.title)}",
+        f"abstract: {quoted(facts.description)}",
+        f"version: {quoted(facts.version)}",
         f"date-released: {facts.released.isoformat()}",
         "authors:",
         *_author(facts),
@@ -133,7 +134,7 @@ def citation_file(facts: DatasetFacts) -> bytes:
     if len(known) == 1 and len(facts.licences) == 1:
         lines.append(f"license: {_spdx(known[0])}")
     if facts.repo:
-        lines.append(f"url: {_text(f'https://huggingface.co/datasets/{facts.repo}')}")
+        lines.append(f"url: {quoted(f'https://huggingface.co/datasets/{facts.repo}')}")
     dois = sorted({row.doi for row in facts.rights if row.doi})
     if dois:
         lines += ["references:", *(line for doi in dois for line in _reference(doi))]
@@ -154,20 +155,20 @@ def bibtex(facts: DatasetFacts) -> str:
 def _author(facts: DatasetFacts) -> list[str]:
     author = facts.author
     if author.author is None:
-        return [f"- name: {_text('The authors of ' + facts.title)}"]
+        return [f"- name: {quoted('The authors of ' + facts.title)}"]
     *given, family = author.author.split()
-    lines = [f"- family-names: {_text(family)}", f"  given-names: {_text(' '.join(given))}"] if given else []
-    lines = lines or [f"- name: {_text(family)}"]
+    lines = [f"- family-names: {quoted(family)}", f"  given-names: {quoted(' '.join(given))}"] if given else []
+    lines = lines or [f"- name: {quoted(family)}"]
     if author.affiliation:
-        lines.append(f"  affiliation: {_text(author.affiliation)}")
+        lines.append(f"  affiliation: {quoted(author.affiliation)}")
     if author.orcid:
-        lines.append(f"  orcid: {_text('https://orcid.org/' + author.orcid.removeprefix('https://orcid.org/'))}")
+        lines.append(f"  orcid: {quoted('https://orcid.org/' + author.orcid.removeprefix('https://orcid.org/'))}")
     return lines
 
 
 def _reference(doi: str) -> list[str]:
-    return ["- type: data", f"  title: {_text('Source of pictures')}", "  authors:", '  - name: "see the DOI"',
-            f"  doi: {_text(doi.removeprefix('https://doi.org/'))}"]  # fmt: skip
+    return ["- type: data", f"  title: {quoted('Source of pictures')}", "  authors:", '  - name: "see the DOI"',
+            f"  doi: {quoted(doi.removeprefix('https://doi.org/'))}"]  # fmt: skip
 
 
 def _spdx(licence: str) -> str:
@@ -176,7 +177,8 @@ def _spdx(licence: str) -> str:
     return special.get(licence) or licence.upper()
 
 
-def _text(value: str) -> str:
+def quoted(value: str) -> str:
+    """As YAML, which reads JSON's strings."""
     return json.dumps(value, ensure_ascii=False)
 
 
@@ -184,18 +186,6 @@ def _tex(value: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", value)
 
 
-_CONTEXT: Mapping[str, Any] = {
-    "@language": "en", "@vocab": "https://schema.org/", "citeAs": "cr:citeAs", "column": "cr:column",
-    "conformsTo": "dct:conformsTo", "cr": "http://mlcommons.org/croissant/",
-    "data": {"@id": "cr:data", "@type": "@json"}, "dataType": {"@id": "cr:dataType", "@type": "@vocab"},
-    "dct": "http://purl.org/dc/terms/", "examples": {"@id": "cr:examples", "@type": "@json"}, "extract": "cr:extract",
-    "field": "cr:field", "fileObject": "cr:fileObject", "fileProperty": "cr:fileProperty", "fileSet": "cr:fileSet",
-    "format": "cr:format", "includes": "cr:includes", "isLiveDataset": "cr:isLiveDataset", "jsonPath": "cr:jsonPath",
-    "key": "cr:key", "md5": "cr:md5", "parentField": "cr:parentField", "path": "cr:path",
-    "rai": "http://mlcommons.org/croissant/RAI/", "recordSet": "cr:recordSet", "references": "cr:references",
-    "regex": "cr:regex", "repeated": "cr:repeated", "replace": "cr:replace", "sc": "https://schema.org/",
-    "separator": "cr:separator", "source": "cr:source", "subField": "cr:subField", "transform": "cr:transform",
-}  # fmt: skip
 _TYPES = {
     "string": "sc:Text",
     "int32": "sc:Integer",
@@ -219,8 +209,9 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "encodingFormat": "git+https", "sha256": "https://github.com/mlcommons/croissant/issues/80",
     }  # fmt: skip
     creator = {"@type": "Person", "name": facts.author.author or "unknown"}
+    context = files("sightline.authoring.dataset").joinpath("croissant_context.json")
     return {
-        "@context": _CONTEXT,
+        "@context": json.loads(context.read_text("utf-8")),
         "@type": "sc:Dataset",
         "conformsTo": "http://mlcommons.org/croissant/1.0",
         "name": facts.title,
@@ -228,7 +219,7 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "url": address,
         "version": facts.version,
         "datePublished": facts.released.isoformat(),
-        "license": [row.licence for row in _one_of_each(facts)],
+        "license": list(dict.fromkeys(row.licence for row in facts.rights)),
         "creator": creator | ({"email": facts.author.email} if facts.author.email else {}),
         "isLiveDataset": False,
         "rai:personalSensitiveInformation": _people(facts),
@@ -236,10 +227,6 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "distribution": [repo, *(_file_set(config) for config in facts.configs)],
         "recordSet": [_record_set(config) for config in facts.configs if config.columns],
     }
-
-
-def _one_of_each(facts: DatasetFacts) -> list[Any]:
-    return list({row.licence: row for row in facts.rights}.values())
 
 
 def _people(facts: DatasetFacts) -> str:

@@ -25,7 +25,7 @@ from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside
 from sightline.models.pictures import open_one
-from sightline.types import Annotation, Benchmark, Picture
+from sightline.types import Benchmark, Picture
 
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 _TELLING_CHUNKS = frozenset({b"eXIf", b"tEXt", b"iTXt", b"zTXt", b"tIME"})
@@ -197,12 +197,11 @@ def prepare_pictures(
             lost_tasks={**chosen.lost_tasks, **rest.lost_tasks},
         )
         corpus = replace(rest.benchmark.corpus, pictures=kept)
-        notes = rest.benchmark.annotations
+        # What an annotation cost concerns nobody outside.
+        notes = tuple(replace(note, cost_usd=None) for note in rest.benchmark.annotations)
         if not keep_metadata:
             notes = tuple(replace(note, extra={}) for note in notes)
-        yield PreparedDataset(
-            again, replace(rest.benchmark, corpus=corpus, annotations=tuple(map(_unpriced, notes))), target
-        )
+        yield PreparedDataset(again, replace(rest.benchmark, corpus=corpus, annotations=notes), target)
 
 
 def _cleaned(picture: Picture, folder: Path, target: Path, keep: bool, taken_down: Collection[str]) -> Picture | str:
@@ -239,8 +238,3 @@ def _as_it_is(data: bytes) -> CleanPicture:
     facts = scrub(data)
     suffix = {"JPEG": ".jpg", "TIFF": ".tif", "HEIF": ".heic"}.get(format_ := identify(data[:64]) or "", "")
     return replace(facts, data=data, suffix=suffix or f".{format_.lower()}")
-
-
-def _unpriced(note: Annotation) -> Annotation:
-    """What an annotation cost concerns nobody outside."""
-    return replace(note, cost_usd=None)

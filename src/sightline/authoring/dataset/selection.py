@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Collection, Iterator, Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
@@ -96,7 +96,6 @@ class BenchmarkSubset:
     benchmark: Benchmark
     lost_tasks: Mapping[str, str]
     lost_pairs: int = 0
-    lost_relevant: int = 0
 
 
 def subset_benchmark(
@@ -107,7 +106,7 @@ def subset_benchmark(
     lost: dict[str, str] = {}
     truth: dict[str, Truth] = {}
     posed: dict[str, Task] = {}
-    pairs = relevant = 0
+    pairs = 0
     for task in benchmark.tasks.values():
         if tasks is not None and task.id not in tasks:
             continue
@@ -120,9 +119,8 @@ def subset_benchmark(
         if part is not None:
             truth[task.id] = part
         if isinstance(whole, Relevance):
-            gone = [grade for picture, grade in whole.grades.items() if picture not in kept]
-            pairs, relevant = pairs + len(gone), relevant + sum(grade > 0 for grade in gone)
-    return BenchmarkSubset(_rest(benchmark, kept, posed, truth), lost, pairs, relevant)
+            pairs += sum(picture not in kept for picture in whole.grades)
+    return BenchmarkSubset(_rest(benchmark, kept, posed, truth), lost, pairs)
 
 
 def _of_task(task: Task, truth: Truth | None, kept: Collection[str]) -> tuple[str | None, Truth | None]:
@@ -164,7 +162,7 @@ def _rest(
     benchmark: Benchmark, kept: Collection[str], tasks: Mapping[str, Task], truth: Mapping[str, Truth]
 ) -> Benchmark:
     corpus = benchmark.corpus
-    groups = (replace(group, pictures=tuple(_in(group.pictures, kept))) for group in corpus.groups)
+    groups = (replace(group, pictures=tuple(id_ for id_ in group.pictures if id_ in kept)) for group in corpus.groups)
     return replace(
         benchmark,
         corpus=Corpus(
@@ -182,10 +180,6 @@ def _rest(
         ),
         checksum=None,
     )
-
-
-def _in(names: tuple[str, ...], kept: Collection[str]) -> Iterator[str]:
-    return (name for name in names if name in kept)
 
 
 _PEOPLE = re.compile(
@@ -227,7 +221,10 @@ def choose_pictures(
         raise _nothing_left(left_out)
     rest = subset_benchmark(benchmark, kept)
     if not rest.benchmark.tasks:
-        raise _no_task_left(rest, left_out)
+        raise UserError(
+            f"of {len(rest.lost_tasks):,} tasks none is left without the {len(left_out):,} pictures that stay here.",
+            "see why they stay with --json, and set their licences in the rights map (paths.rights)",
+        )
     shown, unknown = people_in(rest.benchmark)
     return PublishSelection(rest.benchmark, left_out, rest.lost_tasks, shown, unknown)
 
@@ -272,11 +269,4 @@ def _nothing_left(left_out: Mapping[str, str]) -> UserError:
     return UserError(
         f"no picture may be published: {listed or 'there is none'}.",
         "set licences in the rights map (paths.rights), or name what you allow: --allow-licenses cc-by-4.0,unknown",
-    )
-
-
-def _no_task_left(rest: BenchmarkSubset, left_out: Mapping[str, str]) -> UserError:
-    return UserError(
-        f"of {len(rest.lost_tasks):,} tasks none is left without the {len(left_out):,} pictures that stay here.",
-        "see why they stay with --json, and set their licences in the rights map (paths.rights)",
     )

@@ -33,8 +33,6 @@ class BenchmarkSplits:
     splits: Mapping[str, Benchmark]
     lost_tasks: Mapping[str, str]
     lost_pairs: int = 0
-    lost_relevant: int = 0
-    sets: int = 0
 
 
 def parse_splits(text: str) -> dict[str, float]:
@@ -69,7 +67,7 @@ def split_benchmark(
     turn up in a test.
     """
     if len(shares) == 1:
-        return BenchmarkSplits(dict.fromkeys(shares, benchmark), {}, sets=len(benchmark.corpus.pictures))
+        return BenchmarkSplits(dict.fromkeys(shares, benchmark), {})
     sets = linked_sets(benchmark, folder, together, same_bits)
     if len(sets) < len(shares):
         raise _too_few(sets, benchmark, together)
@@ -93,8 +91,6 @@ def split_benchmark(
         {task: "nothing is relevant to it" for task, home in tasks.items() if home is None}
         | {task: why for part in parts.values() for task, why in part.lost_tasks.items()},
         sum(part.lost_pairs for part in parts.values()),
-        sum(part.lost_relevant for part in parts.values()),
-        len(sets),
     )
 
 

@@ -18,7 +18,7 @@ from sightline.authoring.project_benchmark import ProjectBenchmark
 from sightline.errors import UserError
 from sightline.io import read_jsonl, write_jsonl
 from sightline.runs.folder import HEADER, SCORES, read_run
-from sightline.types import Benchmark, PictureSet, Prediction, Ranking, Relevance
+from sightline.types import Benchmark, PictureSet, Ranking, Relevance
 
 FILE = "takedowns.jsonl"
 _SHORTEST = 8
@@ -156,10 +156,10 @@ def _runs(
         run = read_run(header.parent)
         if run.benchmark != benchmark.name or not benchmark.is_version(run.benchmark_checksum):
             continue
-        answered = {one.task_id for one in run.attempts if not gone.isdisjoint(_pictures(one.prediction))}
+        answered = {
+            one.task_id
+            for one in run.attempts
+            if isinstance(one.prediction, Ranking | PictureSet) and not gone.isdisjoint(one.prediction.pictures)
+        }
         tasks = tuple(task for task in benchmark.tasks if task in answered or task in touched)
         yield TouchedRun(str(header.parent), run.system, tasks, len(answered), (header.parent / SCORES).is_file())
-
-
-def _pictures(prediction: Prediction) -> tuple[str, ...]:
-    return prediction.pictures if isinstance(prediction, Ranking | PictureSet) else ()

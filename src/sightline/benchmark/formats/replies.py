@@ -12,7 +12,6 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.benchmark.formats.base import Complaints, FormatOptions, Imported
 from sightline.benchmark.formats.retrieval import some
 from sightline.english import counted
-from sightline.metrics.choices.parse import parse_choice
 from sightline.types import (
     Answer,
     Attempt,
@@ -64,7 +63,10 @@ def read_reply(text: str, task: Task | None) -> Prediction:
     """What a reply says to a task: the option, answer, trace or pictures; plain text if the task is not known."""
     match task.kind if task is not None else None:
         case "choose":
+            from sightline.metrics.choices.parse import parse_choice  # Here: trajectories are read without it.
+
             assert task is not None
+
             return parse_choice(text, task.options)
         case "describe":
             return _trace(text)

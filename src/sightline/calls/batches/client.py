@@ -63,7 +63,7 @@ class RemoteBatch:
 
 
 class BatchClient:
-    """Talks to the endpoints; used as `async with BatchServer.open(…) as server`."""
+    """Talks to the endpoints; used as `async with BatchClient.open(…) as server`."""
 
     def __init__(
         self, endpoint: str, session: aiohttp.ClientSession, scrub: Scrubber, retry: RetryPolicy = RETRY

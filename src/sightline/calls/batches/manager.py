@@ -19,7 +19,7 @@ from sightline.calls.batches.job_files import MAX_BYTES, MAX_REQUESTS, make_job
 from sightline.calls.batches.results import ParsedResults, parse, parse_files
 from sightline.calls.batches.store import BatchRow, BatchStore
 from sightline.calls.batches.submission import EVERY, LONGEST, Tell, adopt_ids, cancel, download, refresh, submit, wait
-from sightline.calls.budget import Budget
+from sightline.calls.budget import Budget, BudgetLike
 from sightline.calls.chat import open_chat
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import JOURNAL_FILE
@@ -56,8 +56,11 @@ def plan_job(
     return replace(found, batch_usd=found.usd.likely * price_factor, most_batch_usd=most)
 
 
-def refuse_above(cap: float, plan: StagePlan) -> None:
-    """Refuse a job that may cost more than so many dollars; a batch can't be stopped in the middle."""
+async def check_budget(budget: BudgetLike, plan: StagePlan, done: str) -> None:
+    """Refuse a job that may cost more than there is; a batch can't be stopped in the middle.
+
+    A budget of the caller's own is asked to set aside the most that the job can cost. `done` ends the refusal.
+    """
     if plan.calls == 0:
         return
     if plan.usd is None or plan.batch_usd is None:
@@ -71,10 +74,14 @@ def refuse_above(cap: float, plan: StagePlan) -> None:
             "nothing limits how long replies are, so no budget can be promised: a batch can't be stopped half-way.",
             "set the longest reply with --max-tokens",
         )
-    if most > cap:
+    if not isinstance(budget, Budget):
+        about = f"{plan.model} in a batch"
+        await budget.reserve(most, about)
+        budget.settle(most, 0.0, about)  # What it really costs is known when its results are read.
+    elif most > budget.cap:
         raise StoppedError(
-            f"the job of {plan.calls:,} calls may cost up to {dollars(most)}, over the budget of {dollars(cap)}; "
-            "nothing was written.",
+            f"the job of {plan.calls:,} calls may cost up to {dollars(most)}, over the budget of "
+            f"{dollars(budget.cap)}; {done}.",
             "give a larger --budget, or fewer requests with --limit",
         )
 
@@ -106,9 +113,9 @@ class BatchManager:
 
     def make(self, requests: Requests, model: str, out: Path, making: BatchJobOptions) -> BatchJob:
         """Write a job; nothing is sent. With a budget, a job that may cost more is refused."""
-        if isinstance(self.asking.budget, Budget):
+        if self.asking.budget is not None:
             (planned,) = self.plan(requests, model, making).stages
-            refuse_above(self.asking.budget.cap, planned)
+            asyncio.run(check_budget(self.asking.budget, planned, "nothing was written"))
         return asyncio.run(self._make(requests, model, out, making))
 
     def plan(self, requests: Requests, model: str, making: BatchJobOptions) -> CostPlan:
@@ -128,9 +135,11 @@ class BatchManager:
         return CostPlan((planned,))
 
     def submit(self, folder: Path) -> tuple[BatchRow, ...]:
-        """Make batches of the files of a job, each exactly once."""
+        """Make batches of the files of a job, each exactly once. With a budget, what may cost more is refused."""
 
         async def work(job: BatchJob, store: BatchStore, server: BatchClient) -> tuple[BatchRow, ...]:
+            if self.asking.budget is not None:
+                await check_budget(self.asking.budget, self._plan_unsent(job, store), "nothing was sent")
             self._tell_who_sees(job)
             return await submit(job, store, server, tell=self.tell)
 
@@ -208,6 +217,19 @@ class BatchManager:
                 return await make_job(requests(), transport, out, journal=known, **asdict(making))
         finally:
             await transport.close()
+
+    def _plan_unsent(self, job: BatchJob, store: BatchStore) -> StagePlan:
+        store.register(job)
+        files = {row.shard for row in store.rows(job) if row.batch_id is None and not row.parsed}
+        unsent = {custom_id for shard in job.shards if shard.file in files for custom_id in job.ids(shard)}
+        return plan_job(
+            ((item.id, item.request) for item in job.items() if item.id in unsent and item.request is not None),
+            stage=job.stage,
+            endpoint=job.endpoint,
+            wire=job.wire or "",
+            prices=Prices(self.config.prices),
+            price_factor=job.price_factor,
+        )
 
     def _with_server(self, folder: Path, work: _Work) -> tuple[BatchRow, ...]:
         job = load_job(folder)

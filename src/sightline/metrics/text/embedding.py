@@ -19,11 +19,11 @@ from sightline.metrics.text.similarity import (
     Score,
     bounded,
     checked,
-    combine,
     compare,
     prf,
     similarity,
 )
+from sightline.metrics.text_metric import combine
 
 
 def embedding(prediction: str, references: Sequence[str], embedder: TextEmbedder, over: Over = "mean") -> float:

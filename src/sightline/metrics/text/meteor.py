@@ -8,7 +8,8 @@ from collections.abc import Callable, Collection, Mapping, Sequence
 from sightline.metrics.context import Context
 from sightline.metrics.text.document import TextDocument
 from sightline.metrics.text.porter import stem
-from sightline.metrics.text.similarity import Over, checked, combine, similarity
+from sightline.metrics.text.similarity import Over, checked, similarity
+from sightline.metrics.text_metric import combine
 
 Synonyms = Mapping[str, Collection[str]]
 

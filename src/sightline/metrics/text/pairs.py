@@ -17,8 +17,9 @@ from numpy.typing import NDArray
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text.document import TextDocument
-from sightline.metrics.text.similarity import Prefetch, checked, text_metric
+from sightline.metrics.text.similarity import checked, text_metric
 from sightline.metrics.text.tokens import word_tokens
+from sightline.metrics.text_metric import Prefetch
 
 PairScores: TypeAlias = NDArray[np.float64]
 

@@ -6,16 +6,14 @@ To add a text metric, write a function from documents to one score for each refe
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import dataclass
 from functools import partial
 from typing import Literal, NamedTuple, TypeAlias
 
-from sightline.class_names import name_of
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.registry import Metric, MetricSpec, metric, register
-from sightline.metrics.text.document import TextDocument, document
-from sightline.types import Failure, Prediction, Text, Trace, Traces, Truth
+from sightline.metrics.text.document import TextDocument
+from sightline.metrics.text_metric import Each, Prefetch, TextMetric, combine
 
 Score: TypeAlias = Literal["f1", "precision", "recall"]
 SCORES: tuple[Score, ...] = ("f1", "precision", "recall")
@@ -48,54 +46,7 @@ def from_matches(matches: int, predicted: int, wanted: int) -> Prf:
 
 Over: TypeAlias = Literal["mean", "max"]
 
-# prediction, references, context and the metric's own options → one score for each reference
-Each: TypeAlias = Callable[..., list[float]]
-# fills what is cheaper to work out for many documents at once
-Prefetch: TypeAlias = Callable[[Sequence[TextDocument], Context], None]
-
 _SHARED = {"part": ("answer", "thinking"), "over": ("mean", "max")}
-
-
-@dataclass(frozen=True, slots=True)
-class TextMetric:
-    """A text metric with its options chosen; `part` says which half of a trace it looks at."""
-
-    base: str
-    each: Each
-    part: str
-    over: str
-    options: Mapping[str, str]
-    prefetch: Prefetch | None = None
-    uses: Callable[[Context], str] | None = None
-
-    def __call__(self, truth: Truth, prediction: Prediction, context: Context) -> float | None:
-        """0 for a failure; None where no reference has the part."""
-        if isinstance(prediction, Failure):
-            return 0.0
-        if not isinstance(truth, Traces) or not isinstance(prediction, Trace | Text):
-            raise UserError(
-                f'metric "{self.base}" compares a trace with reference traces, '
-                f"not {name_of(type(prediction))} with {name_of(type(truth))}.",
-                "use it for tasks of the kind describe",
-            )
-        given = [self._part_of(reference) for reference in truth.references]
-        references = [document(text) for text in given if text.strip()]
-        return self.score(document(self._part_of(prediction)), references, context) if references else None
-
-    def score(self, prediction: TextDocument, references: Sequence[TextDocument], context: Context) -> float:
-        """Mean or max of the scores against each reference."""
-        return combine(self.each(prediction, references, context), self.over)
-
-    def label(self, context: Context) -> str:
-        """What was computed, with the embedder or the corpus that was used, for a table's caption."""
-        chosen = "".join(f", {key} {value}" for key, value in self.options.items())
-        used = f", by {self.uses(context)}" if self.uses else ""
-        return f"{self.base} of the {self.part}, {self.over} over references{chosen}{used}"
-
-    def _part_of(self, trace: Trace | Text) -> str:
-        if isinstance(trace, Text):
-            return trace.text if self.part == "answer" else ""
-        return trace.answer if self.part == "answer" else trace.thinking
 
 
 def similarity(
@@ -129,11 +80,6 @@ def _chosen(spec: MetricSpec, *tables: Mapping[str, tuple[str, ...]]) -> dict[st
         if value not in known.get(option, ()):
             raise UserError(f'metric "{spec.base}" has no option {option}={value}.', fix)
     return {option: spec.options.get(option, values[0]) for option, values in known.items()}
-
-
-def combine(scores: Sequence[float], over: str) -> float:
-    """One number from the scores against each reference."""
-    return max(scores) if over == "max" else sum(scores) / len(scores)
 
 
 def bounded(cosine: float) -> float:

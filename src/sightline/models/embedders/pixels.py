@@ -8,7 +8,6 @@ from __future__ import annotations
 import hashlib
 import os
 import sqlite3
-import threading
 from dataclasses import dataclass
 from functools import lru_cache
 from pathlib import Path
@@ -79,7 +78,7 @@ def read_picture(job: DecodeJob) -> Decoded | AlreadyKnown | DecodeRefused:
 def load_pixels(data: bytes, side: int, max_pixels: int) -> Pixels:
     """Height × width × 3, upright; scaled down while decoding, but never below `side` along the shorter side.
 
-    Sets what threads share (see `corpus.pixels`): for one thread of a process. Raises `RefusedError`.
+    Raises `RefusedError`.
     """
     image = open_picture(data, max_pixels)
     orientation = metadata.read_facts(image).orientation
@@ -120,8 +119,6 @@ def _reader(path: Path) -> sqlite3.Connection:
 
 _LEAST = 0.001
 """A region narrower than this share of a picture is none."""
-# Opening a picture sets what threads share.
-_OPENING = threading.Lock()
 
 
 def read_bytes(path: bytes) -> bytes | Failure:
@@ -140,8 +137,7 @@ def decode_region(data: bytes, side: int, max_pixels: int, region: Box | None = 
     if region is not None:
         side = round(side / max(_LEAST, min(region.right - region.left, region.bottom - region.top)))
     try:
-        with _OPENING:
-            pixels = load_pixels(data, side, max_pixels)
+        pixels = load_pixels(data, side, max_pixels)
     except RefusedError as refused:
         return Failure(refused.reason, refused.detail)
     return pixels if region is None else _cut(pixels, region)

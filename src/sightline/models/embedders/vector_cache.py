@@ -51,7 +51,7 @@ CREATE TABLE files (
 ) WITHOUT ROWID;
 CREATE TABLE told (host TEXT PRIMARY KEY) WITHOUT ROWID
 """
-# Who has been told of is now kept in the journal, for chat models too (models/notice.py).
+# Who has been told of is now kept in the journal, for chat models too (calls/privacy_notice.py).
 _VERSION_2 = "DROP TABLE told"
 MIGRATIONS = (_VERSION_1, _VERSION_2)
 """Script n brings a cache from version n to n + 1; never edit one that has been released."""

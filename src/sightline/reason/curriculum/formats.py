@@ -1,12 +1,13 @@
 """The formats in which a curriculum is written: Sightline's own, LLaVA, ms-swift, ShareGPT, LLaMA-Factory and TRL.
 
-A format writes the files and says how they are used; to add one, write both functions and list it in `FORMATS`.
+To add one, write the function that writes its files, say how to use them in `usage/NAME.md`, and list it in `FORMATS`.
 """
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
+from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
@@ -24,11 +25,27 @@ MODEL = "Qwen/Qwen2.5-VL-7B-Instruct"
 
 @dataclass(frozen=True, slots=True)
 class CurriculumFormat:
-    """A way to write a curriculum; `usage` is the part of its README that says how to train with it."""
+    """A way to write a curriculum."""
 
     name: str
     write: Callable[[CompiledCurriculum, Path], None]
-    usage: Callable[[CompiledCurriculum], str]
+
+    def usage(self, course: CompiledCurriculum) -> str:
+        """The part of its README that says how to train with it."""
+        return _filled(f"{self.name}.md", course)
+
+
+def _filled(name: str, course: CompiledCurriculum) -> str:
+    """A text of the folder `usage` with what depends on the curriculum."""
+    values = {
+        "model": MODEL,
+        "trained": course.trained,
+        "longest": str(longest(course)),
+        "stages": " ".join(stage_names(course)),
+    }
+    texts = files("sightline.reason.curriculum").joinpath("usage")
+    swift = texts.joinpath("swift-command.md").read_text("utf-8").format(**values)
+    return texts.joinpath(name).read_text("utf-8").format(**values, swift=swift)
 
 
 def write_in_order(course: CompiledCurriculum, folder: Path, line: Callable[[CurriculumRecord], Any]) -> None:
@@ -88,11 +105,7 @@ def _listed(rows: Iterable[Any]) -> Iterator[bytes]:
 
 
 def _write_own(course: CompiledCurriculum, folder: Path) -> None:
-    write_by_stage(course, folder, ".jsonl", _write_own_stage)
-
-
-def _write_own_stage(path: Path, records: Iterator[CurriculumRecord]) -> None:
-    write_jsonl(path, map(own_record, records))
+    write_by_stage(course, folder, ".jsonl", lambda path, records: write_jsonl(path, map(own_record, records)))
 
 
 def own_record(record: CurriculumRecord) -> dict[str, Any]:
@@ -116,83 +129,16 @@ def own_record(record: CurriculumRecord) -> dict[str, Any]:
     }
 
 
-def _own_usage(course: CompiledCurriculum) -> str:
-    return f"""`stages.json` lists the stages in the order of the training, each with its file of JSON lines. The user's
-message has `<image>` where each of `images` (paths from this folder) stands; the loss belongs on the assistant's
-message alone.
-
-```console
-$ sightline train . --model MODEL --out {course.trained}
-```
-"""
-
-
-OWN = CurriculumFormat("sightline", _write_own, _own_usage)
-
-
 def _write_llava(course: CompiledCurriculum, folder: Path) -> None:
-    write_by_stage(course, folder, ".json", _write_llava_stage)
-
-
-def _write_llava_stage(path: Path, records: Iterator[CurriculumRecord]) -> None:
-    write_list(path, map(_llava_record, records))
+    write_by_stage(course, folder, ".json", lambda path, records: write_list(path, map(_llava_record, records)))
 
 
 def _llava_record(record: CurriculumRecord) -> dict[str, Any]:
     return {"id": record.id, "image": list(record.images), "conversations": turns(record)}
 
 
-def _llava_usage(course: CompiledCurriculum) -> str:
-    return f"""LLaVA's trainer shuffles and has no flag against it, so each stage is a file and a run of its own,
-which goes on from the model of the one before; inside a stage the order is LLaVA's. `image` is a list, as LLaVA-NeXT
-reads it. Run it in this folder; `llava` is where LLaVA was checked out.
-
-```bash
-llava=~/LLaVA-NeXT
-out={course.trained}
-model=lmms-lab/llava-onevision-qwen2-7b-ov
-for stage in {" ".join(stage_names(course))}; do
-  torchrun --nproc_per_node 8 $llava/llava/train/train_mem.py --model_name_or_path $model --version qwen_1_5 \\
-    --data_path $stage.json --image_folder . --bf16 True --num_train_epochs 1 --learning_rate 2e-5 \\
-    --warmup_ratio 0.05 --model_max_length {longest(course)} --output_dir $out/$stage
-  model=$out/$stage
-done
-```
-"""
-
-
-LLAVA = CurriculumFormat("llava", _write_llava, _llava_usage)
-
-
-def _write_swift(course: CompiledCurriculum, folder: Path) -> None:
-    write_in_order(course, folder, _swift_record)
-
-
-def _swift_record(record: CurriculumRecord) -> dict[str, Any]:
-    return {"messages": record.messages, "images": list(record.images)}
-
-
-def swift_command(course: CompiledCurriculum) -> str:
-    """Both shuffles off: of the data set, and of the loader. Epochs are in the file already."""
-    return f"""```console
-$ swift sft --model {MODEL} --tuner_type full --torch_dtype bfloat16 \\
-    --dataset {TRAIN} --dataset_shuffle false --train_dataloader_shuffle false \\
-    --num_train_epochs 1 --per_device_train_batch_size 1 --gradient_accumulation_steps 4 \\
-    --learning_rate 2e-5 --warmup_ratio 0.05 --max_length {longest(course)} \\
-    --output_dir {course.trained}
-```
-"""
-
-
-def _swift_usage(course: CompiledCurriculum) -> str:
-    return f"""Run it in this folder: the paths of the pictures start here (or set `ROOT_IMAGE_DIR`). Without both
-shuffle flags ms-swift mixes the stages; records longer than `--max_length` it leaves out. Before ms-swift 4,
-`--tuner_type` was called `--train_type`.
-
-{swift_command(course)}"""
-
-
-MS_SWIFT = CurriculumFormat("ms-swift", _write_swift, _swift_usage)
+def _write_messages(course: CompiledCurriculum, folder: Path) -> None:
+    write_in_order(course, folder, lambda record: {"messages": record.messages, "images": list(record.images)})
 
 
 def _write_sharegpt(course: CompiledCurriculum, folder: Path) -> None:
@@ -203,17 +149,6 @@ def _sharegpt_record(record: CurriculumRecord) -> dict[str, Any]:
     return {"id": record.id, "conversations": turns(record), "images": list(record.images)}
 
 
-def _sharegpt_usage(course: CompiledCurriculum) -> str:
-    return f"""Many tools read these fields; whichever is used, turn its shuffling off. With ms-swift, in this folder:
-
-{swift_command(course)}"""
-
-
-SHAREGPT = CurriculumFormat("sharegpt", _write_sharegpt, _sharegpt_usage)
-
-
-CONFIG = "train.yaml"
-_NAME = "sightline_curriculum"
 _INFO = {
     "file_name": TRAIN,
     "formatting": "sharegpt",
@@ -223,48 +158,9 @@ _INFO = {
 
 
 def _write_llama_factory(course: CompiledCurriculum, folder: Path) -> None:
-    write_in_order(course, folder, _llama_factory_record)
-    write_json(folder / "dataset_info.json", {_NAME: _INFO})
-    write_whole(folder / CONFIG, _llama_factory_config(course).encode())
-
-
-def _llama_factory_record(record: CurriculumRecord) -> dict[str, Any]:
-    return {"messages": record.messages, "images": list(record.images)}
-
-
-def _llama_factory_config(course: CompiledCurriculum) -> str:
-    return f"""model_name_or_path: {MODEL}
-template: qwen2_vl
-stage: sft
-do_train: true
-finetuning_type: full
-dataset_dir: .
-media_dir: .
-dataset: {_NAME}
-disable_shuffling: true
-cutoff_len: {longest(course)}
-overwrite_cache: true
-num_train_epochs: 1.0
-per_device_train_batch_size: 1
-gradient_accumulation_steps: 4
-learning_rate: 2.0e-5
-lr_scheduler_type: cosine
-warmup_ratio: 0.05
-bf16: true
-output_dir: {course.trained}
-"""
-
-
-def _llama_factory_usage(course: CompiledCurriculum) -> str:
-    return f"""`{CONFIG}` has `disable_shuffling: true`, without which the stages would be mixed. Run it in this folder:
-
-```console
-$ llamafactory-cli train {CONFIG}
-```
-"""
-
-
-LLAMA_FACTORY = CurriculumFormat("llama-factory", _write_llama_factory, _llama_factory_usage)
+    _write_messages(course, folder)
+    write_json(folder / "dataset_info.json", {"sightline_curriculum": _INFO})
+    write_whole(folder / "train.yaml", _filled("llama-factory.yaml", course).encode())
 
 
 MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
@@ -314,41 +210,15 @@ def _stepwise(lesson: Lesson, course: CompiledCurriculum) -> Iterator[dict[str, 
         }
 
 
-def _trl_usage(course: CompiledCurriculum) -> str:
-    return f"""`{TRAIN}` has `prompt` and `completion`, so that the loss is on the target alone; `{MESSAGES}` has the
-same as `messages`, for trainers that mask by themselves (TRL's collator for pictures takes the loss on the prompt too).
-Run it in this folder, where the paths of the pictures start. Without `train_sampling_strategy` (transformers 5) the
-stages are mixed.
-
-```python
-from datasets import Image, List, load_dataset
-from trl import SFTConfig, SFTTrainer
-
-data = load_dataset("json", data_files="{TRAIN}", split="train").cast_column("images", List(Image()))
-settings = SFTConfig(
-    output_dir="{course.trained}",
-    train_sampling_strategy="sequential",
-    num_train_epochs=1,
-    per_device_train_batch_size=1,
-    gradient_accumulation_steps=4,
-    learning_rate=2e-5,
-    warmup_steps=0.05,
-    bf16=True,
-    max_length={longest(course)},
-)
-SFTTrainer("{MODEL}", args=settings, train_dataset=data).train()
-```
-
-`{STEPWISE}` is for a process reward model (`prompt`, `completions`, `labels`): each question twice, with its right
-answer and with a wrong one behind the same steps. Only answers are ever wrong in it: the other steps are the
-reference's.
-"""
-
-
-TRL = CurriculumFormat("trl", _write_trl, _trl_usage)
-
-
 FORMATS: Mapping[str, CurriculumFormat] = {
-    one.name: one for one in (OWN, MS_SWIFT, LLAMA_FACTORY, TRL, LLAVA, SHAREGPT)
+    one.name: one
+    for one in (
+        CurriculumFormat("sightline", _write_own),
+        CurriculumFormat("ms-swift", _write_messages),
+        CurriculumFormat("llama-factory", _write_llama_factory),
+        CurriculumFormat("trl", _write_trl),
+        CurriculumFormat("llava", _write_llava),
+        CurriculumFormat("sharegpt", _write_sharegpt),
+    )
 }
 """By name."""

@@ -107,7 +107,7 @@ class Lesson:
     steps: Mapping[StepName, tuple[LessonStep, ...]]
 
     def written(self, kinds: Iterable[StepName]) -> str:
-        """Steps as text: one line for each, begun by its title, as `score.steps` reads it."""
+        """Steps as text: one line for each, begun by its title, as `metrics.steps` reads it."""
         return "\n".join(f"{TITLES[kind]}: {said.text}" for kind in kinds for said in self.steps[kind])
 
 

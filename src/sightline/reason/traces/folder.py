@@ -13,15 +13,11 @@ from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io import dump, read_json, write_json
+from sightline.io.locks import CAN_LOCK, take_lock
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
 
 if TYPE_CHECKING:  # Whoever only writes asks nobody, and starts sooner without all that asking needs.
     from sightline.reason.traces.teachers import TraceSettings
-
-try:
-    import fcntl
-except ImportError:  # Windows has no flock; there the user sees to it that one process writes.
-    fcntl = None  # type: ignore[assignment]
 
 HEADER = "traces.json"
 DATA = "data"
@@ -157,24 +153,13 @@ def not_written(path: Path, error: OSError | sqlite3.OperationalError) -> UserEr
 def only_writer(folder: Path) -> Iterator[tuple[int, ...]]:
     """Refuses a second process that would write to the same folder; gives the open files that hold it for a child."""
     with (folder / HEADER).open("rb") as file:
-        held = () if fcntl is None else (file.fileno(),)
-        for descriptor in held:
-            _lock(descriptor, folder)
-        for place in (folder, folder / DATA, folder / REJECTED):
-            remove_temporary_files(place)
-        yield held
-
-
-def _lock(file: int, folder: Path) -> None:
-    """What a killed process had begun to write may take a moment to end."""
-    until = time.monotonic() + _PATIENCE
-    while True:
-        try:
-            fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-            return
-        except BlockingIOError:
+        until = time.monotonic() + _PATIENCE  # What a killed process had begun to write may take a moment to end.
+        while not take_lock(file, wait=False):
             if time.monotonic() > until:
                 raise UserError(
                     f"another process is writing to {folder}.", "wait until it ends, or choose another --out"
-                ) from None
+                )
             time.sleep(0.05)
+        for place in (folder, folder / DATA, folder / REJECTED):
+            remove_temporary_files(place)
+        yield (file.fileno(),) if CAN_LOCK else ()

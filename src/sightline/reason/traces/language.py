@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import re
+import tomllib
 from collections import Counter
+from pathlib import Path
 
 from sightline.errors import UserError
 from sightline.metrics.answers.numerals import ascii_words
@@ -19,41 +21,7 @@ _LETTERS = {
     "he": re.compile("[\u0590-\u05ff]"),
     "th": re.compile("[\u0e00-\u0e7f]"),
 }
-# The commonest words; of English also those that lists of things in a picture are made of.
-_COMMON = {
-    "en": """the of and a to in is with that it on are this there for as has was which or an be from at by i you he she
-        they we not no do does but its his her their one two three four five six some any all also very more most than
-        so if then here what who when where while can may might could would should will have had been being were up down
-        out over under behind beside near next between above below front left right middle top side around across along
-        through into onto off see seen shows show appears looks look wearing holding standing sitting running walking
-        sleeping parked made called about only because them these those other another both each few many much like just
-        red blue green yellow black white orange purple pink brown grey gray dark light bright large small big little
-        old new young tall short long wide open clear man men woman women people person child children boy girl dog cat
-        bird car street road house building door window wall sky water tree trees grass table picture image photo
-        photograph background view""",
-    "de": """der die das und ist ein eine einen einem einer mit auf nicht von den dem zu sind im auch sich wie für des
-        es am an aus bei nach über unter neben hinter vor man sieht steht wird hat oder aber zwei""",
-    "fr": """le la les et est un une des avec dans sur que qui pour du il elle pas au aux ce sont de en se ses son sa
-        on par plus ou derrière devant deux""",
-    "es": """el la los las y es un una unos unas con en que por del de se para no al lo son como su sus hay está están
-        más pero sobre mientras dos""",
-    "it": """il la gli le e è un una uno con di che per del della dei delle non sono nel nella si lo da come al sul
-        sulla ha ma più mentre due""",
-    "pt": """o a os as e é um uma com de que em para do da dos das não no na nos nas se são como ao por mais seu sua
-        está há enquanto dois duas""",
-    "nl": """de het een en is van met op in niet dat zijn te voor die er aan ook naar bij om uit door over achter naast
-        hij heeft maar twee""",
-    "sv": "och en ett är det på med som av för till den inte i har bredvid bakom de om från men sig två under man",
-    "da": "og en et er det på med som af for til den ikke i har bag de om fra men sig to under ved man siden der",
-    "fi": "ja on ei se että joka mutta ovat kuvan kuvassa hän kun niin kuin myös sen jossa tai vieressä oli kaksi",
-    "tr": "bir ve bu ile için olan da de çok daha gibi var onun üzerinde arkasında yanında olarak değil iki ama ise",
-    "vi": "một là có và của trong trên các với được cho không này màu đang những ở bên người con chiếc hai đó",
-    "pl": "i w na z jest się nie do to że po za od jak są oraz który przez ale obok dwa dwie stronie tym",
-    "cs": "a v na je se z že do to po za s u od jsou ale který vedle dva o ve si tak",
-    "ro": "și în de la cu pe un o este sunt care nu din se mai lângă dar lui pentru că ce al doi a",
-    "hu": "a az egy és van nem hogy is mellett mögött két áll ez meg de vagy kép látható között volt",
-    "id": "di dan yang dengan ada ini itu untuk dari sebuah pada atas tidak adalah seorang seekor dua orang ke",
-}
+_COMMON: dict[str, str] = tomllib.loads((Path(__file__).parent / "common_words.toml").read_text("utf-8"))
 _LISTS = {code: frozenset(words.split()) for code, words in _COMMON.items()}
 _ENGLISH = _LISTS["en"]
 _SPEAKING = {

@@ -11,7 +11,6 @@ import traceback
 from collections.abc import Iterable, Iterator, Sequence
 from contextlib import suppress
 from dataclasses import dataclass
-from importlib.abc import MetaPathFinder
 from itertools import islice
 from pathlib import Path
 from typing import Any, BinaryIO, cast
@@ -61,9 +60,9 @@ def write_in_subprocess(jobs: Iterable[CheckJob], place: WriterTarget, held: Seq
     command = [sys.executable, "-m", __name__]
     with subprocess.Popen(
         command, stdin=subprocess.PIPE, stdout=subprocess.PIPE, pass_fds=tuple(held), env=single_core_environment()
-    ) as scribe:
-        assert scribe.stdin is not None and scribe.stdout is not None
-        to, back = cast("BinaryIO", scribe.stdin), cast("BinaryIO", scribe.stdout)
+    ) as writer:
+        assert writer.stdin is not None and writer.stdout is not None
+        to, back = cast("BinaryIO", writer.stdin), cast("BinaryIO", writer.stdout)
         try:
             _hand_over(jobs, place, to)
         finally:
@@ -72,7 +71,7 @@ def write_in_subprocess(jobs: Iterable[CheckJob], place: WriterTarget, held: Seq
         try:
             error: BaseException | None = receive(back)
         except EOFError:
-            error = _ended(scribe.wait())
+            error = _ended(writer.wait())
     if error is not None:
         raise error
 
@@ -145,18 +144,9 @@ def _received(pipe: BinaryIO) -> Iterator[bytes]:
         yield frame
 
 
-class _WithoutPandas(MetaPathFinder):
-    """Only to see that a list is none of pandas's, pyarrow would import pandas: a second, and 60 MB."""
-
-    def find_spec(self, fullname: str, path: object, target: object = None) -> None:
-        if fullname == "pandas":
-            raise ModuleNotFoundError("pandas is not needed here")
-
-
 def main() -> None:
     """Serve until told to end; when the other side is gone, stop at once: what is not written comes again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who asks decides what it means.
-    sys.meta_path.insert(0, _WithoutPandas())
     if hasattr(os, "nice"):
         os.nice(_GIVES_WAY)
     results: Any = os.fdopen(os.dup(1), "wb")

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
-from sightline.english import counted
+from sightline.english import counted, some
 from sightline.io import dump
 from sightline.reports.blocks import Block, FactsBlock, Fold, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.scored_run import ReportedRun, failures_differ
@@ -86,9 +86,7 @@ def measured(section: ReportSection) -> PagePart:
 def _labels(section: ReportSection) -> TableBlock:
     rows = []
     for label, values in section.facts.labels.items():
-        shown = [f"{value} ({count:,})" for value, count in list(values.items())[:_VALUES_SHOWN]]
-        more = len(values) - len(shown)
-        rows.append((label, ", ".join(shown) + (f" and {more:,} more" if more else "")))
+        rows.append((label, some((f"{value} ({count:,})" for value, count in values.items()), _VALUES_SHOWN)))
     return TableBlock("Labels and how many tasks have each value", ("label", "values"), rows)
 
 

@@ -45,8 +45,8 @@ def _table(section: ReportSection) -> TableBlock:
                 run.name,
                 Cell(spent.usd_text, tone="quiet" if spent.usd_text in _UNKNOWN else ""),
                 spent.usd_per_task_text,
-                DASH if spent.p50 is None else seconds(spent.p50),
-                DASH if spent.p95 is None else seconds(spent.p95),
+                seconds(spent.p50),
+                seconds(spent.p95),
                 Cell(f"{spent.calls:,}", f"{spent.failed:,} failed" if spent.failed else ""),
                 *tokens,
             )
@@ -107,7 +107,7 @@ def latency(section: ReportSection) -> PagePart | None:
     found = [(run.name, latency_of(run.run.ledger)) for run in section.runs]
     if not any(times.n for _, times in found):
         return None
-    rows: list[Row] = [(name, *_times(times), _index(times), f"{times.n:,}") for name, times in found]
+    rows: list[Row] = [(name, *_times(times), f"{times.n:,}") for name, times in found]
     head = ("system", "p50", "p90", "p99", "slowest", "index built in", "n")
     blocks: list[Block] = [TableBlock("Seconds per answer, failures left out", head, rows, numeric(1, len(head)))]
     few = [name for name, times in found if 0 < times.n < 100]
@@ -119,12 +119,7 @@ def latency(section: ReportSection) -> PagePart | None:
     return PagePart("Latency", blocks)
 
 
-def _times(found: Latency) -> list[str]:
-    values = (found.p50, found.p90, found.p99, found.slowest)
-    return [DASH if value is None else seconds(value) for value in values]
-
-
-def _index(found: Latency) -> Cell:
-    if found.index is None:
-        return Cell(DASH)
-    return Cell(seconds(found.index), "" if found.index_is_whole else "vectors partly made before")
+def _times(found: Latency) -> Row:
+    times = map(seconds, (found.p50, found.p90, found.p99, found.slowest))
+    is_whole = found.index is None or found.index_is_whole
+    return (*times, Cell(seconds(found.index), "" if is_whole else "vectors partly made before"))

@@ -115,4 +115,4 @@ def _task_row(section: ReportSection, runs: list[ByTask], task: Cell, metric: st
 def _cell(run: ByTask, task: str, metric: str) -> Cell:
     value = _value(run, task, metric)
     failed = ", ".join(dict.fromkeys(row.failure for row in run.get(task, ()) if row.failure))
-    return Cell(DASH if value is None else score(value), failed, tone="bad" if failed else "")
+    return Cell(score(value), failed, tone="bad" if failed else "")

@@ -6,9 +6,10 @@ from collections import Counter
 from collections.abc import Mapping, Sequence
 from typing import Any
 
-from sightline.agent.attribution import ERRORS, MISSES, read_attribution
+from sightline.agent.attribution import ERRORS, MISSES
 from sightline.reports.blocks import Block, Cell, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.sections import ReportSection
+from sightline.runs.folder import read_attribution
 
 
 def failures(section: ReportSection) -> PagePart:
@@ -22,7 +23,10 @@ def failures(section: ReportSection) -> PagePart:
         (
             kind,
             str(reason),
-            *(_failure_cell(count[kind, reason], of[kind]) for count, of in zip(counts, attempts, strict=True)),
+            *(
+                Cell(f"{count[kind, reason]:,}", f"of {of[kind]:,}", tone="bad" if count[kind, reason] else "quiet")
+                for count, of in zip(counts, attempts, strict=True)
+            ),
         )
         for kind, reason in keys
     ]
@@ -31,10 +35,6 @@ def failures(section: ReportSection) -> PagePart:
         TableBlock("Attempts without an answer; each counts as zero", head, rows, numeric(2, len(head)))
     ]
     return PagePart("Failures", blocks)
-
-
-def _failure_cell(count: int, attempts: int) -> Cell:
-    return Cell(f"{count:,}", f"of {attempts:,}", tone="bad" if count else "quiet")
 
 
 def missed(section: ReportSection) -> PagePart | None:

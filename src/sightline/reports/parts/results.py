@@ -114,7 +114,6 @@ def _estimates(section: ReportSection) -> TableBlock:
             found = run.scores.overall.get(metric)
             if found is None:
                 continue
-            chance = run.scores.chance.get(metric)
             rows.append(
                 (
                     metric,
@@ -123,8 +122,8 @@ def _estimates(section: ReportSection) -> TableBlock:
                     interval(found),
                     f"{found.n:,}",
                     f"{found.failures:,}",
-                    DASH if found.answered is None else score(found.answered),
-                    DASH if chance is None else score(chance),
+                    score(found.answered),
+                    score(run.scores.chance.get(metric)),
                     found.method,
                 )
             )
@@ -161,10 +160,8 @@ def _recall_table(kind: TaskKind, curves: list[Curve]) -> TableBlock:
     cuts = sorted({k for curve in curves for k in curve.points})
     rows: list[Row] = []
     for curve in curves:
-        cells = []
-        for k in cuts:
-            found = curve.points.get(k)
-            cells.append(Cell(DASH) if found is None else Cell(score(found.mean), interval(found)))
+        points = [curve.points.get(k) for k in cuts]
+        cells = [Cell(DASH) if found is None else Cell(score(found.mean), interval(found)) for found in points]
         tasks = max(found.n for found in curve.points.values())
         rows.append((curve.name, *cells, f"{tasks:,}"))
     head = ("system", *(f"@{k:,}" for k in cuts), "n")
@@ -184,8 +181,8 @@ def _repeats(section: ReportSection) -> list[TableBlock]:
             run.name,
             f"{found.runs:,}",
             ", ".join(map(score, found.run_means)),
-            _maybe(found.between_run_sd),
-            _maybe(found.intraclass),
+            score(found.between_run_sd),
+            score(found.intraclass),
             ", ".join(map(score, run.scores.best_of.get(metric, ()))) or DASH,
         )
         for metric in section.metrics
@@ -204,15 +201,11 @@ def _abstentions(section: ReportSection) -> list[TableBlock]:
             f"{seen.empty:,} of {seen.tasks:,}",
             f"{seen.right:,}",
             f"{seen.false_answers:,}",
-            _maybe(seen.precision),
-            _maybe(seen.recall),
+            score(seen.precision),
+            score(seen.recall),
         )
         for name, seen in found
         if seen is not None
     ]
     head = ("system", "tasks with nothing to find", "rightly empty", "something returned", "precision", "recall")
     return [TableBlock("Tasks with nothing to find", head, rows, numeric(1, 6))] if rows else []
-
-
-def _maybe(value: float | None) -> str:
-    return DASH if value is None else score(value)

@@ -7,11 +7,11 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Mapping, Sequence
-from difflib import get_close_matches
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.errors import did_you_mean
 from sightline.retrieval.columns import (
     Column,
     FlagColumn,
@@ -74,7 +74,7 @@ def column_of(field: FieldName, columns: PictureColumns) -> Column:
     """The column that a field names; if there is none, an error with the nearest name."""
     name = field.name.strip().lower()
     home, _, rest = name.partition(".")
-    # A facet, flag or extra column keeps its plain name unless that was taken (columns/build.py).
+    # A facet, flag or extra column keeps its plain name unless that was taken (columns/builder.py).
     plain = rest if home in HOMES and rest not in CORE else name
     for known in (name, plain, usual_name(name)):
         if known in CLOCK:
@@ -87,10 +87,9 @@ def column_of(field: FieldName, columns: PictureColumns) -> Column:
 def _unknown(field: FieldName, columns: PictureColumns) -> FilterError:
     extra = sorted(name for name in columns.by_name if name not in _SHOWN.split(", "))
     names = [*_SHOWN.split(", "), *extra]
-    near = get_close_matches(field.name.lower(), [*names, *_OTHER_NAMES], n=1, cutoff=0.6)
-    meant = f'Did you mean "{near[0]}"? ' if near else ""
     also = f", {', '.join(extra[:20])}" + (" …" if len(extra) > 20 else "") if extra else ""
-    return FilterError(f'unknown field "{field.name}"', field.at, f"{meant}Fields: {_SHOWN}{also}")
+    hint = did_you_mean(field.name.lower(), [*names, *_OTHER_NAMES], f"Fields: {_SHOWN}{also}")
+    return FilterError(f'unknown field "{field.name}"', field.at, hint)
 
 
 def _clock(wall: NDArray[np.float64], name: str) -> NDArray[np.float64]:

@@ -28,7 +28,6 @@ from sightline.io import PathLike
 from sightline.io.locks import locked
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
-from sightline.models.photos.ocr import WordReader
 from sightline.models.protocols import Embedder
 from sightline.retrieval.columns import PlaceNamer, build_columns, save_columns
 from sightline.retrieval.columns.files import columns_are_whole
@@ -237,7 +236,7 @@ class Update:
             carry_over(self.folder, table)
             changes = take_in(table, content)
             looking = PictureSteps(table, self._config)
-            words_read = looking.read_words(WordReader()) if parts.words_in_pictures else 0
+            words_read = looking.read_words() if parts.words_in_pictures else 0
             embedded, tokens_made, step = VectorCounts(), 0, None
             if self._session is not None and parts.vectors:
                 step = VectorStep(self.folder, table, self._session, self._backend, self._config)

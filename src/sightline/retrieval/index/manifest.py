@@ -10,8 +10,9 @@ from typing import Literal
 from pydantic import Field, ValidationError
 
 from sightline.config.section import StrictModel
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.io import LineError, read_json, write_json
+from sightline.models.protocols import Embedder
 from sightline.retrieval.vector_stores import public_spec
 from sightline.retrieval.vector_stores.base import DamagedError
 
@@ -33,6 +34,10 @@ class EmbedderMark(StrictModel):
 
     def __str__(self) -> str:
         return f"{self.name} ({self.revision})"
+
+    def is_of(self, embedder: Embedder) -> bool:
+        """Did this embedder make them?"""
+        return (self.name, self.revision) == (embedder.name, embedder.revision)
 
 
 class IndexManifest(StrictModel):
@@ -156,12 +161,9 @@ def find_manifest(workspace: Path, name: str) -> IndexManifest:
     if found is not None:
         return found
     names = index_names(workspace)
-    near = nearest(name, names)
-    meant = f'Did you mean "{near}"? ' if near else ""
     known = f"There is {', '.join(names)}. " if names else ""
-    raise UserError(
-        f'{workspace} has no index "{name}", or it was not finished.', f"{meant}{known}Build it: sightline index"
-    )
+    hint = did_you_mean(name, names, f"{known}Build it: sightline index")
+    raise UserError(f'{workspace} has no index "{name}", or it was not finished.', hint)
 
 
 def safe_name(embedder: str) -> str:

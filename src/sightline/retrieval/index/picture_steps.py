@@ -11,7 +11,6 @@ from sightline.config import Config
 from sightline.engine.progress import progress
 from sightline.models.embedders.base import batch_of, side_of
 from sightline.models.embedders.pixels import decode_region, read_bytes
-from sightline.models.photos.ocr import WordReader
 from sightline.models.protocols import Embedder, Pixels
 from sightline.retrieval.bm25 import words_of
 from sightline.retrieval.index.content import local_path
@@ -32,8 +31,11 @@ class PictureSteps:
         self._table, self._max_pixels = table, config.scan.max_pixels
         self.left_out: Counter[str] = Counter()
 
-    def read_words(self, reader: WordReader) -> int:
+    def read_words(self) -> int:
         """Read the words in pictures; how many pictures were read."""
+        from sightline.models.photos.ocr import WordReader
+
+        reader = WordReader()
 
         def keep(row: int, source: bytes, pixels: Pixels) -> None:
             lines = [item["text"] for item in reader.read(pixels) if isinstance(item, dict)]

@@ -17,13 +17,13 @@ import numpy as np
 import orjson
 
 from sightline.errors import SightlineError, UserError
-from sightline.io.checksums import checksum, rebuild_fix
+from sightline.io.checksums import checksum
 from sightline.io.sqlite import open_database, transaction
 from sightline.models.protocols import Vectors
 from sightline.retrieval.bm25 import FIELDS, TOKENIZER, WEIGHTS, WordFields, match_expression
 from sightline.retrieval.columns import Record
 from sightline.retrieval.vector_stores import Rows
-from sightline.retrieval.vector_stores.base import DamagedError
+from sightline.retrieval.vector_stores.base import DamagedError, rebuild_fix
 from sightline.types import Annotation, Group, Picture, Rights
 
 _SEAL = 9

@@ -11,6 +11,7 @@ from __future__ import annotations
 import math
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import dataclass
+from pathlib import Path
 from typing import NamedTuple, Protocol, TypeAlias, runtime_checkable
 
 import numpy as np
@@ -27,6 +28,15 @@ Queries: TypeAlias = Callable[[], Mapping[str, Vectors]]
 
 class DamagedError(UserError):
     """The files of a back-end are not what was written to them; they can be made anew from the workspace's vectors."""
+
+
+def rebuild_fix(folder: Path) -> str:
+    """What to do about a damaged index; `folder` is the index's own, or that of its vectors."""
+    index = folder.parent if folder.name.startswith(("pictures-", "captions-")) else folder
+    from_cache = "vectors come from the workspace; nothing is embedded again"
+    if index.name.startswith("run-"):
+        return f"remove {index}: the next run makes it anew ({from_cache})"
+    return f"make it anew: sightline index --name {index.name} --rebuild ({from_cache})"
 
 
 class VectorStoreGoneError(SightlineError):

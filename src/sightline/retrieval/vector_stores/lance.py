@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Iterator
-from contextlib import contextmanager
 from datetime import timedelta
 from pathlib import Path
 from typing import Any
@@ -12,7 +10,7 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name
@@ -26,7 +24,7 @@ _PROBES, _REFINED = 64, 10
 class LanceIndex(ServiceIndex):
     """Vectors in a Lance table in the index's folder; `least` is how many rows make an index worth while."""
 
-    kind = "lance"
+    kind, label = "lance", "LanceDB"
     page = 50_000
 
     def __init__(self, folder: Path, dim: int, *, create: bool, least: int = LARGE) -> None:
@@ -106,12 +104,10 @@ class LanceIndex(ServiceIndex):
         vectors = np.concatenate(flat) if flat else np.zeros(0, np.float32)
         return FoundVectors(table["row"].to_numpy().astype(np.int64), vectors.reshape(-1, self._dim))
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
-        try:
-            yield
-        except OSError as error:
-            raise UserError(f"LanceDB can't use its files: {error}.", "see whether the disk is full or gone") from None
+    def _told(self, error: Exception) -> SightlineError | None:
+        if not isinstance(error, OSError):
+            return None
+        return UserError(f"LanceDB can't use its files: {error}.", "see whether the disk is full or gone")
 
 
 def _among(rows: Rows) -> str:

@@ -4,8 +4,6 @@ from __future__ import annotations
 
 import logging
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -14,8 +12,8 @@ from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, SightlineError
 from sightline.models.protocols import Vectors
-from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows, VectorStoreGoneError
-from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors, without_secrets
+from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
+from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors
 
 LOCAL = "file"
 KEY = "MILVUS_TOKEN"
@@ -28,7 +26,7 @@ _GONE = (2,)
 class MilvusIndex(ServiceIndex):
     """Vectors in a collection with a flat index (exact), or, on a server, with HNSW."""
 
-    kind = "milvus"
+    kind, label = "milvus", "Milvus"
     span = 5000
     most = 16_384
 
@@ -40,21 +38,15 @@ class MilvusIndex(ServiceIndex):
                 import milvus_lite  # noqa: F401
         except ImportError:
             raise MissingExtraError('the back-end "milvus"', "milvus") from None
-        super().__init__(dim)
-        logging.getLogger("pymilvus").setLevel(
-            logging.CRITICAL
-        )  # Its errors are raised here, and need no second voice.
-        self._pymilvus, self._address = pymilvus, address
-        self._hnsw = hnsw and address != LOCAL
+        super().__init__(dim, address, hnsw=hnsw and address != LOCAL)
+        # Its errors are raised here, and need no second voice.
+        logging.getLogger("pymilvus").setLevel(logging.CRITICAL)
+        self._pymilvus = pymilvus
         self._collection = collection_name(folder, self.kind, dim, create=create)
         uri = str(folder / "milvus.db") if address == LOCAL else address
         with self._answering():
             self._client: Any = pymilvus.MilvusClient(uri=uri, token=os.environ.get(KEY, ""), timeout=60)
             self._prepare()
-
-    @property
-    def exact(self) -> bool:
-        return not self._hnsw
 
     def close(self) -> None:
         self._client.close()
@@ -120,16 +112,12 @@ class MilvusIndex(ServiceIndex):
             self._client.create_collection(self._collection, schema=schema, index_params=index)
         self._client.load_collection(self._collection)
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _told(self, error: Exception) -> SightlineError | None:
         exceptions = self._pymilvus.exceptions
-        try:
-            yield
-        except exceptions.MilvusException as error:
-            why = without_secrets(error.message or str(error), self._address)
-            if error.code in _GONE or isinstance(error, _gone_types(exceptions)):
-                raise VectorStoreGoneError("Milvus", why) from None
-            raise SightlineError(f"Milvus refused: {why}.") from None
+        if not isinstance(error, exceptions.MilvusException):
+            return None
+        is_gone = error.code in _GONE or isinstance(error, _gone_types(exceptions))
+        return (self._gone if is_gone else self._refused)(error.message or error)
 
 
 def _gone_types(exceptions: Any) -> tuple[type[Exception], ...]:

@@ -5,18 +5,16 @@ The server's address is used and forgotten: it is in no file, and no message hol
 
 from __future__ import annotations
 
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.models.protocols import Vectors
-from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows, VectorStoreGoneError
-from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors, without_secrets
+from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
+from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors
 
 _HNSW_DIMS = 2000
 """What pgvector's HNSW can hold at most."""
@@ -25,7 +23,7 @@ _HNSW_DIMS = 2000
 class PostgresIndex(ServiceIndex):
     """Vectors in a table of their own; `hnsw` makes searches of all rows approximate, and fast past a million."""
 
-    kind = "postgres"
+    kind, label = "postgres", "PostgreSQL"
     page = 5000
     span = 200_000
 
@@ -35,19 +33,14 @@ class PostgresIndex(ServiceIndex):
             import psycopg
         except ImportError:
             raise MissingExtraError('the back-end "postgres"', "postgres") from None
-        super().__init__(dim)
+        super().__init__(dim, address, hnsw=hnsw)
         if hnsw and dim > _HNSW_DIMS:
             raise UserError(f"HNSW in pgvector takes at most {_HNSW_DIMS} numbers, not {dim}.", "leave out hnsw=true")
         self._psycopg, self._register = psycopg, pgvector.psycopg.register_vector
-        self._address, self._hnsw = address, hnsw
         self._connection: Any = None
         self._table = psycopg.sql.Identifier(collection_name(folder, self.kind, dim, create=create))
         with self._answering():
             self._prepare()
-
-    @property
-    def exact(self) -> bool:
-        return not self._hnsw
 
     def flush(self) -> None:
         """Build the HNSW index where one is asked for, and let the planner see what has changed."""
@@ -129,20 +122,15 @@ class PostgresIndex(ServiceIndex):
             self._register(self._connection)
         return self._connection
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _told(self, error: Exception) -> SightlineError | None:
         psycopg = self._psycopg
-        try:
-            yield
-        except (psycopg.OperationalError, psycopg.InterfaceError) as error:
+        if isinstance(error, psycopg.OperationalError | psycopg.InterfaceError):
             self.close()
-            raise VectorStoreGoneError("PostgreSQL", without_secrets(str(error), self._address)) from None
-        except psycopg.ProgrammingError as error:
-            why = without_secrets(str(error), self._address)
-            raise UserError(
-                f"PostgreSQL refused: {why}.",
-                "check the address after postgres:, that pgvector is installed there, and your rights",
-            ) from None
+            return self._gone(error)
+        if isinstance(error, psycopg.ProgrammingError):
+            fix = "check the address after postgres:, that pgvector is installed there, and your rights"
+            return UserError(self._refused(error).message, fix)
+        return None
 
 
 KIND = BackendKind(PostgresIndex, {"hnsw": bool}, address="")

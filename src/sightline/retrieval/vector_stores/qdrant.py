@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
@@ -13,8 +11,8 @@ from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.models.protocols import Vectors
-from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows, VectorStoreGoneError
-from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors, without_secrets
+from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
+from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors
 
 LOCAL = "local"
 KEY = "QDRANT_API_KEY"
@@ -26,7 +24,7 @@ _NO_KEY, _THEIR_FAULT = (401, 403), 500
 class QdrantIndex(ServiceIndex):
     """Vectors as points of one collection; exact unless `hnsw`, which only a server has."""
 
-    kind = "qdrant"
+    kind, label = "qdrant", "Qdrant"
 
     def __init__(self, address: str, folder: Path, dim: int, *, create: bool, hnsw: bool = False) -> None:
         try:
@@ -34,9 +32,8 @@ class QdrantIndex(ServiceIndex):
             from qdrant_client import models
         except ImportError:
             raise MissingExtraError('the back-end "qdrant"', "qdrant") from None
-        super().__init__(dim)
-        self._models, self._address = models, address
-        self._hnsw = hnsw and address != LOCAL
+        super().__init__(dim, address, hnsw=hnsw and address != LOCAL)
+        self._models = models
         self._collection = collection_name(folder, self.kind, dim, create=create)
         with self._answering():
             if address == LOCAL:
@@ -46,10 +43,6 @@ class QdrantIndex(ServiceIndex):
                     url=address, api_key=os.environ.get(KEY), timeout=60, check_compatibility=False
                 )
             self._prepare()
-
-    @property
-    def exact(self) -> bool:
-        return not self._hnsw
 
     def close(self) -> None:
         self._client.close()
@@ -110,21 +103,16 @@ class QdrantIndex(ServiceIndex):
             size = self._models.VectorParams(size=self._dim, distance=self._models.Distance.DOT)
             self._client.create_collection(self._collection, vectors_config=size)
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _told(self, error: Exception) -> SightlineError | None:
         from qdrant_client.http.exceptions import ResponseHandlingException, UnexpectedResponse
 
-        try:
-            yield
-        except UnexpectedResponse as error:
-            why = without_secrets(str(error), self._address)
+        if isinstance(error, UnexpectedResponse):
             if error.status_code in _NO_KEY:
-                raise UserError("Qdrant wants a key, or another one.", f"put it into the variable {KEY}") from None
+                return UserError("Qdrant wants a key, or another one.", f"put it into the variable {KEY}")
             if error.status_code is None or error.status_code >= _THEIR_FAULT:
-                raise VectorStoreGoneError("Qdrant", why) from None
-            raise SightlineError(f"Qdrant refused: {why}.") from None
-        except (ResponseHandlingException, ConnectionError) as error:
-            raise VectorStoreGoneError("Qdrant", without_secrets(str(error), self._address)) from None
+                return self._gone(error)
+            return self._refused(error)
+        return self._gone(error) if isinstance(error, ResponseHandlingException | ConnectionError) else None
 
 
 KIND = BackendKind(QdrantIndex, {"hnsw": bool}, address="local")

@@ -7,7 +7,7 @@ from collections.abc import Mapping
 from pathlib import Path
 
 from sightline import plugins
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 from sightline.retrieval.vector_stores.base import BackendKind, VectorIndex
 from sightline.retrieval.vector_stores.service import public
 
@@ -43,7 +43,7 @@ def public_spec(spec: str) -> str:
 
 
 def vector_store_names() -> list[str]:
-    """Every name that `open_backend` understands."""
+    """Every name that `open_vector_store` understands."""
     return list(plugins.names("indexes"))
 
 
@@ -55,9 +55,8 @@ def _option(name: str, kind: BackendKind, pair: str) -> tuple[str, object]:
     key, sign, value = pair.partition("=")
     form = kind.options.get(key)
     if form is None:
-        near = nearest(key, kind.options)
-        hint = f'Did you mean "{near}"? ' if near else ""
-        raise UserError(f'the back-end {name} has no option "{key}".', f"{hint}Options: {', '.join(kind.options)}")
+        hint = did_you_mean(key, kind.options, f"Options: {', '.join(kind.options)}")
+        raise UserError(f'the back-end {name} has no option "{key}".', hint)
     try:
         return key, _SWITCHES[value.lower() if sign else "true"] if form is bool else form(value)
     except (KeyError, ValueError):

@@ -9,7 +9,7 @@ import re
 import secrets
 from abc import ABC, abstractmethod
 from collections.abc import Iterable, Iterator
-from contextlib import AbstractContextManager
+from contextlib import contextmanager
 from functools import partial
 from pathlib import Path
 from typing import ClassVar
@@ -18,7 +18,7 @@ from urllib.parse import unquote
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.errors import UserError
+from sightline.errors import SightlineError, UserError
 from sightline.io import read_json, write_json
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import (
@@ -27,6 +27,7 @@ from sightline.retrieval.vector_stores.base import (
     Nearest,
     RankedRows,
     Rows,
+    VectorStoreGoneError,
     as_rows,
     checked_batches,
     checked_queries,
@@ -86,6 +87,8 @@ class ServiceIndex(ABC):
     """A `VectorIndex` on six questions to a service."""
 
     kind: ClassVar[str]
+    label: ClassVar[str]
+    """The name of the service in messages."""
     page: ClassVar[int] = 1000
     """Vectors that travel at a time."""
     span: ClassVar[int] = 10_000
@@ -93,8 +96,8 @@ class ServiceIndex(ABC):
     most: ClassVar[int | None] = None
     """Neighbours that the service gives at once."""
 
-    def __init__(self, dim: int) -> None:
-        self._dim = dim
+    def __init__(self, dim: int, address: str = "", *, hnsw: bool = False) -> None:
+        self._dim, self._address, self._hnsw = dim, address, hnsw
 
     @property
     def name(self) -> str:
@@ -106,7 +109,7 @@ class ServiceIndex(ABC):
 
     @property
     def exact(self) -> bool:
-        return True
+        return not self._hnsw
 
     def __len__(self) -> int:
         with self._answering():
@@ -177,9 +180,26 @@ class ServiceIndex(ABC):
 
     # --- the questions ----------------------------------------------------------------------------------------
 
+    @contextmanager
+    def _answering(self) -> Iterator[None]:
+        """Turns the errors of a service into ours."""
+        try:
+            yield
+        except Exception as error:
+            told = self._told(error)
+            if told is None:
+                raise
+            raise told from None
+
     @abstractmethod
-    def _answering(self) -> AbstractContextManager[None]:
-        """Turns the errors of a service that went away into a `BackendGoneError`."""
+    def _told(self, error: Exception) -> SightlineError | None:
+        """An error of the service in our words; None for any other error."""
+
+    def _gone(self, why: object) -> VectorStoreGoneError:
+        return VectorStoreGoneError(self.label, without_secrets(str(why), self._address))
+
+    def _refused(self, why: object) -> SightlineError:
+        return SightlineError(f"{self.label} refused: {without_secrets(str(why), self._address)}.")
 
     @abstractmethod
     def _count(self) -> int: ...

@@ -19,10 +19,10 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
-from sightline.io.checksums import checksum, chosen, rebuild_fix
+from sightline.io.checksums import checksum, chosen
 from sightline.io.sqlite import open_database, transaction
 from sightline.models.protocols import Vectors
-from sightline.retrieval.vector_stores.base import DamagedError, Rows
+from sightline.retrieval.vector_stores.base import DamagedError, Rows, rebuild_fix
 
 TABLE = """CREATE TABLE sums (
     file TEXT NOT NULL, generation INTEGER NOT NULL, slot INTEGER NOT NULL,

@@ -3,8 +3,6 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator
-from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 from urllib.parse import urlsplit
@@ -15,7 +13,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.models.protocols import Vectors
-from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows, VectorStoreGoneError
+from sightline.retrieval.vector_stores.base import BackendKind, FoundVectors, Rows
 from sightline.retrieval.vector_stores.service import ServiceIndex, collection_name, found_vectors, without_secrets
 
 KEY = "WEAVIATE_API_KEY"
@@ -27,7 +25,7 @@ _IDS = 0x51670000_0000_4000_8000_000000000000
 class WeaviateIndex(ServiceIndex):
     """Vectors as objects of one collection with a flat index (exact), or with HNSW."""
 
-    kind = "weaviate"
+    kind, label = "weaviate", "Weaviate"
     span = 5000
     most = 10_000
 
@@ -38,18 +36,14 @@ class WeaviateIndex(ServiceIndex):
             import weaviate
         except ImportError:
             raise MissingExtraError('the back-end "weaviate"', "weaviate") from None
-        super().__init__(dim)
-        self._weaviate, self._address, self._hnsw = weaviate, address, hnsw
+        super().__init__(dim, address, hnsw=hnsw)
+        self._weaviate = weaviate
         name = collection_name(folder, self.kind, dim, create=create).capitalize()
         with self._answering():
             self._client = self._connected(grpc_port)
             if not self._client.collections.exists(name):
                 self._create(name)
             self._collection = self._client.collections.get(name)
-
-    @property
-    def exact(self) -> bool:
-        return not self._hnsw
 
     def close(self) -> None:
         self._client.close()
@@ -131,20 +125,14 @@ class WeaviateIndex(ServiceIndex):
             ),
         )
 
-    @contextmanager
-    def _answering(self) -> Iterator[None]:
+    def _told(self, error: Exception) -> SightlineError | None:
         errors = self._weaviate.exceptions
-        try:
-            yield
-        except (errors.AuthenticationFailedError, errors.InsufficientPermissionsError):
-            raise UserError("Weaviate wants a key, or another one.", f"put it into the variable {KEY}") from None
-        except errors.WeaviateBaseError as error:
-            why = without_secrets(str(error), self._address)
-            if isinstance(error, _gone_types(errors)) or "UNAVAILABLE" in why:
-                raise VectorStoreGoneError("Weaviate", why) from None
-            raise SightlineError(f"Weaviate refused: {why}.") from None
-        except ConnectionError as error:
-            raise VectorStoreGoneError("Weaviate", without_secrets(str(error), self._address)) from None
+        if isinstance(error, errors.AuthenticationFailedError | errors.InsufficientPermissionsError):
+            return UserError("Weaviate wants a key, or another one.", f"put it into the variable {KEY}")
+        if isinstance(error, errors.WeaviateBaseError):
+            is_gone = isinstance(error, _gone_types(errors)) or "UNAVAILABLE" in str(error)
+            return self._gone(error) if is_gone else self._refused(error)
+        return self._gone(error) if isinstance(error, ConnectionError) else None
 
 
 def _gone_types(errors: Any) -> tuple[type[Exception], ...]:

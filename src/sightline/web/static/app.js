@@ -1,6 +1,11 @@
 "use strict";
-// On a phone the bar is one line that scrolls: where one is can be seen in it.
-document.querySelector("nav.bar [aria-current]")?.scrollIntoView({ block: "nearest", inline: "center" });
+// On a phone the bar is one line that scrolls: where one is can be seen in it. `scrollIntoView` would also begin the way of
+// the Tab key there, past the link that skips the bar.
+const here = document.querySelector("nav.bar [aria-current]");
+if (here) {
+  const bar = here.parentElement, box = bar.getBoundingClientRect(), own = here.getBoundingClientRect();
+  bar.scrollLeft += own.left + own.width / 2 - (box.left + box.width / 2);
+}
 // Keys: whatever has data-key is pressed by it, once however long it is held, unless somebody is typing.
 document.addEventListener("keydown", (event) => {
   if (event.ctrlKey || event.metaKey || event.altKey) return;

@@ -15,7 +15,7 @@ from sightline_world.choose.asking import ChooseTask, TaskPicture
 
 PICTURES = "pictures"
 """The folder beside `benchmark.json` that holds the pictures."""
-_RIGHTS = Rights(license="Apache-2.0", source="sightline_world")
+_RIGHTS = Rights(license="Apache-2.0", source="sightline.world")
 
 
 def write_choose_benchmark(tasks: Iterable[ChooseTask], folder: PathLike, *, name: str = "world-choose") -> Benchmark:

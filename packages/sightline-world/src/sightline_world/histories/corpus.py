@@ -10,7 +10,7 @@ from sightline.types import Corpus, Group, GroupKind, Picture, Rights
 from sightline_world.histories.reading import read_shots
 from sightline_world.truth import ShotTruth
 
-_RIGHTS = Rights(license="Apache-2.0", source="sightline_world")
+_RIGHTS = Rights(license="Apache-2.0", source="sightline.world")
 
 
 def corpus_of(folder: PathLike) -> Corpus:

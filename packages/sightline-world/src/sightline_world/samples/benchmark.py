@@ -19,7 +19,7 @@ _MIMES = {
     "TIFF": "image/tiff",
 }
 _METRICS = ("ndcg@10", "ap", "rr", "success@5", "f1", "em", "answer", "accuracy", "rouge-l")
-_RIGHTS = Rights(license="Apache-2.0", source="sightline_world.samples")
+_RIGHTS = Rights(license="Apache-2.0", source="sightline.samples")
 
 
 def sample_benchmark(samples: Samples) -> Benchmark:

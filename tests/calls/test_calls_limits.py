@@ -7,11 +7,11 @@ import random
 from collections.abc import Mapping
 
 import pytest
-from engine_virtual import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.calls.rate_limit import CallSlot, RateLimiter, RateLimits
+from virtual_time import run_virtual
 
 
 def now() -> float:

@@ -1,6 +1,6 @@
 """A server in a process of its own that answers after a moment, and remembers every request in order.
 
-Run: python engine_counting_server.py SECONDS; prints its port. GET /log?from=N gives what was asked since.
+Run: python counting_server.py SECONDS; prints its port. GET /log?from=N gives what was asked since.
 """
 
 from __future__ import annotations

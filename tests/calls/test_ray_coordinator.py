@@ -9,7 +9,6 @@ from contextlib import asynccontextmanager
 from pathlib import Path
 
 import pytest
-from engine_virtual import run_virtual
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_desk import PickledDesk, link
@@ -22,6 +21,7 @@ from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import RateLimits
 from sightline.errors import StoppedError, UserError
 from sightline.types import ChatReply, Failure
+from virtual_time import run_virtual
 
 KEY = b"k" * 32
 

@@ -6,12 +6,12 @@ import asyncio
 from typing import Any
 
 import pytest
-from engine_virtual import run_virtual
 
 from sightline.calls.circuit_breaker import CircuitBreaker
 from sightline.calls.journal import EndpointHistory
 from sightline.errors import StoppedError, UserError
 from sightline.types import Failure
+from virtual_time import run_virtual
 
 BROKEN = Failure("server-error", "m at http://x/v1: HTTP 500, no reason given", retryable=True)
 AWAY = Failure("connection", "m at http://x/v1: connection refused", retryable=True)

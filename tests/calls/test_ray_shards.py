@@ -9,11 +9,10 @@ from pathlib import Path
 
 import pytest
 import ray_stages
-from engine_virtual import run_virtual
 from hypothesis import HealthCheck, given, settings
 from hypothesis import strategies as st
 from ray_desk import PickledDesk
-from test_engine_kill import asked_since, counting_server, journaled
+from test_calls_kill import asked_since, counting_server, journaled
 
 from sightline.calls.budget import Budget
 from sightline.calls.cluster_worker import ShardRunner, _Room
@@ -24,6 +23,7 @@ from sightline.calls.stages import SharedServices, StageSpec
 from sightline.engine.async_map import Stage
 from sightline.errors import MissingExtraError, SightlineError, StoppedError, UserError
 from sightline.types import Failure
+from virtual_time import run_virtual
 
 
 def runner(coordinator: Coordinator, name: str, spec: StageSpec[int, object], at_once: int = 8) -> ShardRunner:

@@ -8,14 +8,13 @@ from __future__ import annotations
 import json
 import os
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 from typing import Any
 
 from pydantic import ValidationError
 from pydantic_core import ErrorDetails
 
-from sightline.config import benchmaker
 from sightline.config.schema import KeyPath, dotted, leaves, nested
 from sightline.config.settings import Config, Price
 from sightline.config.sources import (
@@ -29,7 +28,7 @@ from sightline.config.sources import (
     join_errors,
     read_config_file,
 )
-from sightline.errors import UserError, nearest
+from sightline.errors import UserError, did_you_mean
 
 _EXPECTED = {
     "bool_type": "true or false",
@@ -75,9 +74,8 @@ def _broken_rule(detail: ErrorDetails, table: KeyPath, given: Mapping[KeyPath, G
 
 def _unknown(detail: ErrorDetails, name: str, item: GivenValue) -> UserError:
     """A key that only pydantic could find: those of `[prices.models.NAME]`, where any name may stand."""
-    near = nearest(str(detail["loc"][-1]), Price.model_fields)
-    fix = f'Did you mean "{near}"?' if near else f"Known: {', '.join(Price.model_fields)}."
-    return UserError(f'{item.place}: unknown key "{name}".', fix)
+    fix = did_you_mean(str(detail["loc"][-1]), Price.model_fields)
+    return UserError(f'{item.place}: unknown key "{name}".', fix or f"Known: {', '.join(Price.model_fields)}.")
 
 
 def _show(value: Any) -> str:
@@ -144,6 +142,8 @@ def build(given: Mapping[KeyPath, GivenValue]) -> Config:
 
 def from_file(path: Path) -> SettingsLayer:
     """Our own keys, benchmaker's, or both in one file; then ours win."""
+    from sightline.config import benchmaker  # Here: most commands are used without a file.
+
     document = read_config_file(path)
     source = f"file {path}"
     theirs = {key: value for key, value in document.data.items() if key in benchmaker.shape()[""]}
@@ -153,12 +153,7 @@ def from_file(path: Path) -> SettingsLayer:
     if problems or more_problems:
         raise join_errors([*problems, *more_problems])
     translated = benchmaker.translate(flat, source, document.place, values)
-    return SettingsLayer(
-        translated.values,
-        translated.mapped,
-        translated.unmapped,
-        (*translated.warnings, *_secrets_on_disk(translated.values)),
-    )
+    return replace(translated, warnings=(*translated.warnings, *_secrets_on_disk(translated.values)))
 
 
 def _secrets_on_disk(values: Mapping[KeyPath, GivenValue]) -> list[str]:

@@ -16,7 +16,7 @@ from typing import Any
 import pytest
 import ray_stages
 from ray_desk import ray_or_skip
-from test_engine_kill import asked_since, counting_server, journaled, query
+from test_calls_kill import asked_since, counting_server, journaled, query
 
 from sightline.calls import ray_map, ray_pool
 from sightline.calls.budget import Budget
@@ -235,13 +235,13 @@ import asyncio, os, sys
 from pathlib import Path
 sys.path.insert(0, sys.argv[1])
 import ray_stages
-from sightline import engine
-from sightline.engine import Limits, StageSpec
+from sightline.calls.rate_limit import RateLimits
+from sightline.calls.stages import StageSpec, spread
 
 async def main(url, place):
-    arguments = {"url": url, "limits": Limits.at_once(32), "pids": place / "pids"}
+    arguments = {"url": url, "limits": RateLimits.at_once(32), "pids": place / "pids"}
     spec = StageSpec("test", ray_stages.asking, arguments)
-    async for item, _ in engine.spread(range(10**9), spec, place / "ws", engine="ray", workers=2):
+    async for item, _ in spread(range(10**9), spec, place / "ws", engine="ray", workers=2):
         os.write(1, f"{item}\\n".encode())
 
 asyncio.run(main(sys.argv[2], Path(sys.argv[3])))

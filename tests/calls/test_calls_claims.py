@@ -21,7 +21,7 @@ KEY, OTHER = b"k" * 32, b"o" * 32
 HOLDER = """
 import asyncio, sys, time
 from pathlib import Path
-from sightline.engine import Journal
+from sightline.calls.journal import Journal
 
 journal = Journal(Path(sys.argv[1]))
 assert asyncio.run(journal.seek(b"k" * 32, fresh=False)) is None

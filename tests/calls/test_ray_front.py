@@ -16,7 +16,7 @@ from cyclopts import App
 from hypothesis import given
 from hypothesis import strategies as st
 from ray_desk import ray_or_skip
-from test_engine_kill import asked_since, counting_server
+from test_calls_kill import asked_since, counting_server
 
 from sightline.calls.budget import Budget
 from sightline.calls.rate_limit import RateLimits
@@ -115,10 +115,10 @@ def test_local_never_imports_ray() -> None:
 import sys, tempfile, pathlib
 sys.path.insert(0, sys.argv[1])
 import ray_stages
-from sightline.engine import StageSpec, run_spread
+from sightline.calls.stages import StageSpec, run_spread
 with tempfile.TemporaryDirectory() as place:
     assert len(list(run_spread(range(9), StageSpec("s", ray_stages.failing), pathlib.Path(place)))) == 9
-assert not any(name == "ray" or name.startswith(("ray.", "sightline.engine.ray")) for name in sys.modules)
+assert not any(name == "ray" or name.startswith(("ray.", "sightline.calls.ray")) for name in sys.modules)
 """
     subprocess.run([sys.executable, "-c", code, Path(__file__).parent], check=True)
 

@@ -6,12 +6,12 @@ import asyncio
 import random
 
 import pytest
-from engine_virtual import run_virtual
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.calls.budget import Budget
 from sightline.errors import StoppedError, UserError
+from virtual_time import run_virtual
 
 
 @pytest.mark.parametrize(

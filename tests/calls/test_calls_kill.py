@@ -26,7 +26,7 @@ AT_ONCE = 16
 @contextmanager
 def counting_server(seconds: float) -> Iterator[str]:
     process = subprocess.Popen(
-        [sys.executable, HERE / "engine_counting_server.py", str(seconds)], stdout=subprocess.PIPE, text=True
+        [sys.executable, HERE / "counting_server.py", str(seconds)], stdout=subprocess.PIPE, text=True
     )
     try:
         assert process.stdout is not None
@@ -45,7 +45,7 @@ def asked_since(server: str, start: int) -> list[str]:
 def start_client(server: str, workspace: Path, count: int, acknowledged: Path) -> subprocess.Popen[bytes]:
     with acknowledged.open("ab") as output:
         return subprocess.Popen(
-            [sys.executable, HERE / "engine_calling_client.py", f"{server}/v1", workspace, str(count), str(AT_ONCE)],
+            [sys.executable, HERE / "calling_client.py", f"{server}/v1", workspace, str(count), str(AT_ONCE)],
             stdout=output,
         )
 
@@ -136,7 +136,7 @@ def test_ctrl_c_ends_at_once_with_everything_saved(tmp_path: Path) -> None:
 def test_ctrl_c_ends_a_map_without_an_event_loop_too(tmp_path: Path) -> None:
     code = """
 import asyncio, sys
-from sightline.engine import Stage, run_map
+from sightline.engine.async_map import Stage, run_map
 
 async def work(number):
     await asyncio.sleep(0 if number < 10 else 600)
