@@ -31,8 +31,7 @@ from sightline_world.captions import READABLE_PX, caption
 from sightline_world.draw import draw, pin
 from sightline_world.draw.plan import ScenePlan, SignWish
 from sightline_world.draw.signs import paint
-from sightline_world.models.cutting import cut_sign
-from sightline_world.models.tokens import encode
+from sightline_world.models.network_inputs import cut_sign, encode
 from sightline_world.scene import (
     HAIR,
     HEADGEAR,
@@ -43,8 +42,8 @@ from sightline_world.scene import (
     SCENE_SIZES,
     SceneGraph,
 )
-from sightline_world.scenes import random_plan, sign_styles
-from sightline_world.varying import variable, vary
+from sightline_world.scene_pairs import variable, vary
+from sightline_world.scene_plans import random_plan, sign_styles
 
 THINGS, RELATIONS, CAPTIONS, WORDS, SIGN_WORDS = 24, 96, 16, 16, 4
 PREDICATES = ("left of", "behind", "on", "holding")

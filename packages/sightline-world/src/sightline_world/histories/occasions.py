@@ -18,7 +18,7 @@ _AWAY: tuple[Setting, ...] = ("inland", "coast", "lake", "mountain")
 
 
 @dataclass(frozen=True, slots=True)
-class Stage:
+class EventStage:
     """A part of the day in one place: the hours, the kinds of things that one may see, and how much one photographs."""
 
     place: str
@@ -28,7 +28,7 @@ class Stage:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class EventKind:
     """A kind of event; with no `settings` it is at home. Months are those of the north.
 
     On every day of it the first and the last stage are visited, and some of the others. `brings` are the kinds of
@@ -37,7 +37,7 @@ class Occasion:
 
     kind: str
     titles: tuple[str, ...]
-    stages: tuple[Stage, ...]
+    stages: tuple[EventStage, ...]
     brings: tuple[str, ...]
     settings: tuple[Setting, ...] = ()
     months: tuple[int, ...] = _ALL_YEAR
@@ -51,12 +51,12 @@ class Occasion:
         return bool(self.settings)
 
 
-def _stage(place: str, first: float, last: float, things: str) -> Stage:
+def _stage(place: str, first: float, last: float, things: str) -> EventStage:
     weight = 4 if place in _WORTH_MORE else 1 if place in _EVERYDAY else 2
-    return Stage(place, (first, last), tuple(word.replace("_", " ") for word in things.split()), weight)
+    return EventStage(place, (first, last), tuple(word.replace("_", " ") for word in things.split()), weight)
 
 
-BIRTHDAY = Occasion(
+BIRTHDAY = EventKind(
     "birthday",
     ("Birthday", "Birthday party"),
     (
@@ -68,7 +68,7 @@ BIRTHDAY = Occasion(
     friends=(3, 6),
     weight=0,
 )
-MARKET = Occasion(
+MARKET = EventKind(
     "market day",
     ("Market day", "Saturday market", "Flea market"),
     (
@@ -79,7 +79,7 @@ MARKET = Occasion(
     ("dog", "bicycle", "umbrella", "camera", "mug", "teapot", "lamp", "clock", "vase", "guitar", "cat"),
     weight=1,
 )
-MOVE = Occasion(
+MOVE = EventKind(
     "move",
     ("Moving day", "The move"),
     (
@@ -96,7 +96,7 @@ OCCASIONS = (
     BIRTHDAY,
     MARKET,
     MOVE,
-    Occasion(
+    EventKind(
         "beach holiday",
         ("Days by the sea", "Summer at the beach", "Beach week"),
         (
@@ -113,7 +113,7 @@ OCCASIONS = (
         (2, 5),
         weight=9,
     ),
-    Occasion(
+    EventKind(
         "winter holiday",
         ("Winter week", "Days in the snow", "Winter trip"),
         (
@@ -128,7 +128,7 @@ OCCASIONS = (
         (2, 4),
         weight=10,
     ),
-    Occasion(
+    EventKind(
         "camping",
         ("Camping", "Nights in the tent", "Camping trip"),
         (
@@ -144,7 +144,7 @@ OCCASIONS = (
         (2, 3),
         weight=9,
     ),
-    Occasion(
+    EventKind(
         "desert journey",
         ("Into the desert", "Desert road", "Days among the dunes"),
         (
@@ -159,7 +159,7 @@ OCCASIONS = (
         (2, 4),
         weight=3,
     ),
-    Occasion(
+    EventKind(
         "city trip",
         ("City days", "A long weekend away", "Weekend in the city"),
         (
@@ -176,7 +176,7 @@ OCCASIONS = (
         (2, 3),
         weight=2,
     ),
-    Occasion(
+    EventKind(
         "match",
         ("The match", "Derby", "Cup match"),
         (
@@ -190,7 +190,7 @@ OCCASIONS = (
         words="team",
         weight=4,
     ),
-    Occasion(
+    EventKind(
         "concert",
         ("Open-air concert", "Concert night", "The festival"),
         (
@@ -204,7 +204,7 @@ OCCASIONS = (
         words="band",
         weight=6,
     ),
-    Occasion(
+    EventKind(
         "bicycle tour",
         ("Bicycle tour", "The long ride", "Sunday ride"),
         (
@@ -217,7 +217,7 @@ OCCASIONS = (
         months=(4, *_WARM, 10),
         weight=3,
     ),
-    Occasion(
+    EventKind(
         "farm visit",
         ("On the farm", "A day with the animals"),
         (
@@ -229,7 +229,7 @@ OCCASIONS = (
         months=(3, 4, *_WARM, 10),
         weight=3,
     ),
-    Occasion(
+    EventKind(
         "sailing day",
         ("Sailing", "A day on the boat"),
         (
@@ -242,7 +242,7 @@ OCCASIONS = (
         _WARM,
         weight=6,
     ),
-    Occasion(
+    EventKind(
         "picnic",
         ("Picnic", "Afternoon outside", "Kites and cake"),
         (
@@ -254,7 +254,7 @@ OCCASIONS = (
         friends=(2, 5),
         weight=4,
     ),
-    Occasion(
+    EventKind(
         "reading days",
         ("Exam weeks", "A day among books"),
         (

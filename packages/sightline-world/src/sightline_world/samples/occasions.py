@@ -10,7 +10,7 @@ from sightline_world.truth import Device
 
 
 @dataclass(frozen=True, slots=True)
-class Camera:
+class SampleCamera:
     """What took a picture, and how large its pictures are."""
 
     device: Device
@@ -18,7 +18,7 @@ class Camera:
 
 
 @dataclass(frozen=True, slots=True)
-class Wish:
+class SampleWish:
     """What should be in a picture: people go by the colour of their coats."""
 
     kind: str
@@ -27,7 +27,7 @@ class Wish:
 
 
 @dataclass(frozen=True, slots=True)
-class Shot:
+class SampleShot:
     """One picture worth taking: place, light, things ("2 red balloon", colours by lot where none is given)."""
 
     place: str
@@ -37,7 +37,7 @@ class Shot:
 
 
 @dataclass(frozen=True, slots=True)
-class Occasion:
+class SampleOccasion:
     """An event in an owner's life, with the hour of dusk there and then."""
 
     id: str
@@ -51,19 +51,19 @@ class Occasion:
     altitude: float
     utc_offset: int
     dusk: float
-    shots: tuple[Shot, ...]
+    shots: tuple[SampleShot, ...]
 
 
-LUMEN = Camera(Device("Lumen", "Lumen G2", "Lumen 24-70mm F4", 4.0, 35.0), (1024, 768))
-HERON = Camera(Device("Heron", "Heron 40", "Heron 35mm F2", 2.0, 35.0, writes_offset=False), (900, 600))
-PHONE = Camera(Device("Kestrel", "Kestrel Phone 5", "Kestrel Phone 5 back camera", 1.9, 5.4), (800, 600))
+LUMEN = SampleCamera(Device("Lumen", "Lumen G2", "Lumen 24-70mm F4", 4.0, 35.0), (1024, 768))
+HERON = SampleCamera(Device("Heron", "Heron 40", "Heron 35mm F2", 2.0, 35.0, writes_offset=False), (900, 600))
+PHONE = SampleCamera(Device("Kestrel", "Kestrel Phone 5", "Kestrel Phone 5 back camera", 1.9, 5.4), (800, 600))
 
 CAMERAS = {"ana": (LUMEN, PHONE), "ben": (HERON, PHONE)}
 BELONGINGS = ("dog", "cat", "car", "bicycle", "tent", "mug")
 """What an owner has one of, so that it keeps its colour from picture to picture."""
 
 OCCASIONS = (
-    Occasion(
+    SampleOccasion(
         id="ana-2023-02-winter-weekend",
         owner="ana",
         title="Winter weekend",
@@ -76,14 +76,14 @@ OCCASIONS = (
         utc_offset=1,
         dusk=17.4,
         shots=(
-            Shot("snow", "day", "snowman, person, red house"),
-            Shot("snow", "sunset", "yellow house, 2 person"),
-            Shot("snow", "day", "dog, ball, person", moving="ball"),
-            Shot("snow", "night", "house, snowman"),
-            Shot("snow", "fog", "person, dog"),
+            SampleShot("snow", "day", "snowman, person, red house"),
+            SampleShot("snow", "sunset", "yellow house, 2 person"),
+            SampleShot("snow", "day", "dog, ball, person", moving="ball"),
+            SampleShot("snow", "night", "house, snowman"),
+            SampleShot("snow", "fog", "person, dog"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ben-2023-04-match",
         owner="ben",
         title="The match",
@@ -96,14 +96,14 @@ OCCASIONS = (
         utc_offset=1,
         dusk=18.2,
         shots=(
-            Shot("stadium", "day", "3 red person, 2 white person, ball", moving="ball"),
-            Shot("street", "day", "car, 2 red person"),
-            Shot("stadium", "day", "2 red person, 3 white person, ball"),
-            Shot("stadium", "sunset", "4 red person, white person"),
-            Shot("street", "sunset", "2 red person, bicycle"),
+            SampleShot("stadium", "day", "3 red person, 2 white person, ball", moving="ball"),
+            SampleShot("street", "day", "car, 2 red person"),
+            SampleShot("stadium", "day", "2 red person, 3 white person, ball"),
+            SampleShot("stadium", "sunset", "4 red person, white person"),
+            SampleShot("street", "sunset", "2 red person, bicycle"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ana-2023-06-lake-trip",
         owner="ana",
         title="Trip to the lake",
@@ -116,14 +116,14 @@ OCCASIONS = (
         utc_offset=2,
         dusk=20.8,
         shots=(
-            Shot("lake", "day", "red boat, person, dog", moving="boat"),
-            Shot("forest", "night", "tent, dog"),
-            Shot("forest", "day", "tent, person, bicycle"),
-            Shot("lake", "sunset", "boat, hot-air balloon"),
-            Shot("lake", "fog", "boat"),
+            SampleShot("lake", "day", "red boat, person, dog", moving="boat"),
+            SampleShot("forest", "night", "tent, dog"),
+            SampleShot("forest", "day", "tent, person, bicycle"),
+            SampleShot("lake", "sunset", "boat, hot-air balloon"),
+            SampleShot("lake", "fog", "boat"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ana-2023-09-birthday",
         owner="ana",
         title="Birthday",
@@ -136,14 +136,14 @@ OCCASIONS = (
         utc_offset=2,
         dusk=19.9,
         shots=(
-            Shot("kitchen", "day", "cake, 2 mug, 3 apple"),
-            Shot("garden", "day", "cake, 3 red balloon, person"),
-            Shot("garden", "day", "dog, ball, person, tree", moving="ball"),
-            Shot("garden", "sunset", "4 balloon, 2 person, house"),
-            Shot("kitchen", "night", "mug, cat, cake"),
+            SampleShot("kitchen", "day", "cake, 2 mug, 3 apple"),
+            SampleShot("garden", "day", "cake, 3 red balloon, person"),
+            SampleShot("garden", "day", "dog, ball, person, tree", moving="ball"),
+            SampleShot("garden", "sunset", "4 balloon, 2 person, house"),
+            SampleShot("kitchen", "night", "mug, cat, cake"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ben-2023-12-sailing",
         owner="ben",
         title="Sailing week",
@@ -156,14 +156,14 @@ OCCASIONS = (
         utc_offset=13,
         dusk=20.8,
         shots=(
-            Shot("harbour", "day", "2 boat, person"),
-            Shot("beach", "day", "umbrella, 2 boat, dog", moving="boat"),
-            Shot("harbour", "fog", "boat, person"),
-            Shot("beach", "sunset", "kite, person"),
-            Shot("harbour", "night", "2 boat"),
+            SampleShot("harbour", "day", "2 boat, person"),
+            SampleShot("beach", "day", "umbrella, 2 boat, dog", moving="boat"),
+            SampleShot("harbour", "fog", "boat, person"),
+            SampleShot("beach", "sunset", "kite, person"),
+            SampleShot("harbour", "night", "2 boat"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ana-2024-01-beach-holiday",
         owner="ana",
         title="Beach holiday",
@@ -176,14 +176,14 @@ OCCASIONS = (
         utc_offset=-3,
         dusk=20.7,
         shots=(
-            Shot("beach", "day", "umbrella, ball, person"),
-            Shot("beach", "sunset", "boat, 2 person"),
-            Shot("harbour", "day", "2 boat, bicycle"),
-            Shot("beach", "day", "kite, dog, person", moving="dog"),
-            Shot("harbour", "night", "boat, person"),
+            SampleShot("beach", "day", "umbrella, ball, person"),
+            SampleShot("beach", "sunset", "boat, 2 person"),
+            SampleShot("harbour", "day", "2 boat, bicycle"),
+            SampleShot("beach", "day", "kite, dog, person", moving="dog"),
+            SampleShot("harbour", "night", "boat, person"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ben-2024-03-city-nights",
         owner="ben",
         title="Nights in the city",
@@ -196,14 +196,14 @@ OCCASIONS = (
         utc_offset=-3,
         dusk=19.3,
         shots=(
-            Shot("street", "night", "car, person"),
-            Shot("street", "sunset", "car, 2 person", moving="car"),
-            Shot("market", "night", "2 person, balloon"),
-            Shot("kitchen", "night", "mug, cat, apple"),
-            Shot("street", "night", "bicycle, dog"),
+            SampleShot("street", "night", "car, person"),
+            SampleShot("street", "sunset", "car, 2 person", moving="car"),
+            SampleShot("market", "night", "2 person, balloon"),
+            SampleShot("kitchen", "night", "mug, cat, apple"),
+            SampleShot("street", "night", "bicycle, dog"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ben-2024-06-birthday",
         owner="ben",
         title="Garden party",
@@ -216,14 +216,14 @@ OCCASIONS = (
         utc_offset=1,
         dusk=21.3,
         shots=(
-            Shot("garden", "day", "cake, 4 balloon, person"),
-            Shot("garden", "day", "person, dog, kite", moving="dog"),
-            Shot("kitchen", "day", "cake, mug, 2 apple"),
-            Shot("garden", "sunset", "house, tree, 2 person"),
-            Shot("garden", "night", "3 balloon, cake, person"),
+            SampleShot("garden", "day", "cake, 4 balloon, person"),
+            SampleShot("garden", "day", "person, dog, kite", moving="dog"),
+            SampleShot("kitchen", "day", "cake, mug, 2 apple"),
+            SampleShot("garden", "sunset", "house, tree, 2 person"),
+            SampleShot("garden", "night", "3 balloon, cake, person"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ben-2024-09-evening-match",
         owner="ben",
         title="Evening match",
@@ -236,14 +236,14 @@ OCCASIONS = (
         utc_offset=1,
         dusk=19.3,
         shots=(
-            Shot("stadium", "night", "3 red person, 2 blue person, ball", moving="ball"),
-            Shot("stadium", "sunset", "2 red person, 2 blue person, ball"),
-            Shot("street", "night", "car, 2 red person"),
-            Shot("stadium", "night", "2 red person, 3 blue person, ball"),
-            Shot("stadium", "night", "4 red person, ball"),
+            SampleShot("stadium", "night", "3 red person, 2 blue person, ball", moving="ball"),
+            SampleShot("stadium", "sunset", "2 red person, 2 blue person, ball"),
+            SampleShot("street", "night", "car, 2 red person"),
+            SampleShot("stadium", "night", "2 red person, 3 blue person, ball"),
+            SampleShot("stadium", "night", "4 red person, ball"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ana-2024-10-market-day",
         owner="ana",
         title="Market day",
@@ -256,14 +256,14 @@ OCCASIONS = (
         utc_offset=2,
         dusk=19.0,
         shots=(
-            Shot("market", "day", "2 person, bicycle"),
-            Shot("street", "day", "car, bicycle, person"),
-            Shot("market", "fog", "person, dog"),
-            Shot("market", "sunset", "3 balloon, person"),
-            Shot("street", "night", "car, dog"),
+            SampleShot("market", "day", "2 person, bicycle"),
+            SampleShot("street", "day", "car, bicycle, person"),
+            SampleShot("market", "fog", "person, dog"),
+            SampleShot("market", "sunset", "3 balloon, person"),
+            SampleShot("street", "night", "car, dog"),
         ),
     ),
-    Occasion(
+    SampleOccasion(
         id="ben-2024-10-dead-sea",
         owner="ben",
         title="By the Dead Sea",
@@ -276,11 +276,11 @@ OCCASIONS = (
         utc_offset=3,
         dusk=17.7,
         shots=(
-            Shot("beach", "day", "umbrella, person"),
-            Shot("beach", "fog", "dog, ball"),
-            Shot("beach", "day", "hot-air balloon, 2 person"),
-            Shot("beach", "sunset", "umbrella, kite"),
-            Shot("beach", "night", "tent, person"),
+            SampleShot("beach", "day", "umbrella, person"),
+            SampleShot("beach", "fog", "dog, ball"),
+            SampleShot("beach", "day", "hot-air balloon, 2 person"),
+            SampleShot("beach", "sunset", "umbrella, kite"),
+            SampleShot("beach", "night", "tent, person"),
         ),
     ),
 )

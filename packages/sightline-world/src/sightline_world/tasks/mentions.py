@@ -7,10 +7,9 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sightline.types import Json
-from sightline_world.tasks.album import Album, Occasion
-from sightline_world.tasks.made import Lot
+from sightline_world.tasks.album import Album, AlbumEvent, Trait, as_json
 from sightline_world.tasks.phrases import Templates, person, pick, said
-from sightline_world.tasks.traits import Trait, as_json
+from sightline_world.tasks.task import Lot
 
 TEMPLATES: Mapping[str, Templates] = MappingProxyType(
     {
@@ -55,7 +54,7 @@ class Mention:
     to be looked at too.
     """
 
-    occasion: Occasion
+    occasion: AlbumEvent
     words: str
     evidence: int
     logic: dict[str, Json]
@@ -64,7 +63,7 @@ class Mention:
     across: bool = False
 
 
-def scene(lot: Lot, among: Sequence[Occasion] | None = None) -> Mention | None:
+def scene(lot: Lot, among: Sequence[AlbumEvent] | None = None) -> Mention | None:
     """An event by something that can be seen in its pictures, and in those of no other."""
     album = lot.album
     for _ in range(_TRIES):
@@ -82,7 +81,7 @@ def _points_out(traits: Sequence[Trait]) -> bool:
     return not kinds <= {"nobody", "light"} and Trait("people", ("1",)) not in traits
 
 
-def seen_at(lot: Lot, occasion: Occasion, traits: Sequence[Trait]) -> Mention:
+def seen_at(lot: Lot, occasion: AlbumEvent, traits: Sequence[Trait]) -> Mention:
     words = said(traits, lot.family, lot.album.belongings)
     template = pick(TEMPLATES["saw" if words.subject else "were"], lot.family, lot.rng)
     return Mention(

@@ -13,14 +13,14 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sightline.english import article, listed, number_word
-from sightline_world.tasks.traits import Trait
+from sightline_world.tasks.album import Trait
 from sightline_world.vocabulary import HEADGEAR_WORDS, noun_of, phrase
 
 Family: TypeAlias = Literal["training", "held-out"]
 FAMILIES: tuple[Family, ...] = ("training", "held-out")
 Templates: TypeAlias = Mapping[Family, tuple[str, ...]]
 
-PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
+PLACE_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "beach": ("on a beach", "on the sand by the sea"),
         "forest": ("in a forest", "in the woods"),
@@ -39,7 +39,7 @@ PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
     }
 )
 """Where, in words for training and held out."""
-LIGHTS: Mapping[str, tuple[str, str]] = MappingProxyType(
+LIGHT_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
     {
         "day": ("in clear daylight", "under a bright clear sky"),
         "sunset": ("at sunrise or sunset", "with the sun low and the sky aglow"),
@@ -52,7 +52,7 @@ LIGHTS: Mapping[str, tuple[str, str]] = MappingProxyType(
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Wording:
     """Traits as parts of a sentence: what one sees, and the circumstances; either may be empty."""
 
     subject: str
@@ -74,7 +74,7 @@ class Said:
         return _joined(self.subject, self.where)
 
 
-def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str]] = ()) -> Said:
+def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str]] = ()) -> Wording:
     """Traits in the words of a family; things in `owned` (kind and colour) are the owner's: "my red boat"."""
     traits, owned = tuple(traits), frozenset(owned)
     seen = [trait for trait in traits if trait.kind not in ("place", "light", "nobody")]
@@ -83,7 +83,7 @@ def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str
     where = [_circumstance(trait, family) for kind in ("place", "light") for trait in traits if trait.kind == kind]
     if any(trait.kind == "nobody" for trait in traits):
         where.append("with nobody in view" if family == "training" else "with not a soul in sight")
-    return Said(listed(subjects), " ".join(where))
+    return Wording(listed(subjects), " ".join(where))
 
 
 def noun_phrase(trait: Trait, owned: Iterable[tuple[str, str]] = ()) -> str:
@@ -123,7 +123,7 @@ def headwear(headgear: str, colour: str) -> str:
 
 
 def _circumstance(trait: Trait, family: Family) -> str:
-    words = PLACES if trait.kind == "place" else LIGHTS
+    words = PLACE_WORDS if trait.kind == "place" else LIGHT_WORDS
     return words[trait.values[0]][FAMILIES.index(family)]
 
 

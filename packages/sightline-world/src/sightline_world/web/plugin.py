@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sightline.agent.web import OfflineWeb, OfflineWebKind
 from sightline.errors import UserError
-from sightline_world.histories.reading import LIFE_FILE, read_world
-from sightline_world.web.web import world_web
+from sightline_world.histories.corpus import LIFE_FILE, read_world
+from sightline_world.web.offline_web import world_web
 
 _NAME = "world"
 
