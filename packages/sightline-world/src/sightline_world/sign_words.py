@@ -4,28 +4,14 @@ from __future__ import annotations
 
 from random import Random
 
-_COMMON = """
-BAKERY BOOKS CAFE CINEMA CLOSED COFFEE DANGER EXIT FERRY FISH FLOWERS FRESH FRUIT GARAGE GARDEN GATE GUESTS
-HARBOUR HONEY HOTEL ICE LEMONADE LIBRARY MARKET MILK MUSEUM MUSIC NORTH OFFICE OPEN PARK PIANO PIER PIZZA
-POLICE POST PUMPKINS QUEUE QUIET RADIO SALE SCHOOL SHOES SHOP SILVER SLOW SOUP SOUTH STATION STOP SUGAR SUNDAY
-SWIM TAXI TEA THEATRE TICKETS TOILETS TOURS TOWER TOYS TRAIN VALLEY VIEW VILLAGE WELCOME WEST WINE WOOL ZEBRA
-ZOO JAZZ JUNCTION KAYAKS KITES LIFT MAPLE EXPRESS BEACH BRIDGE CASTLE CHEESE CORNER EAST FOREST LAKE LOST
-RIVER
-"""
-PLAIN = tuple(_COMMON.split())
+from sightline_world.data import read_data
+
+_DATA = read_data("sign_words.toml")
+PLAIN: tuple[str, ...] = _DATA["plain"]
 """Words that one expects on a sign."""
-_PARTS = """
-B BR C CH D DR F FL G GR H J K KL L M N P PR QU R S SH SL ST T TR V W WH Y Z
-A E I O U EA OO AI OU
-B CK D F G L LL M N ND NT P R RK RN S SH ST T TH V X
-"""
-_STARTS, _MIDDLES, _ENDS = (tuple(line.split()) for line in _PARTS.strip().splitlines())
-_TAILS = ("", "", "A", "O", "EY", "TON", "FORD", "BURY", "WICK", "HAM")
+_STARTS, _MIDDLES, _ENDS, _TAILS = _DATA["starts"], _DATA["middles"], _DATA["ends"], _DATA["tails"]
 # Beginnings that would offend someone.
-_UNFIT = (
-    *("COCK", "COON", "CUM", "DAGO", "DICK", "FAG", "FART", "FUCK", "HOMO", "NIG"),
-    *("PIS", "POOF", "RAP", "SHIT", "SLUT", "TIT", "WHOR", "WOG", "YID"),
-)
+_UNFIT: tuple[str, ...] = _DATA["unfit"]
 
 
 def invented(rng: Random) -> str:

@@ -8,18 +8,13 @@ from datetime import date, timedelta
 from random import Random
 from typing import NamedTuple
 
+from sightline_world.data import read_data
 from sightline_world.draw import KINDS
 from sightline_world.scene import HAIR, SCENE_COLOURS, SCENE_SIZES
 from sightline_world.sign_words import invented
 from sightline_world.truth import Belonging, Device, Friend
 
-_NAMES = (
-    "Ada Alba Amir Anouk Arlo Asta Bea Bela Bram Cora Dara Davi Edda Elio Emil Enzo Esme Faye Femi Finn Gita Greta "
-    "Hana Hugo Ida Ilse Ines Ivo Jana Joel Jonas Juna Kaya Kofi Lale Lena Leon Lior Luca Lucy Maja Malik Mara Milo "
-    "Mina Nadia Nils Noor Nora Olav Omar Otto Pia Rafi Remi Rosa Ruth Sami Sara Sven Tara Theo Tomas Uma Vera Vito "
-    "Wanda Yara Yuki Zeno Zora"
-)
-FIRST_NAMES = tuple(_NAMES.split())
+FIRST_NAMES: tuple[str, ...] = read_data("histories/first_names.toml")["names"]
 _HEADGEAR = ("none", "cap", "cap", "hat", "hat", "beanie", "beanie")
 _COATS = tuple(colour for colour in SCENE_COLOURS if colour != "grey")
 

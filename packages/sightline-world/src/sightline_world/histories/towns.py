@@ -8,6 +8,7 @@ from datetime import date, datetime, timedelta, timezone
 from random import Random
 from typing import NamedTuple
 
+from sightline_world.data import read_data
 from sightline_world.sign_words import invented
 from sightline_world.truth import Setting, Town
 
@@ -26,59 +27,9 @@ class TownSpot(NamedTuple):
     summer_time: bool = True
 
 
-SPOTS = (
-    TownSpot("Portugal", "coast", 37.103, -8.673, 14, 0),
-    TownSpot("Ireland", "coast", 52.679, -9.645, 9, 0),
-    TownSpot("Slovenia", "coast", 45.528, 13.571, 8, 1),
-    TownSpot("Denmark", "coast", 57.722, 10.588, 5, 1),
-    TownSpot("Greece", "coast", 37.567, 22.802, 12, 2),
-    TownSpot("United Kingdom", "coast", 54.487, -0.613, 20, 0),
-    TownSpot("France", "coast", 42.526, 3.082, 11, 1),
-    TownSpot("Spain", "coast", 42.289, 3.277, 13, 1),
-    TownSpot("Poland", "coast", 54.442, 18.562, 10, 1),
-    TownSpot("Croatia", "coast", 45.081, 13.640, 12, 1),
-    TownSpot("Bulgaria", "coast", 42.418, 27.696, 15, 2),
-    TownSpot("Argentina", "coast", -38.005, -57.545, 21, -3, False),
-    TownSpot("Austria", "lake", 47.562, 13.649, 511, 1),
-    TownSpot("France", "lake", 45.899, 6.129, 448, 1),
-    TownSpot("Finland", "lake", 61.869, 28.880, 83, 2),
-    TownSpot("United Kingdom", "lake", 54.432, -2.962, 62, 0),
-    TownSpot("Germany", "lake", 47.571, 10.701, 808, 1),
-    TownSpot("Italy", "lake", 45.987, 9.262, 215, 1),
-    TownSpot("Japan", "lake", 35.498, 138.769, 833, 9, False),
-    TownSpot("Switzerland", "mountain", 46.021, 7.749, 1608, 1),
-    TownSpot("Poland", "mountain", 49.299, 19.949, 838, 1),
-    TownSpot("Norway", "mountain", 62.575, 11.384, 628, 1),
-    TownSpot("Sweden", "mountain", 63.399, 13.082, 380, 1),
-    TownSpot("France", "mountain", 45.924, 6.869, 1035, 1),
-    TownSpot("Slovakia", "mountain", 49.137, 20.221, 1010, 1),
-    TownSpot("Namibia", "desert", -24.833, 16.983, 1370, 2, False),
-    TownSpot("Tunisia", "desert", 33.458, 9.021, 70, 1, False),
-    TownSpot("Spain", "desert", 37.051, -2.391, 404, 1),
-    TownSpot("Saudi Arabia", "desert", 26.614, 37.917, 680, 3, False),
-    TownSpot("Belgium", "inland", 51.054, 3.725, 9, 1),
-    TownSpot("Czechia", "inland", 49.594, 17.251, 219, 1),
-    TownSpot("Hungary", "inland", 46.253, 20.148, 76, 1),
-    TownSpot("Estonia", "inland", 58.378, 26.729, 57, 2),
-    TownSpot("Sweden", "inland", 59.858, 17.644, 15, 1),
-    TownSpot("Germany", "inland", 47.995, 7.850, 278, 1),
-    TownSpot("Italy", "inland", 43.318, 11.331, 322, 1),
-    TownSpot("Spain", "inland", 40.965, -5.664, 802, 1),
-    TownSpot("United Kingdom", "inland", 53.958, -1.080, 17, 0),
-    TownSpot("Ireland", "inland", 52.653, -7.251, 61, 0),
-    TownSpot("Netherlands", "inland", 52.091, 5.122, 5, 1),
-    TownSpot("Japan", "inland", 36.561, 136.656, 26, 9, False),
-    TownSpot("South Africa", "inland", -33.934, 18.860, 136, 2, False),
-)
-_STREETS = (
-    "Mill Lane",
-    "Harbour Road",
-    "Station Street",
-    "Church Street",
-    "High Street",
-    "Elm Avenue",
-    "Bridge Street",
-)
+_DATA = read_data("histories/towns.toml")
+SPOTS = tuple(TownSpot(*row) for row in _DATA["spots"])
+_STREETS: tuple[str, ...] = _DATA["streets"]
 
 
 def town_map(seed: int) -> tuple[Town, ...]:

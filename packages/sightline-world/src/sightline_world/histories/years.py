@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 
 from sightline.errors import UserError
-from sightline_world.histories.occasions import BIRTHDAY, MARKET, MOVE, OCCASIONS, EventKind
+from sightline_world.histories.occasions import BIRTHDAY, EVENT_KINDS, MARKET, MOVE, EventKind
 from sightline_world.histories.people import Kit, belonging, circle, first_belongings, kit, owned, wants
 from sightline_world.histories.towns import address_in, towns_of
 from sightline_world.scene import SCENE_COLOURS
@@ -174,7 +174,7 @@ class _Planner:
 
     def _by_lot(self, day: date) -> EventKind:
         before = self.kinds[-1:]
-        suitable = [each for each in OCCASIONS if each.weight and each not in before and self._candidates(each, day)]
+        suitable = [each for each in EVENT_KINDS if each.weight and each not in before and self._candidates(each, day)]
         return self.rng.choices(suitable, [each.weight for each in suitable])[0]
 
     def _candidates(self, occasion: EventKind, day: date) -> list[Town]:

@@ -8,6 +8,7 @@ from random import Random
 
 from sightline.english import listed
 from sightline.types import Box, Json, PictureRef, Task, Trace, Traces
+from sightline_world.data import read_data
 from sightline_world.draw.places import PLACES as SCENERY
 from sightline_world.scene import SCENE_KINDS, Figure, SceneGraph, Thing
 from sightline_world.tasks.album import Album, is_noticed, is_readable, looks
@@ -15,16 +16,7 @@ from sightline_world.tasks.phrases import FAMILIES, LIGHT_WORDS, PLACE_WORDS, Te
 from sightline_world.tasks.task import Lot, MadeTask, labels
 from sightline_world.vocabulary import phrase
 
-TEMPLATES: Templates = {
-    "training": (
-        "Describe this picture and give as much information as possible.",
-        "What does this picture show? Describe it in detail.",
-    ),
-    "held-out": (
-        "Tell someone who can't see this photo what is in it.",
-        "Write down everything that one can make out here.",
-    ),
-}
+TEMPLATES: Templates = read_data("tasks/templates.toml")["describe"]
 _DRAFTS, _ABSENT = 8, 5
 _SIDES = ("on the left", "in the middle", "on the right")
 

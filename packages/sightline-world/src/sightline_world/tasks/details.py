@@ -7,10 +7,10 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass
-from types import MappingProxyType
 
 from sightline.english import article, number_word
 from sightline.types import Box, Json, PictureRef, Step, StepKind
+from sightline_world.data import read_data
 from sightline_world.draw.kinds import HOLDS
 from sightline_world.draw.places import PLACES
 from sightline_world.scene import SCENE_COLOURS, Figure, SceneGraph, Sign, Thing
@@ -85,26 +85,7 @@ def kind_aliases(kind: str, colour: str) -> tuple[str, ...]:
     return (*KIND_NOUNS[kind].others, f"{colour} {kind}", *(f"{colour} {other}" for other in KIND_NOUNS[kind].others))
 
 
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "read a sign": {
-            "training": ("What does the sign say?", "Which words are on the sign?"),
-            "held-out": ("Please read out what is written on the sign.",),
-        },
-        "count": {
-            "training": ("How many {things} are in the picture?", "How many {things} can you see?"),
-            "held-out": ("Count the {things} here. What number do you get?",),
-        },
-        "headgear": {
-            "training": ("What colour is the {worn} of the person in {coat}?",),
-            "held-out": ("Someone here has {coat} on. In which colour is that person's {worn}?",),
-        },
-        "in the hand": {
-            "training": ("What is the person in {coat} holding?",),
-            "held-out": ("Look at whoever has {coat} on: what is in that person's hand?",),
-        },
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["details"]
 _EASY = 0.2
 """Up to this difficulty the detail may be large, too."""
 _TWO = 0.2

@@ -7,42 +7,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sightline.types import Json
+from sightline_world.data import read_data
 from sightline_world.tasks.album import Album, AlbumEvent, Trait, as_json
 from sightline_world.tasks.phrases import Templates, person, pick, said
 from sightline_world.tasks.task import Lot
 
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "saw": {
-            "training": ("the {noun} on which we saw {plain}", "the {noun} when we noticed {plain}"),
-            "held-out": ("that {noun} of ours with {plain}", "the {noun} where we came across {plain}"),
-        },
-        "were": {
-            "training": ("the {noun} on which we were {plain}",),
-            "held-out": ("that {noun} of ours spent {plain}",),
-        },
-        "next": {
-            "training": ("the trip right after {mention}",),
-            "held-out": ("the first trip to follow {mention}",),
-        },
-        "previous": {
-            "training": ("the last trip before {mention}",),
-            "held-out": ("whichever trip came just ahead of {mention}",),
-        },
-        "first": {
-            "training": ("the first occasion on which one sees {who}",),
-            "held-out": ("the event at which {who} turned up for the very first time",),
-        },
-        "last": {
-            "training": ("the last occasion on which one sees {who}",),
-            "held-out": ("the event at which {who} was seen for the very last time",),
-        },
-        "next with": {
-            "training": ("the next occasion on which one sees {who} after {mention}",),
-            "held-out": ("the soonest event with {who} in it that was later than {mention}",),
-        },
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["mentions"]
 _TRIES = 40
 
 

@@ -6,9 +6,9 @@ A sign in a picture also leads to the pages of the offline web, and from page to
 from __future__ import annotations
 
 from collections.abc import Iterator, Mapping
-from types import MappingProxyType
 
 from sightline.types import Json, Step
+from sightline_world.data import read_data
 from sightline_world.draw.kinds import KINDS
 from sightline_world.scene import SCENE_COLOURS, SCENE_PLACES, Figure, Sign, Thing
 from sightline_world.tasks.album import Album, AlbumEvent, Trait, fits, is_noticed, is_readable, looks
@@ -28,45 +28,7 @@ from sightline_world.vocabulary import PLACE_PHRASES, phrase
 from sightline_world.web.chains import Chain, Hop, chains_from
 from sightline_world.web.facts import Entity, FactBase
 
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "on the same occasion": {
-            "training": ("This is from a {noun} on which we also saw {kind}. What colour was it?",),
-            "held-out": ("On the same {noun} as here, {kind} came into view as well. Which colour did it have?",),
-        },
-        "another coat": {
-            "training": (
-                "The person in {coat} is also in a picture taken {place} on another occasion. "
-                "What colour is the coat there?",
-            ),
-            "held-out": (
-                "Whoever wears {coat} here was photographed {place} at some other time, too. "
-                "Which colour was that person's coat then?",
-            ),
-        },
-        "first place": {
-            "training": (
-                "The {colour} thing in this picture is mine. In what kind of place do my pictures show it for the "
-                "first time?",
-            ),
-            "held-out": (
-                "Something {colour} here belongs to me. What sort of place was it in when I first photographed it?",
-            ),
-        },
-        "first year": {
-            "training": (
-                "The {colour} thing in this picture is mine. In which year do my pictures show it for the first time?",
-            ),
-            "held-out": (
-                "Something {colour} here belongs to me. Since what year has it been turning up in my photos?",
-            ),
-        },
-        "a sign nearby": {
-            "training": ("On the {noun} of this picture we also saw {scene}. What did the sign there say?",),
-            "held-out": ("The same {noun} as here had {scene} in store. Which words stood on the sign in that view?",),
-        },
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["multi_hop"]
 _REGIONS = 3
 """Of many pictures that tell the same, a step names so many."""
 
@@ -260,22 +222,7 @@ def _signed(album: Album, occasion: AlbumEvent, number: int) -> Iterator[tuple[i
                 yield other, thing, signs[0]
 
 
-WEB_TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "sign": {
-            "training": ("the {kind} named on the sign",),
-            "held-out": ("the {kind} whose name can be read on the board",),
-        },
-        "sign behind": {
-            "training": ("the {kind} named on the sign behind {thing}",),
-            "held-out": ("the {kind} whose name stands on the board behind {thing}",),
-        },
-        "sign elsewhere": {
-            "training": ("the {kind} named on a sign in another picture of this {noun}",),
-            "held-out": ("the {kind} whose name is on a board that we photographed on the same {noun} as this",),
-        },
-    }
-)
+WEB_TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["web"]
 _MOST_HOPS = 3
 
 

@@ -1,7 +1,7 @@
 """Traits and tasks in words: two families of phrasings that share no template, for training and held out from it.
 
-Templates are data (`TEMPLATES` of each maker), so that a test can compare the families. Words for places and lights are
-chosen to fit one value only, as a truth depends on them.
+Templates are data (templates.toml, `TEMPLATES` of each maker), so that a test can compare the families. Words for
+places and lights are chosen to fit one value only, as a truth depends on them.
 """
 
 from __future__ import annotations
@@ -9,10 +9,10 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sightline.english import article, listed, number_word
+from sightline_world.data import read_data
 from sightline_world.tasks.album import Trait
 from sightline_world.vocabulary import HEADGEAR_WORDS, noun_of, phrase
 
@@ -20,35 +20,9 @@ Family: TypeAlias = Literal["training", "held-out"]
 FAMILIES: tuple[Family, ...] = ("training", "held-out")
 Templates: TypeAlias = Mapping[Family, tuple[str, ...]]
 
-PLACE_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "beach": ("on a beach", "on the sand by the sea"),
-        "forest": ("in a forest", "in the woods"),
-        "lake": ("by a lake", "on the shore of a lake"),
-        "snow": ("on a snowy hill", "on a slope deep in snow"),
-        "garden": ("in a garden", "out on a garden lawn"),
-        "street": ("in a street", "on a pavement in town"),
-        "market": ("at a market", "among market stalls"),
-        "harbour": ("at a harbour", "on a quay"),
-        "stadium": ("in a stadium", "on a football pitch"),
-        "kitchen": ("in a kitchen", "indoors, in a kitchen"),
-        "station": ("at a railway station", "on a train platform"),
-        "desert": ("in the desert", "among sand dunes"),
-        "library": ("in a library", "among bookshelves"),
-        "playground": ("on a playground", "beside the swings of a playground"),
-    }
-)
+PLACE_WORDS: Mapping[str, tuple[str, str]] = read_data("tasks/templates.toml")["places"]
 """Where, in words for training and held out."""
-LIGHT_WORDS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "day": ("in clear daylight", "under a bright clear sky"),
-        "sunset": ("at sunrise or sunset", "with the sun low and the sky aglow"),
-        "night": ("at night", "after dark"),
-        "fog": ("in fog", "in thick mist"),
-        "rain": ("in the rain", "while it rained"),
-        "snowfall": ("in falling snow", "while it snowed"),
-    }
-)
+LIGHT_WORDS: Mapping[str, tuple[str, str]] = read_data("tasks/templates.toml")["lights"]
 
 
 @dataclass(frozen=True, slots=True)

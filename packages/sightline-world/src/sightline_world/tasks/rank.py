@@ -26,6 +26,7 @@ from typing import Literal, TypeAlias
 from sightline.class_names import known_as, name_of
 from sightline.english import article, listed
 from sightline.types import Json, Relevance, Task
+from sightline_world.data import read_data
 from sightline_world.draw.places import PLACES
 from sightline_world.scene import Figure, SceneGraph, Thing
 from sightline_world.tasks.album import Album, is_noticed, is_readable
@@ -172,26 +173,7 @@ def described(item: Thing | Figure) -> tuple[str, str]:
 
 Style: TypeAlias = Literal["keyword", "sentence", "question", "vague"]
 STYLES: tuple[Style, ...] = ("keyword", "sentence", "question", "vague")
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "keyword": {
-            "training": ("{subject} {where}",),
-            "held-out": ("pics {where}: {subject}", "photo: {subject} / {where}"),
-        },
-        "sentence": {
-            "training": ("A picture of {subject} {where}.", "{subject} can be seen {where}."),
-            "held-out": ("This is about {subject}, {where}.", "I once photographed {subject} {where}."),
-        },
-        "question": {
-            "training": ("Which pictures show {subject} {where}?", "Is there a picture of {subject} {where}?"),
-            "held-out": ("Where did I put the shot of {subject} {where}?", "Do I own a photo with {subject} {where}?"),
-        },
-        "vague": {
-            "training": ("something with {subject} {where}", "{subject}, more or less, {where}"),
-            "held-out": ("{subject} or so, if I remember right, {where}", "that one of {subject}, you know, {where}"),
-        },
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["rank"]
 GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
     {
         "some animal": ("dog", "cat", "horse", "cow", "sheep", "rabbit", "duck", "bird"),

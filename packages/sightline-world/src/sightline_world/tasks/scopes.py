@@ -9,6 +9,7 @@ from typing import Literal, TypeAlias
 
 from sightline.english import article
 from sightline.types import Json
+from sightline_world.data import read_data
 from sightline_world.tasks.album import ANY, Trait, as_json, fits, is_noticed, looks
 from sightline_world.tasks.mentions import (
     Mention,
@@ -23,45 +24,7 @@ from sightline_world.tasks.phrases import PLACE_WORDS, Templates, pick, said
 from sightline_world.tasks.task import Lot
 
 EventType: TypeAlias = Literal["intra-event", "inter-event"]
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "day": {
-            "training": ("the day of our trip on which we also saw {plain}",),
-            "held-out": ("that very day, in the course of a trip, with {plain} as well",),
-        },
-        "after": {
-            "training": ("{mention}, but only after we had seen {plain}",),
-            "held-out": ("the later part of {mention}, once {plain} lay behind us",),
-        },
-        "before": {
-            "training": ("{mention}, but only before we first saw {plain}",),
-            "held-out": ("the earlier part of {mention}, with {plain} still ahead of us",),
-        },
-        "town": {
-            "training": ("our other visits to the town of {mention}",),
-            "held-out": ("all our further stays in whichever town we were in for {mention}",),
-        },
-        "old home": {
-            "training": ("the time before I moved from {old} to {new}",),
-            "held-out": ("the days when {old} was still my home and {new} was not",),
-        },
-        "new home": {
-            "training": ("the time after I had moved from {old} to {new}",),
-            "held-out": ("the days since {new} took the place of {old} as my home",),
-        },
-        "thing": {
-            "training": ("the same {kind} as on {mention}",),
-            "held-out": ("the very {kind} that we had around us during {mention}",),
-        },
-        "person": {
-            "training": ("the person who wore {coat} {place} on {mention}",),
-            "held-out": ("whoever stood {place} in {coat} during {mention}",),
-        },
-        "later": {"training": ("any later time",), "held-out": ("the days that came later",)},
-        "earlier": {"training": ("any earlier time",), "held-out": ("the days that came earlier",)},
-        "other": {"training": ("any other time",), "held-out": ("all my other days",)},
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["scopes"]
 _TRIES = 30
 
 

@@ -18,9 +18,9 @@ from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import combinations
 from random import Random
-from types import MappingProxyType
 
 from sightline.types import Json, PictureSet, Task
+from sightline_world.data import read_data
 from sightline_world.tasks.album import Album, Sight, Trait, as_json
 from sightline_world.tasks.mentions import some_traits
 from sightline_world.tasks.phrases import FAMILIES, Templates, Wording, pick, said, sentence
@@ -180,33 +180,7 @@ def _distinct(conditions: Iterator[Condition] | Sequence[Condition]) -> tuple[Co
     return tuple(first.values())
 
 
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "request": {
-            "training": ("Find all pictures {that}, from {base}.", "Show me every picture {that} from {base}."),
-            "held-out": (
-                "I need each of the photos {that} that I have of {base}.",
-                "Please pick out the shots {that}; they must be from {base}.",
-            ),
-        },
-        "question": {
-            "training": ("Of the pictures from {base}, which {shows}?",),
-            "held-out": ("Going through {base}, which photos do I have {that}?",),
-        },
-        "keyword": {
-            "training": ("{plain}, from {base}",),
-            "held-out": ("{base} – only {plain}",),
-        },
-        "vague": {
-            "training": ("I am thinking of {base}. There must be some pictures {that}.",),
-            "held-out": ("It comes back to me now: {base}. Anything {that}, if there is such a thing?",),
-        },
-        "vague about someone": {
-            "training": ("Somewhere there should be pictures {that}, from {base}.",),
-            "held-out": ("I can't quite place them, but there ought to be photos {that}, among {base}.",),
-        },
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["select"]
 _NOTHING = 0.1
 """Share of tasks with nothing to find."""
 MOST = 15
