@@ -178,7 +178,7 @@ def write_world_page(found: WorldFound, life: Path, path: Path) -> Path:
 def _chapters(found: WorldFound, shots: Mapping[str, ShotTruth]) -> Iterator[Chapter]:
     examples = Examples(found, shots, Thumbnails())
     yield Chapter("In short", "in-short", [PagePart("", [_table(found), Paragraph(_SYSTEMS)])])
-    yield Chapter("The life", "life", [PagePart("", _life(found, shots, examples))])
+    yield Chapter("The life", "life", [PagePart("", _history_part(found, shots, examples))])
     wrong = PagePart("Labels that are wrong", examples.wrong())
     yield Chapter("How right the made benchmark is", "truth", [PagePart("", _truth(found)), wrong])
     yield Chapter("What was found", "found", [PagePart("", [Paragraph(_FOUND)]), *examples.queries(), examples.sets()])
@@ -216,7 +216,7 @@ def _cell(one: SystemStanding) -> Cell:
     return Cell(score(one.estimate.mean), interval(one.estimate), one.letters)
 
 
-def _life(found: WorldFound, shots: Mapping[str, ShotTruth], examples: Examples) -> list[Block]:
+def _history_part(found: WorldFound, shots: Mapping[str, ShotTruth], examples: Examples) -> list[Block]:
     life, scanned = found.life, found.scanned
     facts = [
         ("Owner", life.owner),

@@ -61,7 +61,7 @@ def run_world_demo(
     network("reader")  # What is missing for the models is said before a life is drawn, not after.
     own_folder(out, seed)
     config = _config(out, amounts)
-    life, scanned = _life(out, config, seed, amounts, say)
+    life, scanned = _draw_history(out, config, seed, amounts, say)
     benchmark = _made(out, config, seed, say)
     truth = exact_truth({task.id: task.text for task in benchmark.tasks.values()}, read_shots(out / "life"))
     audit = audit_by_truth(benchmark, truth, seed=seed)
@@ -97,7 +97,9 @@ def _config(out: Path, amounts: Amounts) -> Config:
     return world_taxonomy().settings(config)
 
 
-def _life(out: Path, config: Config, seed: int, amounts: Amounts, say: Tell) -> tuple[SyntheticHistory, ScanSummary]:
+def _draw_history(
+    out: Path, config: Config, seed: int, amounts: Amounts, say: Tell
+) -> tuple[SyntheticHistory, ScanSummary]:
     started, folder = time.monotonic(), out / "life"
     life = write_history(folder, seed, amounts.pictures, _SIZE, workers=None)
     about = f"{counted(amounts.pictures, 'picture')} of {life.owner} at {counted(len(life.events), 'event')}"

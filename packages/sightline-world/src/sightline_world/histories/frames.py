@@ -11,7 +11,7 @@ from random import Random
 
 from sightline.class_names import known_as
 from sightline_world.draw import PLACES, ScenePlan
-from sightline_world.histories.occasions import EventKind, EventStage
+from sightline_world.histories.events import EventKind, EventStage
 from sightline_world.histories.people import file_stem, folder_of
 from sightline_world.histories.towns import address_in, zone_of
 from sightline_world.histories.years import HistoryPlan

@@ -11,6 +11,7 @@ from random import Random
 from sightline_world.draw import KINDS, PLACES, Camera, PersonWish, ScenePlan, SignWish, ThingWish
 from sightline_world.draw.kinds import HOLDS, RIDERS
 from sightline_world.draw.plan import POSES, Pose
+from sightline_world.histories.events import EventStage
 from sightline_world.histories.frames import (
     ANY_TIME,
     EARLY,
@@ -26,7 +27,6 @@ from sightline_world.histories.frames import (
     visit_to,
     visits_on,
 )
-from sightline_world.histories.occasions import EventStage
 from sightline_world.histories.towns import light_at
 from sightline_world.histories.years import HistoryPlan, Outing
 from sightline_world.scene import HAIR, HEADGEAR, SCENE_COLOURS, SCENE_SIZES, Relation

@@ -108,7 +108,7 @@ def write_world(
     # What can't be planned is refused before anything is written.
     plan_history(seed, names[0], towns, pictures, size)
     _begin(root, making)
-    lives = _Lives(plan_history(seed, name, towns, pictures, size) for name in names)
+    lives = _Histories(plan_history(seed, name, towns, pictures, size) for name in names)
     with (root / _PARTIAL).open("wb") as truth, (root / f"{ADDRESS_FILE}.partial").open("wb") as addresses:
         for shots in _drawn(root, lives.batches(), cores() if workers is None else workers):
             lives.add(shots)
@@ -156,7 +156,7 @@ def _append(truth: IO[bytes], addresses: IO[bytes], shots: Iterable[ShotTruth]) 
     addresses.flush()
 
 
-class _Lives:
+class _Histories:
     """Plans lives one after the other, and completes each with the links that its pictures show."""
 
     def __init__(self, plans: Iterable[HistoryPlan]) -> None:

@@ -9,7 +9,7 @@ from math import ceil
 from random import Random
 
 from sightline.errors import UserError
-from sightline_world.histories.occasions import BIRTHDAY, EVENT_KINDS, MARKET, MOVE, EventKind
+from sightline_world.histories.events import BIRTHDAY, EVENT_KINDS, MARKET, MOVE, EventKind
 from sightline_world.histories.people import Kit, belonging, circle, first_belongings, kit, owned, wants
 from sightline_world.histories.towns import address_in, towns_of
 from sightline_world.scene import SCENE_COLOURS

@@ -14,8 +14,7 @@ from sightline.types import Box
 from sightline_world import picture_files as written
 from sightline_world.draw import draw
 from sightline_world.picture_files import Metadata, encode
-from sightline_world.samples.histories import Snapshot, plan_histories
-from sightline_world.samples.occasions import SampleWish
+from sightline_world.samples.histories import SampleWish, Snapshot, plan_histories
 from sightline_world.samples.truth import Samples, SampleScene, SampleThing
 from sightline_world.scene import SceneGraph
 

@@ -12,7 +12,7 @@ from typing import Any, TypeAlias, TypeVar
 from sightline.english import article, listed, number_word
 from sightline.types import Answer, PictureRef, PictureSet, Relevance, Scope, Step, Task, Trace, Traces, Truth
 from sightline_world.draw import KINDS, PLACES
-from sightline_world.samples.occasions import OCCASIONS
+from sightline_world.samples.histories import OCCASIONS
 from sightline_world.samples.truth import Samples, SampleScene, SampleThing
 from sightline_world.vocabulary import LIGHT_PHRASES, phrase
 

@@ -49,7 +49,7 @@ def make_facts(seed: int, lives: Sequence[SyntheticHistory] = ()) -> FactBase:
     people = [each for each in make.entities.values() if each.kind == "person"]
     coaches = [each for each in people if each.note == "coach"]
     for person in people:
-        _life_of(make, person, land, culture)
+        _biography(make, person, land, culture)
         if person.note == "player":
             make.tell(person, "first_coach", make.rng.choice(coaches))
     return make.done()
@@ -62,7 +62,7 @@ def _namesakes(make: FactMaker) -> None:
         make.add_person("historian", (person.name, person.short))
 
 
-def _life_of(make: FactMaker, person: Entity, land: Land, culture: Culture) -> None:
+def _biography(make: FactMaker, person: Entity, land: Land, culture: Culture) -> None:
     rng = make.rng
     make.tell(person, "born_in", rng.choice(land.towns))
     make.tell(person, "born", make.year(*_BORN.get(person.note, _BORN_LATELY)))

@@ -6,8 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass, field
 
 from sightline_world.models.chat.claims import MANY, At, Claim, Either, Exists, Lit, Meant, Related, Wanted
-from sightline_world.models.chat.lexicon import HAIR_OF_COLOUR, PERSON, SIGN, Sort, Term
-from sightline_world.models.chat.tokenizer import scan
+from sightline_world.models.chat.lexicon import HAIR_OF_COLOUR, PERSON, SIGN, Sort, Term, scan
 
 _NOUNS: frozenset[Sort] = frozenset(("kind", "headgear", "hair noun", "coat", "part"))
 _NOBODY = frozenset(("nobody", "no one", "deserted", "unpeopled", "devoid of people", "empty of people", "people free"))

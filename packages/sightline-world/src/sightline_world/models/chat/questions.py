@@ -15,9 +15,8 @@ from sightline_world.models.chat.answers import CANNOT, YES_NO, ShortAnswer, com
 from sightline_world.models.chat.claims import Meant, Wanted, say_light, say_name, say_where
 from sightline_world.models.chat.descriptions import caption, description, thinking
 from sightline_world.models.chat.images import SeenImage
-from sightline_world.models.chat.lexicon import ANIMALS, PERSON, Term, plain
+from sightline_world.models.chat.lexicon import ANIMALS, PERSON, Term, plain, scan
 from sightline_world.models.chat.parser import read_terms, understand
-from sightline_world.models.chat.tokenizer import scan
 from sightline_world.models.chat.verification import (
     Item,
     area,

@@ -11,8 +11,8 @@ from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
 from sightline_world.models.chat.claims import Meant
+from sightline_world.models.chat.lexicon import scan
 from sightline_world.models.chat.parser import understand
-from sightline_world.models.chat.tokenizer import scan
 
 Side: TypeAlias = Literal["", "after", "before"]
 How: TypeAlias = Literal["seen", "day", "first", "last", "next", "previous", "town", "part"]

@@ -6,7 +6,7 @@ import re
 from dataclasses import dataclass, replace
 
 from sightline_world.models.chat.claims import Claim, Either, Exists, Meant, Related, Wanted
-from sightline_world.models.chat.lexicon import PERSON, lexicon, tokens
+from sightline_world.models.chat.lexicon import PERSON, lexicon, scan, tokens
 from sightline_world.models.chat.parser import understand
 from sightline_world.models.chat.planning.occasions import (
     EVENTS,
@@ -21,7 +21,6 @@ from sightline_world.models.chat.planning.occasions import (
     says,
     without_other_times,
 )
-from sightline_world.models.chat.tokenizer import scan
 from sightline_world.scene import SCENE_KINDS
 
 _BREAK = re.compile(
