@@ -21,7 +21,7 @@ from typing import Any, ClassVar
 from sightline.reason.questions import shown_in
 from sightline.types import Benchmark, Choice, Task
 from sightline_world.choose import choose_task
-from sightline_world.choose.tasks import write_choose_benchmark
+from sightline_world.choose.benchmark import write_choose_benchmark
 
 FOLDER = Path("choose-bench")
 

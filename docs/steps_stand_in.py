@@ -17,7 +17,7 @@ from sightline.benchmark.folder import write_benchmark_elsewhere
 from sightline.reason.questions import shown_in
 from sightline.types import Benchmark, Box, Choice
 from sightline_world.choose import choose_task
-from sightline_world.choose.tasks import write_choose_benchmark
+from sightline_world.choose.benchmark import write_choose_benchmark
 
 EDGES = ("left", "top", "right", "bottom")
 STUBBORN = 10

@@ -32,7 +32,7 @@ def drawn(folder: Path, count: int = 48, seed: int = 5) -> Path:
     """Questions of all twelve subtasks, small."""
     pytest.importorskip("sightline_world", reason="needs sightline-world")
     from sightline_world.choose import choose_task
-    from sightline_world.choose.tasks import write_choose_benchmark
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     write_choose_benchmark((choose_task(number, seed, size=(64, 48)) for number in range(count)), folder)
     return folder

@@ -14,7 +14,7 @@ pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dep
 def test_the_choose_tasks_of_a_benchmark_are_asked_with_nothing_given(tmp_path: Path) -> None:
     from sightline.cli.train import _of_benchmark
     from sightline_world.choose import choose_tasks
-    from sightline_world.choose.tasks import write_choose_benchmark
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     made = choose_tasks(3, seed=5, difficulty=0.2)
     write_choose_benchmark(iter(made), tmp_path / "bench")
@@ -37,7 +37,7 @@ def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tm
     from sightline.benchmark.folder import read_benchmark, write_benchmark
     from sightline.cli.train import _of_benchmark
     from sightline_world.choose import choose_tasks
-    from sightline_world.choose.tasks import write_choose_benchmark
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     first, second, third = choose_tasks(3, seed=5, difficulty=0.2)
     write_choose_benchmark(iter((first, second, third)), tmp_path / "bench")
@@ -55,7 +55,7 @@ def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path:
     from sightline.cli.train import _of_benchmark
     from sightline.types import Box, PictureRef
     from sightline_world.choose import choose_tasks
-    from sightline_world.choose.tasks import write_choose_benchmark
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     first, second = choose_tasks(2, seed=5, difficulty=0.2)
     write_choose_benchmark(iter((first, second)), tmp_path / "bench")
@@ -87,7 +87,7 @@ def test_they_are_asked_as_the_training_has_taught_so_far(
     from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
     from sightline.reason.train.records import as_taught, endings, read_stage, read_stages
     from sightline_world.choose import choose_task
-    from sightline_world.choose.tasks import write_choose_benchmark
+    from sightline_world.choose.benchmark import write_choose_benchmark
 
     made = (choose_task(number, 5, size=(64, 48)) for number in range(24))
     write_choose_benchmark(made, tmp_path / "bench")

@@ -14,7 +14,7 @@ from sightline.errors import UserError
 from sightline.exchange import validate
 from sightline.types import Benchmark, Choice, StepKind
 from sightline_world.choose import ChooseTask, choose_tasks
-from sightline_world.choose.tasks import write_choose_benchmark
+from sightline_world.choose.benchmark import write_choose_benchmark
 
 FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 

@@ -68,7 +68,8 @@ def test_equal_plans_give_equal_bytes_here_and_in_another_process() -> None:
     here = [sha(seed) for seed in seeds]
     assert here == [sha(seed) for seed in reversed(seeds)][::-1], "the order of drawing must not matter"
     code = (
-        "import hashlib; from sightline_world.draw import draw, jpeg; from sightline_world.scenes import random_plan\n"
+        "import hashlib; from sightline_world.draw import draw, jpeg\n"
+        "from sightline_world.scene_plans import random_plan\n"
         "for seed in (15, 3, 14): print(hashlib.sha256(jpeg(draw(random_plan(seed, 0.8)).image, 85)).hexdigest())"
     )
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -19,7 +19,7 @@ from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.types import Benchmark, Corpus, Json, TaskKind
 from sightline_world.choose import choose_tasks
-from sightline_world.choose.tasks import write_picture
+from sightline_world.choose.benchmark import write_picture
 from sightline_world.histories import corpus_of, read_shots, read_world, write_world
 from sightline_world.tasks.album import Album
 from sightline_world.tasks.answer import AnswerMaker
