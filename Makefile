@@ -69,12 +69,13 @@ $(INTEROP)/.installed: $(BOTH)
 	$(INTEROP)/bin/python $(PIP) --no-deps $(LLAMA)
 	@touch $@
 
-check: $(STAMP)  ## style, types, layers
-	@echo "== style (ruff), types (mypy --strict), layers (import-linter)"
+check: $(STAMP)  ## style, types, layers, Python in documents
+	@echo "== style (ruff), types (mypy --strict), layers (import-linter), Python in documents"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	$(BIN)/lint-imports --no-cache
+	$(BIN)/python docs/check_snippets.py
 
 bench: $(STAMP)  ## ratios against peers, printed; see benchmarks/RESULTS.md
 	for script in imports scan score calls vectors search; do echo "== $$script"; $(BIN)/python benchmarks/$$script.py; done

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import fcntl
+import gc
 import os
 import sys
 from collections import Counter
@@ -49,6 +50,12 @@ def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
         for item in items:
             if item.get_closest_marker("world"):
                 item.add_marker(pytest.mark.skip(reason="needs sightline-world"))
+
+
+def pytest_collection_finish() -> None:
+    """Collected tests and loaded modules stay till the end: the garbage collector need not look at them each time."""
+    gc.collect()
+    gc.freeze()
 
 
 def pytest_terminal_summary(terminalreporter: pytest.TerminalReporter) -> None:

@@ -105,7 +105,7 @@ def pages_of(desk: AppState) -> dict[str, str]:
         "count near a place": "/api/count?where=near(%22Paris%22,100km)",
     }
     for name in desk.library.places.benchmarks:
-        shelf = desk.library.shelf(name)
+        shelf = desk.library.benchmark(name)
         assert shelf is not None
         pages |= {
             "benchmarks": "/bench",

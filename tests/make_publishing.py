@@ -11,9 +11,9 @@ from typing import Any
 from PIL import Image
 
 from pictures import random_picture
-from sightline.authoring.dataset.folder import PublishOptions, build_folder
+from sightline.authoring.dataset.folder import build_folder
 from sightline.authoring.dataset.ids import FILE, read_names
-from sightline.authoring.dataset.manifest import DatasetManifest, PublishTerms
+from sightline.authoring.dataset.manifest import DatasetManifest, PublishOptions, PublishTerms
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.benchmark.formats.parquet import read_table

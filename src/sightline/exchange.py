@@ -5,7 +5,6 @@ And `load`, which opens whatever a folder holds.
 
 from __future__ import annotations
 
-import os
 from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
@@ -27,7 +26,6 @@ from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
-from sightline.runs.folder import HEADER as RUN_HEADER
 from sightline.runs.folder import key_of
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
 
@@ -51,9 +49,6 @@ def load(path: PathLike) -> Loaded:
     raise UserError(f"{folder} {what}.", "give the folder of a benchmark, a run or a workspace")
 
 
-_PathLike = str | os.PathLike[str]
-
-
 @dataclass(frozen=True, slots=True)
 class ImportSummary:
     """What an import brought: counts, and each label's values with their counts."""
@@ -66,7 +61,7 @@ class ImportSummary:
     warnings: tuple[str, ...]
 
 
-def import_files(format_: str, path: _PathLike, out: _PathLike, options: FormatOptions | None = None) -> ImportSummary:
+def import_files(format_: str, path: PathLike, out: PathLike, options: FormatOptions | None = None) -> ImportSummary:
     """Read files of another tool and write them as a BENCH or RUN folder, whole or not at all.
 
     What an earlier import of them wrote is replaced; another benchmark or run is not.
@@ -98,7 +93,7 @@ def _refuse_nothing(content: Benchmark | Run, source: Path) -> None:
 
 def _refuse_other_run(out: Path, new: Run) -> None:
     """Only a run of the same system is replaced, none of whose answers and costs would be lost."""
-    if not (out / RUN_HEADER).is_file():
+    if not (out / RUN_FILE).is_file():
         return
     there = runs.read_run(out)
     lost = len({key_of(attempt) for attempt in there.attempts} - {key_of(attempt) for attempt in new.attempts})
@@ -115,7 +110,7 @@ def _refuse_other_run(out: Path, new: Run) -> None:
     raise UserError(f"{out} holds {holds}; it is left as it is.", "choose a new or an empty folder")
 
 
-def _source(path: _PathLike, hub: str | None, options: FormatOptions) -> tuple[Path, FormatOptions]:
+def _source(path: PathLike, hub: str | None, options: FormatOptions) -> tuple[Path, FormatOptions]:
     """A local file or folder, or what a name on the hub brings (with the hub extra), which the options then say."""
     local = Path(path).expanduser()
     if local.exists():
@@ -152,7 +147,7 @@ def summarise(benchmark: Benchmark, folder: Path) -> ImportSummary:
     )
 
 
-def export_files(format_: str, source: _PathLike, out: _PathLike, options: FormatOptions | None = None) -> None:
+def export_files(format_: str, source: PathLike, out: PathLike, options: FormatOptions | None = None) -> None:
     """Write a workspace's corpus, a benchmark or a run in another tool's format, whole or not at all."""
     known = find_format(format_)
     if known.write is None:
@@ -164,26 +159,25 @@ def export_files(format_: str, source: _PathLike, out: _PathLike, options: Forma
         wanted = " or ".join(f"a {name_of(kind).lower()}" for kind in known.writes)
         raise UserError(f"{source} is a {name_of(type(content)).lower()}; {format_} is written from {wanted}.")
     options = options or FormatOptions()
-    if options.pictures is None and isinstance(
-        content, Benchmark
-    ):  # Relative addresses of pictures start at the benchmark's folder.
-        options = replace(options, pictures=Path(source).expanduser())
-    known.write(content, Path(out).expanduser(), replace(options, source=Path(source).expanduser()))
+    folder = Path(source).expanduser()
+    if options.pictures is None and isinstance(content, Benchmark):
+        options = replace(options, pictures=folder)  # Relative addresses of pictures start there.
+    known.write(content, Path(out).expanduser(), replace(options, source=folder))
 
 
-def validate(path: _PathLike, *, check_pictures: bool = False) -> tuple[Problem, ...]:
+def validate(path: PathLike, *, check_pictures: bool = False) -> tuple[Problem, ...]:
     """Everything that is wrong with a BENCH or RUN folder."""
     folder = Path(path).expanduser()
-    if (folder / "run.json").is_file():
+    if (folder / RUN_FILE).is_file():
         return runs.validate(folder)
-    if (folder / "benchmark.json").is_file():
+    if (folder / BENCHMARK_FILE).is_file():
         return validate_benchmark(folder, check_pictures=check_pictures)
     raise UserError(
         f"{folder} is neither a benchmark nor a run.", "give the folder that holds benchmark.json or run.json"
     )
 
 
-def oddities(path: _PathLike) -> tuple[Problem, ...]:
+def oddities(path: PathLike) -> tuple[Problem, ...]:
     """What a benchmark can be run with, though its author hardly meant it so; nothing for a run."""
     folder = Path(path).expanduser()
-    return () if (folder / "run.json").is_file() else benchmark_oddities(folder)
+    return () if (folder / RUN_FILE).is_file() else benchmark_oddities(folder)

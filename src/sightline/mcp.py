@@ -24,7 +24,7 @@ from sightline.errors import MissingExtraError, SightlineError
 from sightline.indexing import index
 from sightline.io import PathLike
 from sightline.models.pictures import fit, read_source
-from sightline.models.wire_settings import PictureLimit
+from sightline.models.providers import PictureLimit
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Failure, ImagePart, Json, Scope, SearchQuery, TaskKind
 

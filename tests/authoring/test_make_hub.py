@@ -12,10 +12,10 @@ import pytest
 
 from hub_stand_in import Hub, serving_hub
 from make_publishing import make_project, picture_id, published_id
-from sightline.authoring.dataset.folder import PublishOptions, build_folder
+from sightline.authoring.dataset.folder import build_folder
 from sightline.authoring.dataset.hub import upload
 from sightline.authoring.dataset.ids import FILE as IDS
-from sightline.authoring.dataset.manifest import PublishTerms
+from sightline.authoring.dataset.manifest import PublishOptions, PublishTerms
 from sightline.authoring.dataset.takedown import take_down
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark

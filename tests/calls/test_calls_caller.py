@@ -18,7 +18,8 @@ from sightline.calls.session import CallOptions, purpose
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError
-from sightline.models.wire_settings import PictureLimit, WireSettings
+from sightline.models.providers import PictureLimit
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply
 
 

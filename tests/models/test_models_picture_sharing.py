@@ -13,7 +13,7 @@ from PIL import Image
 
 from sightline.models import picture_cache
 from sightline.models.picture_cache import PictureCache
-from sightline.models.wire_settings import PictureLimit
+from sightline.models.providers import PictureLimit
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
 LIMIT = PictureLimit(side=64)

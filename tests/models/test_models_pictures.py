@@ -17,7 +17,7 @@ from pictures import random_picture
 from sightline.corpus.names import file_uri
 from sightline.models.picture_cache import PictureCache
 from sightline.models.pictures import PreparedPicture, fit, picture_sha256, read_source
-from sightline.models.wire_settings import LIMITS, PictureLimit, limit_of
+from sightline.models.providers import PROVIDERS, PictureLimit, limit_of
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
 LIMIT = PictureLimit(side=200, low_side=50)
@@ -261,6 +261,6 @@ def test_one_bad_picture_fails_the_request() -> None:
 
 
 def test_limits_are_sane() -> None:
-    for limit in LIMITS.values():
+    for limit in (provider.pictures for provider in PROVIDERS.values()):
         assert "JPEG" in limit.formats
         assert limit.side >= 512

@@ -62,7 +62,7 @@ def benchmark(tasks: int = 3) -> Benchmark:
 @pytest.fixture
 def shelf(tmp_path: Path) -> LoadedBenchmark:
     write_benchmark(benchmark(), tmp_path / "bench")
-    found = Library((tmp_path,), None).shelf("bench")
+    found = Library((tmp_path,), None).benchmark("bench")
     assert found is not None
     return found
 
@@ -252,7 +252,7 @@ def test_clicks_calibrate_the_judges_in_the_card(tmp_path: Path) -> None:
     held = benchmark()
     judged = replace(held, judgments=tuple(Judgment(one.task, one.picture, "model", 1) for one in held.candidates))
     write_benchmark(judged, tmp_path / "bench")
-    shelf = Library((tmp_path,), None).shelf("bench")
+    shelf = Library((tmp_path,), None).benchmark("bench")
     assert shelf is not None
     for picture in PICTURES:
         ReviewLog().decide(shelf, "ana", "t0", picture, "relevant" if picture in PICTURES[:4] else "not relevant")

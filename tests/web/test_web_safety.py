@@ -314,7 +314,7 @@ def test_tiles_lead_to_the_corpus_where_it_has_the_same_picture_by_another_name(
 
 
 def shelf_of(root: Path, name: str = "benchmark") -> LoadedBenchmark:
-    found = Library((root,), None).shelf(name)
+    found = Library((root,), None).benchmark(name)
     assert found is not None
     return found
 

@@ -80,14 +80,14 @@ class AskSession:
 
     def ask(self, question: str, watch: Callable[[Record], None] | None = None) -> AskResult:
         """The answer to a question; the folder is scanned and indexed first, `watch` is told of each step when done."""
-        with self._open(question) as sitting:
-            return asyncio.run(sitting.ask(watch))
+        with self._open(question) as opened:
+            return asyncio.run(opened.ask(watch))
 
     def price(self, question: str) -> CostPlan:
         """What `ask` would take, from its limits and its first request; no chat model is asked."""
         planning = replace(self, asking=replace(self.asking, plan=True))
-        with planning._open(question) as sitting:
-            return asyncio.run(sitting.price())
+        with planning._open(question) as opened:
+            return asyncio.run(opened.price())
 
     @property
     def place(self) -> Path:
@@ -95,7 +95,7 @@ class AskSession:
         return Path(self.workspace).expanduser()
 
     @contextmanager
-    def _open(self, question: str) -> Iterator[_Sitting]:
+    def _open(self, question: str) -> Iterator[_OpenSession]:
         """A question over the index of the folder, which is built where it is not there yet."""
         if not question.strip():
             raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
@@ -104,7 +104,7 @@ class AskSession:
         found = search(query, self.folder, embedder=self.embedder, workspace=place, config=config, asking=asking)
         given = None if isinstance(self.embedder, str) else self.embedder
         with Searcher.open(place, found.index, embedder=given, config=config, asking=asking) as searcher:
-            yield _Sitting(self, question.strip(), searcher, found.notes)
+            yield _OpenSession(self, question.strip(), searcher, found.notes)
 
 
 def ask(
@@ -127,7 +127,7 @@ def ask(
 
     `watch` is told of each step when it is done. An `AskSession` says what it would take.
     """
-    asker = AskSession(
+    session = AskSession(
         model=model,
         folder=folder,
         tools=tools,
@@ -140,18 +140,18 @@ def ask(
         asking=asking or CallOptions(),
         kinds=kinds,
     )
-    return asker.ask(question, watch)
+    return session.ask(question, watch)
 
 
 @dataclass(frozen=True, slots=True)
-class _Sitting:
-    asker: AskSession
+class _OpenSession:
+    session: AskSession
     question: str
     searcher: Searcher
     notes: tuple[str, ...]
 
     async def ask(self, watch: Callable[[Record], None] | None) -> AskResult:
-        pictures, folder = self._pictures(), self.asker.place / FOLDER
+        pictures, folder = self._pictures(), self.session.place / FOLDER
         question = self._question(pictures)
         async with self._agent(pictures) as (agent, _):
             answered = await agent.attempt(question, Recorder(folder, watch))
@@ -160,11 +160,11 @@ class _Sitting:
     async def price(self) -> CostPlan:
         pictures = self._pictures()
         async with self._agent(pictures) as (agent, caller):
-            return plan_attempts(caller, [agent.first_request(self._question(pictures))], self.asker.settings, 1)
+            return plan_attempts(caller, [agent.first_request(self._question(pictures))], self.session.settings, 1)
 
     @asynccontextmanager
     async def _agent(self, pictures: Mapping[str, Picture]) -> AsyncIterator[tuple[Agent, Caller]]:
-        by, place, asking = self.asker, self.asker.place, self.asker.asking
+        by, place, asking = self.session, self.session.place, self.session.asking
         opened = open_web(by.web, freeze=place / FROZEN, local_only=asking.local_only) if by.web else None
         try:
             known = known_tools() if by.kinds is None else by.kinds
@@ -182,12 +182,12 @@ class _Sitting:
     def _question(self, pictures: Mapping[str, Picture]) -> AgentQuestion:
         task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
         allowed = frozenset(pictures)
-        scope = Scope() if self.asker.folder is None else Scope(pictures=tuple(pictures))
+        scope = Scope() if self.session.folder is None else Scope(pictures=tuple(pictures))
         return AgentQuestion(task, (self.question,), AgentState(scope, allowed), AnswerNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
-        searcher, folder = self.searcher, self.asker.folder
+        searcher, folder = self.searcher, self.session.folder
         with searcher.table_lock:
             rows = None if folder is None else searcher.table.rows_under(folder_address(Path(folder)))
             held = searcher.table.pictures((searcher.table.rows() if rows is None else rows).tolist())

@@ -136,7 +136,7 @@ class _Growth:
     """So many turns, each of which adds so many tokens to what is sent."""
 
     turns: int
-    growth: int
+    tokens: int
 
 
 _SHORT, _USUAL, _LONG = _Growth(2, 300), _Growth(6, 1_500), _Growth(1_000_000, 8_000)
@@ -153,7 +153,7 @@ def plan_attempts(caller: Caller, firsts: Sequence[ChatRequest], settings: Agent
     share = attempts / len(firsts) if firsts else 0.0
     if not fresh:
         return CostPlan((caller.plan(firsts, attempts),))
-    low, likely, high = (_course(caller, fresh, course, settings) for course in (_SHORT, _USUAL, _LONG))
+    low, likely, high = (_plan_turns(caller, fresh, growth, settings) for growth in (_SHORT, _USUAL, _LONG))
     usd = _spanned(low.usd, likely.usd, high.usd) if low.usd and likely.usd and high.usd else None
     return CostPlan(
         (
@@ -174,18 +174,18 @@ def plan_attempts(caller: Caller, firsts: Sequence[ChatRequest], settings: Agent
     )
 
 
-def _course(caller: Caller, firsts: Sequence[ChatRequest], course: _Growth, settings: AgentSettings) -> StagePlan:
-    return caller.plan(request for first in firsts for request in _requests(first, course, settings))
+def _plan_turns(caller: Caller, firsts: Sequence[ChatRequest], growth: _Growth, settings: AgentSettings) -> StagePlan:
+    return caller.plan(request for first in firsts for request in _requests(first, growth, settings))
 
 
-def _requests(first: ChatRequest, course: _Growth, settings: AgentSettings) -> Iterator[ChatRequest]:
+def _requests(first: ChatRequest, growth: _Growth, settings: AgentSettings) -> Iterator[ChatRequest]:
     """Requests of the sizes that a conversation would have, within the limits of an attempt."""
     limits, memory, sent = settings.limits, settings.memory, 0
     base = request_tokens(first).total
     limited = replace(first, max_tokens=first.max_tokens or _LONGEST_REPLY)
-    for turn in range(min(course.turns, limits.turns)):
-        room = max(0, memory.tokens - base) if memory.compress else turn * course.growth
-        grown = min(turn * course.growth, room)
+    for turn in range(min(growth.turns, limits.turns)):
+        room = max(0, memory.tokens - base) if memory.compress else turn * growth.tokens
+        grown = min(turn * growth.tokens, room)
         filler = Message("user", ("x" * int(grown * BYTES_PER_TOKEN),))
         yield replace(limited, messages=(*first.messages, filler))
         sent += base + grown

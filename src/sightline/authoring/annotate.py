@@ -83,7 +83,6 @@ class TaxonomyStage:
 
     model: str | None = None
     name: str = STAGE
-    reads: tuple[str, ...] = (files.IMAGES,)
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -113,7 +112,6 @@ class AnnotateStage:
     batch: BatchOptions | None = None
     engine: str = "local"
     name: str = ANNOTATE
-    reads: tuple[str, ...] = (files.IMAGES,)
     writes: tuple[str, ...] = (files.ANNOTATIONS,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -38,6 +38,7 @@ _USER = (
     "Describe this picture. summary: one or two plain sentences about what it shows. Every other field: the value that "
     "fits best. confidence: how sure you are of each of them, from 0 to 1."
 )
+STAGE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +168,6 @@ def _check_tags(settings: AnnotateSettings) -> None:
             f"annotate.vocabulary has {words:,} words, but annotate.min_tags asks for {settings.min_tags:,} of them.",
             f"add words, or set min_tags = {max(0, words // 2)} in [annotate]",
         )
-
-
-STAGE = "annotate"
 
 
 @dataclass(frozen=True, slots=True)

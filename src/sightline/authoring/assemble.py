@@ -46,6 +46,7 @@ FOLDER = "benchmark"
 """Where the benchmark of a project lies."""
 DATASET = "original_dataset_name"
 _SHOWN_EXAMPLES = 3
+_SHOWN_PROBLEMS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,7 +95,7 @@ class _Reading:
         self._given = self._given_seeds()
         self._wordings = self._worded()
         self.verdicts = self._said()
-        judging = self._there(files.JUDGING)
+        judging = self._project.found(files.JUDGING)
         self.judging: Mapping[str, Any] = {} if judging is None else read_json(judging)
 
     def benchmark(self) -> Benchmark:
@@ -131,15 +132,11 @@ class _Reading:
 
     # --- files ------------------------------------------------------------------------------------------------
 
-    def _there(self, name: str) -> Path | None:
-        path = self._project.path(name)
-        return path if path.is_file() else None
-
     def _listed(self) -> BenchmakerPictures:
         config = self._project.config
         judged = self._project.existing(files.JUDGMENTS)
         pictures = BenchmakerPictures(None, config.paths.pictures or judged.parent, None, self._columns)
-        listed = self._there(files.IMAGES)
+        listed = self._project.found(files.IMAGES)
         if listed is not None:
             self.warnings += pictures.read_list(listed, StrictProblems())
         return pictures
@@ -156,12 +153,12 @@ class _Reading:
 
     def _planned(self) -> dict[str, PlannedQuery]:
         """The pools that were judged; the plan alone where there are none."""
-        path = self._there(files.POOL) or self._there(files.PLAN)
+        path = self._project.found(files.POOL) or self._project.found(files.PLAN)
         return {} if path is None else read_plan(path, self._project.config)
 
     def _given_seeds(self) -> dict[str, tuple[str, ...]]:
         """Seeds that were given, for queries that no plan speaks of."""
-        path = self._there(files.SEEDS)
+        path = self._project.found(files.SEEDS)
         if path is None:
             return {}
         queries, said = read_seeds(path, self._project.config)
@@ -169,11 +166,11 @@ class _Reading:
         return {query.id: query.seeds for query in queries}
 
     def _worded(self) -> dict[str, QueryWording]:
-        path = self._there(files.QUERIES)
+        path = self._project.found(files.QUERIES)
         return {} if path is None else read_wordings(path, self._project.config)
 
     def _said(self) -> list[JudgeVerdict]:
-        path = self._there(files.VERDICTS)
+        path = self._project.found(files.VERDICTS)
         if path is None:
             return []
         found, warnings = read_verdicts(path)
@@ -181,12 +178,12 @@ class _Reading:
         return [verdict for verdict in found if verdict.counts]
 
     def _annotations(self) -> Mapping[str, Annotation]:
-        path = self._there(files.ANNOTATIONS)
+        path = self._project.found(files.ANNOTATIONS)
         return self._flat_notes if path is None else read_annotations(path, self._project.config).annotations
 
     def _similarities(self) -> Similarities:
         found, complaints = Similarities(self._columns), StrictProblems()
-        path = self._there(files.SIMILARITY)
+        path = self._project.found(files.SIMILARITY)
         if path is not None:
             for row in read_rows(path, complaints):
                 with checked(row, complaints):
@@ -195,7 +192,7 @@ class _Reading:
 
     def _reviews(self, asked: Mapping[str, JudgedQuery], pictures: Mapping[str, Picture]) -> Iterator[Review]:
         """Those about queries and pictures of the benchmark; of others it is only said how many there are."""
-        path = self._there(files.REVIEWS)
+        path = self._project.found(files.REVIEWS)
         strange = 0
         written = () if path is None else read_reviews(path)
         for review in written:
@@ -288,7 +285,7 @@ class _Reading:
         card: dict[str, Json] = config.benchmark.model_dump(mode="json", exclude={"name"}, exclude_none=True)
         if self.judging:
             card["judging"] = {name: value for name, value in self.judging.items() if name != "usd"}
-        audit = self._there(files.AUDIT)
+        audit = self._project.found(files.AUDIT)
         if audit is not None:
             card["audit"] = read_json(audit).get("summary")
         return card
@@ -300,9 +297,6 @@ def read_reviews(path: Path) -> Sequence[Review]:
     return tuple(review for _, review in TableSource(path.parent, CURRENT, stop).rows(table))
 
 
-_SHOWN_PROBLEMS = 5
-
-
 @dataclass(frozen=True, slots=True)
 class AssembleStage:
     """Puts everything together; asks nobody."""
@@ -310,18 +304,6 @@ class AssembleStage:
     out: Path | None = None
     "The folder of the benchmark; `benchmark` in the project when not given."
     name: str = "assemble"
-    reads: tuple[str, ...] = (
-        files.JUDGMENTS,
-        files.IMAGES,
-        files.ANNOTATIONS,
-        files.POOL,
-        files.SEEDS,
-        files.QUERIES,
-        files.VERDICTS,
-        files.SIMILARITY,
-        files.REVIEWS,
-        files.AUDIT,
-    )
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -27,6 +27,8 @@ from sightline.io import write_json, write_whole
 from sightline.types import Benchmark, Estimate, Relevance
 
 _SHOWN = 5
+SOLVED = 0.1
+"""A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""
 
 
 def people_summary(checked: CheckedLabels, judges: Sequence[JudgeQuality]) -> dict[str, Any]:
@@ -112,10 +114,6 @@ def worded(estimate: Estimate | None) -> str:
     if estimate is None or not estimate.n:
         return "–"
     return f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
-
-
-SOLVED = 0.1
-"""A larger share of queries than this, above what chance solves, is a problem if a shortcut solves it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -289,16 +287,6 @@ class AuditStage:
     bench: Path | None = None
     "A benchmark to audit in place of the project's: imported, mined, or reviewed."
     name: str = "audit"
-    reads: tuple[str, ...] = (
-        files.JUDGMENTS,
-        files.IMAGES,
-        files.ANNOTATIONS,
-        files.POOL,
-        files.QUERIES,
-        files.VERDICTS,
-        files.REVIEWS,
-        files.JUDGING,
-    )
     writes: tuple[str, ...] = (files.AUDIT,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -27,6 +27,11 @@ _K1, _B = 1.2, 0.75
 _LEAST_IDF = 1e-6
 """As FTS5 has them; a word that most pictures have still counts for a little."""
 Scores = NDArray[np.float64]
+_WORDS: tuple[Source, ...] = ("captions", "tags", "names", "exif", "all")
+METADATA, POPULAR, RANDOM = "metadata", "majority", "random"
+SHORTCUTS = frozenset({"names", "exif", METADATA, POPULAR})
+"""What has nothing to do with the content of a picture: a query that these solve tests nothing."""
+_DEPTH = 100
 
 
 class WordRanker:
@@ -113,13 +118,6 @@ def _postings(texts: Sequence[str]) -> Iterator[tuple[str, NDArray[np.intp], Sco
 def _columns(rows: list[tuple[int, int]]) -> tuple[NDArray[np.intp], Scores]:
     table = np.array(rows)
     return table[:, 0].astype(np.intp), table[:, 1].astype(np.float64)
-
-
-_WORDS: tuple[Source, ...] = ("captions", "tags", "names", "exif", "all")
-METADATA, POPULAR, RANDOM = "metadata", "majority", "random"
-SHORTCUTS = frozenset({"names", "exif", METADATA, POPULAR})
-"""What has nothing to do with the content of a picture: a query that these solve tests nothing."""
-_DEPTH = 100
 
 
 @dataclass(frozen=True, slots=True)

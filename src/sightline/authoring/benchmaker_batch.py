@@ -38,13 +38,13 @@ class BatchOutputStage:
 
     outputs: tuple[Path, ...]
     name: str = "read-batch"
-    reads: tuple[str, ...] = (files.PLAN,)
     writes: tuple[str, ...] = (files.ANNOTATIONS, files.JUDGMENTS)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
         """Add what was answered; a line that can't be used is in the failed file, with the reason."""
         config = project.config
-        plan = read_plan(project.path(files.PLAN), config) if project.path(files.PLAN).is_file() else {}
+        planned = project.found(files.PLAN)
+        plan = {} if planned is None else read_plan(planned, config)
         found = _Read()
         for path in self.outputs:
             for number, row in read_jsonl(path):

@@ -43,7 +43,7 @@ def run_recorded(stage: AuthoringStage, project: Project, asking: CallOptions) -
     A file that was there before, made or changed by somebody else, stays theirs, also if the stage adds to it.
     """
     noted = _noted(project)
-    targets = [path for name in stage.writes if (path := project.path(name)).is_file()]
+    targets = [path for name in stage.writes if (path := project.found(name)) is not None]
     theirs = {path for path in targets if noted.get(_key(path, project), {}).get("sha256") != sha256_of(path)}
     started = time.monotonic()
     result = stage.run(project, asking)

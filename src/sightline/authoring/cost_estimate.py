@@ -80,8 +80,8 @@ def _of_queries(
     if model is None:
         return free_plan(QUERY, query_templates.BY)
     notes = {id_: _likely_note(id_, config) for query in queries[:_SAMPLE] for id_ in query.seeds}
-    wishes, _ = query_specs(queries[:_SAMPLE], notes, pictures, config)
-    asked = [request(wish, model, config) for wish in wishes]
+    specs, _ = query_specs(queries[:_SAMPLE], notes, pictures, config)
+    asked = [request(spec, model, config) for spec in specs]
     return _estimate(QUERY, asked, len(queries), counted(len(queries), "seed"), model, project, asking)
 
 

@@ -48,7 +48,6 @@ class JudgeStage:
     embedder: str | Embedder | None = None
     "Who searches by vectors, to deepen the pools; the configured one when not given."
     name: str = STAGE
-    reads: tuple[str, ...] = (files.PLAN, files.QUERIES, files.IMAGES, files.ANNOTATIONS)
     writes: tuple[str, ...] = (files.POOL, files.VERDICTS, files.JUDGMENTS, files.SET_ASIDE, files.JUDGING)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -59,14 +58,14 @@ class JudgeStage:
             return StageResult(self.name, price=self._price(work, panel, asking), warnings=tuple(work.warnings))
         work.deepen(asking, self.embedder)
         store = VerdictStore(project)
-        docket = JudgingRun(work, store, panel)
+        judging = JudgingRun(work, store, panel)
         stopped: StoppedError | None = None
         try:
             with store:
-                self._judge(docket, asking)
+                self._judge(judging, asking)
         except StoppedError as error:
             stopped = error
-        figures = docket.finish()
+        figures = judging.finish()
         if stopped is not None:
             raise StoppedError(
                 f"{stopped.message} {figures.queries:,} queries are judged in full, into "
@@ -77,7 +76,7 @@ class JudgeStage:
         return StageResult(
             self.name,
             (*(project.path(name) for name in self.writes), store.failed_path),
-            docket.counts(figures),
+            judging.counts(figures),
             dict(figures.failures),
             (*work.warnings, *store.warnings, *_warnings(figures)),
             figures.usd,
@@ -91,9 +90,9 @@ class JudgeStage:
             require_local_engine(judge_photos.NAME, self.batch, self.engine)
         return tuple(JudgeQuestions(name, project.config) for name in dict.fromkeys(names))
 
-    def _judge(self, docket: JudgingRun, asking: CallOptions) -> None:
-        project = docket.work.project
-        todo = [(questions, docket.groups(questions, fresh=asking.fresh)) for questions in docket.panel]
+    def _judge(self, judging: JudgingRun, asking: CallOptions) -> None:
+        project = judging.work.project
+        todo = [(questions, judging.groups(questions, fresh=asking.fresh)) for questions in judging.panel]
         todo = [(questions, groups) for questions, groups in todo if groups]
         if self.batch is not None:
             # All are submitted before the first is waited for.
@@ -102,21 +101,20 @@ class JudgeStage:
             self._batches(todo, project, asking, self.batch)
         for questions, groups in todo:
             for group, judged in self._answers(groups, questions, project, asking):
-                docket.take(group, judged)
+                judging.take(group, judged)
 
     def _batches(
         self,
         todo: Sequence[tuple[JudgeQuestions, list[JudgeGroup]]],
         project: Project,
         asking: CallOptions,
-        wish: BatchOptions,
+        options: BatchOptions,
     ) -> None:
         stopped: StoppedError | None = None
         for questions, groups in todo:
             try:
-                batch_first(
-                    batch_requests(groups, questions), questions.model, STAGE, questions.settings, project, asking, wish
-                )
+                requests = batch_requests(groups, questions)
+                batch_first(requests, questions.model, STAGE, questions.settings, project, asking, options)
             except StoppedError as error:
                 stopped = error
         if stopped is not None:
@@ -138,8 +136,8 @@ class JudgeStage:
         pools = [make_pool(query, {}, {}, project.config) for query in work.planned]
         stages: list[StagePlan] = []
         for questions in panel:
-            docket = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
-            groups = docket.groups(questions, fresh=asking.fresh)
+            judging = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
+            groups = judging.groups(questions, fresh=asking.fresh)
             if questions.model == judge_photos.NAME or not groups:
                 stages += free_plan(STAGE, questions.model).stages
                 continue

@@ -25,6 +25,7 @@ NOT_JUDGED, SEED_NOT_RELEVANT, NO_WORDS, NO_SEED = "not judged", "seed not relev
 TIER, SURE, JUDGES = "tier", "judge_confidence", "judges"
 """Columns of `qrels.jsonl` that benchmaker does not have."""
 _SHOWN = 3
+_UNLISTED = Failure("unknown picture", "images.jsonl has no picture of this id")
 
 
 @dataclass(frozen=True, slots=True)
@@ -167,9 +168,6 @@ def count_sources(pools: Iterable[QueryPool], labels: Mapping[str, Mapping[str, 
                 found.update(by)
                 alone.update(by if len(by) == 1 else ())
     return {name: (count, alone[name]) for name, count in found.items()}
-
-
-_UNLISTED = Failure("unknown picture", "images.jsonl has no picture of this id")
 
 
 @dataclass(slots=True)

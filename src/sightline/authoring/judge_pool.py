@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import zlib
 from collections import Counter
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice
 from typing import Any, NamedTuple
@@ -42,6 +42,8 @@ CHANCE, PLANNED = "chance", "plan"
 _FIRST: tuple[Tier, ...] = ("seed", "positive", "hard", "near", "neutral", "pooled", "easy", "random")
 """The tiers from the most telling on."""
 _VECTORS = frozenset({"vectors", "hybrid"})
+_RESAMPLES = 2000
+_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,77 +67,63 @@ class QueryPool:
         return row | {"outside": self.outside}
 
 
-class Retrievers:
-    """Ways of searching over the pictures of a project, opened once for all queries."""
+def search_pools(
+    work: JudgeWork, asking: CallOptions, embedder: str | Embedder | None
+) -> dict[str, dict[str, tuple[str, ...]]]:
+    """For each query and each configured way of searching: the pictures that come first."""
+    from sightline.retrieval.searcher import Searcher
 
-    def __init__(
-        self,
-        project: Project,
-        pictures: Mapping[str, Picture],
-        notes: Mapping[str, Annotation],
-        asking: CallOptions,
-        embedder: str | Embedder | None = None,
-    ) -> None:
-        self._embedder = embedder
-        self.warnings: tuple[str, ...] = ()
-        self.names = check_retrievers(project.config.judge)
-        self._depth = project.config.judge.depth
-        self._project, self._asking = project, asking
-        self._pictures, self._notes = pictures, notes
+    project = work.project
+    settings = project.config.judge
+    methods = check_retrievers(settings)
+    if not methods or not settings.depth:
+        return {}
+    name, methods = _build_index(work, methods, asking, embedder)
+    if not methods:
+        return {}
+    opened = None if isinstance(embedder, str) else embedder
+    found: dict[str, dict[str, tuple[str, ...]]] = {}
+    with Searcher.open(project.workspace, name, embedder=opened, config=project.config, asking=asking) as searcher:
+        for planned in work.planned:
+            query = SearchQuery(text=work.wordings[planned.id].text, k=settings.depth)
+            found[planned.id] = {
+                method: tuple(hit.picture.id for hit in searcher.search(query, METHODS[method]).hits)
+                for method in methods
+            }
+    return found
 
-    def search(self, wordings: Iterable[QueryWording]) -> dict[str, dict[str, tuple[str, ...]]]:
-        """For each query and each way of searching: the pictures that come first."""
-        from sightline.retrieval.searcher import Searcher
 
-        if not self.names or not self._depth:
-            return {}
-        name = self._build()
-        if not self.names:
-            return {}
-        project = self._project
-        embedder = None if isinstance(self._embedder, str) else self._embedder
-        with Searcher.open(
-            project.workspace, name, embedder=embedder, config=project.config, asking=self._asking
-        ) as searcher:
-            found: dict[str, dict[str, tuple[str, ...]]] = {}
-            for wording in wordings:
-                query = SearchQuery(text=wording.text, k=self._depth)
-                found[wording.id] = {
-                    method: tuple(hit.picture.id for hit in searcher.search(query, METHODS[method]).hits)
-                    for method in self.names
-                }
-        return found
+def _build_index(
+    work: JudgeWork, methods: tuple[str, ...], asking: CallOptions, embedder: str | Embedder | None
+) -> tuple[str, tuple[str, ...]]:
+    """An index of the project's pictures, and the ways of searching that it allows; only what changed is embedded."""
+    from sightline.retrieval.index.build import Parts, build_index
+    from sightline.retrieval.index.content import Content
+    from sightline.retrieval.index.manifest import safe_name
 
-    def _build(self) -> str:
-        """An index of the project's pictures; only what changed since the last time is embedded."""
-        from sightline.retrieval.index.build import Parts, build_index
-        from sightline.retrieval.index.content import Content
-        from sightline.retrieval.index.manifest import safe_name
+    project = work.project
+    name = safe_name(f"make-{project.folder.absolute().name}")
 
-        project = self._project
-        name = safe_name(f"make-{project.folder.absolute().name}")
-        with_vectors = not _VECTORS.isdisjoint(self.names)
+    def content() -> Content:
+        known = (note for id_, note in work.notes.items() if id_ in work.pictures)
+        return Content(work.pictures.values(), annotations=known, source=f"make {project.folder}")
 
-        def content() -> Content:
-            known = (note for id_, note in self._notes.items() if id_ in self._pictures)
-            return Content(self._pictures.values(), annotations=known, source=f"make {project.folder}")
-
-        try:
-            build_index(
-                project.workspace,
-                name,
-                content=content(),
-                embedder=self._embedder,
-                parts=Parts(vectors=with_vectors),
-                config=project.config,
-                local_only=self._asking.local_only,
-                asking=self._asking,
-            )
-        except MissingExtraError as missing:
-            self.names = tuple(method for method in self.names if method not in _VECTORS)
-            self.warnings = (f"pools are deepened without vectors: {missing.message} {missing.fix}",)
-            build_index(project.workspace, name, content=content(), parts=Parts(vectors=False), config=project.config)
-        return name
+    try:
+        build_index(
+            project.workspace,
+            name,
+            content=content(),
+            embedder=embedder,
+            parts=Parts(vectors=not _VECTORS.isdisjoint(methods)),
+            config=project.config,
+            local_only=asking.local_only,
+            asking=asking,
+        )
+    except MissingExtraError as missing:
+        methods = tuple(method for method in methods if method not in _VECTORS)
+        work.warnings.append(f"pools are deepened without vectors: {missing.message} {missing.fix}")
+        build_index(project.workspace, name, content=content(), parts=Parts(vectors=False), config=project.config)
+    return name, methods
 
 
 def check_retrievers(settings: JudgeSettings) -> tuple[str, ...]:
@@ -214,8 +202,8 @@ class JudgeWork:
                 f"no query of {project.path(files.PLAN)} has words in {project.path(files.QUERIES)}.",
                 "write them: sightline make query",
             )
-        annotated = project.path(files.ANNOTATIONS).is_file()
-        notes = read_annotations(project.path(files.ANNOTATIONS), config).annotations if annotated else {}
+        annotated = project.found(files.ANNOTATIONS)
+        notes = {} if annotated is None else read_annotations(annotated, config).annotations
         wordless = [query.id for query in planned if query.id not in wordings]
         return cls(project, pictures, notes, wordings, known, wordless, list(said))
 
@@ -224,18 +212,12 @@ class JudgeWork:
         project = self.project
         if embedder is None and project.config.models.embedder is None:
             embedder = own_embedder(self.notes.values())
-        retrievers = Retrievers(project, self.pictures, self.notes, asking, embedder)
-        found = retrievers.search([self.wordings[query.id] for query in self.planned])
-        self.warnings += retrievers.warnings
+        found = search_pools(self, asking, embedder)
         self.pools = [
             make_pool(query, found.get(query.id, {}), self.pictures, project.config) for query in self.planned
         ]
         names = project.config.columns
         write_jsonl(project.prepare(files.POOL), (pool.row(names) for pool in self.pools))
-
-
-_RESAMPLES = 2000
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,14 @@ from sightline.authoring.review_decisions import BenchmarkLabels, Pair, labels_o
 from sightline.metrics.statistics import estimate
 from sightline.types import Benchmark, Estimate
 
+_PARTS = 4
+_FEWEST = 20
+"""With fewer verdicts than this nothing can be said."""
+_FEWEST_QUERIES = 8
+_PERMUTATIONS = 5000
+_SIGNIFICANT = 0.01
+_ROUNDING = 1e-12
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeRates:
@@ -127,15 +135,6 @@ def _rates(said: JudgeGrades, found: Mapping[Pair, bool], seed: int) -> JudgeRat
         stratified(found, said.tier_of, seed=seed, sizes=said.sizes, among=found_by_judge),
         stratified(says, said.tier_of, seed=seed, sizes=said.sizes, among=found_by_people),
     )
-
-
-_PARTS = 4
-_FEWEST = 20
-"""With fewer verdicts than this nothing can be said."""
-_FEWEST_QUERIES = 8
-_PERMUTATIONS = 5000
-_SIGNIFICANT = 0.01
-_ROUNDING = 1e-12
 
 
 @dataclass(frozen=True, slots=True)

@@ -45,6 +45,9 @@ _USER = (
     "Give each picture a grade, your confidence in it from 0 to 1, and the reason in one short sentence. "
     "Several pictures may fit, or none."
 )
+STAGE = "judge"
+_ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
+"""What one picture of several can be the cause of: each is then asked about alone."""
 
 
 class PictureGrade(NamedTuple):
@@ -136,11 +139,6 @@ class JudgeQuestions:
     @property
     def _user(self) -> str:
         return self.settings.user_prompt or _USER
-
-
-STAGE = "judge"
-_ONE_BY_ONE = frozenset({"wrong-schema", "bad-picture", "length", "content-filter", "refused", "bad-request"})
-"""What one picture of several can be the cause of: each is then asked about alone."""
 
 
 @dataclass(frozen=True, slots=True)

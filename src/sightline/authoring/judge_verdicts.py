@@ -18,6 +18,21 @@ from sightline.io import dump, write_jsonl
 from sightline.metrics.agreement import AgreementMeasure, cohen_kappa, krippendorff_alpha, percent_agreement
 from sightline.types import Failure, Judgment
 
+_TEXTS = ("task", "picture", "judge")
+_OPTIONAL: dict[str, tuple[type, ...]] = {
+    "reason": (str,),
+    "place": (int,),
+    "shown": (int,),
+    "confidence": (int, float),
+    "at": (int, float),
+}
+_AGAIN = "it is judged again"
+GOOD_ALPHA = 0.667
+"""Judges of a lower Krippendorff's alpha agree little."""
+Pair = tuple[str, str]
+_RESAMPLES = 2000
+_LEVEL = 0.95
+
 
 @dataclass(frozen=True, slots=True)
 class JudgeVerdict:
@@ -44,14 +59,6 @@ class JudgeVerdict:
 
 
 _NAMES = frozenset(field.name for field in fields(JudgeVerdict))
-_TEXTS = ("task", "picture", "judge")
-_OPTIONAL: dict[str, tuple[type, ...]] = {
-    "reason": (str,),
-    "place": (int,),
-    "shown": (int,),
-    "confidence": (int, float),
-    "at": (int, float),
-}
 
 
 def read_verdict(row: object) -> JudgeVerdict:
@@ -69,9 +76,6 @@ def read_verdict(row: object) -> JudgeVerdict:
         if value is not None and (isinstance(value, bool) or not isinstance(value, kind)):
             raise ValueError(f'"{name}" is {value!r}')
     return JudgeVerdict(**{name: value for name, value in row.items() if name in _NAMES})
-
-
-_AGAIN = "it is judged again"
 
 
 def read_verdicts(path: Path) -> tuple[list[JudgeVerdict], list[str]]:
@@ -123,13 +127,6 @@ class VerdictStore(GrowingFile):
 
 def _who(verdict: JudgeVerdict) -> tuple[str, str, str]:
     return verdict.task, verdict.picture, verdict.judge
-
-
-GOOD_ALPHA = 0.667
-"""Judges of a lower Krippendorff's alpha agree little."""
-Pair = tuple[str, str]
-_RESAMPLES = 2000
-_LEVEL = 0.95
 
 
 @dataclass(frozen=True, slots=True)

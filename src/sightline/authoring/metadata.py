@@ -31,7 +31,6 @@ class MetadataStage:
     "JSONL, CSV or Parquet with an image_id; the list of pictures and `paths.metadata` when not given."
     replace: bool = False
     name: str = "add-metadata"
-    reads: tuple[str, ...] = (files.IMAGES,)
     writes: tuple[str, ...] = _TARGETS
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -40,7 +39,7 @@ class MetadataStage:
         wanted = self.columns or (*project.config.annotate.metadata_columns, names.dataset, names.mime_type)
         known = self._known(project)
         self._check(wanted, known)
-        targets = [project.path(name) for name in _TARGETS if project.path(name).is_file()]
+        targets = [path for name in _TARGETS if (path := project.found(name)) is not None]
         if not targets:
             raise UserError(
                 f"there is nothing to add to: {project.path(files.JUDGMENTS)} and the others are not there.",

@@ -36,6 +36,8 @@ from sightline.io import LineError, parse_line, read_lines, write_jsonl
 from sightline.types import Annotation, Corpus, Group, Json, Picture
 
 _MADE_OF_PICTURES = (files.ANNOTATIONS, files.SEEDS, files.PLAN, files.QUERIES, files.JUDGMENTS)
+_TAKEN = "taken_at"
+_ADDRESS = "image_url"
 
 
 @dataclass(frozen=True, slots=True)
@@ -45,7 +47,6 @@ class PicturesStage:
     folder: Path | None = None
     "The pictures; `paths.pictures` of the configuration when not given."
     name: str = "pictures"
-    reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = (files.IMAGES,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -159,10 +160,6 @@ def _warnings(scanned: ScanSummary, rows: list[dict[str, Any]], project: Project
         )
     if len(rows) == 1:
         yield "there is only one picture; a benchmark needs others to compare it with"
-
-
-_TAKEN = "taken_at"
-_ADDRESS = "image_url"
 
 
 def restored(picture: Picture) -> Picture:

@@ -34,24 +34,6 @@ from sightline.io import PathLike
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
 
-
-@dataclass(frozen=True, slots=True)
-class StageOptions:
-    """By whom and by what the stages are done, as far as the configuration does not say it."""
-
-    model: str | None = None
-    judges: tuple[str, ...] = ()
-    "The model judges when empty."
-    embedder: str | Embedder | None = None
-    vectors: Path | None = None
-    batch: BatchOptions | None = None
-    engine: str = "local"
-
-    @property
-    def panel(self) -> tuple[str, ...]:
-        return self.judges or (() if self.model is None else (self.model,))
-
-
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
     "pictures": lambda folder, _: PicturesStage(folder),
     "taxonomy": lambda _, by: TaxonomyStage(by.model),
@@ -69,6 +51,23 @@ STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
 }
 """The stages that can be named; what is sent to the hub is sent by a `PublishStage` that says so."""
 _ALL = ("pictures", "annotate", "plan", "query", "judge", "similarity", "audit", "assemble")
+
+
+@dataclass(frozen=True, slots=True)
+class StageOptions:
+    """By whom and by what the stages are done, as far as the configuration does not say it."""
+
+    model: str | None = None
+    judges: tuple[str, ...] = ()
+    "The model judges when empty."
+    embedder: str | Embedder | None = None
+    vectors: Path | None = None
+    batch: BatchOptions | None = None
+    engine: str = "local"
+
+    @property
+    def panel(self) -> tuple[str, ...]:
+        return self.judges or (() if self.model is None else (self.model,))
 
 
 def all_stages(folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:
@@ -194,7 +193,7 @@ def make(
     """
     asking = asking or CallOptions()
     asking = replace(asking, local_only=local_only or asking.local_only)
-    opening = ProjectLoader(
+    loader = ProjectLoader(
         Path(workspace).expanduser(),
         config if isinstance(config, Config) or config is None else Path(config),
         None if out is None else Path(out),
@@ -202,34 +201,34 @@ def make(
         seed,
         limit,
     )
-    means = StageOptions(model, tuple(judges), embedder, None if vectors is None else Path(vectors), batch, engine)
-    stages = _chosen(stage, None if pictures is None else Path(pictures), means)
+    by = StageOptions(model, tuple(judges), embedder, None if vectors is None else Path(vectors), batch, engine)
+    stages = _chosen(stage, None if pictures is None else Path(pictures), by)
     name = None if stage is None else stages[-1].name
-    results = run_stages(stages, lambda: opening.project(name), asking)
+    results = run_stages(stages, lambda: loader.project(name), asking)
     if stage is None:
-        check_settings(opening.project())
+        check_settings(loader.project())
         if asking.plan:
-            results = priced_stages(stages[0], means, opening.project, asking)
+            results = priced_stages(stages[0], by, loader.project, asking)
     done = []
     for result in results:
         done.append(result)
         if watch is not None:
             watch(result)
-    return Made(opening.project(name).folder, tuple(done))
+    return Made(loader.project(name).folder, tuple(done))
 
 
-def _chosen(stage: str | AuthoringStage | None, folder: Path | None, means: StageOptions) -> tuple[AuthoringStage, ...]:
+def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:
     if stage is None:
         meant = None if folder is None or folder.exists() else nearest(str(folder), STAGES)
         if meant is not None:
             raise UserError(f"there is no folder {folder}, and no stage of that name.", f'did you mean "{meant}"?')
-        return all_stages(folder, means)
-    chosen = one_stage(stage, folder, means) if isinstance(stage, str) else stage
+        return all_stages(folder, by)
+    chosen = one_stage(stage, folder, by) if isinstance(stage, str) else stage
     if folder is None or chosen.name == "pictures":
         return (chosen,)
     if chosen.name != "annotate":
         raise UserError(f"the stage {chosen.name} takes no folder of pictures.", 'list them first, by stage="pictures"')
-    return one_stage("pictures", folder, means), chosen
+    return one_stage("pictures", folder, by), chosen
 
 
 def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:

@@ -23,9 +23,9 @@ from sightline.authoring.project_files import (
     AnnotationSet,
     PlannedQuery,
     SeededQuery,
+    listed_pictures,
     look_of,
     read_annotations,
-    read_images,
     read_seeds,
     write_plan,
     write_seeds,
@@ -38,6 +38,15 @@ from sightline.english import counted
 from sightline.errors import UserError, nearest
 from sightline.models.built_in import PHOTOS, find_built_in
 from sightline.types import Annotation, Picture, Tier
+
+_PHOTOS = PHOTOS.embedder
+_SHOWN = 3
+_MENDS: Mapping[Tier, str] = {
+    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
+    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
+    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
+    "near": "add pictures, set other plan.off_facets, or lower plan.near",
+}
 
 
 class Planner(Protocol):
@@ -58,9 +67,6 @@ def open_planner(table: PictureTable, settings: PlanSettings) -> Planner:
         raise plugins.unknown("planners", name, f'unknown planner "{name}" in plan.strategy.')
     open_: OpenPlanner = plugin.load()
     return open_(table, settings)
-
-
-_PHOTOS = PHOTOS.embedder
 
 
 def read_vectors_of(path: Path, wanted: Collection[str]) -> dict[str, NDArray[np.float32]]:
@@ -120,9 +126,6 @@ def own_embedder(notes: Iterable[Annotation]) -> str | None:
     return None if declared is None else declared.embedder
 
 
-_SHOWN = 3
-
-
 @dataclass(frozen=True, slots=True)
 class PlanStage:
     """Chooses seeds, unless they are given, and plans the pool of each; asks nobody, and always plans the same."""
@@ -130,7 +133,6 @@ class PlanStage:
     vectors: Path | None = None
     "What `sightline embed pictures` wrote: similarity is then that of vectors too."
     name: str = "plan"
-    reads: tuple[str, ...] = (files.ANNOTATIONS, files.SEEDS, files.IMAGES)
     writes: tuple[str, ...] = (files.SEEDS, files.PLAN)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -185,8 +187,7 @@ def read_table(project: Project, notes: AnnotationSet, vectors: Path | None, ask
             f"{project.path(files.ANNOTATIONS)} has {count}, and a query needs others to be compared with.",
             "annotate more pictures: sightline make annotate DIR",
         )
-    path = project.path(files.IMAGES)
-    pictures = read_images(path, project.config)[0] if path.is_file() else {}
+    pictures = listed_pictures(project)
     listed = {id_: look_of(picture.extra) for id_, picture in pictures.items()}
     table = PictureTable(
         notes.annotations.values(),
@@ -269,14 +270,6 @@ def shortages(planned: Iterable[PlannedQuery]) -> list[str]:
         f"{_MENDS.get(tier, 'add pictures, or lower the quota in [plan]')}"
         for tier, queries in short.items()
     ]
-
-
-_MENDS: Mapping[Tier, str] = {
-    "positive": "add pictures, set fewer plan.core_facets, or lower plan.positives or plan.alike",
-    "hard": "add pictures, set fewer plan.core_facets, or lower plan.hard",
-    "neutral": "add pictures, set other plan.off_facets, or lower plan.neutrals",
-    "near": "add pictures, set other plan.off_facets, or lower plan.near",
-}
 
 
 def _fewer_seeds(found: int, wanted: int, pictures: int) -> list[str]:

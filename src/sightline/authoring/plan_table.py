@@ -25,6 +25,10 @@ Scores: TypeAlias = NDArray[np.float64]
 MOST_BITS = 2048
 """A larger vocabulary is kept in lists alone: rows of bits would be mostly zeros."""
 _WORD = 64
+Codes = NDArray[np.int32]
+NOT_KNOWN = frozenset({"", "unknown", "none", "n/a"})
+"""Values of a facet that say nothing: they match nothing, and are off from nothing."""
+_YES, _NO = "true", "false"
 
 
 class TagIndex:
@@ -93,13 +97,6 @@ def _bits(rows: Rows, tags: Rows, count: int, vocabulary: int) -> NDArray[np.uin
     bits = np.zeros(count * width, dtype=np.uint64)
     np.bitwise_or.at(bits, rows * width + tags // _WORD, np.uint64(1) << (tags % _WORD).astype(np.uint64))
     return bits.reshape(count, width)
-
-
-Codes = NDArray[np.int32]
-
-NOT_KNOWN = frozenset({"", "unknown", "none", "n/a"})
-"""Values of a facet that say nothing: they match nothing, and are off from nothing."""
-_YES, _NO = "true", "false"
 
 
 @dataclass(frozen=True, slots=True)

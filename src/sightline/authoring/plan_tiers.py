@@ -26,6 +26,13 @@ ALIKE, USUAL = 0.9, 0.5
 """A picture is alike from where nine of ten pairs drawn by chance are less so; easy where half are no less."""
 _SAMPLE = 64
 _LEAST_SPREAD = 1e-9
+_SHARE = 1 / 3
+"""Of the candidates of a tier, at most this share has the same values of the facets that it is spread over."""
+_DEPTH = 8
+"""So many times the wanted number is looked at first; nearly always that is deep enough to spread over."""
+_FIRST_DRAW, _LAST_DRAW = 128, 4096
+_Fits: TypeAlias = Callable[[Rows], NDArray[np.bool_]]
+_DIGITS = 6
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,13 +139,6 @@ def _scale(found: list[Scores]) -> _Scale:
     return _Scale(float(values.mean()), max(float(values.std()), _LEAST_SPREAD))
 
 
-_SHARE = 1 / 3
-"""Of the candidates of a tier, at most this share has the same values of the facets that it is spread over."""
-_DEPTH = 8
-"""So many times the wanted number is looked at first; nearly always that is deep enough to spread over."""
-_FIRST_DRAW, _LAST_DRAW = 128, 4096
-
-
 def best(scores: Scores, count: int) -> Rows:
     """Places of the highest scores, the highest first; of equal ones the first."""
     if count <= 0 or not len(scores):
@@ -197,23 +197,19 @@ def _occurrence(keys: NDArray[np.int64]) -> NDArray[np.intp]:
     return counts
 
 
-_Fits: TypeAlias = Callable[[Rows], NDArray[np.bool_]]
-_DIGITS = 6
-
-
 class TierPlanner:
     """Plans one query after the other over the same table; each depends on the settings and its own id alone."""
 
     def __init__(self, table: PictureTable, settings: PlanSettings) -> None:
         self._table, self._settings = table, settings
-        self._likeness = SeedSimilarity(table, settings.random_seed, settings.alike)
+        self._similarity = SeedSimilarity(table, settings.random_seed, settings.alike)
         self._keys = _spread_keys(table, settings.diversity_facets)
         self._taken = np.zeros(len(table), dtype=np.bool_)
 
     @property
     def basis(self) -> str:
         """What similarity is made of."""
-        return self._likeness.basis
+        return self._similarity.basis
 
     def plan(self, query: SeededQuery) -> PlannedQuery:
         """The pool of one query; its seeds must be in the table."""
@@ -236,13 +232,13 @@ class TierPlanner:
     def _by_facets(self, draft: _Draft, core: list[str], rng: np.random.Generator) -> None:
         settings, profile = self._settings, draft.profile
         matching = self._table.buckets(core).of([profile.facets[name] for name in core])
-        scores = self._likeness.of(profile, matching)
-        draft.take("positive", settings.positives, matching, scores, scores >= self._likeness.alike)
+        scores = self._similarity.of(profile, matching)
+        draft.take("positive", settings.positives, matching, scores, scores >= self._similarity.alike)
         self._never_negative(draft)
-        draft.take("hard", settings.hard, matching, scores, ~self._likeness.is_perfect(profile, matching))
+        draft.take("hard", settings.hard, matching, scores, ~self._similarity.is_perfect(profile, matching))
         if settings.neutrals or settings.near:
             off = np.concatenate([np.empty(0, dtype=np.intp), *self._one_off(profile, core)])
-            scores = self._likeness.of(profile, off)
+            scores = self._similarity.of(profile, off)
             draft.start_anew()
             draft.take("neutral", settings.neutrals, off, scores)
             draft.take("near", settings.near, off, scores)
@@ -273,12 +269,12 @@ class TierPlanner:
     # --- without -------------------------------------------------------------------------------------------
 
     def _by_similarity(self, draft: _Draft, rng: np.random.Generator) -> None:
-        settings, alike = self._settings, self._likeness.alike
-        scores = self._likeness.of(draft.profile)
+        settings, alike = self._settings, self._similarity.alike
+        scores = self._similarity.of(draft.profile)
         # What is no more alike than usual can only be easy: most pictures are never looked at again.
-        rows = np.flatnonzero(scores > self._likeness.usual)
+        rows = np.flatnonzero(scores > self._similarity.usual)
         scores = scores[rows]
-        differs = ~self._likeness.is_perfect(draft.profile, rows)
+        differs = ~self._similarity.is_perfect(draft.profile, rows)
         draft.take("positive", settings.positives, rows, scores, scores >= alike)
         self._never_negative(draft)
         draft.take("neutral", settings.neutrals, rows, scores)
@@ -294,13 +290,13 @@ class TierPlanner:
 
     def _far(self, draft: _Draft, rng: np.random.Generator, differs: _Fits | None) -> None:
         """Easy negatives, and candidates by chance."""
-        limit = self._likeness.usual if differs is not None else min(self._likeness.usual, draft.ceiling)
+        limit = self._similarity.usual if differs is not None else min(self._similarity.usual, draft.ceiling)
 
         def easy(rows: Rows) -> NDArray[np.bool_]:
             fits = ~self._taken[rows]
             if differs is not None:
                 fits &= differs(rows)
-            fits[fits] = self._likeness.of(draft.profile, rows[fits]) <= limit
+            fits[fits] = self._similarity.of(draft.profile, rows[fits]) <= limit
             return fits
 
         self._drawn(draft, "easy", self._settings.easy, rng, easy)
@@ -309,11 +305,11 @@ class TierPlanner:
     def _drawn(self, draft: _Draft, tier: Tier, quota: int, rng: np.random.Generator, fits: _Fits) -> None:
         if quota:
             rows = by_chance(rng, len(self._table), quota, fits)
-            draft.keep(tier, quota, rows, self._likeness.of(draft.profile, rows))
+            draft.keep(tier, quota, rows, self._similarity.of(draft.profile, rows))
 
     def _finished(self, draft: _Draft) -> PlannedQuery:
         ids, rows = self._table.ids, draft.profile.rows
-        seeds = zip(rows.tolist(), self._likeness.of(draft.profile, rows).tolist(), strict=True)
+        seeds = zip(rows.tolist(), self._similarity.of(draft.profile, rows).tolist(), strict=True)
         found = [Pooled(ids[row], "seed", round(score, _DIGITS)) for row, score in seeds]
         found += [Pooled(ids[row], tier, round(score, _DIGITS)) for row, tier, score in draft.candidates]
         return PlannedQuery(draft.query.id, draft.query.seeds, tuple(found), draft.short)

@@ -46,6 +46,16 @@ _MADE_BY: Mapping[str, str] = {
     AUDIT: "audit",
     REVIEWS: "review",
 }
+MAIN_FILES: Mapping[str, str] = {
+    "pictures": IMAGES,
+    "annotate": ANNOTATIONS,
+    "plan": PLAN,
+    "query": QUERIES,
+    "judge": JUDGMENTS,
+    "similarity": SIMILARITY,
+    "audit": AUDIT,
+}
+"""Of the files that a stage writes, the one that it is there for."""
 # `--plan` asks for a price.
 _OPTIONS: Mapping[str, str] = {PLAN: "query-plan"}
 _UNSAFE = re.compile(r"[^\w.-]+")
@@ -91,6 +101,11 @@ class Project:
             option = "" if name in (JUDGMENTS, SIMILARITY) else f", or give one with --{_OPTIONS.get(name, name)} FILE"
             raise UserError(f"there is no {path}.", f"make it first: sightline make {_MADE_BY[name]}{option}")
         return path
+
+    def found(self, name: str) -> Path | None:
+        """The file, if it is there."""
+        path = self.path(name)
+        return path if path.is_file() else None
 
     def prepare(self, name: str) -> Path:
         """The file, with a folder that it can be written to."""

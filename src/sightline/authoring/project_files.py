@@ -15,7 +15,7 @@ from typing import Any, NamedTuple, Self, TypeVar
 from pydantic import ValidationError
 
 from sightline.authoring.plan_table import PictureFingerprint
-from sightline.authoring.project import Project
+from sightline.authoring.project import IMAGES, Project
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.benchmaker_columns import BenchmakerColumns
 from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, read_plans
@@ -29,6 +29,13 @@ from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Annotation, Json, Picture, Tier
 
 T = TypeVar("T")
+BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE = "by", "cost_usd", "sha256", "phash", "schema", "look_alike"
+"""Columns that benchmaker does not have: who said it, what it cost, of which bytes, under which questions."""
+OURS = (BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE)
+MEND = "mend the line, or take it out"
+_DEFAULTS = ColumnSettings()
+LABELS = ("style", "difficulty", "split")
+"""Columns of a query that a report can break down by."""
 
 
 class Pooled(NamedTuple):
@@ -77,13 +84,6 @@ def pool_problems(planned: PlannedQuery, judged: Collection[str], relevant: Coll
 def seed_problems(seeds: Collection[str], relevant: Collection[str]) -> list[str]:
     """Seeds that do not fit the query that was made from them."""
     return [f'the seed "{seed}" was not judged relevant' for seed in seeds if seed not in relevant]
-
-
-BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE = "by", "cost_usd", "sha256", "phash", "schema", "look_alike"
-"""Columns that benchmaker does not have: who said it, what it cost, of which bytes, under which questions."""
-OURS = (BY, COST, SHA256, PHASH, SCHEMA, LOOK_ALIKE)
-MEND = "mend the line, or take it out"
-_DEFAULTS = ColumnSettings()
 
 
 class StrictProblems(Complaints):
@@ -239,6 +239,12 @@ def read_images(path: Path, config: Config) -> tuple[dict[str, Picture], tuple[s
     return pictures.found, tuple(warnings)
 
 
+def listed_pictures(project: Project) -> dict[str, Picture]:
+    """The pictures of a project, where they are listed."""
+    path = project.found(IMAGES)
+    return {} if path is None else read_images(path, project.config)[0]
+
+
 def read_seeds(path: Path, config: Config) -> tuple[tuple[SeededQuery, ...], tuple[str, ...]]:
     """Queries and their seeds, from `seeds.jsonl` or from a plan."""
     found = read_plans(path, BenchmakerColumns(config.columns), StrictProblems())
@@ -294,10 +300,6 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
         if not isinstance(row, dict):
             raise LineError(path, number, "expected one JSON object", MEND)
         yield number, row
-
-
-LABELS = ("style", "difficulty", "split")
-"""Columns of a query that a report can break down by."""
 
 
 @dataclass(frozen=True, slots=True)

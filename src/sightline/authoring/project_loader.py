@@ -14,15 +14,9 @@ from sightline.errors import UserError
 
 _LINES = (".jsonl", ".jsonl.gz")
 _WRITES: Mapping[str, str] = {
-    "pictures": files.IMAGES,
-    "annotate": files.ANNOTATIONS,
-    "plan": files.PLAN,
-    "query": files.QUERIES,
-    "judge": files.JUDGMENTS,
-    "similarity": files.SIMILARITY,
+    **{stage: name for stage, name in files.MAIN_FILES.items() if files.FILES[name].endswith(".jsonl")},
     "similarity-retry": files.SIMILARITY,
 }
-"""Of the files that a stage writes, the one that it is there for."""
 _SEEDS = ("plan.random_seed", "judge.random_seed")
 
 

@@ -7,12 +7,10 @@ from dataclasses import dataclass, field
 from datetime import UTC, date, datetime
 from pathlib import Path
 
-from sightline.authoring import project as files
-from sightline.authoring.dataset.folder import PublishOptions, build_folder
+from sightline.authoring.dataset.folder import build_folder
 from sightline.authoring.dataset.hub import Uploaded, upload
-from sightline.authoring.dataset.ids import FILE as IDS
 from sightline.authoring.dataset.manifest import MANIFEST, DatasetManifest, PublishTerms
-from sightline.authoring.dataset.takedown import taken_down
+from sightline.authoring.dataset.takedown import publish_options
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.authoring.stage import StageResult
@@ -40,7 +38,6 @@ class PublishStage:
     released: date | None = None
     tell: Callable[[str], None] = lambda _: None
     name: str = "publish"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.ANNOTATIONS, files.IMAGES)
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -69,16 +66,9 @@ class PublishStage:
 
     def _build(self, project: Project, repo: str | None) -> tuple[DatasetManifest, tuple[str, ...]]:
         source = read_project_benchmark(project, self.bench)
-        audit = source.benchmark.card.get("audit")
-        wish = PublishOptions(
-            self.released or datetime.now(UTC).date(),
-            repo,
-            self.agreed,
-            taken_down(project),
-            audit if isinstance(audit, dict) else {},
-            project.folder / IDS,
-        )
-        return build_folder(source, dataset_folder(project), self.terms, project.config, wish), source.warnings
+        released = self.released or datetime.now(UTC).date()
+        options = publish_options(source, project, released, repo, agreed=self.agreed)
+        return build_folder(source, dataset_folder(project), self.terms, project.config, options), source.warnings
 
     def _send(self, folder: Path, repo: str | None, project: Project) -> Uploaded:
         assert repo is not None  # `_check` refused that.

@@ -19,7 +19,15 @@ import orjson
 from sightline.authoring import project as files
 from sightline.authoring import query_templates
 from sightline.authoring.project import Project
-from sightline.authoring.project_files import BY, COST, SCHEMA, SeededQuery, read_annotations, read_images, read_seeds
+from sightline.authoring.project_files import (
+    BY,
+    COST,
+    SCHEMA,
+    SeededQuery,
+    listed_pictures,
+    read_annotations,
+    read_seeds,
+)
 from sightline.authoring.query_checks import KnownQueries, wrong_with
 from sightline.authoring.query_templates import Templates
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan
@@ -53,6 +61,9 @@ _DIFFICULTIES: Mapping[Difficulty, str] = {
     "medium": "ask for the main thing and one or two details",
     "hard": "ask for several things at once that only few pictures share",
 }
+log = logging.getLogger(__name__)
+STYLE, DIFFICULTY = "style", "difficulty"
+_MENDABLE = frozenset({"empty", "leak", "unanswerable", "duplicate", "wrong-schema"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,7 +77,7 @@ class QuerySpec:
     pictures: tuple[Picture, ...] = ()
 
     def hash(self, model: str, config: Config) -> str:
-        """What tells that the same was wished for before, of the same."""
+        """What tells that the same was asked for before, of the same."""
         settings = config.query
         parts = [
             model,
@@ -79,16 +90,16 @@ class QuerySpec:
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
 
-def request(wish: QuerySpec, model: str, config: Config) -> ChatRequest:
+def request(spec: QuerySpec, model: str, config: Config) -> ChatRequest:
     """The call for one query."""
     settings = config.query
     asked = settings.user_prompt or "Write one query for these pictures."
-    told = orjson.dumps([_told(note, config) for note in wish.notes]).decode()
+    told = orjson.dumps([_told(note, config) for note in spec.notes]).decode()
     words = (
-        f"{asked}\nStyle: {_STYLES[wish.style]}.\nDifficulty: {_DIFFICULTIES[wish.difficulty]}.\n"
+        f"{asked}\nStyle: {_STYLES[spec.style]}.\nDifficulty: {_DIFFICULTIES[spec.difficulty]}.\n"
         f"What was said of them: {told}"
     )
-    shown = tuple(ImagePart(picture.uri, detail=settings.image_detail) for picture in wish.pictures)
+    shown = tuple(ImagePart(picture.uri, detail=settings.image_detail) for picture in spec.pictures)
     return ChatRequest(
         model,
         (Message("system", (settings.system_prompt or _SYSTEM,)), Message("user", (words, *shown))),
@@ -111,11 +122,6 @@ def _told(note: Annotation, config: Config) -> dict[str, object]:
     return {name: value for name, value in found.items() if value}
 
 
-log = logging.getLogger(__name__)
-
-STYLE, DIFFICULTY = "style", "difficulty"
-
-
 @dataclass(frozen=True, slots=True)
 class QueryStage:
     """Words each planned query: by a chat model, or by templates where none is configured."""
@@ -124,7 +130,6 @@ class QueryStage:
     batch: BatchOptions | None = None
     engine: str = "local"
     name: str = STAGE
-    reads: tuple[str, ...] = (files.PLAN, files.ANNOTATIONS, files.IMAGES)
     writes: tuple[str, ...] = (files.QUERIES,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -133,44 +138,44 @@ class QueryStage:
         model = chosen_model(self.model, config)
         notes = read_annotations(project.existing(files.ANNOTATIONS), config)
         queries, said = _queries(project)
-        wishes, unknown = query_specs(queries, notes.annotations, _pictures(project), config)
+        specs, unknown = query_specs(queries, notes.annotations, listed_pictures(project), config)
         by = model or query_templates.BY
-        desk = _QueryRows(project, by, {} if asking.fresh else _kept(project, wishes, by))
+        store = _QueryRows(project, by, {} if asking.fresh else _kept(project, specs, by))
         if asking.plan:
-            return StageResult(self.name, price=self._price(desk.todo(wishes), model, project, asking))
+            return StageResult(self.name, price=self._price(store.todo(specs), model, project, asking))
         stopped: StoppedError | None = None
         if model is None:
-            desk.by_templates(wishes, Templates(notes.annotations.values(), config.plan.core_facets))
+            store.by_templates(specs, Templates(notes.annotations.values(), config.plan.core_facets))
         else:
             try:
-                self._ask(desk, wishes, model, asking)
+                self._ask(store, specs, model, asking)
             except StoppedError as error:
                 stopped = error
-        desk.write(wishes)
+        store.write(specs)
         if stopped is not None:
-            written = f"{len(desk.rows):,} of {len(wishes):,} queries are written, into {project.path(files.QUERIES)}."
+            written = f"{len(store.rows):,} of {len(specs):,} queries are written, into {project.path(files.QUERIES)}."
             raise StoppedError(f"{stopped.message} {written}", stopped.fix)
-        kept = len(desk.kept)
+        kept = len(store.kept)
         return StageResult(
             self.name,
             (project.path(files.QUERIES), project.failed(files.QUERIES)),
-            {"written": len(desk.rows) - kept, "kept": kept},
-            Counter(failure.kind for failure in desk.failures.values()),
+            {"written": len(store.rows) - kept, "kept": kept},
+            Counter(failure.kind for failure in store.failures.values()),
             (*notes.warnings, *said, *unknown),
-            desk.usd,
+            store.usd,
         )
 
     def _price(self, todo: Sequence[QuerySpec], model: str | None, project: Project, asking: CallOptions) -> CostPlan:
         if model is not None:
-            requests = [request(wish, model, project.config) for wish in todo]
+            requests = [request(spec, model, project.config) for spec in todo]
             session = Session(project.workspace, project.config, asking)
             return CostPlan((price_many(requests, model, self.name, session),))
         return free_plan(self.name, query_templates.BY)
 
-    def _ask(self, desk: _QueryRows, wishes: Sequence[QuerySpec], model: str, asking: CallOptions) -> None:
-        project, config = desk.project, desk.project.config
-        by_id = {wish.query.id: wish for wish in desk.todo(wishes)}
-        attempts = [Ask(id_, request(wish, model, config)) for id_, wish in by_id.items()]
+    def _ask(self, store: _QueryRows, specs: Sequence[QuerySpec], model: str, asking: CallOptions) -> None:
+        project, config = store.project, store.project.config
+        by_id = {spec.query.id: spec for spec in store.todo(specs)}
+        attempts = [Ask(id_, request(spec, model, config)) for id_, spec in by_id.items()]
         if self.batch is not None and attempts:
             batch_first(
                 lambda: ((f"{STAGE}::{attempt.about}", attempt.request) for attempt in attempts),
@@ -185,15 +190,12 @@ class QueryStage:
         for last in (False, True):
             rejected: list[Ask] = []
             for attempt, reply in ask_many(attempts, AskJob(STAGE, model), session):
-                wrong = desk.take(by_id[attempt.about], reply)
+                wrong = store.take(by_id[attempt.about], reply)
                 if wrong is not None and not last and wrong.kind in _MENDABLE:
                     rejected.append(retry_call(attempt, wrong.message, reply if isinstance(reply, ChatReply) else None))
                 elif wrong is not None:
-                    desk.failures[attempt.about] = wrong
+                    store.failures[attempt.about] = wrong
             attempts = rejected
-
-
-_MENDABLE = frozenset({"empty", "leak", "unanswerable", "duplicate", "wrong-schema"})
 
 
 @dataclass(slots=True)
@@ -213,49 +215,49 @@ class _QueryRows:
         for id_, row in self.kept.items():
             self.asked.add(id_, str(row[self.project.config.columns.query]))
 
-    def todo(self, wishes: Iterable[QuerySpec]) -> list[QuerySpec]:
-        return [wish for wish in wishes if wish.query.id not in self.kept]
+    def todo(self, specs: Iterable[QuerySpec]) -> list[QuerySpec]:
+        return [spec for spec in specs if spec.query.id not in self.kept]
 
-    def by_templates(self, wishes: Sequence[QuerySpec], written: Templates) -> None:
-        for wish in self.todo(wishes):
+    def by_templates(self, specs: Sequence[QuerySpec], written: Templates) -> None:
+        for spec in self.todo(specs):
             wrong: Failure | None = Failure("empty", "nothing was said of the seeds that could be asked for")
-            for text in written.versions(wish.notes, wish.style, wish.difficulty):
-                wrong = self.add(wish, text, 0.0)
+            for text in written.versions(spec.notes, spec.style, spec.difficulty):
+                wrong = self.add(spec, text, 0.0)
                 if wrong is None:
                     break
             if wrong is not None:
-                self.failures[wish.query.id] = wrong
+                self.failures[spec.query.id] = wrong
 
-    def take(self, wish: QuerySpec, reply: ChatReply | Failure) -> Failure | None:
+    def take(self, spec: QuerySpec, reply: ChatReply | Failure) -> Failure | None:
         """What is wrong with a reply; None when it became a query."""
         if isinstance(reply, Failure):
             return reply
         self.usd = None if self.usd is None or reply.usd is None else self.usd + reply.usd
         said = reply.parsed
         text = said.get(self.project.config.columns.query) if isinstance(said, dict) else None
-        return self.add(wish, text.strip() if isinstance(text, str) else "", reply.usd)
+        return self.add(spec, text.strip() if isinstance(text, str) else "", reply.usd)
 
-    def add(self, wish: QuerySpec, text: str, usd: float | None) -> Failure | None:
-        wrong = wrong_with(text, wish.style, wish.query.seeds, wish.notes, self.asked)
+    def add(self, spec: QuerySpec, text: str, usd: float | None) -> Failure | None:
+        wrong = wrong_with(text, spec.style, spec.query.seeds, spec.notes, self.asked)
         if wrong is None:
             names = self.project.config.columns
-            self.asked.add(wish.query.id, text)
-            self.rows[wish.query.id] = {
-                names.query_id: wish.query.id,
+            self.asked.add(spec.query.id, text)
+            self.rows[spec.query.id] = {
+                names.query_id: spec.query.id,
                 names.query: text,
-                STYLE: wish.style,
-                DIFFICULTY: wish.difficulty,
-                names.seeds: list(wish.query.seeds),
+                STYLE: spec.style,
+                DIFFICULTY: spec.difficulty,
+                names.seeds: list(spec.query.seeds),
                 BY: self.by,
                 COST: usd,
-                SCHEMA: wish.hash(self.by, self.project.config),
+                SCHEMA: spec.hash(self.by, self.project.config),
             }
         return wrong
 
-    def write(self, wishes: Iterable[QuerySpec]) -> None:
+    def write(self, specs: Iterable[QuerySpec]) -> None:
         """Both files, in the order of the plan."""
         names = self.project.config.columns
-        ids = [wish.query.id for wish in wishes]
+        ids = [spec.query.id for spec in specs]
         write_jsonl(self.project.prepare(files.QUERIES), (self.rows[id_] for id_ in ids if id_ in self.rows))
         failed = (
             {names.query_id: id_, "custom_id": f"{STAGE}::{id_}", "kind": failure.kind, "error": failure.message}
@@ -279,7 +281,7 @@ def query_specs(
 ) -> tuple[list[QuerySpec], list[str]]:
     """How each query is to be worded: styles and difficulties take turns, so that all pairs of them occur."""
     styles, difficulties = config.query.styles, config.query.difficulties
-    wishes, unknown = [], []
+    specs, unknown = [], []
     for number, query in enumerate(queries):
         said = tuple(notes[seed] for seed in query.seeds if seed in notes)
         if not said:
@@ -288,39 +290,32 @@ def query_specs(
         style = styles[number % len(styles)]
         difficulty = difficulties[number // len(styles) % len(difficulties)]
         shown = tuple(pictures[seed] for seed in query.seeds if seed in pictures)
-        wishes.append(QuerySpec(query, style, difficulty, said, shown))
-    if not wishes:
+        specs.append(QuerySpec(query, style, difficulty, said, shown))
+    if not specs:
         raise UserError("no query has an annotated seed.", "give the plan and the annotations of the same pictures")
-    return wishes, [f"{len(unknown):,} queries have no annotated seed, for example {unknown[0]}"] if unknown else []
+    return specs, [f"{len(unknown):,} queries have no annotated seed, for example {unknown[0]}"] if unknown else []
 
 
 def _queries(project: Project) -> tuple[tuple[SeededQuery, ...], tuple[str, ...]]:
     """From the plan, or from the seeds alone: a query's words need no candidates."""
-    plan = project.path(files.PLAN)
-    seeds = project.path(files.SEEDS)
-    path = seeds if not plan.is_file() and seeds.is_file() else project.existing(files.PLAN)
+    path = project.found(files.PLAN) or project.found(files.SEEDS) or project.existing(files.PLAN)
     queries, said = read_seeds(path, project.config)
     return tuple(islice(queries, project.limit)), said
 
 
-def _pictures(project: Project) -> Mapping[str, Picture]:
-    path = project.path(files.IMAGES)
-    return read_images(path, project.config)[0] if path.is_file() else {}
-
-
-def _kept(project: Project, wishes: Iterable[QuerySpec], by: str) -> dict[str, Mapping[str, Any]]:
-    """Queries that were written before under the same wish, or by somebody else."""
+def _kept(project: Project, specs: Iterable[QuerySpec], by: str) -> dict[str, Mapping[str, Any]]:
+    """Queries that were written before under the same spec, or by somebody else."""
     path, names = project.path(files.QUERIES), project.config.columns
     if not path.is_file():
         return {}
     rows = {row[names.query_id]: row for row in _whole_rows(path) if isinstance(row, dict) and names.query_id in row}
     found: dict[str, Mapping[str, Any]] = {}
-    for wish in wishes:
-        row = rows.get(wish.query.id)
+    for spec in specs:
+        row = rows.get(spec.query.id)
         if row is None or not row.get(names.query):
             continue
-        if SCHEMA not in row or row[SCHEMA] == wish.hash(by, project.config):
-            found[wish.query.id] = row
+        if SCHEMA not in row or row[SCHEMA] == spec.hash(by, project.config):
+            found[spec.query.id] = row
     return found
 
 

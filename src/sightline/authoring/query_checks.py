@@ -23,6 +23,14 @@ _QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECA
 _VAGUE_VALUES = NOT_KNOWN | {"other", "others", "not applicable", "mixed"}
 _COLOURS = "colours"
 """A column that `builtin/photos` measures: colours that cover a good part of a picture, the widest first."""
+ALIKE = 0.9
+"""Two queries that share this much of their words (Jaccard) ask for the same."""
+_FILE_NAME = re.compile(
+    r"\b[\w-]+\.(?:jpe?g|png|webp|gif|bmp|tiff?|heic|avif)\b|\b(?:IMG|DSC|DSCN|PXL|MVIMG)[-_]?\d{3,}", re.IGNORECASE
+)
+_TOLD: Mapping[QueryStyle, float] = {"keyword": 0.5, "sentence": 0.5, "question": 0.5, "vague": 0.25}
+"""Of a query's words, so many must be in what was said of its seeds."""
+_LONG = 12
 
 
 @cache
@@ -66,16 +74,6 @@ def said_of(notes: Iterable[Annotation]) -> frozenset[str]:
 def _texts(note: Annotation) -> Iterator[str]:
     yield note.summary or ""
     yield from phrases(note)
-
-
-ALIKE = 0.9
-"""Two queries that share this much of their words (Jaccard) ask for the same."""
-_FILE_NAME = re.compile(
-    r"\b[\w-]+\.(?:jpe?g|png|webp|gif|bmp|tiff?|heic|avif)\b|\b(?:IMG|DSC|DSCN|PXL|MVIMG)[-_]?\d{3,}", re.IGNORECASE
-)
-_TOLD: Mapping[QueryStyle, float] = {"keyword": 0.5, "sentence": 0.5, "question": 0.5, "vague": 0.25}
-"""Of a query's words, so many must be in what was said of its seeds."""
-_LONG = 12
 
 
 class KnownQueries:

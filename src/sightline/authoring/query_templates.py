@@ -34,6 +34,17 @@ _MOSTLY = re.compile(
     rf"(?: with some (?P<some>{_COLOUR}(?:, {_COLOUR})*(?: and {_COLOUR})?)\b)?"
 )
 _LIGHT = re.compile(r"(?: (?:were )?taken)? ?\b(?:in the (?P<dark>dark)|in (?P<bright>bright) light)\b")
+BY = "templates"
+_MOST = 10
+"""Of all that was said of a seed, so much is combined."""
+_TRIES = 200
+_PLACES = frozenset({"environment", "location", "place", "scene", "setting", "where"})
+"""Facets that say where a picture was taken."""
+_ASKED_FOR: Mapping[Difficulty, int] = {"easy": 2, "medium": 3, "hard": 4}
+_FEW = 10
+"""A query that more pictures fit, and more than one in so many, is no test."""
+_SHARED_BY: Mapping[Difficulty, int] = {"easy": 4, "medium": 3, "hard": 2}
+"""A query is to find so many pictures, itself among them, by what was said of them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -154,19 +165,6 @@ def measurable(query: str) -> Measurable:
         () if colours is None else (colours["most"], *more),
         None if light is None else light["dark"] or light["bright"],
     )
-
-
-BY = "templates"
-_MOST = 10
-"""Of all that was said of a seed, so much is combined."""
-_TRIES = 200
-_PLACES = frozenset({"environment", "location", "place", "scene", "setting", "where"})
-"""Facets that say where a picture was taken."""
-_ASKED_FOR: Mapping[Difficulty, int] = {"easy": 2, "medium": 3, "hard": 4}
-_FEW = 10
-"""A query that more pictures fit, and more than one in so many, is no test."""
-_SHARED_BY: Mapping[Difficulty, int] = {"easy": 4, "medium": 3, "hard": 2}
-"""A query is to find so many pictures, itself among them, by what was said of them."""
 
 
 class Templates:

@@ -71,7 +71,6 @@ class ReviewStage:
     accepted_only: bool = False
     dry_run: bool = False
     name: str = "review"
-    reads: tuple[str, ...] = ()
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

@@ -94,16 +94,16 @@ def apply_reviews(benchmark: Benchmark, *, people: int = PEOPLE, accepted_only: 
     into ones about the picture, so that they keep their meaning; what labels, words and answers were before is in each
     task's `extra["reviewed"]`.
     """
-    court = _Decisions(benchmark, people, accepted_only)
+    decisions = _Decisions(benchmark, people, accepted_only)
     tasks, truths = dict(benchmark.tasks), dict(benchmark.truth)
     for task in (task for task in benchmark.tasks.values() if task.id in benchmark.truth):
-        held = court.hear(task)
+        held = decisions.decide(task)
         if held is None:
             del tasks[task.id], truths[task.id]
         else:
             tasks[task.id], truths[task.id] = held
     known = {(one.task, one.picture) for one in benchmark.candidates}
-    pooled = [pair for pair in court.pooled if pair not in known and pair[0] in tasks]
+    pooled = [pair for pair in decisions.pooled if pair not in known and pair[0] in tasks]
     kept = replace(
         benchmark,
         version=raised(benchmark.version),
@@ -114,12 +114,12 @@ def apply_reviews(benchmark: Benchmark, *, people: int = PEOPLE, accepted_only: 
             *(Candidate(task, picture, "pooled") for task, picture in pooled),
         ),
         judgments=tuple(one for one in benchmark.judgments if one.task in tasks),
-        reviews=tuple(court.reviews(tasks)),
+        reviews=tuple(decisions.reviews(tasks)),
         checksum=None,
     )
-    changes = tuple(change for change in court.changes if change.task in tasks)
-    accepted = tuple(task for task in court.accepted if task in tasks)
-    return AppliedReviews(kept, changes, tuple(court.left_out), accepted, court.confirmed, court.undecided)
+    changes = tuple(change for change in decisions.changes if change.task in tasks)
+    accepted = tuple(task for task in decisions.accepted if task in tasks)
+    return AppliedReviews(kept, changes, tuple(decisions.left_out), accepted, decisions.confirmed, decisions.undecided)
 
 
 def raised(version: str) -> str:
@@ -129,7 +129,7 @@ def raised(version: str) -> str:
 
 
 class _Decisions:
-    """Hears each task once, and remembers what it decided."""
+    """Decides about each task once, and remembers what it decided."""
 
     def __init__(self, benchmark: Benchmark, people: int, accepted_only: bool) -> None:
         self._benchmark, self._people, self._accepted_only = benchmark, people, accepted_only
@@ -152,7 +152,7 @@ class _Decisions:
         self.pooled: list[Pair] = []
         self.confirmed = self.undecided = 0
 
-    def hear(self, task: Task) -> tuple[Task, Truth] | None:
+    def decide(self, task: Task) -> tuple[Task, Truth] | None:
         """The task and its truth as they are now; None where it is left out."""
         given = self._ballots.get(task.id, {})
         about = given.get(WHOLE, {})

@@ -34,6 +34,8 @@ CLIP_SCORE = "clip_score"
 """benchmaker's column, which holds logits."""
 LOGIT = "_logit"
 """What follows the name of the similarity column in that of its logit."""
+_NOTHING = Range(0.0, 0.0, 0.0)
+_PAGE = 8192
 
 
 class JudgedRows:
@@ -73,9 +75,6 @@ class JudgedRows:
         return next((name for name in known if name in row), self._names.similarity)
 
 
-_NOTHING = Range(0.0, 0.0, 0.0)
-
-
 @dataclass(frozen=True, slots=True)
 class SimilarityStage:
     """Embeds every query and every picture once, and compares each judged pair.
@@ -86,7 +85,6 @@ class SimilarityStage:
     embedder: str | Embedder | None = None
     retry: bool = False
     name: str = "similarity"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.IMAGES)
     writes: tuple[str, ...] = (files.SIMILARITY,)
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:
@@ -207,9 +205,6 @@ def similarities(
         cosines = np.clip(np.einsum("ij,ij->i", left, right, dtype=np.float64), -1.0, 1.0)
         found.update(zip(page, cosines.tolist(), strict=True))
     return found
-
-
-_PAGE = 8192
 
 
 def _pictures(project: Project, wanted: Iterable[str]) -> tuple[dict[str, Picture], tuple[str, ...]]:

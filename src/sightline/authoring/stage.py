@@ -56,7 +56,7 @@ class StageResult:
 
 
 class AuthoringStage(Protocol):
-    """One step of making. `reads` and `writes` are names in `authoring.project.FILES`.
+    """One step of making. `writes` are names in `authoring.project.FILES`.
 
     `run` takes up what an earlier run left, and writes each file whole or not at all. What is paid for goes through
     `calls.ask_many`, so that it is journaled; a used-up budget raises `StoppedError` after what was done has been
@@ -65,9 +65,6 @@ class AuthoringStage(Protocol):
 
     @property
     def name(self) -> str: ...
-
-    @property
-    def reads(self) -> tuple[str, ...]: ...
 
     @property
     def writes(self) -> tuple[str, ...]: ...
@@ -109,28 +106,28 @@ def batch_first(
     settings: ChatStageSettings,
     project: Project,
     asking: CallOptions,
-    wish: BatchOptions,
+    options: BatchOptions,
 ) -> None:
     """Have a provider's batch answer into the journal; the same requests are the same job, in `batches/`.
 
     What a batch leaves unanswered is asked for live afterwards. Without waiting, nothing is answered yet: that ends
     with `StoppedError`, and the next call goes on with the same job.
     """
-    desk = BatchManager(project.workspace, project.config, asking, wish.tell)
+    manager = BatchManager(project.workspace, project.config, asking, options.tell)
     job = project.folder / "batches" / f"{stage}-{_fingerprint(requests)}"
     if not (job / MANIFEST).is_file():
         job.parent.mkdir(parents=True, exist_ok=True)
-        making = BatchJobOptions(stage, settings.batch_size or MAX_REQUESTS, window=settings.batch_window)
-        desk.make(requests, model, job, making)
-    desk.submit(job)
-    if not wish.wait:
+        job_options = BatchJobOptions(stage, settings.batch_size or MAX_REQUESTS, window=settings.batch_window)
+        manager.make(requests, model, job, job_options)
+    manager.submit(job)
+    if not options.wait:
         raise StoppedError(
             f"the batches of {job} are submitted; nothing is answered yet, so nothing was written.",
             "later, run the same command without --no-wait: it goes on with them",
         )
-    desk.wait(job, wish.every, wish.deadline)
-    desk.download(job)
-    desk.parse(job, partial=True)
+    manager.wait(job, options.every, options.deadline)
+    manager.download(job)
+    manager.parse(job, partial=True)
 
 
 def _fingerprint(requests: Requests) -> str:

@@ -32,17 +32,8 @@ _MADE_FROM: Mapping[str, tuple[str, ...]] = {
 }
 _NEEDED = ("pictures", "annotate", "plan", "query", "judge", "audit", "assemble", "summary", "publish")
 """Stages that a finished project has been through; similarity is a wish."""
-_FILES: Mapping[str, str] = {
-    "pictures": files.IMAGES,
-    "annotate": files.ANNOTATIONS,
-    "plan": files.PLAN,
-    "query": files.QUERIES,
-    "judge": files.JUDGMENTS,
-    "similarity": files.SIMILARITY,
-    "audit": files.AUDIT,
-}
 _GROWS: Mapping[str, tuple[str, ...]] = {
-    **{stage: (name,) for stage, name in _FILES.items()},
+    **{stage: (name,) for stage, name in files.MAIN_FILES.items()},
     "judge": (files.VERDICTS, files.JUDGMENTS),
 }
 """Beside which files the lines of a run that did not end lie, and what failed."""
@@ -115,8 +106,8 @@ def _stages(project: Project, ledger: Ledger | None) -> Iterator[StageStatus]:
 
 
 def _place(project: Project, stage: str) -> Path:
-    if stage in _FILES:
-        return project.path(_FILES[stage])
+    if stage in files.MAIN_FILES:
+        return project.path(files.MAIN_FILES[stage])
     return {
         "assemble": project.folder / ASSEMBLED / HEADER,
         "summary": summary_folder(project) / PAGE,

@@ -15,7 +15,6 @@ import numpy as np
 from PIL import Image
 
 from sightline import __version__
-from sightline.authoring import project as files
 from sightline.authoring import summary_svg
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
@@ -58,6 +57,17 @@ _SMALL = (200, 150)
 _COLUMNS = 10
 _QUALITY = 78
 _GAP = 6
+_MOST_ROWS = 25
+_SHOWN = 18
+_COUNTING = (
+    "Each query and each picture counts once, however many pairs it is in; where pairs are counted, it says so. "
+    "Shares have Wilson intervals of 95 %. Boxes go from the first to the third quartile, their lines from 5 to 95 %, "
+    "and the mark is the median."
+)
+FOLDER = "summary"
+PAGE = "index.html"
+_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
+_NOT_PLAIN = re.compile(r"[^\w.-]+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -119,15 +129,6 @@ def contact_sheet(sample: Sequence[SampledPicture]) -> bytes | None:
     return out.getvalue()
 
 
-_MOST_ROWS = 25
-_SHOWN = 18
-_COUNTING = (
-    "Each query and each picture counts once, however many pairs it is in; where pairs are counted, it says so. "
-    "Shares have Wilson intervals of 95 %. Boxes go from the first to the third quartile, their lines from 5 to 95 %, "
-    "and the mark is the median."
-)
-
-
 @dataclass(frozen=True, slots=True)
 class SummaryContent:
     """All that a page shows."""
@@ -160,7 +161,7 @@ def to_page(content: SummaryContent) -> ReportPage:
     queries, pictures = len(content.numbers.tasks), len(content.numbers.pictures)
     return ReportPage(
         title=f"Summary of {benchmark.name}",
-        subtitle=f"Version {benchmark.version}: {counted(queries, 'query' if queries == 1 else 'querie')} over "
+        subtitle=f"Version {benchmark.version}: {counted(queries, 'query', 'queries')} over "
         f"{counted(pictures, 'picture')}",
         chapters=chapters,
         footer=f"Made by Sightline {__version__}. Small copies of pictures carry no metadata.",
@@ -248,12 +249,6 @@ def _words(name: str) -> str:
     return words[:1].upper() + words[1:]
 
 
-FOLDER = "summary"
-PAGE = "index.html"
-_NO_PNG = "matplotlib is not here, so no PNG files were drawn: pip install 'sightline[charts]'"
-_NOT_PLAIN = re.compile(r"[^\w.-]+")
-
-
 @dataclass(frozen=True, slots=True)
 class SummaryStage:
     """Counts, draws and writes; asks nobody."""
@@ -262,7 +257,6 @@ class SummaryStage:
     "A benchmark folder, or one with benchmaker's files; the project's own when not given."
     png: bool = True
     name: str = "summary"
-    reads: tuple[str, ...] = (files.JUDGMENTS, files.SIMILARITY, files.ANNOTATIONS, files.IMAGES, files.PLAN)
     writes: tuple[str, ...] = ()
 
     def run(self, project: Project, asking: CallOptions) -> StageResult:

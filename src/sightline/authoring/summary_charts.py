@@ -17,6 +17,11 @@ from sightline.types import Estimate
 Floats = NDArray[np.float64]
 _POINTS = 120
 _AROUND = 2
+_MOST_BARS = 12
+_MOST_TAGS = 30
+_MOST_QUERIES = 30
+_LEVEL = 0.95
+_TIERS = ("seed", "positive", "neutral", "hard", "near", "easy", "random", "pooled")
 
 
 @dataclass(frozen=True, slots=True)
@@ -116,13 +121,6 @@ def binned(name: str, title: str, across: str, series: Mapping[str, Floats], bin
         edges = np.linspace(low, high if high > low else low + 1, bins + 1)
     counts = {key: np.histogram(values, edges)[0].tolist() for key, values in series.items()}
     return Histogram(name, title, across, edges.tolist(), counts)
-
-
-_MOST_BARS = 12
-_MOST_TAGS = 30
-_MOST_QUERIES = 30
-_LEVEL = 0.95
-_TIERS = ("seed", "positive", "neutral", "hard", "near", "easy", "random", "pooled")
 
 
 @dataclass(frozen=True, slots=True)

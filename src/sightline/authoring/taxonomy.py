@@ -43,6 +43,8 @@ _REQUEST = (
 )
 
 Text = Annotated[str, Field(min_length=1)]
+_HEADER = re.compile(r"^\s*\[\s*annotate\s*\][^\n]*\n?", re.MULTILINE)
+_NOTE = "# Proposed from a sample of the pictures: edit it, and run `sightline make annotate` again."
 
 
 class FacetProposal(BaseModel):
@@ -166,10 +168,6 @@ def clusters(vectors: np.ndarray[Any, np.dtype[np.float32]], count: int, rounds:
 
 def _plain(name: str) -> str:
     return _NAME.sub("_", name.lower()).strip("_")
-
-
-_HEADER = re.compile(r"^\s*\[\s*annotate\s*\][^\n]*\n?", re.MULTILINE)
-_NOTE = "# Proposed from a sample of the pictures: edit it, and run `sightline make annotate` again."
 
 
 def write_taxonomy(taxonomy: Taxonomy, min_tags: int, config_path: Path | None) -> Path:

@@ -89,7 +89,7 @@ async def _session(at_once: int, timeout: float, allow_private: bool) -> AsyncIt
     from aiohttp.abc import AbstractResolver, ResolveResult
     from aiohttp.resolver import ThreadedResolver
 
-    class Guarded(AbstractResolver):
+    class GuardedResolver(AbstractResolver):
         """Looks up names once, for check and connection alike, so that a name can't change its address between."""
 
         def __init__(self) -> None:
@@ -106,7 +106,7 @@ async def _session(at_once: int, timeout: float, allow_private: bool) -> AsyncIt
         async def close(self) -> None:
             await self._inner.close()
 
-    connector = aiohttp.TCPConnector(limit=at_once, resolver=Guarded())
+    connector = aiohttp.TCPConnector(limit=at_once, resolver=GuardedResolver())
     limit = aiohttp.ClientTimeout(total=timeout)
     async with aiohttp.ClientSession(connector=connector, timeout=limit) as session:
         yield session

@@ -16,22 +16,23 @@ from sightline.benchmark.records import (
     ReviewRecord,
     TaskRecord,
 )
-from sightline.benchmark.table import RecordTable, table
+from sightline.benchmark.table import RecordTable, plain_table, table
 from sightline.benchmark.truth import FORMS, TruthRecord, from_task_truth, to_task_truth
 from sightline.io import sha256_of
+from sightline.types import Candidate, Group, Judgment, Review
 
 HEADER = "benchmark.json"
 
 PICTURES = table("pictures.jsonl", PictureRecord, PictureRecord.to_picture, PictureRecord.from_picture, required=True)
-GROUPS = table("groups.jsonl", GroupRecord, GroupRecord.to_group, GroupRecord.from_group)
+GROUPS = plain_table("groups.jsonl", GroupRecord, Group)
 TASKS = table("tasks.jsonl", TaskRecord, TaskRecord.to_task, TaskRecord.from_task, required=True)
 TRUTH = table("truth.jsonl", TruthRecord, to_task_truth, from_task_truth, forms=FORMS, required=True)
 ANNOTATIONS = table(
     "annotations.jsonl", AnnotationRecord, AnnotationRecord.to_annotation, AnnotationRecord.from_annotation
 )
-CANDIDATES = table("candidates.jsonl", CandidateRecord, CandidateRecord.to_candidate, CandidateRecord.from_candidate)
-JUDGMENTS = table("judgments.jsonl", JudgmentRecord, JudgmentRecord.to_judgment, JudgmentRecord.from_judgment)
-REVIEWS = table("reviews.jsonl", ReviewRecord, ReviewRecord.to_review, ReviewRecord.from_review)
+CANDIDATES = plain_table("candidates.jsonl", CandidateRecord, Candidate)
+JUDGMENTS = plain_table("judgments.jsonl", JudgmentRecord, Judgment)
+REVIEWS = plain_table("reviews.jsonl", ReviewRecord, Review)
 
 TABLES: tuple[RecordTable[Any, Any], ...] = (
     PICTURES,

@@ -35,7 +35,7 @@ from sightline.benchmark.truth import TaskTruth
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import PathLike, dump, parse_line, read_json, read_jsonl, whole_folder, write_json, write_whole
-from sightline.types import Benchmark, Corpus, Picture, Review, Task
+from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
 
 _ELSEWHERE = "choose a new or an empty folder"
 
@@ -218,7 +218,7 @@ def write_benchmark(
     _refuse_wrong_keys(benchmark.tasks, "task")
     owned = {HEADER, *(table.name for table in TABLES)}
     with whole_folder(folder, marker=HEADER, owned=owned, force=force) as fresh:
-        for table, values in _contents(benchmark):
+        for table, values in contents(replace(benchmark, truth=_truth_in_task_order(benchmark))):
             if values or table.required:
                 table.write(values, fresh)
         for name, document in (beside or {}).items():
@@ -261,12 +261,13 @@ def _values(source: TableSource, table: RecordTable[R, V]) -> tuple[V, ...]:
     return tuple(value for _, value in source.rows(table))
 
 
-def _contents(benchmark: Benchmark) -> tuple[tuple[RecordTable[Any, Any], Collection[Any]], ...]:
+def contents(benchmark: Benchmark) -> tuple[tuple[RecordTable[Any, Any], Collection[Any]], ...]:
+    """Each table of a benchmark and the values in it."""
     return (
         (PICTURES, benchmark.corpus.pictures.values()),
         (GROUPS, benchmark.corpus.groups),
         (TASKS, benchmark.tasks.values()),
-        (TRUTH, _truth_in_task_order(benchmark)),
+        (TRUTH, [TaskTruth(task, truth) for task, truth in benchmark.truth.items()]),
         (ANNOTATIONS, benchmark.annotations),
         (CANDIDATES, benchmark.candidates),
         (JUDGMENTS, benchmark.judgments),
@@ -274,10 +275,10 @@ def _contents(benchmark: Benchmark) -> tuple[tuple[RecordTable[Any, Any], Collec
     )
 
 
-def _truth_in_task_order(benchmark: Benchmark) -> list[TaskTruth]:
+def _truth_in_task_order(benchmark: Benchmark) -> dict[str, Truth]:
     place = {task: number for number, task in enumerate(benchmark.tasks)}
     known = sorted(benchmark.truth, key=lambda task: (place.get(task, len(place)), task))
-    return [TaskTruth(task, benchmark.truth[task]) for task in known]
+    return {task: benchmark.truth[task] for task in known}
 
 
 def _header(benchmark: Benchmark, parts: dict[str, str]) -> BenchmarkRecord:

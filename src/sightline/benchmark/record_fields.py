@@ -5,7 +5,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from datetime import datetime
-from typing import Annotated, Any, TypeAlias
+from typing import Annotated, Any, Self, TypeAlias, TypeVar
 
 from pydantic import (
     AfterValidator,
@@ -19,8 +19,9 @@ from pydantic import (
     Tag,
 )
 
-from sightline.types import Box, Json, Part, PictureRef, Step, StepKind, Trace
+from sightline.types import Box, Json, Part, PictureRef, Step, StepKind
 
+V = TypeVar("V")
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d(:\d\d)?)?")
 
 
@@ -28,6 +29,15 @@ class StrictRecord(BaseModel):
     """A JSON object of ours: unknown fields are errors, and nothing is converted silently."""
 
     model_config = ConfigDict(extra="forbid", strict=True, frozen=True, allow_inf_nan=False)
+
+    def to(self, kind: Callable[..., V], **changed: Any) -> V:
+        """The value that has the same fields; `changed` are those that it holds in another form."""
+        return kind(**{**vars(self), **changed})
+
+    @classmethod
+    def of(cls, value: object, **changed: Any) -> Self:
+        """The record that has the fields of a value; `changed` are those that a file holds in another form."""
+        return cls(**{name: getattr(value, name) for name in cls.model_fields if name not in changed}, **changed)
 
 
 def form(choose: Callable[[Any], str | None], expected: str) -> Discriminator:
@@ -106,22 +116,15 @@ class StepRecord(StrictRecord):
     text: str
     pictures: tuple[RefRecord, ...] = ()
 
-    def to_step(self) -> Step:
-        return Step(self.kind, self.text, tuple(ref.to_ref() for ref in self.pictures))
-
-    @classmethod
-    def from_step(cls, step: Step) -> StepRecord:
-        return cls(kind=step.kind, text=step.text, pictures=tuple(map(RefRecord.from_ref, step.pictures)))
-
 
 def to_steps(records: tuple[StepRecord, ...]) -> tuple[Step, ...]:
     """Steps as they are in memory."""
-    return tuple(record.to_step() for record in records)
+    return tuple(record.to(Step, pictures=tuple(ref.to_ref() for ref in record.pictures)) for record in records)
 
 
 def from_steps(steps: tuple[Step, ...]) -> tuple[StepRecord, ...]:
     """Steps as they are in a file."""
-    return tuple(map(StepRecord.from_step, steps))
+    return tuple(StepRecord.of(step, pictures=tuple(map(RefRecord.from_ref, step.pictures))) for step in steps)
 
 
 class TraceRecord(StrictRecord):
@@ -130,13 +133,6 @@ class TraceRecord(StrictRecord):
     thinking: str
     answer: str
     model: str | None = None
-
-    def to_trace(self) -> Trace:
-        return Trace(self.thinking, self.answer, self.model)
-
-    @classmethod
-    def from_trace(cls, trace: Trace) -> TraceRecord:
-        return cls(thinking=trace.thinking, answer=trace.answer, model=trace.model)
 
 
 def ordered(mapping: Mapping[str, Any]) -> dict[str, Any]:

@@ -130,6 +130,11 @@ def table(
     return RecordTable(name, TypeAdapter(record), to_value, to_record, fields, required)
 
 
+def plain_table(name: str, record: type[R], kind: Callable[..., V]) -> RecordTable[R, V]:
+    """A table whose records have the fields of their values."""
+    return table(name, record, lambda row: row.to(kind), record.of)
+
+
 @dataclass(frozen=True, slots=True)
 class TableSource:
     """A folder of tables in one schema version, and where its problems go.

@@ -16,7 +16,7 @@ from sightline.benchmark.record_fields import (
     ordered,
     to_steps,
 )
-from sightline.types import Answer, Choice, PictureSet, Relevance, Traces, Truth
+from sightline.types import Answer, Choice, PictureSet, Relevance, Trace, Traces, Truth
 
 
 class TaskTruth(NamedTuple):
@@ -85,7 +85,7 @@ class TracesRecord(StrictRecord):
     references: tuple[TraceRecord, ...]
 
     def to_truth(self) -> Traces:
-        return Traces(tuple(trace.to_trace() for trace in self.references))
+        return Traces(tuple(trace.to(Trace) for trace in self.references))
 
 
 AnyForm: TypeAlias = RelevanceRecord | PictureSetRecord | AnswerRecord | ChoiceRecord | TracesRecord
@@ -122,17 +122,9 @@ def from_task_truth(row: TaskTruth) -> AnyForm:
         case PictureSet(pictures):
             return PictureSetRecord(task=row.task, form="pictures", pictures=pictures)
         case Answer() as answer:
-            return AnswerRecord(
-                task=row.task,
-                form="answer",
-                text=answer.text,
-                aliases=answer.aliases,
-                translations=ordered(answer.translations),
-                unit=answer.unit,
-                tolerance=answer.tolerance,
-                steps=from_steps(answer.steps),
-            )
+            translations, steps = ordered(answer.translations), from_steps(answer.steps)
+            return AnswerRecord.of(answer, task=row.task, form="answer", translations=translations, steps=steps)
         case Choice(option, status, steps):
             return ChoiceRecord(task=row.task, form="choice", option=option, status=status, steps=from_steps(steps))
         case Traces(references):
-            return TracesRecord(task=row.task, form="traces", references=tuple(map(TraceRecord.from_trace, references)))
+            return TracesRecord(task=row.task, form="traces", references=tuple(map(TraceRecord.of, references)))

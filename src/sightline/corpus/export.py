@@ -7,6 +7,7 @@ import io
 import os
 import shutil
 from collections.abc import Callable, Iterable, Iterator, Sequence
+from dataclasses import asdict
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -41,7 +42,6 @@ def _rows(corpus: Corpus, limit: int | None) -> Iterator[dict[str, Any]]:
 
 
 def _row(picture: Picture, groups: Iterable[str]) -> dict[str, Any]:
-    rights = picture.rights
     return {
         "id": picture.id,
         "uri": picture.uri,
@@ -56,10 +56,7 @@ def _row(picture: Picture, groups: Iterable[str]) -> dict[str, Any]:
         "altitude": picture.altitude,
         "address": picture.address,
         "device": picture.device,
-        "license": rights.license,
-        "doi": rights.doi,
-        "source": rights.source,
-        "attribution": rights.attribution,
+        **asdict(picture.rights),
         "groups": list(groups),
         "extra": dict(picture.extra),
     }

@@ -12,7 +12,7 @@ import re
 import time
 from collections import Counter
 from collections.abc import Callable, Iterator, Mapping
-from dataclasses import dataclass, field, replace
+from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -61,14 +61,7 @@ class DerivedColumns:
 
     def columns(self, picture: str) -> dict[str, Any]:
         """The derived columns of a picture."""
-        rights = self.rights(picture)
-        return {
-            "owner": owner_of(picture, self.owner),
-            "license": rights.license,
-            "doi": rights.doi,
-            "source": rights.source,
-            "attribution": rights.attribution,
-        }
+        return {"owner": owner_of(picture, self.owner), **asdict(self.rights(picture))}
 
     def apply_to_all(self) -> None:
         """Bring every picture up to date, when pattern or map are not those of the last scan."""

@@ -26,6 +26,10 @@ from sightline.retrieval.search import search
 from sightline.types import Corpus, Failure, Picture
 
 _MARK = ".sightline-demo"
+MOST = 1000
+"""Files that are taken when nobody says how many."""
+_SAMPLE = 18
+_HITS = 6
 
 
 def own_folder(out: Path, seed: int) -> None:
@@ -40,12 +44,6 @@ def own_folder(out: Path, seed: int) -> None:
         write_whole(mark, str(seed).encode())
     except OSError as error:
         raise UserError(f"{out} can't be written: {error.strerror}.", "choose another place: --out DIR") from None
-
-
-MOST = 1000
-"""Files that are taken when nobody says how many."""
-_SAMPLE = 18
-_HITS = 6
 
 
 @dataclass(frozen=True, slots=True)

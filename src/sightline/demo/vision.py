@@ -37,6 +37,11 @@ _SMALL = (320, 240)
 _QUALITY = 78
 _BEFORE = 480
 """Of the longer side of what a thumbnail is made of."""
+_ALWAYS = ("people outdoors", "food on a table", "a building")
+SURE, PERHAPS = 0.5, 0.25
+"""A name that is less sure than the first is a guess, and one that is less sure than the second is not shown."""
+_QUERIES = 5
+_LEAST = 3
 
 
 def read_pixels(picture: Picture, longest: int = LONGEST) -> Pixels | Failure:
@@ -79,13 +84,6 @@ class Thumbnails:
             pixels = read_pixels(picture, _BEFORE)
             self._made[picture.id] = None if isinstance(pixels, Failure) else thumbnail(pixels)
         return self._made[picture.id]
-
-
-_ALWAYS = ("people outdoors", "food on a table", "a building")
-SURE, PERHAPS = 0.5, 0.25
-"""A name that is less sure than the first is a guess, and one that is less sure than the second is not shown."""
-_QUERIES = 5
-_LEAST = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -1,4 +1,4 @@
-"""Judged answers: who decides where rules can't, with every verdict kept, explained and asked for only once."""
+"""Judged answers: who decides where rules can't, and why. `runs.judged_answers` asks chat models as judges."""
 
 from __future__ import annotations
 
@@ -12,23 +12,11 @@ from typing import Protocol
 
 import orjson
 
+from sightline.errors import UserError
 from sightline.metrics.answers.match import match_answer
 from sightline.metrics.context import Context
 from sightline.metrics.registry import Metric
 from sightline.types import Answer, Failure, Prediction, Truth
-
-_SCHEMA = """
-CREATE TABLE IF NOT EXISTS verdicts (
-    key TEXT PRIMARY KEY,
-    judge TEXT NOT NULL,
-    question TEXT NOT NULL,
-    truth TEXT NOT NULL,
-    prediction TEXT NOT NULL,
-    correct INTEGER NOT NULL,
-    confidence REAL,
-    reason TEXT NOT NULL
-) WITHOUT ROWID
-"""
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,63 +61,31 @@ class ScriptedJudge:
 
 
 class VerdictCache:
-    """Verdicts on disk (SQLite, write-ahead log): what was put in is there after `kill -9`; failures are not kept."""
+    """Verdicts in the cache of an earlier version (SQLite), to be read; those of today are kept by the journal."""
 
     def __init__(self, path: Path) -> None:
-        path.parent.mkdir(parents=True, exist_ok=True)
-        self._db = sqlite3.connect(path, isolation_level=None, timeout=30)
-        self._db.execute("PRAGMA journal_mode=WAL")
-        self._db.execute(_SCHEMA)
+        if not path.is_file():
+            raise UserError(f"there is no cache of verdicts {path}.", "check the path")
+        self._db = sqlite3.connect(f"{path.absolute().as_uri()}?mode=ro", uri=True)
 
     def get(self, judge: str, item: AnswerToJudge) -> AnswerVerdict | None:
+        """What a judge of that name said of the answer, if it was asked."""
         row = self._db.execute(
             "SELECT correct, confidence, reason FROM verdicts WHERE key = ?", (_key(judge, item),)
         ).fetchone()
         return None if row is None else AnswerVerdict(bool(row[0]), row[1], row[2], by=judge)
 
-    def put(self, judge: str, item: AnswerToJudge, verdict: AnswerVerdict) -> None:
-        """Keep a verdict; the first one for a question stays."""
-        row = (_key(judge, item), judge, item.question, _truth_json(item.truth).decode(), item.prediction)
-        self._db.execute(
-            "INSERT OR IGNORE INTO verdicts VALUES (?, ?, ?, ?, ?, ?, ?, ?)",
-            (*row, verdict.correct, verdict.confidence, verdict.reason),
-        )
-
-    def __len__(self) -> int:
-        count: int = self._db.execute("SELECT count(*) FROM verdicts").fetchone()[0]
-        return count
-
     def close(self) -> None:
         self._db.close()
 
 
-class CachedJudge:
-    """A judge that asks another one, each question once: also when the same one comes twice at the same time."""
-
-    def __init__(self, judge: AnswerJudge, cache: VerdictCache) -> None:
-        self.name = judge.name
-        self._judge = judge
-        self._cache = cache
-        self._under_way: dict[str, asyncio.Task[AnswerVerdict | Failure]] = {}
-
-    async def verdict(self, question: str, truth: Answer, prediction: str) -> AnswerVerdict | Failure:
-        item = AnswerToJudge(question, truth, prediction)
-        known = self._cache.get(self.name, item)
-        if known is not None:
-            return known
-        key = _key(self.name, item)
-        if key not in self._under_way:
-            self._under_way[key] = asyncio.create_task(self._ask(item))
-            self._under_way[key].add_done_callback(lambda _: self._under_way.pop(key))
-        # One that waits may be cancelled; the call that others wait for (and that is paid for) goes on.
-        return await asyncio.shield(self._under_way[key])
-
-    async def _ask(self, item: AnswerToJudge) -> AnswerVerdict | Failure:
-        said = await self._judge.verdict(item.question, item.truth, item.prediction)
-        if isinstance(said, AnswerVerdict):
-            self._cache.put(self.name, item, said)
-            return AnswerVerdict(said.correct, said.confidence, said.reason, by=self.name)
-        return said
+def rules_verdict(item: AnswerToJudge, *, rules_first: bool = True) -> AnswerVerdict | None:
+    """What can be decided without a judge: an empty prediction is wrong, and what the rules find right is right."""
+    if not item.prediction.strip():
+        return AnswerVerdict(False, 1.0, "The prediction is empty.", by="rules")
+    if rules_first and (found := match_answer(item.truth, item.prediction)).matched:
+        return AnswerVerdict(True, 1.0, f"{found.how}: {found.detail}", by="rules")
+    return None
 
 
 async def decide(item: AnswerToJudge, judge: AnswerJudge, *, rules_first: bool = True) -> AnswerVerdict | Failure:
@@ -137,12 +93,9 @@ async def decide(item: AnswerToJudge, judge: AnswerJudge, *, rules_first: bool =
 
     An empty prediction is wrong without a judge. With `rules_first=False` every other one goes to the judge.
     """
-    if not item.prediction.strip():
-        return AnswerVerdict(False, 1.0, "The prediction is empty.", by="rules")
-    if rules_first:
-        found = match_answer(item.truth, item.prediction)
-        if found.matched:
-            return AnswerVerdict(True, 1.0, f"{found.how}: {found.detail}", by="rules")
+    decided = rules_verdict(item, rules_first=rules_first)
+    if decided is not None:
+        return decided
     said = await judge.verdict(item.question, item.truth, item.prediction)
     return (
         said

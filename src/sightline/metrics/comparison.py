@@ -2,10 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
+from functools import partial
 from itertools import combinations, permutations
-from typing import Any
+from typing import Any, TypeAlias
 
 import numpy as np
 
@@ -78,12 +79,8 @@ class Comparison:
         return asdict(self)
 
 
-@dataclass(frozen=True, slots=True)
-class _Sampling:
-    level: float
-    seed: int
-    resamples: int
-    flips: int
+_Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
+"""`paired_differences` with the level, seed and resamples of the comparison."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -131,8 +128,8 @@ def compare(
     chosen = _common_metrics(scores, metrics)
     entries = _entries(scores, names, chosen)
     notes = _failures(entries, allow_failures_differ)
-    sampling = _Sampling(level, seed, resamples, flips)
-    pairs = _pairs(entries, chosen, sampling)
+    differences = partial(paired_differences, level=level, seed=seed, resamples=resamples, flips=flips)
+    pairs = _pairs(entries, chosen, differences)
     return Comparison(
         benchmark=scores[0].benchmark,
         systems=tuple(entry.name for entry in entries),
@@ -224,9 +221,11 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
     return tuple(f"{note}; each counts as zero" for note in (*told, *notes))
 
 
-def _pairs(entries: Sequence[_Entry], metrics: Sequence[str], sampling: _Sampling) -> tuple[PairedComparison, ...]:
+def _pairs(
+    entries: Sequence[_Entry], metrics: Sequence[str], differences: _Differences
+) -> tuple[PairedComparison, ...]:
     """Every pair in every metric, p adjusted over the pairs of a metric."""
-    found = [pair for first, second in combinations(entries, 2) for pair in _both(first, second, sampling)]
+    found = [pair for first, second in combinations(entries, 2) for pair in _both(first, second, differences)]
     adjusted: list[PairedComparison] = []
     for metric in metrics:
         pairs = [pair for pair in found if pair.metric == metric]
@@ -235,11 +234,15 @@ def _pairs(entries: Sequence[_Entry], metrics: Sequence[str], sampling: _Samplin
     return tuple(adjusted)
 
 
-def _both(first: _Entry, second: _Entry, sampling: _Sampling) -> list[PairedComparison]:
+def _both(first: _Entry, second: _Entry, differences: _Differences) -> list[PairedComparison]:
     """One pair in every metric; p not yet adjusted."""
+
+    def between(before: TaskTable, after: TaskTable, *, test: bool) -> dict[str, PairedDifference]:
+        return differences(before.values(), after.values(), clusters=before.clusters, test=test)
+
     before, after = first.table, second.table
-    overall = _differences(before, after, sampling, test=True)
-    slices = by_slice(before, lambda kept: _differences(before.where(kept), after.where(kept), sampling, test=False))
+    overall = between(before, after, test=True)
+    slices = by_slice(before, lambda kept: between(before.where(kept), after.where(kept), test=False))
     return [
         PairedComparison(
             metric=metric,
@@ -255,21 +258,6 @@ def _both(first: _Entry, second: _Entry, sampling: _Sampling) -> list[PairedComp
         )
         for metric, found in overall.items()
     ]
-
-
-def _differences(
-    before: TaskTable, after: TaskTable, sampling: _Sampling, *, test: bool
-) -> dict[str, PairedDifference]:
-    return paired_differences(
-        {metric: column.values for metric, column in before.columns.items()},
-        {metric: column.values for metric, column in after.columns.items()},
-        clusters=before.clusters,
-        level=sampling.level,
-        seed=sampling.seed,
-        resamples=sampling.resamples,
-        flips=sampling.flips,
-        test=test,
-    )
 
 
 def _standings(

@@ -29,22 +29,6 @@ class Overlap:
 SetFormula: TypeAlias = Callable[[Overlap], float]
 
 
-@dataclass(frozen=True, slots=True)
-class SetReport:
-    """What was irregular about a predicted set: ids given again, and ids outside the scope (counted as wrong)."""
-
-    size: int
-    duplicates: int
-    outside: tuple[str, ...]
-
-
-def check_set(prediction: PictureSet, scope: frozenset[str] | None) -> SetReport:
-    """Look a predicted set over; with no scope every id is inside it."""
-    distinct = tuple(dict.fromkeys(prediction.pictures))
-    outside = () if scope is None else tuple(picture for picture in distinct if picture not in scope)
-    return SetReport(len(distinct), len(prediction.pictures) - len(distinct), outside)
-
-
 def set_metric(name: str) -> Callable[[SetFormula], SetFormula]:
     """Make a formula over an `Overlap` known as a metric of select tasks, and with a cut-off of rank tasks too."""
 

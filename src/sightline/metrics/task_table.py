@@ -35,6 +35,10 @@ class TaskTable:
             for name in sorted(names, key=lambda value: (value == UNLABELLED, value)):
                 yield label, name, np.array([name in several for several in values], dtype=np.bool_)
 
+    def values(self) -> dict[str, Floats]:
+        """The values of each metric."""
+        return {metric: column.values for metric, column in self.columns.items()}
+
     def where(self, kept: Bools) -> TaskTable:
         """The table of only the kept tasks."""
         places = np.flatnonzero(kept).tolist()

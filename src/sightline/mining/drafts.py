@@ -19,6 +19,18 @@ from sightline.mining.knowledge import Knowledge, decide
 from sightline.mining.project import MiningSettings
 from sightline.mining.records import Draft, EventType, Logic, Relation
 
+OVERSAMPLED = 3
+"""Drafts for each request that is to be kept: checks refuse many."""
+_TRIES = 20
+"""Subgraphs for each wanted draft before a history is given up."""
+NAME = "templates"
+_BETWEEN: tuple[Relation, ...] = ("other-events", "next-event", "previous-event", "same-place")
+"""Half of the drafts stay within an event, and half lead to others."""
+_NOTHING_SHARE = 0.12
+_SEEN = 2
+_DECISIONS = 120
+"""Combinations of a subgraph that are looked at before the next is drawn."""
+
 
 @dataclass(frozen=True, slots=True)
 class Subgraph:
@@ -79,12 +91,6 @@ def _completed(graph: MemoryGraph, start: str, drawn: dict[Edge, None], nodes: d
         return tuple(node.id for node in nodes if node.kind == kind)
 
     return Subgraph(start, tuple(drawn), of("photo"), of("event"), of("clue"), of("person"))
-
-
-OVERSAMPLED = 3
-"""Drafts for each request that is to be kept: checks refuse many."""
-_TRIES = 20
-"""Subgraphs for each wanted draft before a history is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -200,15 +206,6 @@ def shares(total: int, parts: int) -> list[int]:
 def tries_for(wanted: int) -> int:
     """Subgraphs that are drawn before a history is given up."""
     return max(50, _TRIES * wanted)
-
-
-NAME = "templates"
-_BETWEEN: tuple[Relation, ...] = ("other-events", "next-event", "previous-event", "same-place")
-"""Half of the drafts stay within an event, and half lead to others."""
-_NOTHING_SHARE = 0.12
-_SEEN = 2
-_DECISIONS = 120
-"""Combinations of a subgraph that are looked at before the next is drawn."""
 
 
 def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterator[Draft]:

@@ -30,6 +30,11 @@ in one to four words, such as Mayor or Founded; value is copied from the page le
 {page}
 </page>"""
 _LONGEST = 12_000
+ReadNames: TypeAlias = Callable[[str, bytes], Awaitable[Sequence[str]]]
+"""The names that can be read in a picture, by its address and its bytes."""
+_HITS = 8
+_MOST_PAGES = 60
+"""Pages that are opened for one start before it is given up."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -101,11 +106,6 @@ def _plain(name: str) -> str:
 
 HopKind: TypeAlias = Literal["fact", "picture"]
 ReadFacts: TypeAlias = Callable[[WebPage], Awaitable[Sequence[PageFact]]]
-ReadNames: TypeAlias = Callable[[str, bytes], Awaitable[Sequence[str]]]
-"""The names that can be read in a picture, by its address and its bytes."""
-_HITS = 8
-_MOST_PAGES = 60
-"""Pages that are opened for one start before it is given up."""
 
 
 @dataclass(frozen=True, slots=True)

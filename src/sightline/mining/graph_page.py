@@ -33,6 +33,9 @@ RULES: Mapping[Rule, str] = MappingProxyType(
     }
 )
 """Why two pictures were taken to show the same, for people."""
+_ROW, _WIDE = 56, 110
+_REASONS = 12
+"""Links of an event that are told with their reasons; `sightline view` has them all."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -123,11 +126,6 @@ def curves(arcs: Iterable[GraphArc], row: float, wide: float) -> Iterator[tuple[
         first, second = (row * (place + 0.5) for place in (arc.first, arc.second))
         path = f"M{wide:.0f},{first:.0f} C{bend:.0f},{first:.0f} {bend:.0f},{second:.0f} {wide:.0f},{second:.0f}"
         yield arc, path, min(6.0, 0.6 + sqrt(len(arc.links)) / 2)
-
-
-_ROW, _WIDE = 56, 110
-_REASONS = 12
-"""Links of an event that are told with their reasons; `sightline view` has them all."""
 
 
 def graph_page(graph: MemoryGraph) -> str:

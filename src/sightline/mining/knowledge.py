@@ -24,6 +24,15 @@ _RARE, _COMMON = 2, 3
 """A look in so few photos is rare; one in so many times as many is common beside it."""
 _MISREAD = 2
 _NAME = "name"
+NO_ANCHOR, SEVERAL_ANCHORS = "the anchor is nowhere to be seen", "the anchor is seen at several events"
+DOUBTFUL_ANCHOR = "the anchor is perhaps seen at other events, too"
+UNSURE_ANCHOR = "the anchor was perhaps misread"
+NO_LINK, SEVERAL_LOOKS = (
+    "the link is not seen at the anchor's event",
+    "the anchor's event shows several of the link's kind",
+)
+NO_EVENT, DOUBTFUL_EVENT = "there is no such other event", "it is in doubt which events are meant"
+UNDECIDED = "the graph can't decide it"
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,17 +220,6 @@ def _grouped(photos: Iterable[Photo]) -> dict[str, list[str]]:
         if photo.alike is not None:
             found.setdefault(photo.alike, []).append(photo.id)
     return found
-
-
-NO_ANCHOR, SEVERAL_ANCHORS = "the anchor is nowhere to be seen", "the anchor is seen at several events"
-DOUBTFUL_ANCHOR = "the anchor is perhaps seen at other events, too"
-UNSURE_ANCHOR = "the anchor was perhaps misread"
-NO_LINK, SEVERAL_LOOKS = (
-    "the link is not seen at the anchor's event",
-    "the anchor's event shows several of the link's kind",
-)
-NO_EVENT, DOUBTFUL_EVENT = "there is no such other event", "it is in doubt which events are meant"
-UNDECIDED = "the graph can't decide it"
 
 
 @dataclass(frozen=True, slots=True)

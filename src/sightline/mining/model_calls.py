@@ -21,6 +21,10 @@ from sightline.errors import StoppedError
 from sightline.types import ChatReply, Failure
 
 Item = TypeVar("Item")
+MAX_TOKENS = 4_000
+"""The longest reply, thinking included: what bounds a price beforehand."""
+TEXT: dict[str, Any] = {"type": "string"}
+SURE: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,12 +71,6 @@ def gather(asks: Sequence[tuple[Item, Ask]], model: str, stage: str, session: Se
 def a_list(of: Mapping[str, Any], most: int) -> dict[str, Any]:
     """A JSON schema of a list."""
     return {"type": "array", "items": dict(of), "maxItems": most}
-
-
-MAX_TOKENS = 4_000
-"""The longest reply, thinking included: what bounds a price beforehand."""
-TEXT: dict[str, Any] = {"type": "string"}
-SURE: dict[str, Any] = {"type": "number", "minimum": 0, "maximum": 1}
 
 
 @dataclass(slots=True)

@@ -43,6 +43,10 @@ from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark, Corpus, Picture
 
+_LOOKS_EACH = 2
+"""Calls of a second look at a usual request."""
+_SHOWN = "pictures and what they show"
+
 
 @dataclass(frozen=True, slots=True)
 class MiningResult:
@@ -75,10 +79,6 @@ class MiningResult:
         }
 
 
-_LOOKS_EACH = 2
-"""Calls of a second look at a usual request."""
-
-
 def plan_mining(pictures: Sequence[Picture], settings: MiningSettings, session: Session) -> CostPlan:
     """What all stages would cost, if every picture has as many clues as are followed and all drafts pass."""
     model, writer = settings.model, settings.writer
@@ -102,7 +102,6 @@ def plan_mining(pictures: Sequence[Picture], settings: MiningSettings, session: 
 
 StageName: TypeAlias = Literal["parse", "associate", "graph", "queries", "check"]
 STAGES: tuple[StageName, ...] = get_args(StageName)
-_SHOWN = "pictures and what they show"
 
 
 class Mining:

@@ -15,6 +15,20 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.errors import UserError
 from sightline.io import LineError, read_json, read_jsonl, write_json, write_jsonl
 
+OWNERS, READINGS, ASSOCIATIONS = "owners.jsonl", "parsed.jsonl", "associations.jsonl"
+GRAPH, GRAPH_PAGE = "graph.jsonl", "graph.html"
+DRAFTS, VERDICTS, QUESTIONS = "queries.jsonl", "checked.jsonl", "questions.jsonl"
+RETENTION, SETTINGS = "retention.json", "settings.json"
+_MADE_BY = {
+    SETTINGS: "parse",
+    READINGS: "parse",
+    ASSOCIATIONS: "associate",
+    GRAPH: "graph",
+    DRAFTS: "queries",
+    VERDICTS: "check",
+}
+Row = TypeVar("Row")
+
 
 @dataclass(frozen=True, slots=True)
 class OwnerRules:
@@ -59,21 +73,6 @@ class MiningSettings:
     "Show the model every photo of the events that a kept request means, once more and for its target alone."
     retrieval_bound: float = 0.8
     metadata_bound: float = 0.9
-
-
-OWNERS, READINGS, ASSOCIATIONS = "owners.jsonl", "parsed.jsonl", "associations.jsonl"
-GRAPH, GRAPH_PAGE = "graph.jsonl", "graph.html"
-DRAFTS, VERDICTS, QUESTIONS = "queries.jsonl", "checked.jsonl", "questions.jsonl"
-RETENTION, SETTINGS = "retention.json", "settings.json"
-_MADE_BY = {
-    SETTINGS: "parse",
-    READINGS: "parse",
-    ASSOCIATIONS: "associate",
-    GRAPH: "graph",
-    DRAFTS: "queries",
-    VERDICTS: "check",
-}
-Row = TypeVar("Row")
 
 
 @dataclass(frozen=True, slots=True)

@@ -43,6 +43,14 @@ from sightline.types import (
 
 _NEEDS = ("need_image_before_search", "need_image_during_search")
 """What ImageMining says of a question: every chain starts from the picture and leads through another."""
+STAGE = "mine-questions"
+KEPT, NO_CHAIN, LEAK = "kept", "no chain was found", "the question names what is on the way"
+BLIND, CLOSED = "answered without the picture", "answered without search"
+UNASKED = "a filter could not be asked"
+_NAMES = ("text", "landmark")
+_SHORT = "Answer in a few words. If you can't know it, say that you don't know.\n\n"
+_ANSWER_TOKENS = 1_000
+_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)
@@ -146,16 +154,6 @@ def _step(hop: ChainHop) -> Step:
     if hop.kind == "picture":
         return Step("caption", f"The picture on {hop.url} shows the name {hop.value}.")
     return Step("search", f"{hop.label}: {hop.value} ({hop.url})")
-
-
-STAGE = "mine-questions"
-KEPT, NO_CHAIN, LEAK = "kept", "no chain was found", "the question names what is on the way"
-BLIND, CLOSED = "answered without the picture", "answered without search"
-UNASKED = "a filter could not be asked"
-_NAMES = ("text", "landmark")
-_SHORT = "Answer in a few words. If you can't know it, say that you don't know.\n\n"
-_ANSWER_TOKENS = 1_000
-_AT_ONCE = 8
 
 
 @dataclass(frozen=True, slots=True)

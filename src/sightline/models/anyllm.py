@@ -15,32 +15,15 @@ from pydantic import ValidationError
 
 from sightline.config.section import Hidden
 from sightline.errors import MissingExtraError, UserError, nearest
-from sightline.models.failures import ErrorBody, Scrubber, clip, failure, retry_after, status_failure
+from sightline.models.failures import ErrorBody, Scrubber, clip, failure, meanings, retry_after, status_failure
 from sightline.models.openai_chat import as_json, build_chat, read_chat
 from sightline.models.picture_cache import PictureCache
 from sightline.models.protocols import Outcome
 from sightline.models.providers import ModelName, missing_key, wire_model
 from sightline.models.replies import check_reply
-from sightline.models.wire_settings import WireSettings, limit_of
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatRequest, Failure
 
-# The exceptions of any-llm, by name: the package is not imported before it is needed.
-_BY_NAME = {
-    "RateLimitError": "rate-limited",
-    "AuthenticationError": "auth",
-    "MissingApiKeyError": "auth",
-    "ModelNotFoundError": "unknown-model",
-    "ContentFilterError": "content-filter",
-    "ContentFilterFinishReasonError": "content-filter",
-    "LengthFinishReasonError": "length",
-    "ContextLengthExceededError": "bad-request",
-    "InvalidRequestError": "bad-request",
-    "InsufficientFundsError": "no-credit",
-    "UnsupportedParameterError": "unsupported",
-    "UpstreamProviderError": "server-error",
-    "GatewayTimeoutError": "timeout",
-    "ProviderError": "server-error",
-}
 _SAYS_WHY = frozenset({"ContentFilterError", "InsufficientFundsError", "ContextLengthExceededError"})
 """Names that say more than an HTTP status does."""
 
@@ -65,7 +48,7 @@ class AnyLLMTransport:
         self.wire = settings.fingerprint(name.provider)
         self._scrub = Scrubber([key.get_secret_value()] if key else [])
         self._pictures = PictureCache.shared(
-            settings.picture_limit or limit_of(self._provider),
+            settings.limit_for(self._provider),
             folder=settings.picture_folder,
             memory_bytes=settings.picture_memory,
             allow_web=not local_only,
@@ -128,7 +111,7 @@ class AnyLLMTransport:
         status = getattr(error, "status_code", None)
         if isinstance(error, ValidationError):
             return Outcome(failure("bad-json", f"{asked}: the reply is not of the provider's form"))
-        kind = _BY_NAME.get(type(error).__name__)
+        kind = meanings("any_llm").get(type(error).__name__)
         if kind is None:
             kind = "unsupported" if isinstance(error, NotImplementedError) else "bad-request"
         if isinstance(status, int) and status >= 300 and type(error).__name__ not in _SAYS_WHY:

@@ -7,10 +7,13 @@ from __future__ import annotations
 
 import math
 import re
+import tomllib
 from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from datetime import UTC, datetime
 from email.utils import parsedate_to_datetime
+from functools import cache
+from pathlib import Path
 from typing import Any
 
 import orjson
@@ -32,7 +35,7 @@ RETRYABLE = frozenset(
         "wrong-schema",
     }
 )
-"""Another attempt may help; after `wrong-schema` only one that says what was wrong (models/structured.py)."""
+"""Another attempt may help; after `wrong-schema` only one that says what was wrong (models/structured_output.py)."""
 LASTING = frozenset(
     {
         "content-filter",
@@ -91,55 +94,13 @@ def _without_beginning(text: str, secret: str) -> str:
     return text
 
 
-_BY_STATUS = {
-    401: "auth",
-    402: "no-credit",
-    404: "unknown-model",
-    408: "timeout",
-    409: "server-error",
-    425: "server-error",
-    429: "rate-limited",
-    503: "overloaded",
-    504: "timeout",
-    529: "overloaded",
-}
-# Codes and types that say more than the status, in the words of OpenAI, Anthropic, OpenRouter, vLLM and others.
-_BY_CODE = {
-    "insufficient_quota": "no-credit",
-    "billing_hard_limit_reached": "no-credit",
-    "billing_not_active": "no-credit",
-    "insufficient_funds": "no-credit",
-    "credit_balance_too_low": "no-credit",
-    "rate_limit_exceeded": "rate-limited",
-    "rate_limit_error": "rate-limited",
-    "overloaded_error": "overloaded",
-    "server_error": "server-error",
-    "invalid_api_key": "auth",
-    "authentication_error": "auth",
-    "permission_error": "auth",
-    "model_not_found": "unknown-model",
-    "not_found_error": "unknown-model",
-    "deploymentnotfound": "unknown-model",
-    "content_filter": "content-filter",
-    "content_policy_violation": "content-filter",
-    "image_content_policy_violation": "content-filter",
-    "moderation_blocked": "content-filter",
-    "bio_policy": "content-filter",
-    "misalignment_policy_violation": "content-filter",
-    "invalid_image": "bad-picture",
-    "invalid_image_format": "bad-picture",
-    "invalid_base64_image": "bad-picture",
-    "invalid_image_url": "bad-picture",
-    "invalid_image_mode": "bad-picture",
-    "image_too_large": "bad-picture",
-    "image_too_small": "bad-picture",
-    "image_parse_error": "bad-picture",
-    "image_file_too_large": "bad-picture",
-    "unsupported_image_media_type": "bad-picture",
-    "empty_image_file": "bad-picture",
-    "failed_to_download_image": "bad-picture",
-    "image_file_not_found": "bad-picture",
-}
+@cache
+def meanings(table: str) -> Mapping[Any, str]:
+    """A table of `provider_words.toml`: what others say, and what it means to us."""
+    tables = tomllib.loads(Path(__file__).with_name("provider_words.toml").read_text("utf-8"))
+    return {word: meaning for meaning, said in tables[table].items() for word in said}
+
+
 # Servers whose codes say nothing say it in words.
 _BY_WORDS = (
     (re.compile(r"credit balance is too low|exceeded your current quota|insufficient credits", re.I), "no-credit"),
@@ -223,15 +184,15 @@ def status_failure(status: int, told: ErrorBody, asked: str, about_key: str = "c
 def _kind(status: int, told: ErrorBody) -> str:
     if status < 500 or status == 503:
         for code in told.codes:
-            if code in _BY_CODE:
-                return _BY_CODE[code]
+            if code in meanings("codes"):
+                return meanings("codes")[code]
         for pattern, kind in _BY_WORDS:
             if pattern.search(told.message):
                 return kind
     if status == 403:
         return _forbidden(told)
-    if status in _BY_STATUS:
-        return _BY_STATUS[status]
+    if status in meanings("statuses"):
+        return meanings("statuses")[status]
     return "server-error" if status >= 500 else "bad-request"
 
 

@@ -36,7 +36,7 @@ from sightline.models.picture_cache import PictureCache, PreparedPictures
 from sightline.models.protocols import Outcome
 from sightline.models.providers import ModelName, about_key, leaves_machine, wire_model
 from sightline.models.replies import ReplyText, check_reply, read_usage
-from sightline.models.wire_settings import Api, WireSettings, limit_of
+from sightline.models.wire_settings import Api, WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure
 
 _LOOKS = 20
@@ -146,7 +146,7 @@ class HttpTransport:
         secrets = [] if key is None else [key.get_secret_value()]
         self._scrub = Scrubber([*secrets, *settings.headers.values()])
         self._pictures = PictureCache.shared(
-            settings.picture_limit or limit_of(name.provider.name),
+            settings.limit_for(name.provider.name),
             folder=settings.picture_folder,
             memory_bytes=settings.picture_memory,
             allow_web=not local_only,

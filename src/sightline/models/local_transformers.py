@@ -21,7 +21,7 @@ from sightline.models.picture_cache import PictureCache, PreparedPictures
 from sightline.models.protocols import Outcome
 from sightline.models.providers import ModelName
 from sightline.models.replies import ReplyText, check_reply
-from sightline.models.wire_settings import WireSettings, limit_of
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Usage
 
 _DEFAULT_MAX_TOKENS = 1024
@@ -58,7 +58,7 @@ class TransformersTransport:
         self._device = device
         self._local_only = local_only
         self._pictures = PictureCache(
-            settings.picture_limit or limit_of("transformers"), folder=settings.picture_folder, allow_web=False
+            settings.limit_for("transformers"), folder=settings.picture_folder, allow_web=False
         )
         self._lock = threading.Lock()
         self._loaded: _Loaded | None = None

@@ -20,7 +20,7 @@ from sightline.models.picture_cache import PictureCache
 from sightline.models.protocols import Outcome
 from sightline.models.providers import ModelName
 from sightline.models.replies import ReplyText, check_reply, finish_reason
-from sightline.models.wire_settings import WireSettings, limit_of
+from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatRequest, Failure, Usage
 
 _UNSUPPORTED = ("tools", "tool_choice", "reasoning_effort")
@@ -43,7 +43,7 @@ class VllmTransport:
         self._name = name
         self._settings = settings = settings or WireSettings()
         self.wire = settings.fingerprint(name.provider)
-        self._pictures = PictureCache(settings.picture_limit or limit_of("vllm-local"), allow_web=False)
+        self._pictures = PictureCache(settings.limit_for("vllm-local"), allow_web=False)
         try:
             self._vllm = importlib.import_module("vllm")
         except ImportError:

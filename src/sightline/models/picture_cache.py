@@ -26,7 +26,7 @@ from sightline.models.pictures import (
     stamp,
     web_address,
 )
-from sightline.models.wire_settings import PictureLimit
+from sightline.models.providers import PictureLimit
 from sightline.types import ChatRequest, Failure, ImagePart
 
 PreparedPictures: TypeAlias = dict[int, PreparedPicture]

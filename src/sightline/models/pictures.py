@@ -18,7 +18,7 @@ from sightline.corpus import metadata
 from sightline.corpus.names import path_of
 from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, notes_on, open_picture, upright
 from sightline.models.failures import clip, failure
-from sightline.models.wire_settings import PictureLimit
+from sightline.models.providers import PictureLimit
 from sightline.types import Failure, ImagePart
 
 MAX_PIXELS = 180_000_000

@@ -8,9 +8,11 @@ from __future__ import annotations
 import ipaddress
 import os
 import re
+import tomllib
 from collections.abc import Mapping
 from dataclasses import dataclass
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 from urllib.parse import SplitResult, parse_qsl, urlsplit
 
 from sightline.config.section import Hidden
@@ -19,6 +21,28 @@ from sightline.errors import UserError, nearest
 
 Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "builtin", "scripted"]
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
+
+
+@dataclass(frozen=True, slots=True)
+class PictureLimit:
+    """Longest side in pixels, most bytes before base64, and the formats that may go out as they are.
+
+    A picture over it is made smaller before it is sent. `low_side` is the longest side of a picture asked for with
+    `detail="low"`; None means the same as any other.
+    """
+
+    side: int = 2048
+    bytes: int = 15_000_000
+    formats: tuple[str, ...] = ("JPEG", "PNG", "WEBP", "GIF")
+    low_side: int | None = None
+
+    def side_for(self, detail: str) -> int:
+        """The longest side of a picture of this detail."""
+        return self.side if detail != "low" or self.low_side is None else min(self.side, self.low_side)
+
+
+ANYBODY = PictureLimit(bytes=3_750_000, formats=("JPEG", "PNG"))
+"""What all providers take; for one of whom nothing else is known."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -31,6 +55,7 @@ class Provider:
     keys: tuple[str, ...] = ()
     needs_key: bool = False
     max_tokens: MaxTokens = "max_tokens"
+    pictures: PictureLimit = ANYBODY
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,43 +69,29 @@ class ModelName:
         return f"{self.provider.name}/{self.model}"
 
 
-def _any_llm(name: str, *keys: str, needs_key: bool = True) -> Provider:
-    return Provider(name, "any-llm", keys=keys, needs_key=needs_key and bool(keys))
-
-
-_KNOWN = (
-    Provider("openai", "http", "https://api.openai.com/v1", ("OPENAI_API_KEY",), True, "max_completion_tokens"),
-    Provider("openrouter", "http", "https://openrouter.ai/api/v1", ("OPENROUTER_API_KEY",), True),
-    Provider("litellm", "http", "http://localhost:4000/v1", ("LITELLM_API_KEY",)),
-    Provider("vllm", "http", "http://localhost:8000/v1", ("VLLM_API_KEY",)),
-    Provider("sglang", "http", "http://localhost:30000/v1", ("SGLANG_API_KEY",)),
-    Provider("ollama", "http", "http://localhost:11434/v1", ("OLLAMA_API_KEY",)),
-    Provider("llamacpp", "http", "http://localhost:8080/v1", ("LLAMACPP_API_KEY",)),
-    Provider("lmstudio", "http", "http://localhost:1234/v1", ("LMSTUDIO_API_KEY",)),
-    _any_llm("anthropic", "ANTHROPIC_API_KEY"),
-    _any_llm("gemini", "GEMINI_API_KEY", "GOOGLE_API_KEY"),
-    _any_llm("mistral", "MISTRAL_API_KEY"),
-    # Their own credentials (AWS profiles, service accounts) are found by the provider's package.
-    _any_llm("bedrock", "AWS_BEARER_TOKEN_BEDROCK", needs_key=False),
-    _any_llm("vertexai"),
-    _any_llm("azureopenai", "AZURE_OPENAI_API_KEY", needs_key=False),
-    _any_llm("cohere", "CO_API_KEY"),
-    _any_llm("deepseek", "DEEPSEEK_API_KEY"),
-    _any_llm("fireworks", "FIREWORKS_API_KEY"),
-    _any_llm("groq", "GROQ_API_KEY"),
-    _any_llm("huggingface", "HF_TOKEN"),
-    _any_llm("moonshot", "MOONSHOT_API_KEY"),
-    _any_llm("together", "TOGETHER_API_KEY"),
-    _any_llm("xai", "XAI_API_KEY"),
-    _any_llm("any-llm"),
-    Provider("transformers", "transformers"),
-    Provider("vllm-local", "vllm"),
-    Provider("builtin", "builtin"),
-    Provider("scripted", "scripted"),
-)
 _SECRET = re.compile(r"key|token|secret|passw|pwd|auth|credential|^(sig|signature|code)$", re.IGNORECASE)
 """Names in the query of an address whose values are not for journals, logs and messages."""
-PROVIDERS: Mapping[str, Provider] = {provider.name: provider for provider in _KNOWN}
+
+
+def _provider(name: str, row: dict[str, Any]) -> Provider:
+    limit = row.pop("pictures", None)
+    pictures = ANYBODY if limit is None else PictureLimit(**{key: _fixed(value) for key, value in limit.items()})
+    return Provider(name, pictures=pictures, **{key: _fixed(value) for key, value in row.items()})
+
+
+def _fixed(value: Any) -> Any:
+    return tuple(value) if isinstance(value, list) else value
+
+
+PROVIDERS: Mapping[str, Provider] = {
+    name: _provider(name, row)
+    for name, row in tomllib.loads(Path(__file__).with_suffix(".toml").read_text("utf-8")).items()
+}
+
+
+def limit_of(provider: str) -> PictureLimit:
+    """What this provider takes of a picture."""
+    return PROVIDERS[provider].pictures if provider in PROVIDERS else ANYBODY
 
 
 def parse_name(name: str) -> ModelName:

@@ -9,7 +9,7 @@ from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
-from sightline.models.failures import clip, failure
+from sightline.models.failures import clip, failure, meanings
 from sightline.models.json_schema import fitting_json
 from sightline.models.protocols import Outcome
 from sightline.models.thinking import split_thinking, starts_thinking
@@ -62,34 +62,6 @@ def _count(reported: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-FINISHES = {
-    "stop": "stop",
-    "completed": "stop",
-    "end_turn": "stop",
-    "eos": "stop",
-    "eos_token": "stop",
-    "stop_sequence": "stop",
-    "tool_calls": "tool-calls",
-    "tool_use": "tool-calls",
-    "function_call": "tool-calls",
-    "length": "length",
-    "max_tokens": "length",
-    "max_output_tokens": "length",
-    "model_length": "length",
-    "content_filter": "content-filter",
-    "safety": "content-filter",
-    "recitation": "content-filter",
-    "prohibited_content": "content-filter",
-    "refusal": "refused",
-    "insufficient_system_resource": "overloaded",
-    "error": "server-error",
-    "abort": "server-error",
-    "cancelled": "server-error",
-    "failed": "server-error",
-    "in_progress": "server-error",
-    "queued": "server-error",
-}
-"""A server's word for how a reply ended → ours; an unknown word is kept as it is."""
 _FAULTS = {
     "refused": "the model refused",
     "content-filter": "the provider's content filter stopped the reply",
@@ -115,10 +87,10 @@ class ReplyText:
 
 
 def finish_reason(word: Any) -> str:
-    """Our word for how a reply ended."""
+    """Our word for how a reply ended; a server's word that is not known is kept as it is."""
     if not isinstance(word, str) or not word:
         return "stop"
-    return FINISHES.get(word.lower(), word)
+    return meanings("finishes").get(word.lower(), word)
 
 
 def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = None) -> Outcome:

@@ -16,6 +16,30 @@ from sightline.types import Estimate
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)
 _MOST_STEPS = 5
 _NEARLY = 1e-9
+WIDTH = 360
+COLOURS = 8
+# Polygons around (0, 0); the first series is a circle.
+_SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
+    (),
+    ((-3.8, -3.8), (3.8, -3.8), (3.8, 3.8), (-3.8, 3.8)),
+    ((0, -5), (4.8, 3.8), (-4.8, 3.8)),
+    ((0, -5.4), (5.4, 0), (0, 5.4), (-5.4, 0)),
+    ((0, 5), (4.8, -3.8), (-4.8, -3.8)),
+)
+_DOT_TOP = 26
+_BELOW = 20
+_LABELS = 118
+_VALUES = 44
+_LABEL_COLUMNS = 17
+_DOT_LINE = 12
+_PLOT_TOP, _PLOT_LEFT, _PLOT_BOTTOM, _PLOT_HEIGHT = 30, 40, 214, 252
+"""Of drawings with an upright axis."""
+_CURVE_RIGHT = WIDTH - 16
+_APART = 2.5
+"""Pixels between the intervals of two runs at one cut-off."""
+_COST_RIGHT = WIDTH - 26
+_NAME_COLUMNS = 20
+_COST_LINE = 13
 
 
 @dataclass(frozen=True, slots=True)
@@ -65,18 +89,6 @@ def _ends(low: float, high: float, step: float) -> tuple[float, int, int]:
 
 def _between(low: float, high: float, values: Sequence[float]) -> tuple[float, ...]:
     return tuple(value for value in values if low <= value <= high)
-
-
-WIDTH = 360
-COLOURS = 8
-# Polygons around (0, 0); the first series is a circle.
-_SHAPES: tuple[Sequence[tuple[float, float]], ...] = (
-    (),
-    ((-3.8, -3.8), (3.8, -3.8), (3.8, 3.8), (-3.8, 3.8)),
-    ((0, -5), (4.8, 3.8), (-4.8, 3.8)),
-    ((0, -5.4), (5.4, 0), (0, 5.4), (-5.4, 0)),
-    ((0, 5), (4.8, -3.8), (-4.8, -3.8)),
-)
 
 
 def frame(title: str, description: str, height: float, ident: str, parts: Sequence[Markup]) -> Markup:
@@ -132,14 +144,6 @@ def level_grid(scale: Scale, left: float, right: float, form: str = "g") -> list
         parts.append(tag("line", x1=left, y1=y, x2=right, y2=y, class_="grid"))
         parts.append(text(f"{tick:{form}}", left - 6, y + 4, "tick", "end"))
     return parts
-
-
-_DOT_TOP = 26
-_BELOW = 20
-_LABELS = 118
-_VALUES = 44
-_LABEL_COLUMNS = 17
-_DOT_LINE = 12
 
 
 @dataclass(frozen=True, slots=True)
@@ -205,13 +209,6 @@ def _said(band: Band, dot: PlotDot) -> str:
     return f"{name}: {estimate(dot.estimate)}"
 
 
-_PLOT_TOP, _PLOT_LEFT, _PLOT_BOTTOM, _PLOT_HEIGHT = 30, 40, 214, 252
-"""Of drawings with an upright axis."""
-_CURVE_RIGHT = WIDTH - 16
-_APART = 2.5
-"""Pixels between the intervals of two runs at one cut-off."""
-
-
 @dataclass(frozen=True, slots=True)
 class Curve:
     """A run: what it reaches at each cut-off."""
@@ -253,11 +250,6 @@ def _curve_line(curve: Curve, place: Mapping[int, float], up: Scale) -> Markup:
         for k, found in points
     ]
     return tag("g", tag("polyline", points=line, class_=f"c{curve.series % COLOURS} curve"), *marks)
-
-
-_COST_RIGHT = WIDTH - 26
-_NAME_COLUMNS = 20
-_COST_LINE = 13
 
 
 @dataclass(frozen=True, slots=True)

@@ -40,6 +40,9 @@ _HOW_TO_READ = (
     "randomisation and corrected by Holm over all pairs of a metric, could be chance. A slice is no test; with many "
     "slices some look different by chance."
 )
+_SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
+_RENDERERS: dict[Format, Callable[[ReportPage], str]] = {"html": to_html, "md": to_markdown}
+ROWS = 50
 
 
 def document(gathered: ReportContent, files: Sequence[FileNames], *, rows: int) -> ReportPage:
@@ -91,10 +94,6 @@ def _names(sections: Sequence[ReportSection]) -> str:
 
 
 Format: TypeAlias = Literal["html", "md", "both"]
-
-_SUFFIXES: dict[str, Format] = {".html": "html", ".htm": "html", ".md": "md", ".markdown": "md"}
-_RENDERERS: dict[Format, Callable[[ReportPage], str]] = {"html": to_html, "md": to_markdown}
-ROWS = 50
 
 
 @dataclass(frozen=True, slots=True)

@@ -31,6 +31,9 @@ from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import read_attribution
 from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, TaskKind
 
+Key: TypeAlias = tuple[str, str | None]
+_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
+
 
 @dataclass(frozen=True, slots=True)
 class BenchmarkCounts:
@@ -99,9 +102,6 @@ def _count_labels(labels: Iterable[Mapping[str, tuple[str, ...]]]) -> dict[str, 
         label: dict(sorted(values.items(), key=lambda pair: (-pair[1], pair[0])))
         for label, values in sorted(counts.items())
     }
-
-
-Key: TypeAlias = tuple[str, str | None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -268,9 +268,6 @@ def _versions(facts: BenchmarkCounts, runs: Iterable[ReportedRun], all_facts: It
                 f"{run.name} was run on another version of the benchmark (checksum {before[:12]}) "
                 f"than it was scored on ({now[:12]})"
             )
-
-
-_NOT_PLAIN = re.compile(r"[^a-z0-9]+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,10 +9,7 @@ from sightline.errors import UserError
 from sightline.retrieval.index.manifest import IndexManifest
 from sightline.types import Method, SearchQuery
 
-HYBRID = Method(words=True)
-WORDS = Method(vectors=False, words=True)
-VECTORS = Method()
-METHODS = {"vectors": VECTORS, "words": WORDS, "hybrid": HYBRID}
+METHODS = {"vectors": Method(), "words": Method(vectors=False, words=True), "hybrid": Method(words=True)}
 """The methods that have a name."""
 _SHARES = ("picture_weight", "vector_weight", "text_weight", "diversity")
 

@@ -8,7 +8,7 @@ from collections.abc import Callable
 from contextlib import nullcontext
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self
+from typing import Any, Self, TypeVar
 
 import numpy as np
 
@@ -41,6 +41,8 @@ from sightline.retrieval.threshold import Threshold, calibrate, load_threshold
 from sightline.retrieval.vector_stores import Rows, open_vector_store
 from sightline.retrieval.vector_stores.exact import ExactIndex
 from sightline.types import Method, SearchQuery
+
+_Part = TypeVar("_Part")
 
 
 class Searcher:
@@ -175,19 +177,19 @@ class Searcher:
 
     # --- parts, each opened when it is first needed -----------------------------------------------------------
 
-    def _once(self, name: str, make: Callable[[], Any]) -> Any:
+    def _once(self, name: str, make: Callable[[], _Part]) -> _Part:
         """The part of that name: made by the first thread that asks, while others wait."""
         if name not in self._parts:
             with self._lock:
                 if name not in self._parts:
                     self._parts[name] = make()
-        return self._parts[name]
+        part: _Part = self._parts[name]
+        return part
 
     @property
     def asker(self) -> QueryEmbedder:
         """The embedder that built the index."""
-        found: QueryEmbedder = self._once("asker", self._open_embedder)
-        return found
+        return self._once("asker", self._open_embedder)
 
     def _open_embedder(self) -> QueryEmbedder:
         mark = self.manifest.embedder
@@ -212,16 +214,12 @@ class Searcher:
     @property
     def pictures(self) -> HeldVectors | None:
         """The vectors of pictures; None where there are none."""
-        found: HeldVectors | None = self._once("pictures", lambda: self._held("pictures"))
-        return found
+        return self._once("pictures", lambda: self._held("pictures"))
 
     @property
     def captions(self) -> HeldVectors | None:
         """The vectors of captions; None where there are none."""
-        if not self.manifest.captions:
-            return None
-        found: HeldVectors | None = self._once("captions", lambda: self._held("captions"))
-        return found
+        return self._once("captions", lambda: self._held("captions")) if self.manifest.captions else None
 
     def _held(self, what: str) -> HeldVectors | None:
         mark, tag = self.manifest.embedder, self.manifest.tag
@@ -241,8 +239,7 @@ class Searcher:
 
         While an update goes on, or after one was killed, back-ends may hold pictures that left the index.
         """
-        found: Rows | None = self._once("all rows", self._living_rows)
-        return found
+        return self._once("all rows", self._living_rows)
 
     def _living_rows(self) -> Rows | None:
         living = np.zeros(self._size, np.bool_)
@@ -252,8 +249,7 @@ class Searcher:
 
     def threshold(self) -> Threshold:
         """The calibrated one; made, and kept in the index, when it is first asked for."""
-        found: Threshold = self._once("threshold", self._calibrated)
-        return found
+        return self._once("threshold", self._calibrated)
 
     def _calibrated(self) -> Threshold:
         pictures, asker = self.pictures, self.asker

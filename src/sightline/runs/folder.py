@@ -15,7 +15,7 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
-from sightline.benchmark.table import CURRENT, TableSource, table, upgrade_of, version_of
+from sightline.benchmark.table import CURRENT, TableSource, plain_table, table, upgrade_of, version_of
 from sightline.errors import UserError
 from sightline.io import PathLike, dump, read_json, whole_folder, write_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
@@ -32,7 +32,7 @@ ATTRIBUTION = "attribution.json"
 BLOBS = "blobs"
 
 ATTEMPTS = table("predictions.jsonl", PredictionRecord, to_attempt, from_attempt, forms=FORMS, required=True)
-LEDGER = table("ledger.jsonl", LedgerRecord, LedgerRecord.to_entry, LedgerRecord.from_entry)
+LEDGER = plain_table("ledger.jsonl", LedgerRecord, LedgerEntry)
 
 _SHA256 = re.compile("[0-9a-f]{64}")
 

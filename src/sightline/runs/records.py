@@ -39,28 +39,17 @@ class RunRecord(StrictRecord):
     limits: Extra = Field({})
 
     def to_run(self, attempts: tuple[Attempt, ...] = (), ledger: tuple[LedgerEntry, ...] = ()) -> Run:
-        return Run(
-            benchmark=self.benchmark,
-            system=self.system,
-            attempts=attempts,
-            benchmark_checksum=self.benchmark_checksum,
-            parameters=self.parameters,
-            versions=self.versions,
-            seed=self.seed,
-            limits=self.limits,
-            ledger=ledger,
-        )
+        fields = {**vars(self)}
+        del fields["schema_version"]
+        return Run(attempts=attempts, ledger=ledger, **fields)
 
     @classmethod
     def from_run(cls, run: Run) -> RunRecord:
-        return cls(
+        return cls.of(
+            run,
             schema_version=CURRENT,
-            benchmark=run.benchmark,
-            benchmark_checksum=run.benchmark_checksum,
-            system=run.system,
             parameters=ordered(run.parameters),
             versions=ordered(run.versions),
-            seed=run.seed,
             limits=ordered(run.limits),
         )
 
@@ -128,7 +117,7 @@ class TraceAttemptRecord(AttemptRecord):
     trace: TraceRecord
 
     def to_prediction(self) -> Trace:
-        return self.trace.to_trace()
+        return self.trace.to(Trace)
 
 
 class FailureRecord(StrictRecord):
@@ -145,7 +134,7 @@ class FailedRecord(AttemptRecord):
     failure: FailureRecord
 
     def to_prediction(self) -> Failure:
-        return Failure(self.failure.kind, self.failure.message, self.failure.retryable)
+        return self.failure.to(Failure)
 
 
 AnyForm: TypeAlias = (
@@ -195,10 +184,9 @@ def from_attempt(attempt: Attempt) -> AnyForm:
                 task_id=task, attempt=number, option=option, status=status, steps=from_steps(steps)
             )
         case Trace() as trace:
-            return TraceAttemptRecord(task_id=task, attempt=number, trace=TraceRecord.from_trace(trace))
-        case Failure(kind, message, retryable):
-            failure = FailureRecord(kind=kind, message=message, retryable=retryable)
-            return FailedRecord(task_id=task, attempt=number, failure=failure)
+            return TraceAttemptRecord(task_id=task, attempt=number, trace=TraceRecord.of(trace))
+        case Failure() as failure:
+            return FailedRecord(task_id=task, attempt=number, failure=FailureRecord.of(failure))
 
 
 class LedgerRecord(StrictRecord):
@@ -216,36 +204,3 @@ class LedgerRecord(StrictRecord):
     seconds: Annotated[float, Field(ge=0)] | None = None
     ok: bool = True
     from_journal: bool = False
-
-    def to_entry(self) -> LedgerEntry:
-        return LedgerEntry(
-            stage=self.stage,
-            model=self.model,
-            task_id=self.task_id,
-            tokens_in=self.tokens_in,
-            tokens_cached=self.tokens_cached,
-            tokens_out=self.tokens_out,
-            tokens_reasoning=self.tokens_reasoning,
-            tokens_image=self.tokens_image,
-            usd=self.usd,
-            seconds=self.seconds,
-            ok=self.ok,
-            from_journal=self.from_journal,
-        )
-
-    @classmethod
-    def from_entry(cls, entry: LedgerEntry) -> LedgerRecord:
-        return cls(
-            stage=entry.stage,
-            model=entry.model,
-            task_id=entry.task_id,
-            tokens_in=entry.tokens_in,
-            tokens_cached=entry.tokens_cached,
-            tokens_out=entry.tokens_out,
-            tokens_reasoning=entry.tokens_reasoning,
-            tokens_image=entry.tokens_image,
-            usd=entry.usd,
-            seconds=entry.seconds,
-            ok=entry.ok,
-            from_journal=entry.from_journal,
-        )

@@ -76,15 +76,15 @@ class Steps:
     """Goes through an attempt; remembers how large each subset was."""
 
     library: Library
-    shelf: LoadedBenchmark | None = None
+    loaded: LoadedBenchmark | None = None
     _sizes: dict[str, int] = field(default_factory=dict)
     _task: str | None = None
 
     @cached_property
     def _all(self) -> int:
         """How many pictures there are to choose from."""
-        if self.shelf is not None:
-            return len(self.shelf.benchmark.corpus.pictures)
+        if self.loaded is not None:
+            return len(self.loaded.benchmark.corpus.pictures)
         return 0 if self.library.corpus is None else self.library.corpus.total()
 
     def step(self, record: Record) -> AgentStep | None:
@@ -107,18 +107,15 @@ class Steps:
         said = end.prediction
         failure = f"{said.kind}: {said.message}" if isinstance(said, Failure) else None
         text = said.text if isinstance(said, Text) else ""
-        return AgentAnswer(text, end.reason, self.tiles(_pictures(said) or end.evidence), failure, end, task)
-
-    def tiles(self, ids: tuple[str, ...]) -> tuple[Tile, ...]:
-        """Pictures by id, as far as they are known."""
-        return tuple(Tile(self.library.key(id_, self.shelf) or "", id_) for id_ in ids)
+        pictures = self.library.tiles(_pictures(said) or end.evidence, self.loaded)
+        return AgentAnswer(text, end.reason, pictures, failure, end, task)
 
     def sights(self, given: tuple[ViewedPicture, ...]) -> tuple[SeenPicture, ...]:
         """What the model was shown, with the place of each crop in its original."""
         return tuple(self._seen(sight) for sight in given)
 
     def _seen(self, sight: ViewedPicture) -> SeenPicture:
-        original = None if sight.picture is None else self.library.key(sight.picture, self.shelf)
+        original = None if sight.picture is None else self.library.key(sight.picture, self.loaded)
         part = region_of(None if sight.region is None else Box(*sight.region))
         return SeenPicture(sight.name, sight.sha256 or original, original if part else None, part)
 
@@ -129,7 +126,7 @@ class Steps:
             most = max(1, self._all, len(held), *self._sizes.values())
             subsets.append(Subset(name, len(held), before, len(held) / most))
             self._sizes[name] = len(held)
-        shown = self.tiles(use.found[:_SHOWN])
+        shown = self.library.tiles(use.found[:_SHOWN], self.loaded)
         return ToolUse(
             use,
             arguments_of(use.arguments),

@@ -14,13 +14,12 @@ from starlette.types import ASGIApp
 from sightline.errors import SightlineError
 from sightline.web.app_state import AppState, harmless, missing, posting, style_of
 from sightline.web.pages import bench, compare, corpus, graph, home, map, review, runs, search  # noqa: A004
-from sightline.web.pages import runs as replaying
 from sightline.web.security import SecurityGate
 
 _STATIC = {"css": "text/css", "js": "text/javascript", "svg": "image/svg+xml"}
 
 
-def build(desk: AppState) -> ASGIApp:
+def build(state: AppState) -> ASGIApp:
     """The whole app, behind its gate."""
     app = Starlette(
         routes=[
@@ -54,14 +53,14 @@ def build(desk: AppState) -> ASGIApp:
             Route("/review/{name}/people", review.people),
             Route("/runs", runs.boards),
             Route("/runs/{name}", runs.one_run),
-            Route("/runs/{name}/replay", replaying.replay),
+            Route("/runs/{name}/replay", runs.replay),
             Route("/compare", compare.compare),
-            Route("/traces/{name}", replaying.traces),
+            Route("/traces/{name}", runs.traces),
         ],
         exception_handlers={HTTPException: _told, SightlineError: _told, Exception: _fault},
     )
-    app.state.desk = desk
-    return SecurityGate(app, desk.guard)
+    app.state.sightline = state
+    return SecurityGate(app, state.guard)
 
 
 def static(request: Request) -> Response:

@@ -109,15 +109,15 @@ class AppState:
     @classmethod
     def of(cls, request: Request) -> AppState:
         """The app's own."""
-        desk: AppState = request.app.state.desk
-        return desk
+        state: AppState = request.app.state.sightline
+        return state
 
     def warm(self) -> None:
         """Read what first pages would wait for: the corpus, benchmarks, and the index; the page says what is wrong."""
         with suppress(SightlineError):
             if self.library.corpus is not None:
                 self.library.corpus.warm()
-        self.library.shelves()
+        self.library.benchmarks()
         with suppress(SightlineError):
             self.finder.warm()
 

@@ -11,12 +11,12 @@ import re
 import tempfile
 import threading
 import time
-from collections.abc import Callable, Collection, Hashable, Iterable, Iterator, Mapping
+from collections.abc import Callable, Collection, Iterable, Iterator, Mapping
 from dataclasses import dataclass, field
 from functools import cached_property, lru_cache
 from itertools import chain, count
 from pathlib import Path
-from typing import Any, Generic, Literal, TypeAlias, TypeVar
+from typing import Any, Literal, TypeAlias, TypeVar
 
 import orjson
 
@@ -35,7 +35,8 @@ from sightline.reason.traces.folder import HEADER as TRACES
 from sightline.runs.folder import BLOBS
 from sightline.runs.folder import HEADER as RUN
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Picture
-from sightline.web.corpus_view import CorpusView
+from sightline.web.cache import StampedCache, stamp_of
+from sightline.web.corpus_view import CorpusView, Tile
 from sightline.web.thumbnails import Thumbs
 
 Kind: TypeAlias = Literal["workspace", "benchmark", "run", "traces", "graph"]
@@ -126,14 +127,18 @@ def _look(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
         changed = folder.stat().st_mtime_ns
         # What changed just now may change again without its time being another.
         is_still = time.time_ns() - changed > _STILL_NS
-        return (_listed if is_still else _listed.__wrapped__)(folder, changed)
+        return _kept_listing(folder, changed) if is_still else _listed(folder)
     except OSError:
         return (), ()
 
 
 @lru_cache(maxsize=2 * _FOLDERS)
-def _listed(folder: Path, _changed: int) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
+def _kept_listing(folder: Path, _changed: int) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
     """Kept until something comes or goes: a folder of 100,000 photographs takes long to list, and rarely changes."""
+    return _listed(folder)
+
+
+def _listed(folder: Path) -> tuple[tuple[Kind, ...], tuple[str, ...]]:
     with os.scandir(folder) as entries:
         found = {entry.name: entry.is_dir(follow_symlinks=False) for entry in entries}
     kinds = tuple(kind for marker, kind in _MARKERS if found.get(marker) is False)
@@ -221,24 +226,6 @@ class BrokenBenchmark:
     why: str
 
 
-class StampedCache(Generic[T]):
-    """Values by name, each made again when its stamp changes; who waits for one is not in the way of another."""
-
-    def __init__(self) -> None:
-        self._lock = threading.Lock()
-        self._locks: dict[Hashable, threading.Lock] = {}
-        self._held: dict[Hashable, tuple[object, T]] = {}
-
-    def get(self, name: Hashable, stamp: object, make: Callable[[], T]) -> T:
-        with self._lock:
-            lock = self._locks.setdefault(name, threading.Lock())
-        with lock:  # Two people who open the same benchmark read it once.
-            held = self._held.get(name)
-            if held is None or held[0] != stamp:
-                held = self._held[name] = (stamp, make())
-            return held[1]
-
-
 @dataclass
 class Library:
     """What was found, under names that addresses of pages use; nothing else on disk can be reached through it."""
@@ -249,7 +236,7 @@ class Library:
     corpus: CorpusView | None = field(init=False, default=None)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _names: FolderNames = field(init=False, default_factory=FolderNames)
-    _shelves: StampedCache[LoadedBenchmark | BrokenBenchmark] = field(init=False, default_factory=StampedCache)
+    _benchmarks: StampedCache[LoadedBenchmark | BrokenBenchmark] = field(init=False, default_factory=StampedCache)
 
     def __post_init__(self) -> None:
         self.refresh()
@@ -268,7 +255,7 @@ class Library:
         place = self.places.workspace
         return Thumbs(place / _THUMBS if place is not None else Path(tempfile.mkdtemp(prefix="sightline-")))
 
-    def shelf(self, name: str) -> LoadedBenchmark | None:
+    def benchmark(self, name: str) -> LoadedBenchmark | None:
         """A benchmark by its name; one that can't be read is a `UserError` that says which, and why."""
         folder = self.places.benchmarks.get(name)
         if folder is None:
@@ -278,19 +265,19 @@ class Library:
             raise UserError(f"The benchmark {name} can't be read. {found.why}")
         return found
 
-    def shelves(self) -> list[LoadedBenchmark]:
+    def benchmarks(self) -> list[LoadedBenchmark]:
         """All benchmarks that can be read."""
-        return [shelf for shelf in self._all() if isinstance(shelf, LoadedBenchmark)]
+        return [loaded for loaded in self._all() if isinstance(loaded, LoadedBenchmark)]
 
     def broken(self) -> list[BrokenBenchmark]:
         """All that can't."""
-        return [shelf for shelf in self._all() if isinstance(shelf, BrokenBenchmark)]
+        return [loaded for loaded in self._all() if isinstance(loaded, BrokenBenchmark)]
 
     def _all(self) -> list[LoadedBenchmark | BrokenBenchmark]:
         return [self._read(name, folder) for name, folder in self.places.benchmarks.items()]
 
     def _read(self, name: str, folder: Path) -> LoadedBenchmark | BrokenBenchmark:
-        return self._shelves.get(name, _stamp(folder), lambda: _read(name, folder))
+        return self._benchmarks.get(name, _stamp(folder), lambda: _read(name, folder))
 
     def run(self, name: str) -> Path | None:
         """The folder of a run, or of what was asked in the app."""
@@ -304,9 +291,9 @@ class Library:
             picture = self.corpus.by_key(key)
             if picture is not None:
                 return path_of(picture.uri)
-        for shelf in self.shelves():
-            if key in shelf.by_key:
-                return shelf.path(shelf.by_key[key])
+        for loaded in self.benchmarks():
+            if key in loaded.by_key:
+                return loaded.path(loaded.by_key[key])
         workspace = self.places.workspace
         for folder in (*self.places.runs.values(), *([workspace / ASKED] if workspace is not None else [])):
             blob = folder / BLOBS / key
@@ -316,24 +303,28 @@ class Library:
 
     def held(self, id_: str, key: str) -> tuple[LoadedBenchmark, Picture] | None:
         """A picture of a benchmark, by the key of its file, or where that is not given by its id."""
-        for shelf in self.shelves():
-            own = shelf.benchmark.corpus.pictures.get(id_)
-            if own is not None and key in ("", shelf.keys[id_]):
-                return shelf, own
-            if key in shelf.by_key:
-                return shelf, shelf.by_key[key]
+        for loaded in self.benchmarks():
+            own = loaded.benchmark.corpus.pictures.get(id_)
+            if own is not None and key in ("", loaded.keys[id_]):
+                return loaded, own
+            if key in loaded.by_key:
+                return loaded, loaded.by_key[key]
         return None
 
-    def key(self, id_: str, shelf: LoadedBenchmark | None = None) -> str | None:
+    def key(self, id_: str, loaded: LoadedBenchmark | None = None) -> str | None:
         """The key of a picture by its id: of a benchmark, where one is given, else of the corpus."""
-        if shelf is not None and id_ in shelf.keys:
-            return shelf.keys[id_]
+        if loaded is not None and id_ in loaded.keys:
+            return loaded.keys[id_]
         picture = None if self.corpus is None else self.corpus.find(id_)
         return None if picture is None else picture.sha256
 
+    def tiles(self, ids: Iterable[str], loaded: LoadedBenchmark | None = None) -> tuple[Tile, ...]:
+        """Pictures by id, of a benchmark or of the corpus; one that is not known has no key."""
+        return tuple(Tile(self.key(id_, loaded) or "", id_) for id_ in ids)
+
     def any_key(self, id_: str) -> str | None:
         """The key of a picture that is known by its id alone: of the corpus, else of a benchmark that holds it."""
-        keys = (shelf.keys.get(id_) for shelf in self.shelves())
+        keys = (loaded.keys.get(id_) for loaded in self.benchmarks())
         return self.key(id_) or next((key for key in keys if key is not None), None)
 
 
@@ -358,8 +349,7 @@ def _stamp(folder: Path) -> tuple[Any, ...]:
     for table in TABLES:
         path = folder / table.name
         if table is not REVIEWS and path.is_file():
-            state = path.stat()
-            found.append((table.name, state.st_mtime_ns, state.st_size))
+            found.append((table.name, *stamp_of(path)))
     return tuple(found)
 
 

@@ -46,14 +46,14 @@ class RequestOrigin:
     why: str
 
 
-def origin_of(desk: AppState, shelf: LoadedBenchmark, task: Task) -> RequestOrigin | None:
+def origin_of(state: AppState, loaded: LoadedBenchmark, task: Task) -> RequestOrigin | None:
     """What mining wrote down of a request; None for tasks that were not mined."""
     mined = task.extra.get("mined")
     if not isinstance(mined, dict):
         return None
 
     def tiles(ids: Json) -> tuple[Tile, ...]:
-        return _tiles(desk, shelf, map(str, ids) if isinstance(ids, list) else ())
+        return state.library.tiles(map(str, ids) if isinstance(ids, list) else (), loaded)
 
     clues = [
         OriginClue(name, text, tiles(part.get("pictures")))
@@ -61,37 +61,33 @@ def origin_of(desk: AppState, shelf: LoadedBenchmark, task: Task) -> RequestOrig
         for part in _objects([mined.get(key)])
         if (text := _text(part, "text"))
     ]
-    truth = shelf.benchmark.truth.get(task.id)
+    truth = loaded.benchmark.truth.get(task.id)
     wanted = frozenset(truth.pictures if isinstance(truth, PictureSet) else ())
     events = []
     for event in _objects(mined.get("events")):
         held = tiles(event.get("pictures"))
         near = event.get("anchor") is True or any(tile.id in wanted for tile in held)
-        where = _text(event, "where") or _place(desk, held)
+        where = _text(event, "where") or _place(state, held)
         events.append(OriginEvent(_title(_text(event, "from"), _text(event, "to"), where), _role(event), near, held))
     return RequestOrigin(tuple(clues), tuple(events), wanted, _text(mined, "why"))
 
 
-def setting_of(desk: AppState, shelf: LoadedBenchmark, picture: str) -> OriginEvent | None:
+def setting_of(state: AppState, loaded: LoadedBenchmark, picture: str) -> OriginEvent | None:
     """The occasion of one picture, as the benchmark's own hidden events have it; None where nothing is known of it."""
-    events = (group for group in shelf.benchmark.corpus.groups if group.kind == "event" and picture in group.pictures)
+    events = (group for group in loaded.benchmark.corpus.groups if group.kind == "event" and picture in group.pictures)
     ids = next((group.pictures for group in events), (picture,))
-    known = [found for id_ in ids if (found := shelf.benchmark.corpus.pictures.get(id_)) is not None]
+    known = [found for id_ in ids if (found := loaded.benchmark.corpus.pictures.get(id_)) is not None]
     taken = sorted(found.taken_at.isoformat() for found in known if found.taken_at is not None)
     if not taken:
         return None
-    tiles = _tiles(desk, shelf, ids)
-    where = next((found.address for found in known if found.address), None) or _place(desk, tiles)
+    tiles = state.library.tiles(ids, loaded)
+    where = next((found.address for found in known if found.address), None) or _place(state, tiles)
     return OriginEvent(_title(taken[0], taken[-1], where), "", True, tiles)
 
 
-def _tiles(desk: AppState, shelf: LoadedBenchmark, ids: Iterable[str]) -> tuple[Tile, ...]:
-    return tuple(Tile(desk.library.key(id_, shelf) or "", id_) for id_ in ids)
-
-
-def _place(desk: AppState, tiles: Iterable[Tile]) -> str:
+def _place(state: AppState, tiles: Iterable[Tile]) -> str:
     """The place nearest to the coordinates of the first picture that has some, where there is an index."""
-    return next((place for tile in tiles if (place := desk.finder.place(tile.id))), "")
+    return next((place for tile in tiles if (place := state.finder.place(tile.id))), "")
 
 
 def _objects(held: Json) -> list[dict[str, Json]]:

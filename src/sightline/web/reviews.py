@@ -39,7 +39,8 @@ from sightline.io import read_json, sha256_of, write_json
 from sightline.metrics.statistics import estimate
 from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
-from sightline.web.library import LoadedBenchmark, StampedCache
+from sightline.web.cache import StampedCache, stamp_of
+from sightline.web.library import LoadedBenchmark
 
 SAMPLE = 100
 """About so many labels are enough to know how far the judges can be trusted."""
@@ -202,16 +203,16 @@ class ReviewFigures:
 _FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
-def figures_of(shelf: LoadedBenchmark, reviews: Iterable[Review]) -> ReviewFigures:
+def figures_of(loaded: LoadedBenchmark, reviews: Iterable[Review]) -> ReviewFigures:
     """Measured once for each state of the reviews."""
     held = tuple(reviews)
 
     def measured() -> ReviewFigures:
-        reviewed = replace(shelf.benchmark, reviews=held)
-        judges = judge_quality(reviewed, labels=shelf.labels, said=shelf.judges)
-        return ReviewFigures(check_labels(reviewed, labels=shelf.labels), judges)
+        reviewed = replace(loaded.benchmark, reviews=held)
+        judges = judge_quality(reviewed, labels=loaded.labels, said=loaded.judges)
+        return ReviewFigures(check_labels(reviewed, labels=loaded.labels), judges)
 
-    return _FIGURES.get(shelf.folder, (shelf.benchmark.checksum, held), measured)
+    return _FIGURES.get(loaded.folder, (loaded.benchmark.checksum, held), measured)
 
 
 def mark_of(review: Review) -> str:
@@ -248,8 +249,7 @@ class ReviewLog:
         """All lines, withdrawn ones and withdrawals too; a half last line counts as not written."""
         path = folder / REVIEWS.name
         try:
-            state = path.stat()
-            return self._read.get(folder, (state.st_mtime_ns, state.st_size), lambda: _reviews(folder))
+            return self._read.get(folder, stamp_of(path), lambda: _reviews(folder))
         except FileNotFoundError:
             return ()
         except ProblemsError as error:
@@ -261,30 +261,30 @@ class ReviewLog:
         """Why the card does not say what the reviews do, where it does not."""
         return self._volume(folder).late
 
-    def decide(self, shelf: LoadedBenchmark, person: str, task: str, picture: str | None, decision: str) -> Review:
+    def decide(self, loaded: LoadedBenchmark, person: str, task: str, picture: str | None, decision: str) -> Review:
         """Append one decision, and bring the card up to date; a form that is sent twice in a row counts once."""
-        volume = self._volume(shelf.folder)
+        volume = self._volume(loaded.folder)
         review = Review(task, person, decision, datetime.now(UTC), picture)
-        with volume.lines, _writing(shelf.folder / REVIEWS.name) as file:
+        with volume.lines, _writing(loaded.folder / REVIEWS.name) as file:
             # Read first: what is wrong with the file is said before anything is written.
-            last = last_of(self.read(shelf.folder), person)
+            last = last_of(self.read(loaded.folder), person)
             if last is not None and replace(last, when=review.when) == review:
                 return last
             self._append(volume, file, review)
-        self._update_card(shelf, volume)
+        self._update_card(loaded, volume)
         return review
 
-    def undo(self, shelf: LoadedBenchmark, person: str, mark: str) -> Review | None:
+    def undo(self, loaded: LoadedBenchmark, person: str, mark: str) -> Review | None:
         """Take back a decision by a line that says so; None where it is not this person's last any more."""
-        volume, path = self._volume(shelf.folder), shelf.folder / REVIEWS.name
+        volume, path = self._volume(loaded.folder), loaded.folder / REVIEWS.name
         if not path.exists():
             return None
         with volume.lines, _writing(path) as file:
-            last = last_of(self.read(shelf.folder), person)
+            last = last_of(self.read(loaded.folder), person)
             if last is None or mark_of(last) != mark:
                 return None
             self._append(volume, file, replace(last, decision=WITHDRAW, when=datetime.now(UTC)))
-        self._update_card(shelf, volume)
+        self._update_card(loaded, volume)
         return last
 
     def _volume(self, folder: Path) -> _ReviewFile:
@@ -296,7 +296,7 @@ class ReviewLog:
         file.append(REVIEWS.line(review))
         volume.written += 1
 
-    def _update_card(self, shelf: LoadedBenchmark, volume: _ReviewFile) -> None:
+    def _update_card(self, loaded: LoadedBenchmark, volume: _ReviewFile) -> None:
         """The card as the decisions are now; who waited while another wrote it finds theirs in it already."""
         mine = volume.written
         with volume.card:
@@ -304,23 +304,23 @@ class ReviewLog:
                 return
             written = volume.written
             try:
-                self._write_card(shelf)
+                self._write_card(loaded)
                 volume.late = None
             except (SightlineError, OSError) as error:  # The decision is saved; who decides again would have it twice.
                 volume.late = str(error)
-                log.warning("%s: the decision is saved, its card is not: %s", shelf.folder, error)
+                log.warning("%s: the decision is saved, its card is not: %s", loaded.folder, error)
             volume.in_card = written
 
-    def _write_card(self, shelf: LoadedBenchmark) -> None:
+    def _write_card(self, loaded: LoadedBenchmark) -> None:
         """What people say of the labels, as the audit measures it, and the checksum of the file that has grown."""
-        found = figures_of(shelf, self.read(shelf.folder))
-        path = shelf.folder / HEADER
+        found = figures_of(loaded, self.read(loaded.folder))
+        path = loaded.folder / HEADER
         header = read_json(path)
         card = header.setdefault("card", {})
         audit = card.get("audit") if isinstance(card.get("audit"), dict) else {}
         card["audit"] = audit | people_summary(found.checked, found.judges)
         # Of no other table: what somebody damaged stays noticed.
-        header.setdefault("checksums", {})[REVIEWS.name] = sha256_of(shelf.folder / REVIEWS.name)
+        header.setdefault("checksums", {})[REVIEWS.name] = sha256_of(loaded.folder / REVIEWS.name)
         write_json(path, header)
 
 

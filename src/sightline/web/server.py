@@ -73,15 +73,15 @@ def serve(
 
     bound = _bound(host, port)
     port = bound.getsockname()[1]
-    desk = open_app(
+    state = open_app(
         workspace, given, host=host, port=port, model=model, embedder=embedder, config=config, asking=asking
     )
-    token = desk.guard.token
+    token = state.guard.token
     named = _reached(host)
     settings = uvicorn.Config(
-        build(desk), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
+        build(state), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
     )
-    threading.Thread(target=desk.warm, daemon=True).start()
+    threading.Thread(target=state.warm, daemon=True).start()
     ready(f"http://{named}:{port}/{'' if token is None else f'?token={token}'}")
     with bound, suppress(KeyboardInterrupt):
         uvicorn.Server(settings).run(sockets=[bound])

@@ -5,8 +5,9 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Awaitable, Callable, Mapping
 from dataclasses import dataclass, field
+from functools import partial, wraps
 from pathlib import Path
-from typing import TYPE_CHECKING, Protocol, TypeAlias, runtime_checkable
+from typing import TYPE_CHECKING, Protocol, TypeAlias, TypeVar, runtime_checkable
 
 from sightline.agent.state import AgentState, PictureView
 from sightline.agent.tools.arguments import MistakeError, ToolArguments
@@ -130,6 +131,29 @@ class AsyncTool:
             return await self.work(ToolArguments(arguments, self.spec), state)
         except (MistakeError, UserError) as error:
             return _told(error)
+
+
+Part = TypeVar("Part")
+
+
+def tool(
+    spec: ToolSpec, part: Callable[[Materials], Part], usable: Callable[[Materials], bool]
+) -> Callable[[Callable[[Part, ToolArguments, AgentState], Observation]], Callable[[Materials], Tool | None]]:
+    """Makes a function into what makes a tool: `part` is what it works on, made once of the materials it needs."""
+
+    def decorate(work: Callable[[Part, ToolArguments, AgentState], Observation]) -> Callable[[Materials], Tool | None]:
+        @wraps(work)
+        def make(materials: Materials) -> Tool | None:
+            return FunctionTool(spec, partial(work, part(materials))) if usable(materials) else None
+
+        return make
+
+    return decorate
+
+
+def has_pictures(materials: Materials) -> bool:
+    """Is there anything to look at, or a web that brings it?"""
+    return bool(materials.pictures) or materials.web is not None
 
 
 def _told(error: MistakeError | UserError) -> Observation:

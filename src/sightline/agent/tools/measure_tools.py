@@ -17,7 +17,7 @@ from PIL import Image
 
 from sightline.agent.state import AgentState
 from sightline.agent.tools.arguments import BOX_FIELD, PHOTO_FIELD, MistakeError, ToolArguments, spec, text_field
-from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool
+from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool, has_pictures, tool
 from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered
 from sightline.agent.tools.view_tools import read_point
@@ -60,37 +60,31 @@ CALCULATE = spec(
 )
 
 
-def measure(materials: Materials) -> Tool | None:
+@tool(MEASURE, NamedPictures, has_pictures)
+def measure(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Measure, on the picture's own pixels."""
-    if not materials.pictures and materials.web is None:
-        return None
-    subjects = NamedPictures(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        subject = subjects.find(given.text("photo"), state)
-        # All pixels, so that a length in them means what it says.
-        image = subjects.image(subject, side=1 << 16)
-        data: dict[str, Any] = {
-            "photo": subject.name,
-            "width": image.width,
-            "height": image.height,
-            "aspect_ratio": round(image.width / image.height, 4),
-        }
-        if given.has("box"):
-            part = subjects.image(subject.part(given.box()), side=1 << 16)
-            mean = np.asarray(part).reshape(-1, 3).mean(axis=0)
-            data["region"] = {"width": part.width, "height": part.height, "mean_colour": _colour(mean)}
-        points = given.value("points")
-        if points is not None:
-            data |= _at_points(image, points)
-        return answered(data)
-
-    return FunctionTool(MEASURE, work)
+    subject = subjects.find(given.text("photo"), state)
+    # All pixels, so that a length in them means what it says.
+    image = subjects.image(subject, side=1 << 16)
+    data: dict[str, Any] = {
+        "photo": subject.name,
+        "width": image.width,
+        "height": image.height,
+        "aspect_ratio": round(image.width / image.height, 4),
+    }
+    if given.has("box"):
+        part = subjects.image(subject.part(given.box()), side=1 << 16)
+        mean = np.asarray(part).reshape(-1, 3).mean(axis=0)
+        data["region"] = {"width": part.width, "height": part.height, "mean_colour": _colour(mean)}
+    points = given.value("points")
+    if points is not None:
+        data |= _at_points(image, points)
+    return answered(data)
 
 
 def read_text(materials: Materials) -> Tool | None:
     """ReadText: by the extra `ocr`, else by the reader that an installed built-in model brings."""
-    if not materials.pictures and materials.web is None:
+    if not has_pictures(materials):
         return None
     subjects, readers = NamedPictures(materials), _Readers()
 

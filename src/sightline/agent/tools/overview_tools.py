@@ -18,7 +18,7 @@ from sightline.agent.tools.arguments import (
     text_field,
     texts_field,
 )
-from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool
+from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool, tool
 from sightline.agent.tools.catalog import Catalog
 from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered, listed
@@ -68,6 +68,17 @@ PEOPLE = spec(
 )
 
 
+def _is_there(materials: Materials) -> bool:
+    return bool(materials.pictures)
+
+
+def names_people(materials: Materials) -> bool:
+    """Do the metadata of any picture name people?"""
+    if materials.searcher is not None:
+        return _PEOPLE in materials.searcher.columns.by_name
+    return any(picture.extra.get(_PEOPLE) for picture in materials.pictures.values())
+
+
 def get_metadata(materials: Materials) -> Tool | None:
     """GetMetadata; of the fields that may be asked for, time and address are told when none is."""
     if not materials.pictures:
@@ -106,77 +117,59 @@ def get_metadata(materials: Materials) -> Tool | None:
     return FunctionTool(told, work)
 
 
-def timeline(materials: Materials) -> Tool | None:
+@tool(TIMELINE, Catalog, _is_there)
+def timeline(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Observation:
     """Timeline, over the times of the columns."""
-    if not materials.pictures:
-        return None
-    catalogue = Catalog(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        rows = catalogue.rows(state, given.maybe_text("within"))
-        wall = catalogue.columns.times.wall[rows]
-        known = np.sort(wall[~np.isnan(wall)])
-        stamps = [str(each) for each in known.astype("datetime64[s]")]
-        step = given.maybe_text("by") or _fitting_step(stamps)
-        bars = Counter(stamp[: _STEPS[step]] for stamp in stamps)
-        data: dict[str, Any] = {
-            "count": len(rows),
-            "first": stamps[0] if stamps else None,
-            "last": stamps[-1] if stamps else None,
-            "without_time": len(rows) - len(stamps),
-            "by": step,
-            "photos_in": dict(list(bars.items())[:MOST_BARS]),
-        }
-        if len(bars) > MOST_BARS:
-            data["note"] = f"only the first {MOST_BARS} of {len(bars)} are listed; take a longer step or a subset"
-        return answered(data)
-
-    return FunctionTool(TIMELINE, work)
+    rows = catalogue.rows(state, given.maybe_text("within"))
+    wall = catalogue.columns.times.wall[rows]
+    known = np.sort(wall[~np.isnan(wall)])
+    stamps = [str(each) for each in known.astype("datetime64[s]")]
+    step = given.maybe_text("by") or _fitting_step(stamps)
+    bars = Counter(stamp[: _STEPS[step]] for stamp in stamps)
+    data: dict[str, Any] = {
+        "count": len(rows),
+        "first": stamps[0] if stamps else None,
+        "last": stamps[-1] if stamps else None,
+        "without_time": len(rows) - len(stamps),
+        "by": step,
+        "photos_in": dict(list(bars.items())[:MOST_BARS]),
+    }
+    if len(bars) > MOST_BARS:
+        data["note"] = f"only the first {MOST_BARS} of {len(bars)} are listed; take a longer step or a subset"
+    return answered(data)
 
 
-def map_(materials: Materials) -> Tool | None:
+@tool(MAP, Catalog, _is_there)
+def map_(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Observation:
     """Map, over the addresses of the columns, or over coordinates rounded to a degree where there is none."""
-    if not materials.pictures:
-        return None
-    catalogue = Catalog(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        rows = catalogue.rows(state, given.maybe_text("within"))
-        by = given.maybe_text("by") or "region"
-        places = Counter(_place(catalogue.columns, row, by) for row in rows.tolist())
-        nowhere = places.pop(None, 0)
-        most = places.most_common(MOST_PLACES)
-        data: dict[str, Any] = {"count": len(rows), "without_place": nowhere, "by": by, "photos_in": dict(most)}
-        if len(places) > len(most):
-            data["note"] = f"only the {len(most)} most frequent of {len(places)} places are listed"
-        return answered(data)
-
-    return FunctionTool(MAP, work)
+    rows = catalogue.rows(state, given.maybe_text("within"))
+    by = given.maybe_text("by") or "region"
+    places = Counter(_place(catalogue.columns, row, by) for row in rows.tolist())
+    nowhere = places.pop(None, 0)
+    most = places.most_common(MOST_PLACES)
+    data: dict[str, Any] = {"count": len(rows), "without_place": nowhere, "by": by, "photos_in": dict(most)}
+    if len(places) > len(most):
+        data["note"] = f"only the {len(most)} most frequent of {len(places)} places are listed"
+    return answered(data)
 
 
-def people(materials: Materials) -> Tool | None:
+@tool(PEOPLE, Catalog, names_people)
+def people(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Observation:
     """People, where the metadata of any picture name some; nothing here compares faces."""
-    if not names_people(materials):
-        return None
-    catalogue = Catalog(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        rows = catalogue.rows(state, given.maybe_text("within"))
-        named = _named_people(catalogue.columns, rows)
-        if not named:
-            raise MistakeError(
-                "no photo there names people in its metadata, and faces are not compared. "
-                "Describe the person to ImageSearch instead."
-            )
-        name = given.maybe_text("name")
-        if name is None:
-            return answered({"people": {who: len(found) for who, found in sorted(named.items())}}, untrusted=True)
-        match = next((who for who in named if who.casefold() == name.casefold()), None)
-        if match is None:
-            raise MistakeError(f"nobody is called {shown(name)}. Names: {', '.join(sorted(named)[:40])}.")
-        return listed(catalogue.ids(np.array(named[match], np.int64)), given.maybe_text("save_as"), state)
-
-    return FunctionTool(PEOPLE, work)
+    rows = catalogue.rows(state, given.maybe_text("within"))
+    named = _named_people(catalogue.columns, rows)
+    if not named:
+        raise MistakeError(
+            "no photo there names people in its metadata, and faces are not compared. "
+            "Describe the person to ImageSearch instead."
+        )
+    name = given.maybe_text("name")
+    if name is None:
+        return answered({"people": {who: len(found) for who, found in sorted(named.items())}}, untrusted=True)
+    match = next((who for who in named if who.casefold() == name.casefold()), None)
+    if match is None:
+        raise MistakeError(f"nobody is called {shown(name)}. Names: {', '.join(sorted(named)[:40])}.")
+    return listed(catalogue.ids(np.array(named[match], np.int64)), given.maybe_text("save_as"), state)
 
 
 def _fitting_step(stamps: Sequence[str]) -> str:
@@ -205,13 +198,6 @@ def _place(columns: PictureColumns, row: int, by: str) -> str | None:
         return None if np.isnan(lat) or np.isnan(lon) else f"about {lat:.0f}, {lon:.0f} (degrees north, east)"
     parts = [part.strip() for part in text.split(",") if part.strip()]
     return ", ".join(parts[-_DETAIL[by] :]) or None
-
-
-def names_people(materials: Materials) -> bool:
-    """Do the metadata of any picture name people?"""
-    if materials.searcher is not None:
-        return _PEOPLE in materials.searcher.columns.by_name
-    return any(picture.extra.get(_PEOPLE) for picture in materials.pictures.values())
 
 
 def _named_people(columns: PictureColumns, rows: Rows) -> dict[str, list[int]]:

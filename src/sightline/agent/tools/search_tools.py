@@ -5,7 +5,6 @@ from __future__ import annotations
 import tempfile
 from collections.abc import Sequence
 from contextlib import ExitStack
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -23,11 +22,10 @@ from sightline.agent.tools.arguments import (
     texts_field,
     whole_field,
 )
-from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool
+from sightline.agent.tools.base import Materials, Observation, tool
 from sightline.agent.tools.catalog import Catalog, scope_of, subset_of
 from sightline.agent.tools.picture_refs import NamedPicture, NamedPictures
-from sightline.retrieval.searcher import Searcher
-from sightline.types import Method, PictureRef, SearchQuery
+from sightline.types import PictureRef, SearchQuery
 
 MOST_HITS = 200
 MOST_SHOWN = 400
@@ -88,93 +86,20 @@ COUNT = spec(
 )
 
 
-def image_search(materials: Materials, method: Method | None = None) -> Tool | None:
-    """ImageSearch over the materials' index; the method is the searcher's own, unless given."""
-    if materials.searcher is None:
-        return None
-    finder = _Finder(materials.searcher, NamedPictures(materials), method or Method())
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        text, names = given.maybe_text("text"), given.texts("photos")
-        if text is None and not names:
-            raise MistakeError("give text, photos, or both: what is looked for?")
-        cues = [finder.subjects.find(name, state) for name in names]
-        ids = finder.find(text, cues, given.whole("top_k", 20), given.maybe_text("search_within"), state)
-        return _ranked(ids, given.maybe_text("save_as"), state)
-
-    return FunctionTool(IMAGE_SEARCH, work)
+def _has_index(materials: Materials) -> bool:
+    return materials.searcher is not None
 
 
-def similar_to(materials: Materials) -> Tool | None:
-    """SimilarTo over the materials' index."""
-    if materials.searcher is None:
-        return None
-    finder = _Finder(materials.searcher, NamedPictures(materials), Method())
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        subject = finder.subjects.find(given.text("photo"), state)
-        top_k = given.whole("top_k", 20)
-        found = finder.find(None, [subject], top_k + 1, given.maybe_text("search_within"), state)
-        others = [hit for hit in found if hit[0] != subject.root][:top_k]
-        return _ranked(others, given.maybe_text("save_as"), state)
-
-    return FunctionTool(SIMILAR_TO, work)
-
-
-def filter_metadata(materials: Materials) -> Tool | None:
-    """FilterMetadata over the index's columns, or over those of the pictures where there is no index."""
-    if not _has_pictures(materials):
-        return None
-    catalogue = Catalog(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        expression = given.text("expression")
-        ids = catalogue.ids(catalogue.rows(state, given.maybe_text("filter_within"), expression))
-        return listed(ids, given.maybe_text("save_as"), state, catalogue.notes(expression))
-
-    return FunctionTool(FILTER_METADATA, work)
-
-
-def combine(materials: Materials) -> Tool | None:
-    """Combine, over the subsets of the state."""
-    if not _has_pictures(materials):
-        return None
-    subjects = NamedPictures(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        operands = [list(subset_of(state, name)) for name in given.texts("subsets")]
-        unknown: list[str] = []
-        if given.has("photos"):
-            pictures, unknown = subjects.split(given.texts("photos"), state)
-            operands.append([picture.id for picture in pictures])
-        if not operands:
-            raise MistakeError("give subsets, photos, or both: there is nothing to combine.")
-        ids = _combined(given.text("operation"), operands)
-        notes = (f"unknown, and left out: {', '.join(map(shown, unknown[:5]))}",) if unknown else ()
-        return listed(ids, given.maybe_text("save_as"), state, notes)
-
-    return FunctionTool(COMBINE, work)
-
-
-def count(materials: Materials) -> Tool | None:
-    """Count, over the same columns as FilterMetadata."""
-    if not _has_pictures(materials):
-        return None
-    catalogue = Catalog(materials)
-
-    def work(given: ToolArguments, state: AgentState) -> Observation:
-        rows = catalogue.rows(state, given.maybe_text("within"), given.maybe_text("expression"))
-        total = len(rows)
-        return answered({"count": total})
-
-    return FunctionTool(COUNT, work)
+def _can_filter(materials: Materials) -> bool:
+    return materials.searcher is not None or bool(materials.pictures)
 
 
 class _Finder:
     """Searches within what a task may see."""
 
-    def __init__(self, searcher: Searcher, subjects: NamedPictures, method: Method) -> None:
-        self._searcher, self.subjects, self._method = searcher, subjects, method
+    def __init__(self, materials: Materials) -> None:
+        assert materials.searcher is not None
+        self._searcher, self.subjects = materials.searcher, NamedPictures(materials)
 
     def find(
         self, text: str | None, cues: Sequence[NamedPicture], k: int, within: str | None, state: AgentState
@@ -185,9 +110,7 @@ class _Finder:
         with ExitStack() as stack:
             like, files = self._cues(cues, stack)
             query = SearchQuery(text, like, files, scope=scope, k=k)
-            # Words can't be compared with pictures, so a cue alone is a matter of vectors.
-            method = replace(self._method, words=False, vectors=True) if text is None else self._method
-            results = self._searcher.search(query, method)
+            results = self._searcher.search(query)
         allowed = state.allowed
         return [(h.picture.id, h.score) for h in results.hits if allowed is None or h.picture.id in allowed]
 
@@ -202,6 +125,58 @@ class _Finder:
             file.write_bytes(self.subjects.data(cue))
             files.append(str(file) if cue.region is None else f"{file}#{cue.name.rpartition('#')[2]}")
         return tuple(like), tuple(files)
+
+
+@tool(IMAGE_SEARCH, _Finder, _has_index)
+def image_search(finder: _Finder, given: ToolArguments, state: AgentState) -> Observation:
+    """ImageSearch over the materials' index."""
+    text, names = given.maybe_text("text"), given.texts("photos")
+    if text is None and not names:
+        raise MistakeError("give text, photos, or both: what is looked for?")
+    cues = [finder.subjects.find(name, state) for name in names]
+    ids = finder.find(text, cues, given.whole("top_k", 20), given.maybe_text("search_within"), state)
+    return _ranked(ids, given.maybe_text("save_as"), state)
+
+
+@tool(SIMILAR_TO, _Finder, _has_index)
+def similar_to(finder: _Finder, given: ToolArguments, state: AgentState) -> Observation:
+    """SimilarTo over the materials' index."""
+    subject = finder.subjects.find(given.text("photo"), state)
+    top_k = given.whole("top_k", 20)
+    found = finder.find(None, [subject], top_k + 1, given.maybe_text("search_within"), state)
+    others = [hit for hit in found if hit[0] != subject.root][:top_k]
+    return _ranked(others, given.maybe_text("save_as"), state)
+
+
+@tool(FILTER_METADATA, Catalog, _can_filter)
+def filter_metadata(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Observation:
+    """FilterMetadata over the index's columns, or over those of the pictures where there is no index."""
+    expression = given.text("expression")
+    ids = catalogue.ids(catalogue.rows(state, given.maybe_text("filter_within"), expression))
+    return listed(ids, given.maybe_text("save_as"), state, catalogue.notes(expression))
+
+
+@tool(COMBINE, NamedPictures, _can_filter)
+def combine(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
+    """Combine, over the subsets of the state."""
+    operands = [list(subset_of(state, name)) for name in given.texts("subsets")]
+    unknown: list[str] = []
+    if given.has("photos"):
+        pictures, unknown = subjects.split(given.texts("photos"), state)
+        operands.append([picture.id for picture in pictures])
+    if not operands:
+        raise MistakeError("give subsets, photos, or both: there is nothing to combine.")
+    ids = _combined(given.text("operation"), operands)
+    notes = (f"unknown, and left out: {', '.join(map(shown, unknown[:5]))}",) if unknown else ()
+    return listed(ids, given.maybe_text("save_as"), state, notes)
+
+
+@tool(COUNT, Catalog, _can_filter)
+def count(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Observation:
+    """Count, over the same columns as FilterMetadata."""
+    rows = catalogue.rows(state, given.maybe_text("within"), given.maybe_text("expression"))
+    total = len(rows)
+    return answered({"count": total})
 
 
 def answered(data: dict[str, Any], found: Sequence[str] = (), *, untrusted: bool = False) -> Observation:
@@ -244,7 +219,3 @@ def _combined(operation: str, operands: list[list[str]]) -> list[str]:
     if operation == "intersect":
         return [id_ for id_ in first if all(id_ in other for other in others)]
     return [id_ for id_ in first if not any(id_ in other for other in others)]
-
-
-def _has_pictures(materials: Materials) -> bool:
-    return materials.searcher is not None or bool(materials.pictures)

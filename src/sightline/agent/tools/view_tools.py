@@ -21,10 +21,10 @@ from sightline.agent.tools.arguments import (
     spec,
     texts_field,
 )
-from sightline.agent.tools.base import FunctionTool, Materials, Observation, Tool, Work
+from sightline.agent.tools.base import Observation, has_pictures, tool
 from sightline.agent.tools.picture_refs import WHOLE, NamedPicture, NamedPictures, made_view
 from sightline.agent.tools.pixels import COMPARED_HIGH, beside, draw_marks, encode, magnified
-from sightline.types import Box, ImagePart, Json, ToolSpec
+from sightline.types import Box, ImagePart, Json
 
 MOST_VIEWED = 20
 _MAGNIFIED = 1024
@@ -100,118 +100,97 @@ COMPARE = spec(
 )
 
 
-def view_photos(materials: Materials) -> Tool | None:
+@tool(VIEW_PHOTOS, NamedPictures, has_pictures)
+def view_photos(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """ViewPhotos: whole pictures from their own files, regions cut out of them."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        names = given.texts("photos")
-        if not names:
-            raise MistakeError("photos is missing: which photos?")
-        views: list[PictureView] = []
-        problems: list[str] = []
-        for name in names:
-            try:
-                views.append(_viewed(subjects, subjects.find(name, state)))
-            except MistakeError as error:
-                problems.append(str(error))
-        if not views:
-            raise MistakeError(" ".join(problems[:5]))
-        return showing(views, {"problems": problems} if problems else {})
-
-    return _tool(VIEW_PHOTOS, materials, work)
+    names = given.texts("photos")
+    if not names:
+        raise MistakeError("photos is missing: which photos?")
+    views: list[PictureView] = []
+    problems: list[str] = []
+    for name in names:
+        try:
+            views.append(_viewed(subjects, subjects.find(name, state)))
+        except MistakeError as error:
+            problems.append(str(error))
+    if not views:
+        raise MistakeError(" ".join(problems[:5]))
+    return showing(views, {"problems": problems} if problems else {})
 
 
-def crop(materials: Materials) -> Tool | None:
+@tool(CROP, NamedPictures, has_pictures)
+def crop(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Crop: a region at the picture's own resolution."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        part = subjects.find(given.text("photo"), state).part(given.box())
-        return showing([made_view(part, subjects.image(part), "Crop")])
-
-    return _tool(CROP, materials, work)
+    part = subjects.find(given.text("photo"), state).part(given.box())
+    return showing([made_view(part, subjects.image(part), "Crop")])
 
 
-def zoom(materials: Materials) -> Tool | None:
+@tool(ZOOM, NamedPictures, has_pictures)
+def zoom(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Zoom: a region, enlarged; its name is that of the region of the original."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        subject = subjects.find(given.text("photo"), state)
-        if given.has("box"):
-            subject = subject.part(given.box())
-        elif given.has("point"):
-            subject = subject.part(_around(*read_point(given.value("point")), given.number("factor", 3)))
-        elif given.has("factor"):
-            subject = subject.part(_around(0.5, 0.5, given.number("factor", 3)))
-        image = magnified(subjects.image(subject), _MAGNIFIED, _MOST_TIMES)
-        return showing([made_view(subject, image, "Zoom")])
-
-    return _tool(ZOOM, materials, work)
+    subject = subjects.find(given.text("photo"), state)
+    if given.has("box"):
+        subject = subject.part(given.box())
+    elif given.has("point"):
+        subject = subject.part(_around(*read_point(given.value("point")), given.number("factor", 3)))
+    elif given.has("factor"):
+        subject = subject.part(_around(0.5, 0.5, given.number("factor", 3)))
+    image = magnified(subjects.image(subject), _MAGNIFIED, _MOST_TIMES)
+    return showing([made_view(subject, image, "Zoom")])
 
 
-def rotate(materials: Materials) -> Tool | None:
+@tool(ROTATE, NamedPictures, has_pictures)
+def rotate(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Rotate: by any angle, the corners filled with grey."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        subject = subjects.find(given.text("photo"), state)
-        degrees = round(given.number("degrees", 0)) % 360
-        image = subjects.image(subject).rotate(
-            -degrees, resample=Image.Resampling.BICUBIC, expand=True, fillcolor=(128, 128, 128)
-        )
-        return showing([made_view(subject, image, "Rotate", f"~rotate-{degrees}")])
-
-    return _tool(ROTATE, materials, work)
+    subject = subjects.find(given.text("photo"), state)
+    degrees = round(given.number("degrees", 0)) % 360
+    image = subjects.image(subject).rotate(
+        -degrees, resample=Image.Resampling.BICUBIC, expand=True, fillcolor=(128, 128, 128)
+    )
+    return showing([made_view(subject, image, "Rotate", f"~rotate-{degrees}")])
 
 
-def enhance(materials: Materials) -> Tool | None:
+@tool(ENHANCE, NamedPictures, has_pictures)
+def enhance(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Enhance: contrast, brightness, sharpness and colour, or stretched levels where none of them is given."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        subject = subjects.find(given.text("photo"), state)
-        image = subjects.image(subject)
-        done = []
-        for name, enhancer in _ENHANCERS.items():
-            if given.has(name):
-                amount = given.number(name, 1)
-                image = enhancer(image).enhance(amount)
-                done.append(f"{name}-{amount:g}")
-        if not done:
-            image, done = ImageOps.autocontrast(image, cutoff=1), ["levels"]
-        return showing([made_view(subject, image, "Enhance", f"~{'~'.join(done)}")])
-
-    return _tool(ENHANCE, materials, work)
+    subject = subjects.find(given.text("photo"), state)
+    image = subjects.image(subject)
+    done = []
+    for name, enhancer in _ENHANCERS.items():
+        if given.has(name):
+            amount = given.number(name, 1)
+            image = enhancer(image).enhance(amount)
+            done.append(f"{name}-{amount:g}")
+    if not done:
+        image, done = ImageOps.autocontrast(image, cutoff=1), ["levels"]
+    return showing([made_view(subject, image, "Enhance", f"~{'~'.join(done)}")])
 
 
-def mark(materials: Materials) -> Tool | None:
+@tool(MARK, NamedPictures, has_pictures)
+def mark(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Mark: boxes and points on a copy of the picture."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        subject = subjects.find(given.text("photo"), state)
-        boxes = [read_box(each) for each in _several(given.value("boxes"), "boxes")]
-        points = [read_point(each) for each in _several(given.value("points"), "points")]
-        if not boxes and not points:
-            raise MistakeError("give boxes, points, or both: there is nothing to mark.")
-        image = subjects.image(subject).copy()
-        draw_marks(image, boxes, points, given.texts("labels"))
-        number = 1 + sum("~mark-" in name for name in state.views)
-        return showing([made_view(subject, image, "Mark", f"~mark-{number}")])
-
-    return _tool(MARK, materials, work)
+    subject = subjects.find(given.text("photo"), state)
+    boxes = [read_box(each) for each in _several(given.value("boxes"), "boxes")]
+    points = [read_point(each) for each in _several(given.value("points"), "points")]
+    if not boxes and not points:
+        raise MistakeError("give boxes, points, or both: there is nothing to mark.")
+    image = subjects.image(subject).copy()
+    draw_marks(image, boxes, points, given.texts("labels"))
+    number = 1 + sum("~mark-" in name for name in state.views)
+    return showing([made_view(subject, image, "Mark", f"~mark-{number}")])
 
 
-def compare(materials: Materials) -> Tool | None:
+@tool(COMPARE, NamedPictures, has_pictures)
+def compare(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
     """Compare: pictures of one height beside each other."""
-
-    def work(subjects: NamedPictures, given: ToolArguments, state: AgentState) -> Observation:
-        names = given.texts("photos")
-        if len(names) < 2:
-            raise MistakeError("give at least two different photos to compare.")
-        images = [subjects.image(subjects.find(name, state), side=COMPARED_HIGH) for name in names]
-        number = 1 + sum(name.startswith("compare-") for name in state.views)
-        name = f"compare-{number}"
-        view = PictureView(name, ImagePart(name, encode(beside(images))), made_by="Compare")
-        return showing([view], {"from_left_to_right": list(names)})
-
-    return _tool(COMPARE, materials, work)
+    names = given.texts("photos")
+    if len(names) < 2:
+        raise MistakeError("give at least two different photos to compare.")
+    images = [subjects.image(subjects.find(name, state), side=COMPARED_HIGH) for name in names]
+    number = 1 + sum(name.startswith("compare-") for name in state.views)
+    name = f"compare-{number}"
+    view = PictureView(name, ImagePart(name, encode(beside(images))), made_by="Compare")
+    return showing([view], {"from_left_to_right": list(names)})
 
 
 def showing(
@@ -240,14 +219,6 @@ _ENHANCERS = {
     "colour": ImageEnhance.Color,
     "sharpness": ImageEnhance.Sharpness,
 }
-
-
-def _tool(told: ToolSpec, materials: Materials, work: Any) -> Tool | None:
-    if not materials.pictures and materials.web is None:
-        return None
-    subjects = NamedPictures(materials)
-    bound: Work = lambda given, state: work(subjects, given, state)  # noqa: E731
-    return FunctionTool(told, bound)
 
 
 def _viewed(subjects: NamedPictures, subject: NamedPicture) -> PictureView:

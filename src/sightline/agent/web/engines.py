@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
+from dataclasses import dataclass, field
 from typing import Any, Protocol
 
 import aiohttp
@@ -31,19 +32,14 @@ class Engine(Protocol):
     def pictures(self, answer: Mapping[str, Any]) -> list[WebPicture]: ...
 
 
+@dataclass(frozen=True, slots=True)
 class Request:
     """One call: an address with its query, what it carries in its head, and a body if it has one."""
 
-    __slots__ = ("body", "headers", "params", "url")
-
-    def __init__(
-        self,
-        url: str,
-        params: Mapping[str, str] | None = None,
-        headers: Mapping[str, str] | None = None,
-        body: Mapping[str, Any] | None = None,
-    ) -> None:
-        self.url, self.params, self.headers, self.body = url, params or {}, headers or {}, body
+    url: str
+    params: Mapping[str, str] = field(default_factory=dict)
+    headers: Mapping[str, str] = field(default_factory=dict)
+    body: Mapping[str, Any] | None = None
 
 
 class SearXNG:

@@ -21,6 +21,12 @@ _TIES = {
     "event": "of one event",
     "owner": "of one owner",
 }
+_USE = (
+    "For measuring how well a system finds pictures by words: rank the `corpus` for each of the `queries`, and compare "
+    "with `qrels`. A picture that is not in the `qrels` of a query was not judged for it; it may be relevant.\n\n"
+    "Not for recognising people, not for deciding about people, and not as a sample of the world: which pictures are "
+    "here follows from where they were collected. Scores on it say something about pictures like these."
+)
 
 
 def card_file(facts: DatasetFacts, text: str | None = None) -> bytes:
@@ -74,14 +80,6 @@ def _body(facts: DatasetFacts) -> Iterator[str]:
     yield f"Made with Sightline {__version__}; content `{facts.fingerprint[:16]}`."
 
 
-_USE = (
-    "For measuring how well a system finds pictures by words: rank the `corpus` for each of the `queries`, and compare "
-    "with `qrels`. A picture that is not in the `qrels` of a query was not judged for it; it may be relevant.\n\n"
-    "Not for recognising people, not for deciding about people, and not as a sample of the world: which pictures are "
-    "here follows from where they were collected. Scores on it say something about pictures like these."
-)
-
-
 def _numbers(facts: DatasetFacts) -> str:
     rows = [
         (split, *(f"{config.rows.get(split, 0):,}" for config in facts.configs))
@@ -91,16 +89,16 @@ def _numbers(facts: DatasetFacts) -> str:
 
 
 def _loading(facts: DatasetFacts) -> str:
-    place = facts.repo or "path/to/this/folder"
+    place = facts.options.repo or "path/to/this/folder"
     name = "default" if facts.configs[0].name == "data" else facts.configs[0].name
     split = list(facts.configs[0].rows)[-1]
     text = (
         f'## How to load it\n\n```python\nfrom datasets import load_dataset\n\n{name} = load_dataset("{place}", '
         f'"{name}", split="{split}")\n```'
     )
-    if facts.layout == "retrieval":
+    if facts.terms.layout == "retrieval":
         text += "\n\n`mteb_task.py` is the same data as a task of `mteb`; `sightline import mteb FOLDER` reads it too."
-    elif facts.layout == "rows":
+    elif facts.terms.layout == "rows":
         text += "\n\nOne row for each pair of query and picture, the seed of the query first."
     return text
 
@@ -113,7 +111,7 @@ def _labels(facts: DatasetFacts) -> str:
     ]
     said.append(_checked(label_quality(facts.benchmark)))
     parts = ["## Label quality and audit\n\n" + " ".join(said)]
-    for title, found in (("judging", facts.benchmark.card.get("judging")), ("audit", facts.audit)):
+    for title, found in (("judging", facts.benchmark.card.get("judging")), ("audit", facts.options.audit)):
         rows = list(_flat(found)) if isinstance(found, Mapping) else []
         if rows:
             parts.append(_table((title, "value"), rows))
@@ -152,16 +150,16 @@ def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
 def _privacy(facts: DatasetFacts) -> str:
     kept = (
         "EXIF, GPS and other metadata of the picture files were kept on purpose."
-        if facts.metadata_kept
+        if facts.terms.keep_metadata
         else "EXIF, GPS, XMP and comments were removed from every file; only how a picture is turned is left."
     )
     ids = (
         "Ids are the names that the files had where they come from, kept on purpose."
-        if facts.ids_kept
+        if facts.terms.keep_ids
         else "Ids are made from the content of the files; how the files were called is not told."
     )
-    people = f"By their annotations {facts.people:,} pictures show people"
-    unknown = f"; of {facts.people_unknown:,} it is not known" if facts.people_unknown else ""
+    people = f"By their annotations {facts.chosen.people:,} pictures show people"
+    unknown = f"; of {facts.chosen.people_unknown:,} it is not known" if facts.chosen.people_unknown else ""
     return f"## People and places\n\n{kept} {ids} {people}{unknown}."
 
 
@@ -176,14 +174,14 @@ def _rights(facts: DatasetFacts) -> str:
 
 
 def _left_out(facts: DatasetFacts) -> str:
-    said = [f"{count:,} pictures: {reason}" for reason, count in facts.left_out.items()]
+    said = [f"{count:,} pictures: {reason}" for reason, count in facts.chosen.reasons.items()]
     if facts.lost_tasks:
-        said.append(f"{facts.lost_tasks:,} queries, which had nothing relevant left")
-    if facts.lost_pairs:
-        said.append(f"{facts.lost_pairs:,} judged pairs whose query and picture are in different splits")
+        said.append(f"{len(facts.lost_tasks):,} queries, which had nothing relevant left")
+    if facts.divided.lost_pairs:
+        said.append(f"{facts.divided.lost_pairs:,} judged pairs whose query and picture are in different splits")
     text = "## What was left out\n\n" + ("\n".join(f"- {_md(line)}" for line in said) if said else "Nothing.")
-    if len(facts.splits) > 1:
-        ties = [_TIES[kind] for kind in _TIES if kind in facts.together]
+    if len(facts.divided.splits) > 1:
+        ties = [_TIES[kind] for kind in _TIES if kind in facts.terms.together]
         text += "\n\nNo picture is in two splits" + (f"; pictures {listed(ties, 'or')} are in one." if ties else ".")
     return text
 

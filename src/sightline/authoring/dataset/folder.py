@@ -3,15 +3,21 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection, Mapping
-from dataclasses import dataclass, field, replace
-from datetime import date
+from collections.abc import Collection
+from dataclasses import replace
 from pathlib import Path
 from typing import Any, cast
 
 from sightline.authoring.dataset.card import card_file
 from sightline.authoring.dataset.ids import PublishedNames, neutral_names, read_names, rename_benchmark, write_names
-from sightline.authoring.dataset.manifest import MANIFEST, DatasetManifest, PublishTerms, checksums, read_manifest
+from sightline.authoring.dataset.manifest import (
+    MANIFEST,
+    DatasetManifest,
+    PublishOptions,
+    PublishTerms,
+    checksums,
+    read_manifest,
+)
 from sightline.authoring.dataset.metadata import DatasetFacts, citation_file, croissant_file, title_of
 from sightline.authoring.dataset.pictures import PreparedDataset, prepare_pictures
 from sightline.authoring.dataset.selection import PublishSelection, choose_pictures
@@ -33,30 +39,16 @@ OWNED = (CARD, CITATION, CROISSANT, RIGHTS, MANIFEST, TASK_FILE, "benchmark.json
 """What a published folder may hold of ours; anything else in it is somebody else's, and stays."""
 
 
-@dataclass(frozen=True, slots=True)
-class PublishOptions:
-    """What a folder is built with, beside the terms that it keeps."""
-
-    released: date
-    repo: str | None = None
-    agreed: bool = False
-    "Somebody said yes to what is asked first: pictures of people, ids that tell something."
-    taken_down: Collection[str] = ()
-    audit: Mapping[str, Any] = field(default_factory=dict)
-    names: Path | None = None
-    "Where it is kept which picture has which published id; outside the folder."
-
-
 def build_folder(
-    source: ProjectBenchmark, out: Path, terms: PublishTerms, config: Config, wish: PublishOptions
+    source: ProjectBenchmark, out: Path, terms: PublishTerms, config: Config, options: PublishOptions
 ) -> DatasetManifest:
     """Write the folder; what stays here, and why, is in the manifest that comes back."""
     shares = parse_splits(terms.splits)
-    chosen = choose_pictures(source.benchmark, source.folder, licences=terms.licences, taken_down=wish.taken_down)
-    ask_first(chosen, terms, agreed=wish.agreed)
-    earlier = _earlier(out, wish)
+    chosen = choose_pictures(source.benchmark, source.folder, licences=terms.licences, taken_down=options.taken_down)
+    ask_first(chosen, terms, agreed=options.agreed)
+    earlier = _earlier(out, options)
     with prepare_pictures(
-        chosen, source.folder, out, keep_metadata=terms.keep_metadata, taken_down=wish.taken_down
+        chosen, source.folder, out, keep_metadata=terms.keep_metadata, taken_down=options.taken_down
     ) as found:
         _refuse_another(out, found.benchmark)
         names = _names(found.benchmark, terms, earlier)
@@ -74,20 +66,20 @@ def build_folder(
             before=_homes(out, names, earlier),
         )
         with whole_folder(out, marker=MANIFEST, owned=OWNED) as folder:
-            manifest = _write(folder, ready, divided, terms, config, wish)
-            if wish.names is not None and not terms.keep_ids:
+            manifest = _write(folder, ready, divided, terms, config, options)
+            if options.names is not None and not terms.keep_ids:
                 # First: a published picture that nobody here can name could not be taken down by its id.
-                write_names(wish.names, replace(names, pictures={**earlier.pictures, **names.pictures}))
+                write_names(options.names, replace(names, pictures={**earlier.pictures, **names.pictures}))
     return manifest
 
 
-def _earlier(out: Path, wish: PublishOptions) -> PublishedNames:
-    if wish.names is not None and out.resolve() in wish.names.resolve().parents:
+def _earlier(out: Path, options: PublishOptions) -> PublishedNames:
+    if options.names is not None and out.resolve() in options.names.resolve().parents:
         raise UserError(
-            f"{wish.names.parent} lies inside {out}, and what only the project may know would be published.",
+            f"{options.names.parent} lies inside {out}, and what only the project may know would be published.",
             "choose another folder for the data set (paths.dataset)",
         )
-    return read_names(wish.names)
+    return read_names(options.names)
 
 
 def _refuse_another(out: Path, benchmark: Benchmark) -> None:
@@ -150,30 +142,11 @@ def _write(
     divided: BenchmarkSplits,
     terms: PublishTerms,
     config: Config,
-    wish: PublishOptions,
+    options: PublishOptions,
 ) -> DatasetManifest:
     layout = cast("Layout", terms.layout)
     configs = write_tables(folder, divided.splits, ready.pictures, layout, config.columns)
-    chosen = ready.chosen
-    lost = {**chosen.lost_tasks, **divided.lost_tasks}
-    facts = DatasetFacts(
-        ready.benchmark,
-        config.benchmark,
-        layout,
-        configs,
-        divided.splits,
-        chosen.reasons,
-        len(lost),
-        divided.lost_pairs,
-        chosen.people,
-        chosen.people_unknown,
-        terms.keep_metadata,
-        wish.released,
-        wish.repo,
-        wish.audit,
-        terms.together,
-        terms.keep_ids,
-    )
+    facts = DatasetFacts(ready.benchmark, config.benchmark, configs, divided, ready.chosen, terms, options)
     written = {
         CARD: card_file(facts, _own_words(config)),
         CITATION: citation_file(facts),
@@ -195,11 +168,11 @@ def _write(
         facts.version,
         facts.fingerprint,
         terms,
-        wish.released.isoformat(),
-        wish.repo,
+        options.released.isoformat(),
+        options.repo,
         _counts(divided, facts),
-        chosen.reasons,
-        lost,
+        ready.chosen.reasons,
+        facts.lost_tasks,
         checksums(folder),
     )
     write_json(folder / MANIFEST, manifest.to_json())
@@ -212,10 +185,10 @@ def _counts(divided: BenchmarkSplits, facts: DatasetFacts) -> dict[str, int]:
         "pictures": sum(len(part.corpus.pictures) for part in parts),
         "queries": sum(len(part.tasks) for part in parts),
         "judged pairs": facts.judged_pairs,
-        "pictures left out": sum(facts.left_out.values()),
-        "queries left out": facts.lost_tasks,
+        "pictures left out": len(facts.chosen.left_out),
+        "queries left out": len(facts.lost_tasks),
         "pairs left out": divided.lost_pairs,
-        "people": facts.people,
+        "people": facts.chosen.people,
     }
 
 

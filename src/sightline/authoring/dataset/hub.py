@@ -23,7 +23,6 @@ class Uploaded:
 
     repo: str
     url: str
-    commit: str | None
     files: int
     removed: int
 
@@ -62,12 +61,12 @@ def upload(
             api.preupload_lfs_files(repo, [addition], repo_type=_KIND)
         stale = sorted(path for path in there - set(files) if path.split("/")[0] in TABLES)
         deletions = [hub.CommitOperationDelete(path_in_repo=path) for path in stale]
-        commit = api.create_commit(
+        api.create_commit(
             repo, [*additions, *deletions], commit_message=f"{manifest.name} {manifest.version}", repo_type=_KIND
         )
         if squash:
             api.super_squash_history(repo, repo_type=_KIND)
-    return Uploaded(repo, str(address), getattr(commit, "oid", None), len(files), len(stale))
+    return Uploaded(repo, str(address), len(files), len(stale))
 
 
 def _open(endpoint: str | None, token: Hidden | None) -> tuple[Any, Any]:

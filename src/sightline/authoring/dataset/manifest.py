@@ -1,9 +1,10 @@
-"""`sightline.json` in a published folder: what is in it, how it was made, and what was left out."""
+"""How a benchmark is published, and `sightline.json` in the folder: what is in it, and what was left out."""
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Collection, Mapping
 from dataclasses import asdict, dataclass, field, fields
+from datetime import date
 from pathlib import Path
 from typing import Any
 
@@ -31,6 +32,20 @@ class PublishTerms:
         """From JSON, where tuples are lists."""
         known: dict[str, Any] = {name: values[name] for field in fields(cls) if (name := field.name) in values}
         return cls(**known | {name: tuple(value) for name, value in known.items() if isinstance(value, list)})
+
+
+@dataclass(frozen=True, slots=True)
+class PublishOptions:
+    """What a folder is built with, beside the terms that it keeps."""
+
+    released: date
+    repo: str | None = None
+    agreed: bool = False
+    "Somebody said yes to what is asked first: pictures of people, ids that tell something."
+    taken_down: Collection[str] = ()
+    audit: Mapping[str, Any] = field(default_factory=dict)
+    names: Path | None = None
+    "Where it is kept which picture has which published id; outside the folder."
 
 
 @dataclass(frozen=True, slots=True)

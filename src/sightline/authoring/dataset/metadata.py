@@ -9,18 +9,28 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass, field
-from datetime import date
+from collections.abc import Sequence
+from dataclasses import dataclass
 from importlib.resources import files
 from typing import Any
 
-from sightline.authoring.dataset.selection import licence_id, on_the_hub
-from sightline.authoring.dataset.tables import DatasetConfig, Layout
+from sightline.authoring.dataset.manifest import PublishOptions, PublishTerms
+from sightline.authoring.dataset.selection import PublishSelection, licence_id, on_the_hub
+from sightline.authoring.dataset.splits import BenchmarkSplits
+from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.formats.parquet import IMAGE
 from sightline.config.settings import BenchmarkSettings
 from sightline.io import dump
 from sightline.types import Benchmark, Relevance
+
+_TYPES = {
+    "string": "sc:Text",
+    "int32": "sc:Integer",
+    "int64": "sc:Integer",
+    "float64": "sc:Float",
+    "bool": "sc:Boolean",
+}
+_REPO = "repo"
 
 
 @dataclass(frozen=True, slots=True)
@@ -40,21 +50,16 @@ class DatasetFacts:
 
     benchmark: Benchmark
     author: BenchmarkSettings
-    layout: Layout
     configs: Sequence[DatasetConfig]
-    splits: Mapping[str, Benchmark]
-    left_out: Mapping[str, int]
-    lost_tasks: int
-    lost_pairs: int
-    people: int
-    people_unknown: int
-    metadata_kept: bool
-    released: date
-    repo: str | None = None
-    audit: Mapping[str, Any] = field(default_factory=dict)
-    together: Sequence[str] = ()
-    "Which ties between pictures keep them in one split."
-    ids_kept: bool = False
+    divided: BenchmarkSplits
+    chosen: PublishSelection
+    terms: PublishTerms
+    options: PublishOptions
+
+    @property
+    def lost_tasks(self) -> dict[str, str]:
+        """Tasks that are left out, and why."""
+        return {**self.chosen.lost_tasks, **self.divided.lost_tasks}
 
     @property
     def title(self) -> str:
@@ -71,7 +76,7 @@ class DatasetFacts:
 
     @property
     def judged_pairs(self) -> int:
-        truths = (truth for part in self.splits.values() for truth in part.truth.values())
+        truths = (truth for part in self.divided.splits.values() for truth in part.truth.values())
         return sum(len(truth.grades) for truth in truths if isinstance(truth, Relevance))
 
     @property
@@ -126,15 +131,15 @@ def citation_file(facts: DatasetFacts) -> bytes:
         f"title: {quoted(facts.title)}",
         f"abstract: {quoted(facts.description)}",
         f"version: {quoted(facts.version)}",
-        f"date-released: {facts.released.isoformat()}",
+        f"date-released: {facts.options.released.isoformat()}",
         "authors:",
         *_author(facts),
     ]
     known = [licence for licence in facts.licences if licence != "other"]
     if len(known) == 1 and len(facts.licences) == 1:
         lines.append(f"license: {_spdx(known[0])}")
-    if facts.repo:
-        lines.append(f"url: {quoted(f'https://huggingface.co/datasets/{facts.repo}')}")
+    if facts.options.repo:
+        lines.append(f"url: {quoted(f'https://huggingface.co/datasets/{facts.options.repo}')}")
     dois = sorted({row.doi for row in facts.rights if row.doi})
     if dois:
         lines += ["references:", *(line for doi in dois for line in _reference(doi))]
@@ -144,10 +149,11 @@ def citation_file(facts: DatasetFacts) -> bytes:
 def bibtex(facts: DatasetFacts) -> str:
     """An entry for a paper."""
     key = re.sub(r"[^a-z0-9]+", "", facts.title.casefold()) or "benchmark"
-    address = f"\n  howpublished = {{\\url{{https://huggingface.co/datasets/{facts.repo}}}}}," if facts.repo else ""
+    repo, year = facts.options.repo, facts.options.released.year
+    address = f"\n  howpublished = {{\\url{{https://huggingface.co/datasets/{repo}}}}}," if repo else ""
     return (
-        f"@misc{{{key}{facts.released.year},\n  title = {{{_tex(facts.title)}}},\n"
-        f"  author = {{{_tex(facts.author.author or 'unknown')}}},\n  year = {{{facts.released.year}}},{address}\n"
+        f"@misc{{{key}{year},\n  title = {{{_tex(facts.title)}}},\n"
+        f"  author = {{{_tex(facts.author.author or 'unknown')}}},\n  year = {{{year}}},{address}\n"
         f"  note = {{Version {_tex(facts.version)}}}\n}}"
     )
 
@@ -186,26 +192,16 @@ def _tex(value: str) -> str:
     return re.sub(r"([&%$#_{}])", r"\\\1", value)
 
 
-_TYPES = {
-    "string": "sc:Text",
-    "int32": "sc:Integer",
-    "int64": "sc:Integer",
-    "float64": "sc:Float",
-    "bool": "sc:Boolean",
-}
-_REPO = "repo"
-
-
 def croissant_file(facts: DatasetFacts) -> bytes:
     """The JSON-LD document."""
     return dump(_document(facts), indent=True)
 
 
 def _document(facts: DatasetFacts) -> dict[str, Any]:
-    address = f"https://huggingface.co/datasets/{facts.repo}" if facts.repo else "./"
+    address = f"https://huggingface.co/datasets/{facts.options.repo}" if facts.options.repo else "./"
     repo = {
         "@type": "cr:FileObject", "@id": _REPO, "name": _REPO, "description": "The folder of the data set.",
-        "contentUrl": f"{address}/tree/main" if facts.repo else "./",
+        "contentUrl": f"{address}/tree/main" if facts.options.repo else "./",
         "encodingFormat": "git+https", "sha256": "https://github.com/mlcommons/croissant/issues/80",
     }  # fmt: skip
     creator = {"@type": "Person", "name": facts.author.author or "unknown"}
@@ -218,7 +214,7 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "description": facts.description,
         "url": address,
         "version": facts.version,
-        "datePublished": facts.released.isoformat(),
+        "datePublished": facts.options.released.isoformat(),
         "license": list(dict.fromkeys(row.licence for row in facts.rights)),
         "creator": creator | ({"email": facts.author.email} if facts.author.email else {}),
         "isLiveDataset": False,
@@ -230,9 +226,9 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
 
 
 def _people(facts: DatasetFacts) -> str:
-    kept = "kept" if facts.metadata_kept else "removed"
+    kept, chosen = "kept" if facts.terms.keep_metadata else "removed", facts.chosen
     return (
-        f"{facts.people} pictures are annotated as showing people; of {facts.people_unknown} it is not known. "
+        f"{chosen.people} pictures are annotated as showing people; of {chosen.people_unknown} it is not known. "
         f"EXIF, GPS and other metadata of the files are {kept}."
     )
 

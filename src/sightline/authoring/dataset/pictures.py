@@ -33,6 +33,7 @@ _NOTES = {0xE0: b"JFIF", 0xE2: b"ICC_PROFILE", 0xEE: b"Adobe"}
 _QUALITY = 95
 _GLANCE = (64, 64)
 """Decoded no larger than this where the format can, to see that the picture is whole."""
+_TAKEN_DOWN = "taken down"
 
 
 @dataclass(frozen=True, slots=True)
@@ -156,9 +157,6 @@ def _drawn_again(image: Image.Image, data: bytes, turn: int, format_: str) -> Cl
     again = Image.fromarray(np.ascontiguousarray(pixels))
     again.save(out, format_, **({"quality": _QUALITY} if format_ == "JPEG" else {"optimize": True}))
     return CleanPicture(out.getvalue(), MIMES[format_], _SUFFIXES[format_], again.width, again.height)
-
-
-_TAKEN_DOWN = "taken down"
 
 
 @dataclass(frozen=True, slots=True)

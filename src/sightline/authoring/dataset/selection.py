@@ -58,6 +58,12 @@ _ON_THE_HUB = re.compile(
     r"cc-by-nc-nd-(3\.0|4\.0)|cc-by-nc-sa-(2\.0|3\.0|4\.0)|pddl|odbl|odc-by|mit|apache-2\.0|bsd-[23]-clause|etalab-2\.0|"
     r"cdla-permissive-(1\.0|2\.0)|cdla-sharing-1\.0"
 )
+_PEOPLE = re.compile(
+    r"(?:^|[\W_])(?:people|persons?|faces?|humans?|m[ae]n|wom[ae]n|child(?:ren)?|crowds?|portraits?|pedestrians?)"
+    r"(?:$|[\W_])",
+    re.IGNORECASE,
+)
+_NO = frozenset({"no", "none", "false", "absent", "0"})
 
 
 def licence_id(text: str | None) -> str:
@@ -180,14 +186,6 @@ def _rest(
         ),
         checksum=None,
     )
-
-
-_PEOPLE = re.compile(
-    r"(?:^|[\W_])(?:people|persons?|faces?|humans?|m[ae]n|wom[ae]n|child(?:ren)?|crowds?|portraits?|pedestrians?)"
-    r"(?:$|[\W_])",
-    re.IGNORECASE,
-)
-_NO = frozenset({"no", "none", "false", "absent", "0"})
 
 
 @dataclass(frozen=True, slots=True)

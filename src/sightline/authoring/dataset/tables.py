@@ -37,6 +37,7 @@ _CORPUS = {
 _QRELS = {"query-id": _TEXT, "corpus-id": _TEXT, "score": "int32"}
 _RANKED = {"query-id": _TEXT, "corpus-ids": [_TEXT]}
 _NOTES = {name: kind for name, kind in hf_parquet.ANNOTATIONS.types.items() if name not in ("cost_usd", "extra")}
+TASK_FILE = f"{MODULE}.py"
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,9 +118,6 @@ def task_file(benchmark: Benchmark, configs: Sequence[DatasetConfig], splits: Se
     names = [config.name for config in configs]
     facts = task_facts(benchmark, split=split, category=category, language=None, configs=names)
     return task_module(facts).encode()
-
-
-TASK_FILE = f"{MODULE}.py"
 
 
 def _picture_row(picture: Picture, options: FormatOptions) -> dict[str, Any]:

@@ -8,10 +8,10 @@ from datetime import UTC, date, datetime
 from pathlib import Path
 from typing import Any
 
-from sightline.authoring.dataset.folder import PublishOptions, build_folder, published_pictures
+from sightline.authoring.dataset.folder import build_folder, published_pictures
 from sightline.authoring.dataset.ids import FILE as IDS
 from sightline.authoring.dataset.ids import read_names
-from sightline.authoring.dataset.manifest import DatasetManifest, read_manifest
+from sightline.authoring.dataset.manifest import DatasetManifest, PublishOptions, read_manifest
 from sightline.authoring.dataset.splits import relevant_to
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark
@@ -90,22 +90,20 @@ def take_down(
     known_as = {*found, *(names[id_] for id_ in found if id_ in names)}  # A run may be on what was published.
     runs_touched = tuple(_runs(runs, source.benchmark, touched, known_as))  # First: a run may be broken.
     _note(project, found, source.benchmark, reason)
-    wish = PublishOptions(
-        date.fromisoformat(before.released),
-        before.repo,
-        True,
-        taken_down(project),
-        _audit(source),
-        project.folder / IDS,
-    )
-    manifest = build_folder(source, folder, before.terms, project.config, wish)
+    released = date.fromisoformat(before.released)
+    options = publish_options(source, project, released, before.repo, agreed=True)
+    manifest = build_folder(source, folder, before.terms, project.config, options)
     lost = tuple(task for task in manifest.lost_tasks if task not in before.lost_tasks)
     return Takedown(tuple(found), touched, lost, runs_touched, manifest)
 
 
-def _audit(source: ProjectBenchmark) -> dict[str, Any]:
-    found = source.benchmark.card.get("audit")
-    return dict(found) if isinstance(found, dict) else {}
+def publish_options(
+    source: ProjectBenchmark, project: Project, released: date, repo: str | None, *, agreed: bool
+) -> PublishOptions:
+    """What a folder is built with: as the benchmark's card and the project's lists say."""
+    audit = source.benchmark.card.get("audit")
+    known = audit if isinstance(audit, dict) else {}
+    return PublishOptions(released, repo, agreed, taken_down(project), known, project.folder / IDS)
 
 
 def _find(name: str, benchmark: Benchmark, folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:

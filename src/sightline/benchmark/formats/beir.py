@@ -33,7 +33,7 @@ from sightline.benchmark.formats.retrieval import (
     some,
     whole_number,
 )
-from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
+from sightline.benchmark.formats.rows import checked, read_rows
 from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
@@ -110,7 +110,7 @@ def _read_corpus(path: Path, options: FormatOptions, complaints: Complaints) -> 
     pictures: dict[str, Picture] = {}
     for row in read_rows(path, complaints):
         with checked(row, complaints):
-            name = _new_id(row, id_, pictures)
+            name = row.new_id(id_, pictures)
             fields = {key: value for key, value in row.rest(id_, image).items() if value != ""}
             pictures[name] = from_fields(name, picture_uri(row.maybe_text(image) or name, root), fields)
     return pictures
@@ -121,20 +121,13 @@ def _read_queries(path: Path, options: FormatOptions, complaints: Complaints) ->
     queries: dict[str, _Query] = {}
     for row in read_rows(path, complaints):
         with checked(row, complaints):
-            name = _new_id(row, id_, queries)
+            name = row.new_id(id_, queries)
             given = row.values.get(image)
             images = (given,) if isinstance(given, str) else row.ids(image) if image in row else ()
             words = row.text(text) if text in row or not images else ""
             scope = row.ids("scope") if isinstance(row.values.get("scope"), list) else ()
             queries[name] = _Query(words, images, scope, row.rest(id_, text, image, *(["scope"] if scope else [])))
     return queries
-
-
-def _new_id(row: TableRow, field: str, known: Mapping[str, object]) -> str:
-    name = row.id(field)
-    if name in known:
-        raise WrongFieldError(field, f'"{name}" is there twice')
-    return name
 
 
 def _task(name: str, query: _Query, shown: QueryPictures, root: Path) -> Task:

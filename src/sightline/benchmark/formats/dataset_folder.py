@@ -8,25 +8,25 @@ from __future__ import annotations
 import logging
 import shutil
 from collections import Counter
-from collections.abc import Iterator, Sequence
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import contextmanager
 from dataclasses import replace
 from itertools import islice
 from operator import attrgetter
 from pathlib import Path, PurePosixPath
-from typing import Any, TypeVar
+from typing import TypeVar
 
 from sightline.benchmark.files import ANNOTATIONS, CANDIDATES, GROUPS, JUDGMENTS, REVIEWS, TASKS, TRUTH
+from sightline.benchmark.folder import contents
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.retrieval import local_file
 from sightline.benchmark.problems import Problem
 from sightline.benchmark.record_fields import StrictRecord
 from sightline.benchmark.table import CURRENT, RecordTable, TableSource
-from sightline.benchmark.truth import TaskTruth
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import whole_folder
-from sightline.types import Benchmark, Picture, Task, TaskKind
+from sightline.types import Benchmark, Corpus, Json, Picture, Task, TaskKind, Truth
 
 log = logging.getLogger(__name__)
 
@@ -119,6 +119,28 @@ def came_from(path: Path, whose: str, options: FormatOptions) -> str:
     return options.hub or f"{called}, in {whose}'s format"
 
 
+def public_benchmark(
+    path: Path,
+    whose: str,
+    options: FormatOptions,
+    corpus: Corpus,
+    tasks: Mapping[str, Task],
+    truth: Mapping[str, Truth],
+    *,
+    metrics: tuple[str, ...],
+    description: str,
+    languages: Sequence[str] = ("en",),
+) -> Benchmark:
+    """What was read of a public data set, or of files in its format; `whose` is its name unless another is given."""
+    name = options.name or whose
+    card: dict[str, Json] = {
+        "description": description,
+        "languages": [*languages],
+        "source": came_from(path, whose, options),
+    }
+    return Benchmark(name, replace(corpus, name=name), tasks, truth, metrics=metrics, card=card)
+
+
 @contextmanager
 def new_folder(path: Path, marker: str) -> Iterator[Path]:
     """A folder to write into, which appears whole or not at all; nothing that is there already is replaced.
@@ -156,18 +178,8 @@ NAMES = tuple(table.name for table in (GROUPS, TASKS, TRUTH, ANNOTATIONS, CANDID
 
 def write_beside(benchmark: Benchmark, folder: Path) -> None:
     """Write the tables that hold something, but not the pictures."""
-    truth = [TaskTruth(task, value) for task, value in benchmark.truth.items()]
-    contents: tuple[tuple[RecordTable[Any, Any], Sequence[Any]], ...] = (
-        (GROUPS, benchmark.corpus.groups),
-        (TASKS, tuple(benchmark.tasks.values())),
-        (TRUTH, truth),
-        (ANNOTATIONS, benchmark.annotations),
-        (CANDIDATES, benchmark.candidates),
-        (JUDGMENTS, benchmark.judgments),
-        (REVIEWS, benchmark.reviews),
-    )
-    for table, values in contents:
-        if values:
+    for table, values in contents(benchmark):
+        if values and table.name in NAMES:
             table.write(values, folder)
 
 

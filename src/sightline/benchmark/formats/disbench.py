@@ -28,13 +28,13 @@ from typing import Any
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import (
     MAKING,
-    came_from,
     chosen,
     copy_picture,
     data_file,
     label,
     labelled,
     new_folder,
+    public_benchmark,
     tasks_of,
 )
 from sightline.benchmark.formats.disbench_photos import EVERYONE, Histories, PhotoIds, file_name, owner_of, picture_id
@@ -173,18 +173,10 @@ def read(path: Path, options: FormatOptions) -> Imported:
             if query.user in users:
                 truth[query.id] = query.truth(histories.pictures)
                 tasks[query.id] = query.task()
-    name = options.name or "DISBench"
-    benchmark = Benchmark(
-        name=name,
-        corpus=Corpus(name, histories.pictures, groups),
-        tasks=tasks,
-        truth=truth,
-        metrics=METRICS,
-        card={
-            "description": "Exact sets of photos in users' photo histories.",
-            "languages": ["en"],
-            "source": came_from(path, "DISBench", options),
-        },
+    description = "Exact sets of photos in users' photo histories."
+    corpus = Corpus("", histories.pictures, groups)
+    benchmark = public_benchmark(
+        path, "DISBench", options, corpus, tasks, truth, metrics=METRICS, description=description
     )
     warnings = (*histories.warnings, *_lost(asked, histories.users))
     return Imported(benchmark, tuple(complaints.problems), warnings)

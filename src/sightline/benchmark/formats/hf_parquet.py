@@ -25,6 +25,7 @@ import orjson
 from pydantic import ValidationError
 
 from sightline.benchmark import files
+from sightline.benchmark.folder import contents
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import limited, new_folder
 from sightline.benchmark.formats.parquet import IMAGE, read_table, write_parts
@@ -237,18 +238,9 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
     benchmark = limited(content, options)
     split = options.split or "test"
     with_images = replace(PICTURES, shown=lambda picture: {"image": image_cell(picture, options)})
-    contents: tuple[tuple[TableColumns, Sequence[Any]], ...] = (
-        (with_images, tuple(benchmark.corpus.pictures.values())),
-        (TASKS, tuple(benchmark.tasks.values())),
-        (TRUTH, [TaskTruth(task, truth) for task, truth in benchmark.truth.items()]),
-        (GROUPS, benchmark.corpus.groups),
-        (ANNOTATIONS, benchmark.annotations),
-        (CANDIDATES, benchmark.candidates),
-        (JUDGMENTS, benchmark.judgments),
-        (REVIEWS, benchmark.reviews),
-    )
-    required = {config.name for config in _REQUIRED}
-    kept = [(config, values) for config, values in contents if values or config.name in required]
+    values_of = {table.name: values for table, values in contents(benchmark)}
+    configs = (with_images, TASKS, TRUTH, GROUPS, ANNOTATIONS, CANDIDATES, JUDGMENTS, REVIEWS)
+    kept = [(config, values) for config in configs if (values := values_of[config.table.name]) or config.table.required]
     with new_folder(path, _HEADER) as folder:
         for config, values in kept:
             write_parts(folder / config.name, split, config.types, map(config.row, values))

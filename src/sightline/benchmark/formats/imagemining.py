@@ -28,7 +28,6 @@ from sightline.benchmark.formats.base import Complaints, Content, Format, Format
 from sightline.benchmark.formats.dataset_folder import (
     MAKING,
     UNLABELLED,
-    came_from,
     chosen,
     copy_picture,
     data_files,
@@ -38,6 +37,7 @@ from sightline.benchmark.formats.dataset_folder import (
     new_folder,
     number_or_text,
     one_picture,
+    public_benchmark,
     tasks_of,
 )
 from sightline.benchmark.formats.pictures import EmbeddedPictures
@@ -124,27 +124,23 @@ def read(path: Path, options: FormatOptions) -> Imported:
             tasks[task.id] = task
             shown = one_picture(task)
             pictures[shown] = images.picture(shown, row.values[options.column("image")])
-    name = options.name or "ImageMining"
-    benchmark = Benchmark(
-        name=name,
-        corpus=Corpus(name, pictures),
-        tasks=tasks,
-        truth=truth,
+    benchmark = public_benchmark(
+        path,
+        "ImageMining",
+        options,
+        Corpus("", pictures),
+        tasks,
+        truth,
         metrics=("answer",),
-        card={
-            "description": "Questions about one picture that need looking and searching.",
-            "languages": ["en", "zh"],
-            "source": came_from(path, "ImageMining", options),
-        },
+        description="Questions about one picture that need looking and searching.",
+        languages=("en", "zh"),
     )
     return Imported(benchmark, tuple(complaints.problems), tuple(images.warnings()))
 
 
 def _task(row: TableRow, options: FormatOptions, known: Mapping[str, Task]) -> Task:
     at = options.column
-    name = row.id(at("id"))
-    if name in known:
-        raise WrongFieldError(at("id"), f'"{name}" is there twice')
+    name = row.new_id(at("id"), known)
     shown = PictureRef(_image(row, at("image")))
     flags: dict[str, Json] = {flag: _flag(row, at(flag)) for flag in _FLAGS if at(flag) in row}
     reference: dict[str, Json] = {

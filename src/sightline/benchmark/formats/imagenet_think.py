@@ -23,12 +23,12 @@ from typing import Any
 
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import (
-    came_from,
     chosen,
     data_files,
     labelled,
     new_folder,
     one_picture,
+    public_benchmark,
     tasks_of,
 )
 from sightline.benchmark.formats.parquet import IMAGE, as_json, column_type, write_file, write_parts
@@ -187,18 +187,10 @@ def read(path: Path, options: FormatOptions) -> Imported:
             tasks[name], truth[name] = task, traces
             if shown not in pictures:
                 pictures[shown] = embedded.picture(shown, row.values.get(options.column("image")))
-    name = options.name or "ImageNet-Think"
-    benchmark = Benchmark(
-        name=name,
-        corpus=Corpus(name, pictures),
-        tasks=tasks,
-        truth=truth,
-        metrics=METRICS,
-        card={
-            "description": "Pictures with thinking and answers of several models.",
-            "languages": ["en"],
-            "source": came_from(path, "ImageNet-Think", options),
-        },
+    description = "Pictures with thinking and answers of several models."
+    corpus = Corpus("", pictures)
+    benchmark = public_benchmark(
+        path, "ImageNet-Think", options, corpus, tasks, truth, metrics=METRICS, description=description
     )
     return Imported(benchmark, tuple(complaints.problems), embedded.warnings())
 

@@ -1,4 +1,4 @@
-"""Every format in a line: what `sightline formats` shows. Sightline's own are listed in a table, so that none is loaded."""
+"""Every format in a line, for `sightline formats`: our own are listed in a table, so that none of them is loaded."""
 
 from __future__ import annotations
 

@@ -26,7 +26,6 @@ from typing import Any
 
 from sightline.benchmark.formats.base import Complaints, Content, Format, FormatOptions, Imported
 from sightline.benchmark.formats.dataset_folder import (
-    came_from,
     chosen,
     copy_picture,
     data_file,
@@ -35,13 +34,14 @@ from sightline.benchmark.formats.dataset_folder import (
     labelled,
     new_folder,
     number_or_text,
+    public_benchmark,
     tasks_of,
 )
-from sightline.benchmark.formats.retrieval import check_options, picture_uri
+from sightline.benchmark.formats.retrieval import bare_pictures, check_options
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, read_rows
 from sightline.errors import UserError
 from sightline.io import read_json, write_json, write_jsonl
-from sightline.types import Benchmark, Choice, Corpus, Json, Option, Part, Picture, PictureRef, Step, StepKind, Task
+from sightline.types import Benchmark, Choice, Corpus, Json, Option, Part, PictureRef, Step, StepKind, Task
 
 IMAGE = "<image>"
 """Where a picture stands in a text."""
@@ -219,18 +219,15 @@ def read(path: Path, options: FormatOptions) -> Imported:
         except WrongFieldError as wrong:
             complaints.add(file, *_place(file, row.line, wrong.field), wrong.message)
     root = options.pictures or file.parent
-    name = options.name or "MIR"
-    benchmark = Benchmark(
-        name=name,
-        corpus=Corpus(name, {shown: Picture(shown, picture_uri(shown, root)) for shown in reader.pictures}),
-        tasks=reader.tasks,
-        truth=reader.truth,
+    benchmark = public_benchmark(
+        path,
+        "MIR",
+        options,
+        Corpus("", bare_pictures(reader.pictures, options, file.parent)),
+        reader.tasks,
+        reader.truth,
         metrics=("accuracy",),
-        card={
-            "description": "Multiple choice over several pictures interleaved with text.",
-            "languages": ["en"],
-            "source": came_from(path, "MIR", options),
-        },
+        description="Multiple choice over several pictures interleaved with text.",
     )
     return Imported(benchmark, tuple(complaints.problems), tuple(_packed(root)))
 

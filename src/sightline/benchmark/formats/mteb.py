@@ -44,7 +44,7 @@ from sightline.benchmark.formats.retrieval import (
     rank_benchmark,
     some,
 )
-from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
+from sightline.benchmark.formats.rows import TableRow, checked, read_rows
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io import read_json, whole_folder
@@ -105,9 +105,7 @@ def _read_corpus(
     for row in _rows(files.corpus, complaints):
         with checked(row, complaints):
             column = _id(row, options)
-            name = row.id(column)
-            if name in pictures:
-                raise WrongFieldError(column, f'"{name}" is there twice')
+            name = row.new_id(column, pictures)
             extra = {key: value for key, value in row.rest(column, image).items() if value not in (None, "")}
             pictures[name] = embedded.picture(name, row.values.get(image), extra=extra)
     return pictures
@@ -142,9 +140,7 @@ def _read_queries(
     for row in _rows(files.queries, complaints):
         with checked(row, complaints):
             column = _id(row)
-            name = row.id(column)
-            if name in tasks:
-                raise WrongFieldError(column, f'"{name}" is there twice')
+            name = row.new_id(column, tasks)
             if name not in wanted:
                 continue
             prompt: list[Part] = []

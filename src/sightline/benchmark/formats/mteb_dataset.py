@@ -32,7 +32,6 @@ class MtebFiles:
     queries: Sequence[Path]
     qrels: Sequence[Path]
     top_ranked: Sequence[Path]
-    split: str
 
 
 def find_files(folder: Path, options: FormatOptions) -> MtebFiles:
@@ -55,7 +54,6 @@ def find_files(folder: Path, options: FormatOptions) -> MtebFiles:
         queries=files(*([] if prefix else ["query"]), f"{prefix}queries"),
         qrels=files(*([] if prefix else ["default"]), f"{prefix}qrels"),
         top_ranked=files(f"{prefix}top_ranked", required=False),
-        split=wanted,
     )
 
 

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 import csv
 import math
-from collections.abc import Iterator, Mapping
+from collections.abc import Container, Iterator, Mapping
 from contextlib import contextmanager, suppress
 from dataclasses import dataclass
 from datetime import date, time
@@ -52,6 +52,13 @@ class TableRow:
         if isinstance(value, bool) or not isinstance(value, str | int) or value == "":
             raise WrongFieldError(field, f"expected an id, {_got(value)}")
         return str(value)
+
+    def new_id(self, field: str, known: Container[str]) -> str:
+        """An id that no row before had."""
+        name = self.id(field)
+        if name in known:
+            raise WrongFieldError(field, f'"{name}" is there twice')
+        return name
 
     def ids(self, field: str) -> tuple[str, ...]:
         """A list of ids, each of them once."""

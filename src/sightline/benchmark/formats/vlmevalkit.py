@@ -34,7 +34,7 @@ from sightline.benchmark.formats.base import Complaints, Content, Format, Format
 from sightline.benchmark.formats.dataset_folder import UNLABELLED, limited
 from sightline.benchmark.formats.replies import Attempts, read_reply
 from sightline.benchmark.formats.retrieval import check_options, local_file, some
-from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked
+from sightline.benchmark.formats.rows import TableRow, checked
 from sightline.benchmark.formats.vlmevalkit_rows import (
     LABELS,
     CellPictures,
@@ -190,9 +190,7 @@ def _read_questions(path: Path, rows: Iterator[TableRow], options: FormatOptions
     kept: dict[str, TableRow] = {}
     for row in islice(_of_split(path, rows, options), options.limit):
         with checked(row, complaints):
-            index = row.id(options.column("index"))
-            if index in kept:
-                raise WrongFieldError(options.column("index"), f'"{index}" is there twice')
+            index = row.new_id(options.column("index"), kept)
             pictures.add(index, row)
             # A row may name the pictures of a later one; until then only its words are kept.
             kept[index] = TableRow(row.file, row.line, {**row.values, options.column("image"): None})

@@ -1,12 +1,14 @@
 """Words by which a text says in other languages than English which option is right; replies and steps are read by it.
 
-All are parts of patterns that ignore case and white space (`re.IGNORECASE | re.VERBOSE`).
+All (in `languages.toml`) are parts of patterns that ignore case and white space (`re.IGNORECASE | re.VERBOSE`).
 """
 
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Iterator
+from pathlib import Path
 from typing import NamedTuple
 
 from sightline.metrics.answers.reply import MOST_STATEMENTS, Statement, Strength
@@ -33,88 +35,13 @@ class _Language(NamedTuple):
     example: str
 
 
-_GERMAN = _Language(
-    answer=r"\b(?:antwort|lösung)(?:\s+(?:ist|lautet|wäre)\b(?:\s+(?:also|daher|somit))?)?",
-    right=rf"\s+(?:ist\s+)?(?:(?:also|daher|somit|eindeutig)\s+)?(?:(?:richtig|korrekt){_ENDS}|die\s+\w*\s*antwort\b)",
-    so=r"\b(?:daher|folglich|somit|deshalb|also(?=,?\s+ist\s+es\b))\b[,:]?(?:\s+ist\s+es\b)?",
-    either=r"oder\b",
-    denied=r"\bnicht",
-    supposed=r"\b(?:wenn|falls|ob)\b",
-    example=r"\bzum\s+beispiel|\bz\.(?:\s?b\.)?|\bbeispiel",
-)
-_FRENCH = _Language(
-    answer=r"\bréponse(?:\s+(?:correcte|juste|exacte))?(?:\s+(?:est|serait)\b(?:\s+donc)?(?:\s+la\b)?)?",
-    right=rf"\s+est\s+(?:donc\s+)?(?:(?:correcte?|juste|exacte?|la\s+bonne){_ENDS}|la\s+(?:bonne\s+)?réponse\b)",
-    so=r"\b(?:donc|par\s+conséquent)\b[,:]?(?:\s+c['’]est)?(?:\s+la\b)?",
-    either=r"ou\b",
-    denied=r"\bpas(?:\s+la)?",
-    supposed=r"\bsi\b",
-    example=r"\bpar\s+exemple|\bp\.\s?ex\.|\bexemple",
-)
-_SPANISH = _Language(
-    answer=r"\brespuesta(?:\s+correcta)?(?:\s+(?:es|sería)\b(?:\s+la\b)?)?",
-    right=rf"\s+es\s+(?:(?:la\s+)?correct[ao]{_ENDS}|la\s+respuesta\b)",
-    so=r"\b(?:por\s+(?:lo\s+)?tanto|así\s+que|entonces)\b[,:]?(?:\s+es\b)?(?:\s+la\b)?",
-    either=r"[ou]\b",
-    denied=r"\bno\s+es(?:\s+la)?",
-    supposed=r"\bsi\b",
-    example=r"\bpor\s+ejemplo|\bp\.\s?ej\.|\bejemplo",
-)
-_PORTUGUESE = _Language(
-    answer=r"\bresposta(?:\s+(?:correta|certa))?(?:\s+(?:é|seria)\b(?:\s+a(?=\s+\w\b))?)?",
-    right=rf"\s+(?:é|está)\s+(?:(?:a\s+)?(?:corret[ao]|cert[ao]){_ENDS}|a\s+resposta\b)",
-    so=r"\bportanto\b[,:]?(?:\s+é\b)?(?:\s+a(?=\s+\w\b))?",
-    either=r"ou\b",
-    denied=r"\bnão\s+é(?:\s+a)?",
-    supposed=r"\bse\s+a(?=\s+resposta)",
-    example=r"\bpor\s+exemplo|\bexemplo",
-)
-_ITALIAN = _Language(
-    answer=r"\brisposta(?:\s+(?:corretta|giusta|esatta))?(?:\s+(?:è|sarebbe)\b(?:\s+la\b)?)?",
-    right=rf"\s+è\s+(?:(?:corrett[ao]|giust[ao]|quella\s+giusta){_ENDS}|la\s+risposta\b)",
-    so=r"\b(?:quindi|dunque|perciò)\b[,:]?(?:\s+è\b)?(?:\s+la\b)?",
-    either=r"o(?:ppure)?\b",
-    denied=r"\bnon\s+è(?:\s+la)?",
-    supposed=r"\bse\s+la(?=\s+risposta)",
-    example=r"\b(?:ad|per)\s+esempio|\besempio",
-)
-_RUSSIAN = _Language(
-    answer=r"\bответ(?:\s+будет)?",
-    right=rf"\s*(?:[-–—]\s*)?(?:это\s+|является\s+)?(?:(?:верно|правильно){_ENDS}|(?:верный|правильный)\s+(?:ответ|вариант))",
-    so=r"\b(?:значит|поэтому|следовательно|итак)\b[,:]?(?:\s+это)?",
-    either=r"(?:или|либо)\b",
-    denied=r"\bне",
-    supposed=r"\bесли\b",
-    example=r"\bнапример|\bпример",
-)
-_JAPANESE = _Language(
-    answer=r"(?:答え|正解)(?:は|が)?",
-    right=r"\s*[がは](?:正解|正しい|答え)(?!では|じゃ)",
-    so=r"(?:したがって|従って|だから|よって|ゆえに)[,，、]?",
-    either=r"(?:か|または|もしくは|それとも)",
-    denied=r"(?!)",
-    supposed=r"もし",
-    example=r"例えば|たとえば|(?<!\w)例(?=\s*[:：])",
-)
-_KOREAN = _Language(
-    answer=r"(?<!\w)정?답(?:은|이)?",
-    right=r"\s*번?[이가은는]\s*(?:정답|맞|옳)(?!이?\s*(?:아니|지))",
-    so=r"(?:따라서|그러므로|그래서)[,，]?",
-    either=r"(?:이나|또는|혹은|거나)",
-    denied=r"(?!)",
-    supposed=r"만약|만일",
-    example=r"예를\s*들[어면]|예시|(?<!\w)예(?=\s*[:：])",
-)
-_CHINESE = _Language(
-    answer=r"(?:(?<![不能别若果误])|(?<=只能))选(?!项)(?:择)?",
-    right=r"\s*(?:选项|项)?[:：]?(?:是|为)?(?:正确的?|最佳|对的)",
-    so=r"(?:因此|所以|综上(?:所述)?|故)[,，:：]?\s*[是为]?",
-    either=r"(?:或者?|还是)",
-    denied=r"(?!)",  # Said by 排除 and 不选, which the reader of keys knows.
-    supposed=r"如果|假如|要是|若(?!干)|为什么|为何|是否",
-    example=r"例如|比如|(?<!\w)例(?=\s*[:：])",
-)
-_ALL = (_GERMAN, _FRENCH, _SPANISH, _PORTUGUESE, _ITALIAN, _RUSSIAN, _JAPANESE, _KOREAN, _CHINESE)
+def _languages() -> Iterator[_Language]:
+    table = tomllib.loads(Path(__file__).with_name("languages.toml").read_text("utf-8"))
+    for words in table.values():
+        yield _Language(**{name: pattern.replace("{ends}", _ENDS) for name, pattern in words.items()})
+
+
+_ALL = tuple(_languages())
 
 
 def _any(parts: Iterator[str]) -> str:

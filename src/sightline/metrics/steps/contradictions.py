@@ -12,6 +12,7 @@ import re
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import lru_cache
+from pathlib import Path
 from typing import Literal, NamedTuple, TypeAlias
 
 from sightline.metrics.answers.normalization import fold
@@ -77,27 +78,8 @@ def singular(token: str) -> str:
     return token[:-1] if len(token) > 3 and token.endswith("s") and not token.endswith("ss") else token
 
 
-_WORDS = """
-    left right | above below | top bottom | upper lower | front behind | front back | inside outside | before after
-    up down | increases decreases | increase decrease | increased decreased | increasing decreasing | first last
-    larger smaller | bigger smaller | taller shorter | longer shorter | faster slower | more less | more fewer
-    higher lower | heavier lighter | closer farther | closer further | nearer farther | open closed | same different
-    clockwise counterclockwise | clockwise anticlockwise | day night | empty full | forward backward | towards away
-    indoors outdoors | indoor outdoor | correct incorrect | true false | cloudy clear | cloudy sunny | overcast clear
-    overcast sunny | rainy sunny | wet dry | bright dark | bright dim | light dark | young old | new old | happy sad
-    smiling frowning | standing sitting | standing lying | sitting lying | awake asleep | hot cold | warm cold
-    clean dirty | near far | high low | wide narrow | thick thin | tall short | long short | big small | large small
-    large little | big little | large tiny | big tiny | huge small | huge tiny | summer winter | morning evening
-    morning night | sunrise sunset | daylight night | daytime night | daytime nighttime | man woman | men women
-    boy girl | boys girls | male female | adult child | straight curved | calm rough | smooth rough | blurry sharp
-    raised lowered | rising falling | entering leaving | arriving leaving | moving stationary | parked moving
-    crowded empty | crowded deserted | busy quiet | alive dead | above under | over under | over below | on under
-    on off | lit unlit | locked unlocked | open shut | opened closed | visible hidden | broken intact | rural urban
-    modern old | deep shallow | soft hard | sleeping awake | present absent | empty occupied | dressed naked
-    左 右 | 上 下 | 前 后 | 内 外 | 里 外 | 大 小 | 高 低 | 快 慢 | 多 少 | 长 短 | 轻 重 | 远 近 | 开 关 | 增 减
-    男 女 | 晴 阴 | 昼 夜 | 湿 干 | 新 旧 | 明 暗 | 冷 热
-"""
-_PAIRS = tuple(tuple(pair.split()) for line in _WORDS.strip().splitlines() for pair in line.split("|"))
+_WORDS = Path(__file__).with_name("opposites.txt").read_text("utf-8")
+_PAIRS = tuple(tuple(pair.split()) for line in _WORDS.splitlines() for pair in line.split("|"))
 _BOTH_WAYS = (*_PAIRS, *(pair[::-1] for pair in _PAIRS))
 OPPOSITES: Mapping[str, frozenset[str]] = {
     word: frozenset(other for one, other in _BOTH_WAYS if one == word) for pair in _PAIRS for word in pair

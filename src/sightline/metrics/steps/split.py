@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Iterator
+from collections.abc import Iterator, Sequence
 
 from sightline.metrics.answers.reply import plain
 from sightline.types import Step, StepKind
@@ -63,11 +63,8 @@ def _headed(text: str) -> Iterator[Step]:
     if not marks:
         return
     yield from _preface(text[: marks[0].start()])
-    ends = [*(mark.start() for mark in marks), len(text)][1:]
-    for mark, end in zip(marks, ends, strict=True):
-        content = text[mark.end() : end]
-        if content.strip(_EMPTY):
-            yield _step(mark["name"] or mark["named"] or mark["noted"], content)
+    for mark, content in _between(text, marks):
+        yield _step(mark["name"] or mark["named"] or mark["noted"], content)
 
 
 def _numbered(text: str) -> Iterator[Step]:
@@ -78,10 +75,15 @@ def _numbered(text: str) -> Iterator[Step]:
     if len(marks) < 2:
         return
     yield from _preface(text[: marks[0].start()])
+    yield from (_step(None, content) for _, content in _between(text, marks))
+
+
+def _between(text: str, marks: Sequence[re.Match[str]]) -> Iterator[tuple[re.Match[str], str]]:
+    """Each mark with what stands behind it, up to the next one; those with nothing behind them are left out."""
     ends = [*(mark.start() for mark in marks), len(text)][1:]
     for mark, end in zip(marks, ends, strict=True):
-        if text[mark.end() : end].strip(_EMPTY):
-            yield _step(None, text[mark.end() : end])
+        if (content := text[mark.end() : end]).strip(_EMPTY):
+            yield mark, content
 
 
 def _preface(text: str) -> Iterator[Step]:

@@ -12,6 +12,9 @@ from sightline.reports.sections import ReportSection
 from sightline.reports.text import DASH, moment, share
 from sightline.types import Json
 
+_VALUES_SHOWN = 12
+_SHORT = 12
+
 
 def notes(section: ReportSection) -> PagePart | None:
     """Warnings, then what was noticed in each run and in comparing them; None when there is nothing to say."""
@@ -55,9 +58,6 @@ def _returned(section: ReportSection) -> list[TableBlock]:
         return []
     caption = "Returned pictures that nobody judged count as not relevant, those outside a task's scope as wrong"
     return [TableBlock(caption, ("system", "unjudged", "outside the scope"), rows, numeric(1, 3))]
-
-
-_VALUES_SHOWN = 12
 
 
 def measured(section: ReportSection) -> PagePart:
@@ -111,9 +111,6 @@ def _plain(value: Json) -> str:
     if isinstance(value, list) and all(isinstance(item, str | int | float) for item in value):
         return ", ".join(map(str, value))
     return dump(value).decode().strip()
-
-
-_SHORT = 12
 
 
 def provenance(section: ReportSection) -> PagePart:

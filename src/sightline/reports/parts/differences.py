@@ -15,6 +15,8 @@ from sightline.reports.sections import FileNames, ReportSection
 from sightline.reports.text import DASH, p_value, score, short, signed
 
 _SHOWN = 60
+_PROMPT = 90
+ByTask: TypeAlias = Mapping[str, list[TaskScore]]
 
 
 def differences(section: ReportSection, files: FileNames) -> PagePart | None:
@@ -56,11 +58,6 @@ def _difference_row(pair: PairedComparison, level: float) -> Row:
         f"{found.ties:,}",
         f"{found.losses:,}",
     )
-
-
-_PROMPT = 90
-
-ByTask: TypeAlias = Mapping[str, list[TaskScore]]
 
 
 def tasks(section: ReportSection, files: FileNames, limit: int) -> PagePart:

@@ -244,14 +244,11 @@ class Update:
                 if tokens is not None:
                     tokens_made = looking.make_tokens(self._session.embedder, tokens)
             manifest = self._manifest(table, content, changes, parts, step, embedded)
-            manifest = manifest.model_copy(
-                update={"origin": None if content.origin is None else str(content.origin), "origin_digest": origin}
-            )
             self._save_columns(table)
         finally:
             table.close()
         seconds = time.monotonic() - started
-        manifest = manifest.model_copy(update={"seconds": round(seconds, 3)})
+        manifest = manifest.model_copy(update={"origin_digest": origin, "seconds": round(seconds, 3)})
         manifest.write(self.folder)
         self._clear_away(manifest)
         if embedded.stopped is not None:
@@ -291,7 +288,12 @@ class Update:
         step: VectorStep | None,
         embedded: VectorCounts,
     ) -> IndexManifest:
-        changed: dict[str, Any] = {"source": content.source, "state": changes.state, "pictures": len(table)}
+        changed: dict[str, Any] = {
+            "source": content.source,
+            "origin": None if content.origin is None else str(content.origin),
+            "state": changes.state,
+            "pictures": len(table),
+        }
         before = self._before or IndexManifest(name=self._name, backend=public_spec(self._backend), **changed)
         manifest = before.model_copy(update=changed)  # What this run does not touch stays as it was.
         if step is None or self._session is None:

@@ -116,16 +116,9 @@ class MilvusIndex(ServiceIndex):
         exceptions = self._pymilvus.exceptions
         if not isinstance(error, exceptions.MilvusException):
             return None
-        is_gone = error.code in _GONE or isinstance(error, _gone_types(exceptions))
+        gone = exceptions.ConnectError, exceptions.ConnectionNotExistException, exceptions.MilvusUnavailableException
+        is_gone = error.code in _GONE or isinstance(error, gone)
         return (self._gone if is_gone else self._refused)(error.message or error)
-
-
-def _gone_types(exceptions: Any) -> tuple[type[Exception], ...]:
-    return (
-        exceptions.ConnectError,
-        exceptions.ConnectionNotExistException,
-        exceptions.MilvusUnavailableException,
-    )
 
 
 KIND = BackendKind(MilvusIndex, {"hnsw": bool}, address="file")

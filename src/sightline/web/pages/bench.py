@@ -67,25 +67,25 @@ class PromptPart:
 
 def listing(request: Request) -> Response:
     """All benchmarks that were found."""
-    desk = AppState.of(request)
-    desk.library.refresh()
-    rows = [(shelf, facts_of(shelf.benchmark)) for shelf in desk.library.shelves()]
-    return desk.show(request, "benchmarks.html", rows=rows, broken=desk.library.broken())
+    state = AppState.of(request)
+    state.library.refresh()
+    rows = [(loaded, facts_of(loaded.benchmark)) for loaded in state.library.benchmarks()]
+    return state.show(request, "benchmarks.html", rows=rows, broken=state.library.broken())
 
 
 def overview(request: Request) -> Response:
     """One benchmark: counts, label quality, slices, and its tasks."""
-    desk, shelf = of(request)
-    benchmark, query = shelf.benchmark, request.query_params
+    state, loaded = of(request)
+    benchmark, query = loaded.benchmark, request.query_params
     flags = flags_of(benchmark)
     tasks = [task for task in benchmark.tasks.values() if _fits(task, query, flags)]
     offset = number(request, "offset")
-    return desk.show(
+    return state.show(
         request,
         "benchmark.html",
-        shelf=shelf,
+        loaded=loaded,
         facts=facts_of(benchmark),
-        figures=figures_of(shelf, BOOK.read(shelf.folder)),
+        figures=figures_of(loaded, BOOK.read(loaded.folder)),
         flags=flags,
         flag_counts=Counter(flag for held in flags.values() for flag in held),
         tasks=tasks[offset : offset + _TASKS],
@@ -99,17 +99,17 @@ def overview(request: Request) -> Response:
 
 def audit(request: Request) -> Response:
     """Everything that the audit finds: baselines that never look, twins, lopsided queries, label quality."""
-    desk, shelf = of(request)
-    figures = figures_of(shelf, BOOK.read(shelf.folder))
-    ranks = _rank_tasks(shelf.benchmark)
+    state, loaded = of(request)
+    figures = figures_of(loaded, BOOK.read(loaded.folder))
+    ranks = _rank_tasks(loaded.benchmark)
     found = None
     if ranks.tasks:
         patience = {"patience": None} if request.query_params.get("export") == "1" else {}
-        found = _AUDITS.get(shelf.folder, shelf.mark, lambda: _audited(ranks), **patience)
+        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks), **patience)
     waits = found is None and bool(ranks.tasks)
     if found is not None:  # Only this part changes with a review.
         found = replace(found, checked=figures.checked, judges=figures.judges)
-    page = desk.show(request, "audit.html", shelf=shelf, audit=found, waits=waits, figures=figures)
+    page = state.show(request, "audit.html", loaded=loaded, audit=found, waits=waits, figures=figures)
     if waits:
         page.headers["refresh"] = _AGAIN
     return page
@@ -122,59 +122,58 @@ def _audited(benchmark: Benchmark) -> Audit:
 
 def task(request: Request) -> Response:
     """One task with its truth and its pool."""
-    desk, shelf = of(request)
-    asked = shelf.benchmark.tasks.get(request.query_params.get("id", ""))
+    state, loaded = of(request)
+    asked = loaded.benchmark.tasks.get(request.query_params.get("id", ""))
     if asked is None:
         raise missing("such task")
-    truth = shelf.benchmark.truth.get(asked.id)
-    reviews = [review for review in standing(BOOK.read(shelf.folder)) if review.task == asked.id]
-    return desk.show(
+    truth = loaded.benchmark.truth.get(asked.id)
+    reviews = [review for review in standing(BOOK.read(loaded.folder)) if review.task == asked.id]
+    return state.show(
         request,
         "task.html",
-        shelf=shelf,
+        loaded=loaded,
         task=asked,
-        prompt=parts_of(desk, shelf, asked),
-        options=option_parts(desk, shelf, asked),
-        pools=pools_of(desk, shelf, asked.id, reviews),
+        prompt=parts_of(state, loaded, asked),
+        options=option_parts(state, loaded, asked),
+        pools=pools_of(state, loaded, asked.id, reviews),
         truth=truth if isinstance(truth, Answer | Choice) else None,
         traces=side_by_side(truth.references) if isinstance(truth, Traces) else None,
-        scored=any(one.score is not None for one in shelf.candidates.get(asked.id, ())),
-        origin=origin_of(desk, shelf, asked),
-        steps=[] if not isinstance(truth, Answer) else [_step(desk, shelf, step) for step in truth.steps],
-        flags=flags_of(shelf.benchmark).get(asked.id, ()),
+        scored=any(one.score is not None for one in loaded.candidates.get(asked.id, ())),
+        origin=origin_of(state, loaded, asked),
+        steps=[] if not isinstance(truth, Answer) else [_step(state, loaded, step) for step in truth.steps],
+        flags=flags_of(loaded.benchmark).get(asked.id, ()),
         about=[review for review in reviews if review.picture is None],
     )
 
 
 def of(request: Request) -> tuple[AppState, LoadedBenchmark]:
     """The benchmark that an address names."""
-    desk = AppState.of(request)
-    shelf = desk.library.shelf(request.path_params["name"])
-    if shelf is None:
+    state = AppState.of(request)
+    loaded = state.library.benchmark(request.path_params["name"])
+    if loaded is None:
         raise missing("such benchmark")
-    return desk, shelf
+    return state, loaded
 
 
 def pools_of(
-    desk: AppState, shelf: LoadedBenchmark, task: str, reviews: list[Review]
+    state: AppState, loaded: LoadedBenchmark, task: str, reviews: list[Review]
 ) -> list[tuple[str, list[JudgedPicture]]]:
     """The judged pictures by tier; each with the highest grades first."""
-    truth = shelf.benchmark.truth.get(task)
+    truth = loaded.benchmark.truth.get(task)
     grades = truth.grades if isinstance(truth, Relevance) else {}
-    candidates = {one.picture: one for one in shelf.candidates.get(task, ())}
+    candidates = {one.picture: one for one in loaded.candidates.get(task, ())}
     if isinstance(truth, PictureSet):  # What was put beside a set is not in it: that is a label, too.
         grades = dict.fromkeys(candidates, 0) | dict.fromkeys(truth.pictures, 1)
     judgments: dict[str, list[Judgment]] = defaultdict(list)
-    for one in shelf.judgments.get(task, ()):
+    for one in loaded.judgments.get(task, ()):
         judgments[one.picture].append(one)
     said: dict[str, list[Review]] = defaultdict(list)
     for review in reviews:
         if review.picture is not None:
             said[review.picture].append(review)
     pools: dict[str, list[JudgedPicture]] = defaultdict(list)
-    for id_ in list(dict.fromkeys((*grades, *candidates, *said)))[:_POOL]:
-        candidate = candidates.get(id_)
-        tile = Tile(desk.library.key(id_, shelf) or "", id_)
+    for tile in state.library.tiles(list(dict.fromkeys((*grades, *candidates, *said)))[:_POOL], loaded):
+        id_, candidate = tile.id, candidates.get(tile.id)
         judged = JudgedPicture(tile, grades.get(id_), candidate, tuple(judgments[id_]), tuple(said[id_]))
         pools[candidate.tier if candidate is not None else ""].append(judged)
     for held in pools.values():
@@ -182,24 +181,25 @@ def pools_of(
     return sorted(pools.items(), key=lambda pair: _TIERS.index(pair[0]))
 
 
-def parts_of(desk: AppState, shelf: LoadedBenchmark, task: Task) -> list[PromptPart]:
+def parts_of(state: AppState, loaded: LoadedBenchmark, task: Task) -> list[PromptPart]:
     """A prompt as it is read: words and pictures in order."""
-    return [_part(desk, shelf, part) for part in task.prompt]
+    return [_part(state, loaded, part) for part in task.prompt]
 
 
-def option_parts(desk: AppState, shelf: LoadedBenchmark, task: Task) -> list[tuple[str, list[PromptPart]]]:
+def option_parts(state: AppState, loaded: LoadedBenchmark, task: Task) -> list[tuple[str, list[PromptPart]]]:
     """The options of a task: the key of each, and what it says."""
-    return [(one.key, [_part(desk, shelf, part) for part in one.content]) for one in task.options]
+    return [(one.key, [_part(state, loaded, part) for part in one.content]) for one in task.options]
 
 
-def _part(desk: AppState, shelf: LoadedBenchmark, part: str | PictureRef) -> PromptPart:
+def _part(state: AppState, loaded: LoadedBenchmark, part: str | PictureRef) -> PromptPart:
     if isinstance(part, str):
         return PromptPart(part)
-    return PromptPart(tile=Tile(desk.library.key(part.id, shelf) or "", part.id), region=region_of(part.region))
+    (tile,) = state.library.tiles([part.id], loaded)
+    return PromptPart(tile=tile, region=region_of(part.region))
 
 
-def _step(desk: AppState, shelf: LoadedBenchmark, step: Step) -> tuple[Step, list[PromptPart]]:
-    return step, [_part(desk, shelf, picture) for picture in step.pictures]
+def _step(state: AppState, loaded: LoadedBenchmark, step: Step) -> tuple[Step, list[PromptPart]]:
+    return step, [_part(state, loaded, picture) for picture in step.pictures]
 
 
 def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:

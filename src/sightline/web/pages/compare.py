@@ -20,10 +20,11 @@ from sightline.runs import read_run
 from sightline.runs.folder import PER_TASK
 from sightline.types import Attempt, Choice, Failure, PictureSet, Prediction, Ranking, Relevance, Run, Text, Trace
 from sightline.web.app_state import AppState, address, missing
+from sightline.web.cache import StampedCache
 from sightline.web.corpus_view import Tile
-from sightline.web.library import LoadedBenchmark, StampedCache
+from sightline.web.library import LoadedBenchmark
 from sightline.web.pages.bench import parts_of
-from sightline.web.pages.runs import shelf_of
+from sightline.web.pages.runs import benchmark_of
 
 _TASKS = 200
 _TILES = 20
@@ -61,25 +62,25 @@ class ShownAnswer:
 
 def compare(request: Request) -> Response:
     """Two runs side by side: by how much they differ, and task by task."""
-    desk = AppState.of(request)
+    state = AppState.of(request)
     names = [request.query_params.get(side, "") for side in ("a", "b")]
-    folders = [desk.library.run(name) for name in names]
+    folders = [state.library.run(name) for name in names]
     first, second = folders
     if first is None or second is None or first == second:
         raise missing("such pair of runs")
     runs = with_own_names([read_scored(first), read_scored(second)])
-    shelf = shelf_of(desk.library, runs[0].run)
+    loaded = benchmark_of(state.library, runs[0].run)
     task = request.query_params.get("task")
     if task is not None:
-        return _one_task(desk, request, names, runs, shelf, task)
+        return _one_task(state, request, names, runs, loaded, task)
     lines = sorted(_lines(runs), key=lambda line: -abs(line.difference))
     compared = compare_runs(runs)
-    return desk.show(
+    return state.show(
         request,
         "compare.html",
         names=names,
         runs=runs,
-        shelf=shelf,
+        loaded=loaded,
         lines=lines[:_TASKS],
         count=len(lines),
         table=None if compared.comparison is None else to_fragment([_differences(runs, compared.comparison.pairs)]),
@@ -134,32 +135,32 @@ def _spread(pair: PairedComparison) -> str:
 
 
 def _one_task(
-    desk: AppState,
+    state: AppState,
     request: Request,
     names: Sequence[str],
     runs: Sequence[ReportedRun],
-    shelf: LoadedBenchmark | None,
+    loaded: LoadedBenchmark | None,
     task: str,
 ) -> Response:
-    asked = None if shelf is None else shelf.benchmark.tasks.get(task)
-    if shelf is None or asked is None:
+    asked = None if loaded is None else loaded.benchmark.tasks.get(task)
+    if loaded is None or asked is None:
         raise missing("such task: its benchmark was not among the folders")
     said = [
-        [_said(desk, shelf, name, run, attempt) for attempt in _attempts(run.folder, task)]
+        [_said(state, loaded, name, run, attempt) for attempt in _attempts(run.folder, task)]
         for name, run in zip(names, runs, strict=True)
     ]
     line = next((line for line in _lines(runs) if line.task == task), None)
-    return desk.show(
+    return state.show(
         request,
         "compare-task.html",
         names=names,
         runs=runs,
-        shelf=shelf,
+        loaded=loaded,
         task=asked,
-        prompt=parts_of(desk, shelf, asked),
+        prompt=parts_of(state, loaded, asked),
         said=said,
         line=line,
-        truth=_truth(desk, shelf, task),
+        truth=_truth(state, loaded, task),
     )
 
 
@@ -170,33 +171,33 @@ def _attempts(folder: Path, task: str) -> list[Attempt]:
     return [attempt for attempt in run.attempts if attempt.task_id == task]
 
 
-def _truth(desk: AppState, shelf: LoadedBenchmark, task: str) -> ShownAnswer:
-    truth = shelf.benchmark.truth.get(task)
+def _truth(state: AppState, loaded: LoadedBenchmark, task: str) -> ShownAnswer:
+    truth = loaded.benchmark.truth.get(task)
     if isinstance(truth, Relevance):
         relevant = sorted((id_ for id_, grade in truth.grades.items() if grade > 0), key=lambda id_: -truth.grades[id_])
-        return _pictures(desk, shelf, "truth", relevant, truth.grades)
+        return _pictures(state, loaded, "truth", relevant, truth.grades)
     if isinstance(truth, PictureSet):
-        return _pictures(desk, shelf, "truth", truth.pictures, dict.fromkeys(truth.pictures, 1))
+        return _pictures(state, loaded, "truth", truth.pictures, dict.fromkeys(truth.pictures, 1))
     return ShownAnswer("truth", text=getattr(truth, "text", None) or getattr(truth, "option", None) or "")
 
 
-def _said(desk: AppState, shelf: LoadedBenchmark, name: str, run: ReportedRun, attempt: Attempt) -> ShownAnswer:
-    truth = shelf.benchmark.truth.get(attempt.task_id)
+def _said(state: AppState, loaded: LoadedBenchmark, name: str, run: ReportedRun, attempt: Attempt) -> ShownAnswer:
+    truth = loaded.benchmark.truth.get(attempt.task_id)
     grades: Mapping[str, int] = truth.grades if isinstance(truth, Relevance) else {}
     if isinstance(truth, PictureSet):
         grades = dict.fromkeys(truth.pictures, 1)
     path = trajectory_path(run.folder, attempt.task_id, attempt.number)
     way = address(f"/runs/{name}/replay", task=attempt.task_id, attempt=attempt.number or None)
     replayed = way if path.is_file() else None
-    return _prediction(desk, shelf, run.name, attempt.prediction, grades, replayed)
+    return _prediction(state, loaded, run.name, attempt.prediction, grades, replayed)
 
 
 def _prediction(
-    desk: AppState, shelf: LoadedBenchmark, name: str, said: Prediction, grades: Mapping[str, int], way: str | None
+    state: AppState, loaded: LoadedBenchmark, name: str, said: Prediction, grades: Mapping[str, int], way: str | None
 ) -> ShownAnswer:
     match said:
         case Ranking(pictures) | PictureSet(pictures):
-            return _pictures(desk, shelf, name, pictures, grades, way)
+            return _pictures(state, loaded, name, pictures, grades, way)
         case Text(text):
             return ShownAnswer(name, text=text, replay=way)
         case Choice(option, status):
@@ -208,12 +209,12 @@ def _prediction(
 
 
 def _pictures(
-    desk: AppState,
-    shelf: LoadedBenchmark,
+    state: AppState,
+    loaded: LoadedBenchmark,
     name: str,
     ids: Sequence[str],
     grades: Mapping[str, int],
     way: str | None = None,
 ) -> ShownAnswer:
-    tiles = tuple((Tile(desk.library.key(id_, shelf) or "", id_), grades.get(id_)) for id_ in ids[:_TILES])
+    tiles = tuple((tile, grades.get(tile.id)) for tile in state.library.tiles(ids[:_TILES], loaded))
     return ShownAnswer(name, tiles, max(0, len(ids) - _TILES), replay=way, text="" if ids else "no picture")

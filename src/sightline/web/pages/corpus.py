@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from itertools import groupby
 from typing import Any
 
@@ -34,10 +35,10 @@ _UNREADABLE = (
 
 def grid(request: Request) -> Response:
     """All pictures, or those that facets leave; the page's script fetches other windows as one scrolls."""
-    desk, corpus = _corpus(request)
+    state, corpus = _corpus(request)
     choice = PictureChoice.read(request.query_params)
     offset = number(request, "offset")
-    return desk.show(
+    return state.show(
         request,
         "grid.html",
         choice=choice,
@@ -63,11 +64,11 @@ def window(request: Request) -> Response:
 
 def timeline(request: Request) -> Response:
     """Pictures by month and the events among them."""
-    desk, corpus = _corpus(request)
+    state, corpus = _corpus(request)
     months = corpus.months()
     years = [(year, list(held)) for year, held in groupby(months, key=lambda month: month[0][:4])]
     offset = number(request, "offset")
-    return desk.show(
+    return state.show(
         request,
         "timeline.html",
         years=years[::-1],
@@ -82,13 +83,13 @@ def timeline(request: Request) -> Response:
 
 def groups(request: Request) -> Response:
     """Duplicates, bursts, and other groups, with their first pictures."""
-    desk, corpus = _corpus(request)
+    state, corpus = _corpus(request)
     counts = corpus.group_counts()
     kind = request.query_params.get("kind") or next(
         (name for name in ("duplicate", "burst") if name in counts), "event"
     )
     offset = number(request, "offset")
-    return desk.show(
+    return state.show(
         request,
         "groups.html",
         kind=kind,
@@ -103,12 +104,12 @@ def groups(request: Request) -> Response:
 
 def problems(request: Request) -> Response:
     """What the scan could not take in, and what it noticed."""
-    desk, corpus = _corpus(request)
+    state, corpus = _corpus(request)
     skipped, warnings = corpus.problems()
     offset = number(request, "offset")
     rows = corpus.skipped(offset, _LISTED)
     count = sum(skipped.values())
-    return desk.show(
+    return state.show(
         request,
         "problems.html",
         skipped=skipped,
@@ -122,56 +123,56 @@ def problems(request: Request) -> Response:
 
 def picture(request: Request) -> Response:
     """One picture: what is known of it, what was said of it, and what is near it; of the corpus, else a benchmark's."""
-    desk, query = AppState.of(request), request.query_params
+    state, query = AppState.of(request), request.query_params
     id_, key = query.get("id", ""), query.get("key", "")
-    corpus, found = desk.library.corpus, _of_corpus(desk, id_, key)
-    held = desk.library.held(id_, key) if found is None else None
+    corpus, found = state.library.corpus, _of_corpus(state, id_, key)
+    held = state.library.held(id_, key) if found is None else None
     if held is not None:
-        return _held_picture(request, desk, *held)
+        return _held_picture(request, state, *held)
     if found is None and corpus is not None:
         found = corpus.find(id_)
     if found is None or corpus is None:
         raise missing("such picture")
     before, after = corpus.beside(PictureChoice(), found.id)
-    near, why = _neighbours(desk, found)
-    return desk.show(
+    near, why = _neighbours(state, found)
+    return state.show(
         request,
         "picture.html",
         picture=found,
         key=found.sha256,
-        shelf=None,
-        facts=_facts(found, desk.finder.place(found.id)),
+        loaded=None,
+        facts=_facts(found, state.finder.place(found.id)),
         before=before,
         after=after,
         groups=[(group, corpus.title(group)) for group in corpus.groups.of_picture(found.id)],
-        said=_annotations(desk, found.id),
+        said=_annotations(state, found.id),
         near=near,
         why=why,
     )
 
 
-def _of_corpus(desk: AppState, id_: str, key: str) -> Picture | None:
+def _of_corpus(state: AppState, id_: str, key: str) -> Picture | None:
     """By its id where that has this content; else by the content alone: a benchmark may call it something else."""
-    corpus = desk.library.corpus
+    corpus = state.library.corpus
     found = None if corpus is None else corpus.find(id_)
     if corpus is None or (found is not None and key in ("", found.sha256)):
         return found
     return corpus.by_key(key) if KEY.fullmatch(key) else None
 
 
-def _held_picture(request: Request, desk: AppState, shelf: LoadedBenchmark, found: Picture) -> Response:
+def _held_picture(request: Request, state: AppState, loaded: LoadedBenchmark, found: Picture) -> Response:
     """A picture that only a benchmark has."""
-    return desk.show(
+    return state.show(
         request,
         "picture.html",
         picture=found,
-        key=shelf.keys[found.id],
-        shelf=shelf,
+        key=loaded.keys[found.id],
+        loaded=loaded,
         facts=_facts(found),
         before=None,
         after=None,
         groups=(),
-        said=shelf.annotations.get(found.id, ()),
+        said=loaded.annotations.get(found.id, ()),
         near=(),
         why="Only pictures of the corpus are compared with each other, and this one is not in it.",
     )
@@ -179,16 +180,16 @@ def _held_picture(request: Request, desk: AppState, shelf: LoadedBenchmark, foun
 
 def thumb(request: Request) -> Response:
     """The small copy of a picture that the app knows, by its key."""
-    desk = AppState.of(request)
+    state = AppState.of(request)
     key, size = request.path_params["key"], number(request, "size", SIZES[0])
     if KEY.fullmatch(key) is None or size not in SIZES:
         raise missing("such picture")
-    if desk.finder.has_upload(key):
-        return Response(desk.finder.upload(key), media_type="image/jpeg", headers={"cache-control": _FOREVER})
-    path = desk.library.path(key)
+    if state.finder.has_upload(key):
+        return Response(state.finder.upload(key), media_type="image/jpeg", headers={"cache-control": _FOREVER})
+    path = state.library.path(key)
     if path is None:
         raise missing("such picture")
-    data = desk.library.thumbs.get(key, size, path)
+    data = state.library.thumbs.get(key, size, path)
     if isinstance(data, Failure):
         return Response(_UNREADABLE, media_type="image/svg+xml")
     return Response(data, media_type="image/jpeg", headers={"cache-control": _FOREVER})
@@ -212,10 +213,10 @@ def _degrees(value: float, names: str) -> str:
 
 
 def _corpus(request: Request) -> tuple[AppState, CorpusView]:
-    desk = AppState.of(request)
-    if desk.library.corpus is None:
+    state = AppState.of(request)
+    if state.library.corpus is None:
         raise HTTPException(404, "There is no corpus here. Make one with sightline scan DIR, and open the app again.")
-    return desk, desk.library.corpus
+    return state, state.library.corpus
 
 
 def _facts(picture: Picture, near: str | None = None) -> list[tuple[str, str]]:
@@ -245,10 +246,10 @@ def _plain(value: Any) -> str:
     return ", ".join(map(str, value)) if isinstance(value, list) else str(value)
 
 
-def _annotations(desk: AppState, id_: str) -> list[Any]:
+def _annotations(state: AppState, id_: str) -> list[Any]:
     """What the index and the benchmarks hold on a picture."""
-    found = [note for shelf in desk.library.shelves() for note in shelf.annotations.get(id_, ())]
-    searcher = desk.finder.searcher()
+    found = [note for loaded in state.library.benchmarks() for note in loaded.annotations.get(id_, ())]
+    searcher = state.finder.searcher()
     if searcher is not None:
         with searcher.table_lock:
             note = searcher.table.annotation(id_)
@@ -257,13 +258,13 @@ def _annotations(desk: AppState, id_: str) -> list[Any]:
     return found
 
 
-def _neighbours(desk: AppState, picture: Picture) -> tuple[list[Tile], str]:
+def _neighbours(state: AppState, picture: Picture) -> tuple[Sequence[Tile], str]:
     """Pictures that look like it, where there is an index with vectors; else why not."""
-    if desk.finder.searcher() is None:
+    if state.finder.searcher() is None:
         return [], "Pictures that look like it are shown once there is an index: sightline index"
     try:
-        hits = desk.finder.search(SearchForm(like=picture.id, k=_NEIGHBOURS + 1)).hits
+        hits = state.finder.search(SearchForm(like=picture.id, k=_NEIGHBOURS + 1)).hits
     except SightlineError as error:
         return [], str(error)
-    near = [hit.picture for hit in hits if hit.picture.id != picture.id][:_NEIGHBOURS]
-    return [Tile(desk.library.key(one.id) or "", one.id) for one in near], ""
+    near = [hit.picture.id for hit in hits if hit.picture.id != picture.id][:_NEIGHBOURS]
+    return state.library.tiles(near), ""

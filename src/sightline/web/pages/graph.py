@@ -15,8 +15,8 @@ from sightline.mining.graph import EventNode, MemoryGraph, Person, Photo, read_g
 from sightline.mining.graph_page import LEGEND, ROWS, RULES, GraphLink, arcs_of, curves, figures_of, links_of, title_of
 from sightline.mining.project import GRAPH
 from sightline.web.app_state import AppState, missing, number
+from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.corpus_view import Tile
-from sightline.web.library import Library, StampedCache
 
 
 @dataclass(frozen=True, slots=True)
@@ -124,8 +124,7 @@ _GRAPHS: StampedCache[GraphView] = StampedCache()
 def load_graph(folder: Path) -> GraphView:
     """The graph of a folder, read again when it changes."""
     path = folder / GRAPH
-    state = path.stat()
-    return _GRAPHS.get(folder, (state.st_mtime_ns, state.st_size), lambda: GraphView(read_graph(path)))
+    return _GRAPHS.get(folder, stamp_of(path), lambda: GraphView(read_graph(path)))
 
 
 def _joined(links: Iterable[GraphLink], without: str = "") -> Iterable[JoinedPhotos]:
@@ -152,8 +151,8 @@ _ROW, _WIDE = 96, 90
 
 def graph(request: Request) -> Response:
     """Events in order of time with the arcs between them; and what was chosen, with its reasons."""
-    desk = AppState.of(request)
-    folder = desk.library.places.graphs.get(request.path_params["name"])
+    state = AppState.of(request)
+    folder = state.library.places.graphs.get(request.path_params["name"])
     if folder is None:
         raise missing("such graph")
     held = load_graph(folder)
@@ -165,7 +164,12 @@ def graph(request: Request) -> Response:
     offset = number(request, "offset")
     drawn = events[offset : offset + ROWS]
     arcs = arcs_of(held.graph, held.links, drawn)
-    return desk.show(
+
+    def tiles(photos: Iterable[str]) -> list[Tile]:
+        """From the corpus, or else from a benchmark that holds them."""
+        return [Tile(state.library.any_key(photo) or "", photo) for photo in photos]
+
+    return state.show(
         request,
         "graph.html",
         name=request.path_params["name"],
@@ -174,10 +178,10 @@ def graph(request: Request) -> Response:
         owners=owners,
         owner=owner,
         people=[person for person in held.graph.people.values() if person.owner == owner],
-        rows=[(event, held.titles[event.id], tiles_of(desk.library, event.photos)) for event in drawn],
+        rows=[(event, held.titles[event.id], tiles(event.photos)) for event in drawn],
         curves=[(drawn[arc.first], drawn[arc.second], arc, *how) for arc, *how in curves(arcs, _ROW, _WIDE)],
         chosen=chosen,
-        tiles=lambda photos: tiles_of(desk.library, photos),
+        tiles=tiles,
         titles=held.titles,
         partners=held.partners,
         wide=_WIDE,
@@ -186,8 +190,3 @@ def graph(request: Request) -> Response:
         step=ROWS,
         count=len(events),
     )
-
-
-def tiles_of(library: Library, photos: Iterable[str]) -> list[Tile]:
-    """Pictures by id, from the corpus or else from a benchmark that holds them."""
-    return [Tile(library.any_key(photo) or "", photo) for photo in photos]

@@ -20,8 +20,8 @@ from sightline.reports.text import score
 from sightline.runs.folder import HEADER as RUN
 from sightline.runs.folder import SCORES
 from sightline.web.app_state import AppState
+from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.corpus_view import PictureChoice
-from sightline.web.library import StampedCache
 
 KINDS = {"event": "Events", "burst": "Bursts", "duplicate": "Duplicates", "owner": "Owners", "dataset": "Data sets"}
 _NEWEST = 12
@@ -39,10 +39,10 @@ class HomeEntry:
 
 def home(request: Request) -> Response:
     """What there is."""
-    desk = AppState.of(request)
-    desk.library.refresh()
-    corpus, places = desk.library.corpus, desk.library.places
-    return desk.show(
+    state = AppState.of(request)
+    state.library.refresh()
+    corpus, places = state.library.corpus, state.library.places
+    return state.show(
         request,
         "home.html",
         tiles=[] if corpus is None else corpus.window(PictureChoice(), 0, _NEWEST),
@@ -96,8 +96,7 @@ def _part(held: Mapping[str, Any], name: str) -> Mapping[str, Any]:
 def object_of(path: Path, part: str = "") -> Mapping[str, Any]:
     """A file's object, or a part of it; empty where there is none that can be read, for its own page says why."""
     try:
-        state = path.stat()
-        return _TOLD.get((path, part), (state.st_mtime_ns, state.st_size), lambda: _parsed(path, part))
+        return _TOLD.get((path, part), stamp_of(path), lambda: _parsed(path, part))
     except (OSError, orjson.JSONDecodeError):
         return {}
 

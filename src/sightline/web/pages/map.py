@@ -48,15 +48,15 @@ class GraticuleLine:
 
 def world(request: Request) -> Response:
     """The whole of it, or a part."""
-    desk = AppState.of(request)
-    corpus = desk.library.corpus
+    state = AppState.of(request)
+    corpus = state.library.corpus
     if corpus is None:
         raise missing("corpus")
     extent = corpus.extent()
     box = shaped(PictureChoice.read(request.query_params).box or extent or _WORLD)
     cell = (box[2] - box[0]) / _CELLS
     spots = [] if extent is None else corpus.spots(box, cell)
-    return desk.show(
+    return state.show(
         request,
         "map.html",
         width=WIDTH,

@@ -1,11 +1,13 @@
 """The queue for reviewers: one decision after the other, saved at once; and how far people agree.
 
-What a reviewer is shown, and pictures that a task's pool may have missed.
+The pages come first, then what a reviewer is shown, and pictures that a task's pool may have missed.
 """
 
 from __future__ import annotations
 
+from collections import Counter
 from collections.abc import Mapping, Sequence
+from contextlib import suppress
 from dataclasses import dataclass
 
 from starlette.exceptions import HTTPException
@@ -19,7 +21,6 @@ from sightline.authoring.review_decisions import (
     REJECT,
     REWORD,
     WHOLE,
-    BenchmarkLabels,
     Pair,
     is_note,
     standing,
@@ -30,11 +31,11 @@ from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
 from sightline.types import Answer, PictureSet, Review, Task, Traces
 from sightline.web.app_state import AppState, go, number, person_of, remember_person
-from sightline.web.contradictions import TraceComparison as Traced
-from sightline.web.contradictions import side_by_side
+from sightline.web.cache import StampedCache
+from sightline.web.contradictions import TraceComparison, side_by_side
 from sightline.web.corpus_view import Tile
 from sightline.web.index_search import SearchForm
-from sightline.web.library import BrokenBenchmark, LoadedBenchmark, StampedCache
+from sightline.web.library import BrokenBenchmark, LoadedBenchmark
 from sightline.web.pages.bench import BOOK, JudgedPicture, PromptPart, of, option_parts, parts_of, pools_of
 from sightline.web.request_origin import OriginEvent, RequestOrigin, origin_of, setting_of
 from sightline.web.reviews import (
@@ -52,53 +53,10 @@ from sightline.web.reviews import (
 
 _FOUND = 24
 _DEEP = 2000
-
-
-def missed_of(
-    desk: AppState,
-    shelf: LoadedBenchmark,
-    pair: Pair | None,
-    words: str,
-    labels: BenchmarkLabels,
-    reviews: Sequence[Review],
-) -> list[Tile]:
-    """Pictures for these words that nobody judged for the task, of those that it may be answered with."""
-    if pair is None or not words.strip():
-        return []
-    known = {picture for task, picture in labels.now if task == pair[0]}
-    known |= {review.picture for review in reviews if review.task == pair[0] and review.picture is not None}
-    allowed = Scopes(shelf.benchmark.corpus).pictures(shelf.benchmark.tasks[pair[0]].scope)
-    ids = [
-        id_
-        for id_ in _searched(desk, shelf, words)
-        if id_ in shelf.keys and id_ not in known and (allowed is None or id_ in allowed)
-    ]
-    return [Tile(shelf.keys[id_], id_) for id_ in ids[:_FOUND]]
-
-
-def _searched(desk: AppState, shelf: LoadedBenchmark, words: str) -> Sequence[str]:
-    index = desk.finder.index_of(shelf.folder) or (DEFAULT_INDEX if desk.finder.names() else None)
-    if index is not None:
-        try:
-            return desk.finder.search(SearchForm(text=words, k=_DEEP), index).ids
-        except UserError:  # An embedder that is not installed, for one; words still find something.
-            return _by_words(shelf, words)
-    return _by_words(shelf, words)
-
-
-def _by_words(shelf: LoadedBenchmark, words: str) -> Sequence[str]:
-    said = [
-        (
-            id_,
-            " ".join(
-                (id_, *(f"{note.summary or ''} {' '.join(note.tags)}" for note in shelf.annotations.get(id_, ())))
-            ),
-        )
-        for id_ in shelf.keys
-    ]
-    return WordRanker(said, {"asked": words})("asked", None, _DEEP)
-
-
+_LONGEST = 500
+_GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
+_OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
+_SAMPLES: StampedCache[list[Pair]] = StampedCache()
 _KEYS = frozenset("suwx/")
 """Keys that mean something else, so that no option can have them."""
 
@@ -127,7 +85,7 @@ class ReviewItem:
     pool: tuple[PoolPicture, ...]
     options: tuple[tuple[str, list[PromptPart], bool], ...]
     truth: Answer | None
-    traces: Traced | None
+    traces: TraceComparison | None
     wording: str | None
     origin: RequestOrigin | None = None
     setting: OriginEvent | None = None
@@ -137,73 +95,17 @@ class ReviewItem:
         return self.tile is None
 
 
-def item_of(
-    desk: AppState, shelf: LoadedBenchmark, pair: Pair, labels: BenchmarkLabels, reviews: Sequence[Review], person: str
-) -> ReviewItem:
-    """All that a page shows of it to this person."""
-    task, truth = shelf.benchmark.tasks[pair[0]], shelf.benchmark.truth.get(pair[0])
-    is_whole = pair[1] == WHOLE
-    origin = origin_of(desk, shelf, task)
-    return ReviewItem(
-        task,
-        parts_of(desk, shelf, task),
-        None if is_whole else judged_of(desk, shelf, pair, reviews),
-        labels.now.get(pair),
-        None if is_whole else Tile(desk.library.key(pair[1], shelf) or "", pair[1]),
-        _pool(desk, shelf, pair[0], labels, reviews, person) if isinstance(truth, PictureSet) or is_whole else (),
-        tuple((key, parts, key.lower() not in _KEYS) for key, parts in option_parts(desk, shelf, task)),
-        truth if isinstance(truth, Answer) else None,
-        side_by_side(truth.references) if isinstance(truth, Traces) else None,
-        _wording(reviews, pair[0]),
-        origin,
-        None if is_whole or origin is None else setting_of(desk, shelf, pair[1]),
-    )
-
-
-def _pool(
-    desk: AppState, shelf: LoadedBenchmark, task: str, labels: BenchmarkLabels, reviews: Sequence[Review], person: str
-) -> tuple[PoolPicture, ...]:
-    """All pictures that were put to people for a task, in the order of their ids, and what this person said."""
-    own = [review for review in reviews if review.person == person and review.task == task]
-    votes = votes_of(own, shelf.benchmark, labels.now)
-    ids = {pair[1] for pair in (*labels.now, *votes) if pair[0] == task and pair[1] != WHOLE}
-    return tuple(
-        PoolPicture(Tile(desk.library.key(id_, shelf) or "", id_), votes.get((task, id_), {}).get(person))
-        for id_ in sorted(ids)
-    )
-
-
-def judged_of(desk: AppState, shelf: LoadedBenchmark, pair: Pair, reviews: Sequence[Review]) -> JudgedPicture | None:
-    """The pair as the task's page shows it."""
-    of_task = [review for review in reviews if review.task == pair[0]]
-    pools = pools_of(desk, shelf, pair[0], of_task)
-    found = (one for _, held in pools for one in held if one.tile.id == pair[1])
-    return next(found, None)
-
-
-def _wording(reviews: Sequence[Review], task: str) -> str | None:
-    """How somebody would word the query, if anybody said."""
-    said = [one.decision for one in reviews if one.task == task and one.decision.startswith(REWORD)]
-    return said[-1].removeprefix(REWORD) if said else None
-
-
-_LONGEST = 500
-_GRADES = {"0": "no", "1": "partly", "2": "mostly", "3": "fully"}
-_OF_PICTURES = ("accept", "reject", "relevant", "not relevant", *_GRADES)
-_SAMPLES: StampedCache[list[Pair]] = StampedCache()
-
-
 def choose(request: Request) -> Response:
     """Which benchmark to look at, and who looks."""
-    desk = AppState.of(request)
-    desk.library.refresh()
-    rows, broken = [], desk.library.broken()
-    for shelf in desk.library.shelves():
+    state = AppState.of(request)
+    state.library.refresh()
+    rows, broken = [], state.library.broken()
+    for loaded in state.library.benchmarks():
         try:
-            rows.append((shelf, len(shelf.labels.now), len(standing(BOOK.read(shelf.folder)))))
+            rows.append((loaded, len(loaded.labels.now), len(standing(BOOK.read(loaded.folder)))))
         except UserError as error:
-            broken.append(BrokenBenchmark(shelf.name, shelf.folder, str(error)))
-    return desk.show(request, "review-choose.html", rows=rows, broken=broken)
+            broken.append(BrokenBenchmark(loaded.name, loaded.folder, str(error)))
+    return state.show(request, "review-choose.html", rows=rows, broken=broken)
 
 
 def introduce(request: Request, fields: Mapping[str, str]) -> Response:
@@ -216,53 +118,53 @@ def introduce(request: Request, fields: Mapping[str, str]) -> Response:
 
 def queue(request: Request) -> Response:
     """What is decided next, or what the address names; without the label, unless it is asked to be shown."""
-    desk, shelf = of(request)
+    state, loaded = of(request)
     person, query = person_of(request), request.query_params
-    lines, labels = BOOK.read(shelf.folder), shelf.labels
+    lines = BOOK.read(loaded.folder)
     reviews = standing(lines)
-    votes = votes_of(reviews, shelf.benchmark, labels.now)
-    sample = _sample(shelf, number(request, "sample", SAMPLE) or SAMPLE)
+    votes = votes_of(reviews, loaded.benchmark, loaded.labels.now)
+    sample = _sample(loaded, number(request, "sample", SAMPLE) or SAMPLE)
     waiting = queue_for(person, sample, votes)
     skip = number(request, "skip")
-    pair = _named(query, shelf, labels) or next(iter(waiting[skip:]), None)
+    pair = _named(query, loaded) or next(iter(waiting[skip:]), None)
     last = last_of(reviews, person)
     told = None if last is None or last.picture is None else (last.task, last.picture)
-    return desk.show(
+    return state.show(
         request,
         "review.html",
-        shelf=shelf,
+        loaded=loaded,
         pair=pair,
-        item=None if pair is None else item_of(desk, shelf, pair, labels, reviews, person),
+        item=None if pair is None else item_of(state, loaded, pair, reviews, person),
         in_sight=query.get("show") == "1",
-        graded=_GRADES if is_graded(shelf.benchmark) else {},
+        graded=_GRADES if is_graded(loaded.benchmark) else {},
         disputed=pair is not None and len(votes.get(pair, {})) > 1,
         stand=standing_of(person, sample, votes),
         left=max(0, len(waiting) - skip),
         skip=skip,
         last=last,
         mark=None if last is None else mark_of(last),
-        notice=_notice(shelf, query),
-        told=None if told is None else judged_of(desk, shelf, told, reviews),
-        found=missed_of(desk, shelf, pair, query.get("find", ""), labels, reviews),
+        notice=_notice(loaded, query),
+        told=None if told is None else judged_of(state, loaded, told, reviews),
+        found=missed_of(state, loaded, pair, query.get("find", ""), reviews),
         find=query.get("find", ""),
-        figures=figures_of(shelf, lines),
+        figures=figures_of(loaded, lines),
         query=query,
     )
 
 
 def decide(request: Request, fields: Mapping[str, str]) -> Response:
     """Save one decision, and on to the next."""
-    shelf, person = _addressed(request, fields), person_of(request)
+    loaded, person = _addressed(request, fields), person_of(request)
     if not person:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
     task, picture = fields.get("task", ""), fields.get("picture") or None
-    if task not in shelf.benchmark.tasks or (picture is not None and picture not in shelf.benchmark.corpus.pictures):
+    if task not in loaded.benchmark.tasks or (picture is not None and picture not in loaded.benchmark.corpus.pictures):
         raise HTTPException(400, "That is no task and picture of this benchmark.")
-    decision = _decision(shelf.benchmark.tasks[task], picture, fields)
-    BOOK.decide(shelf, person, task, None if is_note(decision) else picture, decision)
+    decision = _decision(loaded.benchmark.tasks[task], picture, fields)
+    BOOK.decide(loaded, person, task, None if is_note(decision) else picture, decision)
     stays = fields.get("stay") == "1"
     return go(
-        f"/review/{shelf.name}",
+        f"/review/{loaded.name}",
         task=task if stays else None,
         picture=fields.get("at") or None if stays else None,
         whole="1" if stays and not fields.get("at") else None,
@@ -294,62 +196,136 @@ def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str
 
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
     """Take back the decision that the page named, and show what it was about again; another one stays."""
-    shelf, show = _addressed(request, fields), fields.get("show")
-    taken = BOOK.undo(shelf, person_of(request), fields.get("taken", ""))
+    loaded, show = _addressed(request, fields), fields.get("show")
+    taken = BOOK.undo(loaded, person_of(request), fields.get("taken", ""))
     if taken is None:
-        return go(f"/review/{shelf.name}", show=show, late="1")
+        return go(f"/review/{loaded.name}", show=show, late="1")
     whole = "1" if taken.picture is None and not is_note(taken.decision) else None
-    return go(f"/review/{shelf.name}", task=taken.task, picture=taken.picture, whole=whole, show=show)
+    return go(f"/review/{loaded.name}", task=taken.task, picture=taken.picture, whole=whole, show=show)
 
 
 def people(request: Request) -> Response:
     """Who looked at how much, how far they agree, what that says of the judges, and where a third one is needed."""
-    desk, shelf = of(request)
-    reviews, labels = BOOK.read(shelf.folder), shelf.labels
+    state, loaded = of(request)
+    reviews = BOOK.read(loaded.folder)
     kept = standing(reviews)
-    votes = votes_of(kept, shelf.benchmark, labels.now)
-    counts: dict[str, int] = {}
-    for review in kept:
-        counts[review.person] = counts.get(review.person, 0) + 1
-    return desk.show(
+    votes = votes_of(kept, loaded.benchmark, loaded.labels.now)
+    return state.show(
         request,
         "people.html",
-        shelf=shelf,
-        counts=counts,
+        loaded=loaded,
+        counts=Counter(review.person for review in kept),
         pairs=agreements(votes),
         target=TARGET_IOU,
-        stand=standing_of(person_of(request), _sample(shelf, SAMPLE), votes),
+        stand=standing_of(person_of(request), _sample(loaded, SAMPLE), votes),
         votes=votes,
-        keys=shelf.keys,
-        figures=figures_of(shelf, reviews),
+        keys=loaded.keys,
+        figures=figures_of(loaded, reviews),
         log=reviews[::-1][:100],
     )
 
 
 def _addressed(request: Request, fields: Mapping[str, str]) -> LoadedBenchmark:
     """The benchmark that a form is about: the one that its page showed, or none."""
-    _, shelf = of(request)
-    if fields.get("of", shelf.mark) != shelf.mark:
+    _, loaded = of(request)
+    if fields.get("of", loaded.mark) != loaded.mark:
         raise HTTPException(409, "The benchmark has changed since this page was made. Nothing was saved: load it anew.")
-    return shelf
+    return loaded
 
 
-def _notice(shelf: LoadedBenchmark, query: Mapping[str, str]) -> str | None:
+def _notice(loaded: LoadedBenchmark, query: Mapping[str, str]) -> str | None:
     if query.get("late"):
         return "Nothing was taken back: that was not your last decision any more. This is how it stands."
-    late = BOOK.late(shelf.folder)
+    late = BOOK.late(loaded.folder)
     return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
 
 
-def _sample(shelf: LoadedBenchmark, most: int) -> list[Pair]:
-    return _SAMPLES.get(shelf.folder, (shelf.mark, most), lambda: sample_of(shelf.benchmark, shelf.labels, most))
+def _sample(loaded: LoadedBenchmark, most: int) -> list[Pair]:
+    return _SAMPLES.get(loaded.folder, (loaded.mark, most), lambda: sample_of(loaded.benchmark, loaded.labels, most))
 
 
-def _named(query: Mapping[str, str], shelf: LoadedBenchmark, labels: BenchmarkLabels) -> Pair | None:
+def _named(query: Mapping[str, str], loaded: LoadedBenchmark) -> Pair | None:
     """What an address names; with a task alone, the first of its labels."""
     task, picture = query.get("task", ""), query.get("picture", "")
-    if task not in shelf.benchmark.tasks or (picture and picture not in shelf.benchmark.corpus.pictures):
+    if task not in loaded.benchmark.tasks or (picture and picture not in loaded.benchmark.corpus.pictures):
         return None
     if picture or query.get("whole") == "1":
         return task, picture
-    return next((pair for pair in labels.now if pair[0] == task), None)
+    return next((pair for pair in loaded.labels.now if pair[0] == task), None)
+
+
+def item_of(state: AppState, loaded: LoadedBenchmark, pair: Pair, reviews: Sequence[Review], person: str) -> ReviewItem:
+    """All that a page shows of it to this person."""
+    task, truth = loaded.benchmark.tasks[pair[0]], loaded.benchmark.truth.get(pair[0])
+    is_whole = pair[1] == WHOLE
+    origin = origin_of(state, loaded, task)
+    return ReviewItem(
+        task,
+        parts_of(state, loaded, task),
+        None if is_whole else judged_of(state, loaded, pair, reviews),
+        loaded.labels.now.get(pair),
+        None if is_whole else state.library.tiles([pair[1]], loaded)[0],
+        _pool(state, loaded, pair[0], reviews, person) if isinstance(truth, PictureSet) or is_whole else (),
+        tuple((key, parts, key.lower() not in _KEYS) for key, parts in option_parts(state, loaded, task)),
+        truth if isinstance(truth, Answer) else None,
+        side_by_side(truth.references) if isinstance(truth, Traces) else None,
+        _wording(reviews, pair[0]),
+        origin,
+        None if is_whole or origin is None else setting_of(state, loaded, pair[1]),
+    )
+
+
+def _pool(
+    state: AppState, loaded: LoadedBenchmark, task: str, reviews: Sequence[Review], person: str
+) -> tuple[PoolPicture, ...]:
+    """All pictures that were put to people for a task, in the order of their ids, and what this person said."""
+    own = [review for review in reviews if review.person == person and review.task == task]
+    votes = votes_of(own, loaded.benchmark, loaded.labels.now)
+    ids = {pair[1] for pair in (*loaded.labels.now, *votes) if pair[0] == task and pair[1] != WHOLE}
+    tiles = state.library.tiles(sorted(ids), loaded)
+    return tuple(PoolPicture(tile, votes.get((task, tile.id), {}).get(person)) for tile in tiles)
+
+
+def judged_of(state: AppState, loaded: LoadedBenchmark, pair: Pair, reviews: Sequence[Review]) -> JudgedPicture | None:
+    """The pair as the task's page shows it."""
+    of_task = [review for review in reviews if review.task == pair[0]]
+    pools = pools_of(state, loaded, pair[0], of_task)
+    found = (one for _, held in pools for one in held if one.tile.id == pair[1])
+    return next(found, None)
+
+
+def _wording(reviews: Sequence[Review], task: str) -> str | None:
+    """How somebody would word the query, if anybody said."""
+    said = [one.decision for one in reviews if one.task == task and one.decision.startswith(REWORD)]
+    return said[-1].removeprefix(REWORD) if said else None
+
+
+def missed_of(
+    state: AppState, loaded: LoadedBenchmark, pair: Pair | None, words: str, reviews: Sequence[Review]
+) -> list[Tile]:
+    """Pictures for these words that nobody judged for the task, of those that it may be answered with."""
+    if pair is None or not words.strip():
+        return []
+    known = {picture for task, picture in loaded.labels.now if task == pair[0]}
+    known |= {review.picture for review in reviews if review.task == pair[0] and review.picture is not None}
+    allowed = Scopes(loaded.benchmark.corpus).pictures(loaded.benchmark.tasks[pair[0]].scope)
+    ids = [
+        id_
+        for id_ in _searched(state, loaded, words)
+        if id_ in loaded.keys and id_ not in known and (allowed is None or id_ in allowed)
+    ]
+    return [Tile(loaded.keys[id_], id_) for id_ in ids[:_FOUND]]
+
+
+def _searched(state: AppState, loaded: LoadedBenchmark, words: str) -> Sequence[str]:
+    index = state.finder.index_of(loaded.folder) or (DEFAULT_INDEX if state.finder.names() else None)
+    if index is not None:
+        with suppress(UserError):  # An embedder that is not installed, for one; words still find something.
+            return state.finder.search(SearchForm(text=words, k=_DEEP), index).ids
+    said = [(id_, _said_of(loaded, id_)) for id_ in loaded.keys]
+    return WordRanker(said, {"asked": words})("asked", None, _DEEP)
+
+
+def _said_of(loaded: LoadedBenchmark, id_: str) -> str:
+    notes = (f"{note.summary or ''} {' '.join(note.tags)}" for note in loaded.annotations.get(id_, ()))
+    return " ".join((id_, *notes))

@@ -29,8 +29,9 @@ from sightline.runs.folder import HEADER, SCORES
 from sightline.types import Run
 from sightline.web.agent_steps import Steps
 from sightline.web.app_state import AppState, address, harmless, missing, number
+from sightline.web.cache import StampedCache
 from sightline.web.contradictions import side_by_side
-from sightline.web.library import Library, LoadedBenchmark, StampedCache
+from sightline.web.library import Library, LoadedBenchmark
 from sightline.web.pages.home import object_of
 
 _TASKS = 200
@@ -39,36 +40,36 @@ _BOARDS: StampedCache[tuple[Leaderboard, ...]] = StampedCache()
 
 def boards(request: Request) -> Response:
     """All runs, ranked within each benchmark, with quality against cost."""
-    desk = AppState.of(request)
-    desk.library.refresh()
-    places = desk.library.places
+    state = AppState.of(request)
+    state.library.refresh()
+    places = state.library.places
     names = {path.resolve(): name for name, path in places.runs.items()}
-    shown = [_shown(desk.library, found, board, names) for found in _ranked(desk.library) for board in found.boards]
+    shown = [_shown(state.library, found, board, names) for found in _ranked(state.library) for board in found.boards]
     left_out = [
         (names.get((found.folder / one.folder).resolve(), one.folder), _why(found, one, places.roots))
-        for found in _ranked(desk.library)
+        for found in _ranked(state.library)
         for one in found.left_out
     ]
-    return desk.show(request, "runs.html", boards=shown, left_out=left_out, traces=list(places.traces))
+    return state.show(request, "runs.html", boards=shown, left_out=left_out, traces=list(places.traces))
 
 
 def one_run(request: Request) -> Response:
     """One run: every estimate, slices, failures, and its tasks."""
-    desk, name, folder = named(request)
+    state, name, folder = named(request)
     run = read_scored(folder)
-    shelf = shelf_of(desk.library, run.run)
+    loaded = benchmark_of(state.library, run.run)
     rows = run.scores.tasks
     offset = number(request, "offset")
-    return desk.show(
+    return state.show(
         request,
         "run.html",
         name=name,
         run=run,
-        shelf=shelf,
+        loaded=loaded,
         estimates=to_fragment([_estimates(run)]),
         slices=to_fragment([_slices(run, label) for label in run.scores.by_label]),
         rows=[(row, _way(name, folder, row)) for row in rows[offset : offset + _TASKS]],
-        others=_rivals(desk.library, name),
+        others=_rivals(state.library, name),
         count=len(rows),
         offset=offset,
         step=_TASKS,
@@ -77,11 +78,11 @@ def one_run(request: Request) -> Response:
 
 def named(request: Request) -> tuple[AppState, str, Path]:
     """The run that an address names."""
-    desk, name = AppState.of(request), request.path_params["name"]
-    folder = desk.library.run(name)
+    state, name = AppState.of(request), request.path_params["name"]
+    folder = state.library.run(name)
     if folder is None:
         raise missing("such run")
-    return desk, name, folder
+    return state, name, folder
 
 
 # -- boards
@@ -125,11 +126,11 @@ def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: M
     costs = len(points) > 1 and any(point.usd for point in points)
     if costs:
         drawings.append(cost_plot(f"{board.metric} against cost", points, f"{ident}-cost"))
-    shelf = _shelf(library, board.benchmark, board.checksum)
+    loaded = _benchmark_of(library, board.benchmark, board.checksum)
     return {
         "board": board,
         "rows": rows,
-        "shelf": shelf,
+        "loaded": loaded,
         "costs": costs,
         "charts": to_fragment([ChartsBlock(drawings)]),
     }
@@ -185,14 +186,14 @@ def _way(name: str, folder: Path, row: TaskScore) -> str | None:
     return address(f"/runs/{name}/replay", task=row.task_id, attempt=row.attempt or None)
 
 
-def shelf_of(library: Library, run: Run) -> LoadedBenchmark | None:
+def benchmark_of(library: Library, run: Run) -> LoadedBenchmark | None:
     """The benchmark of a run: the same content, else one of the same name."""
-    return _shelf(library, run.benchmark, run.benchmark_checksum)
+    return _benchmark_of(library, run.benchmark, run.benchmark_checksum)
 
 
-def _shelf(library: Library, name: str, checksum: str | None) -> LoadedBenchmark | None:
-    named = [shelf for shelf in library.shelves() if shelf.benchmark.name == name]
-    same = [shelf for shelf in named if shelf.benchmark.is_version(checksum)]
+def _benchmark_of(library: Library, name: str, checksum: str | None) -> LoadedBenchmark | None:
+    named = [loaded for loaded in library.benchmarks() if loaded.benchmark.name == name]
+    same = [loaded for loaded in named if loaded.benchmark.is_version(checksum)]
     return next(iter(same or named), None)
 
 
@@ -201,15 +202,15 @@ _TRACES = 20
 
 def replay(request: Request) -> Response:
     """An agent's way through one task, step by step, with what it saw."""
-    desk, name, folder = named(request)
+    state, name, folder = named(request)
     task = request.query_params.get("task", "")
     found = read_trajectory(folder, task, number(request, "attempt"))
     run = read_run(folder) if (folder / HEADER).is_file() else None
-    shelf = None if run is None else shelf_of(desk.library, run)
-    steps = Steps(desk.library, shelf)
+    loaded = None if run is None else benchmark_of(state.library, run)
+    steps = Steps(state.library, loaded)
     shown = [step for record in (found.start, *found.steps) if (step := steps.step(record)) is not None]
     answer = None if found.end is None else steps.ended(found.end)
-    return desk.show(
+    return state.show(
         request,
         "replay.html",
         name="" if name == ASKED else name,
@@ -222,14 +223,14 @@ def replay(request: Request) -> Response:
 
 def traces(request: Request) -> Response:
     """Traces of several teachers beside each other."""
-    desk = AppState.of(request)
+    state = AppState.of(request)
     name = request.path_params["name"]
-    folder = desk.library.places.traces.get(name)
+    folder = state.library.places.traces.get(name)
     if folder is None:
         raise missing("such folder of traces")
     offset = number(request, "offset")
     rows = [
-        (row, side_by_side(row.traces.references), desk.library.any_key(row.picture))
+        (row, side_by_side(row.traces.references), state.library.any_key(row.picture))
         for row in islice(read_traces(folder), offset, offset + _TRACES)
     ]
-    return desk.show(request, "traces.html", name=name, rows=rows, offset=offset, step=_TRACES)
+    return state.show(request, "traces.html", name=name, rows=rows, offset=offset, step=_TRACES)

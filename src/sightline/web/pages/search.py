@@ -19,7 +19,6 @@ from sightline.types import Failure, Picture
 from sightline.web.agent_jobs import AgentJob
 from sightline.web.agent_steps import Steps
 from sightline.web.app_state import AppState, go, missing
-from sightline.web.corpus_view import Tile
 from sightline.web.index_search import SearchForm
 from sightline.web.security import read_upload
 
@@ -29,28 +28,28 @@ _BEFORE = 20
 
 def search(request: Request) -> Response:
     """The form, and what was found."""
-    desk = AppState.of(request)
+    state = AppState.of(request)
     wanted = _wanted(request)
     results: Results | None = None
     error: UserError | None = None
-    indexes = desk.finder.names()
+    indexes = state.finder.names()
     left: list[Picture] = []
     try:
         if not wanted.is_empty and indexes:
-            _check(desk, wanted)
-            results = desk.finder.search(wanted)
+            _check(state, wanted)
+            results = state.finder.search(wanted)
         elif wanted.where.strip() and indexes:  # A filter alone is an answer, too.
-            left = desk.finder.left_by(wanted.where, wanted.k)
+            left = state.finder.left_by(wanted.where, wanted.k)
     except UserError as wrong:
         error = wrong
-    return desk.show(
+    return state.show(
         request,
         "search.html",
         wanted=wanted,
         results=results,
-        keys=[] if results is None else [desk.library.key(hit.picture.id) or "" for hit in results.hits],
-        left=[Tile(desk.library.key(one.id) or "", one.id) for one in left],
-        count=desk.finder.count(wanted.where) if left else 0,
+        keys=[] if results is None else [state.library.key(hit.picture.id) or "" for hit in results.hits],
+        left=state.library.tiles(one.id for one in left),
+        count=state.finder.count(wanted.where) if left else 0,
         error=error,
         has_index=bool(indexes),
     )
@@ -58,18 +57,18 @@ def search(request: Request) -> Response:
 
 def count(request: Request) -> Response:
     """How many pictures a filter leaves, or what is wrong with it; asked while it is typed."""
-    desk = AppState.of(request)
+    state = AppState.of(request)
     try:
-        return JSONResponse({"count": desk.finder.count(request.query_params.get("where", ""))})
+        return JSONResponse({"count": state.finder.count(request.query_params.get("where", ""))})
     except UserError as error:
         return JSONResponse({"error": str(error)})
 
 
 async def upload(request: Request) -> Response:
     """A picture to look like; it stays in memory and is never written to the corpus."""
-    desk = AppState.of(request)
-    data = await read_upload(request, desk.guard)
-    key = await run_in_threadpool(desk.finder.keep_upload, data)
+    state = AppState.of(request)
+    data = await read_upload(request, state.guard)
+    key = await run_in_threadpool(state.finder.keep_upload, data)
     if isinstance(key, Failure):
         raise HTTPException(415, f"{key.kind}: {key.message}")
     return JSONResponse({"upload": key})
@@ -77,17 +76,17 @@ async def upload(request: Request) -> Response:
 
 def ask(request: Request) -> Response:
     """The form, and what was asked before."""
-    desk = AppState.of(request)
-    return desk.show(request, "ask.html", model=desk.live.model, before=_before(desk), job=None)
+    state = AppState.of(request)
+    return state.show(request, "ask.html", model=state.live.model, before=_before(state), job=None)
 
 
 def start(request: Request, fields: Mapping[str, str]) -> Response:
     """Have the agent begin."""
-    desk = AppState.of(request)
+    state = AppState.of(request)
     question = fields.get("question", "").strip()
     if not question:
         return go("/ask")
-    job = desk.live.start(question)
+    job = state.live.start(question)
     if job is None:
         raise HTTPException(503, "Two questions are being answered already; wait until one is done.")
     return go(f"/ask/{job.id}")
@@ -95,20 +94,20 @@ def start(request: Request, fields: Mapping[str, str]) -> Response:
 
 def watch(request: Request) -> Response:
     """One question while it is answered."""
-    desk = AppState.of(request)
-    return desk.show(request, "ask.html", model=desk.live.model, before=_before(desk), job=_job(request))
+    state = AppState.of(request)
+    return state.show(request, "ask.html", model=state.live.model, before=_before(state), job=_job(request))
 
 
 async def events(request: Request) -> Response:
     """The steps so far and those to come, as server-sent events; a reader that lost its line goes on where it was."""
-    desk, job = AppState.of(request), _job(request)
+    state, job = AppState.of(request), _job(request)
     last = request.headers.get("last-event-id", "")
     first = int(last) + 1 if last.isascii() and last.isdigit() else 0
-    return StreamingResponse(_stream(desk, job, first), media_type="text/event-stream")
+    return StreamingResponse(_stream(state, job, first), media_type="text/event-stream")
 
 
-async def _stream(desk: AppState, job: AgentJob, first: int) -> AsyncIterator[bytes]:
-    steps = Steps(desk.library)
+async def _stream(state: AppState, job: AgentJob, first: int) -> AsyncIterator[bytes]:
+    steps = Steps(state.library)
     for record in job.events[:first]:
         steps.step(record)  # What a subset held before is known to the steps that follow.
     at = first
@@ -116,13 +115,13 @@ async def _stream(desk: AppState, job: AgentJob, first: int) -> AsyncIterator[by
         while at < len(job.events):
             step = steps.step(job.events[at])
             if step is not None:
-                html = await run_in_threadpool(desk.fragment, "step.html", step=step)
+                html = await run_in_threadpool(state.fragment, "step.html", step=step)
                 yield _event(at, "step", {"html": html})
             at += 1
         if job.done:
             break
         await asyncio.sleep(_PAUSE)
-    html = await run_in_threadpool(desk.fragment, "answer.html", answer=steps.answer(job))
+    html = await run_in_threadpool(state.fragment, "answer.html", answer=steps.answer(job))
     yield _event(at, "done", {"html": html})
 
 
@@ -137,18 +136,18 @@ def _job(request: Request) -> AgentJob:
     return job
 
 
-def _before(desk: AppState) -> list[tuple[str, str]]:
+def _before(state: AppState) -> list[tuple[str, str]]:
     """The last questions of this workspace, with the names of their trajectories."""
-    folder = desk.library.run(ASKED)
+    folder = state.library.run(ASKED)
     if folder is None or not folder.is_dir():
         return []
     found = [(one.start.task, one.start.question) for one in trajectories_of(folder)]
     return found[::-1][:_BEFORE]
 
 
-def _check(desk: AppState, wanted: SearchForm) -> None:
+def _check(state: AppState, wanted: SearchForm) -> None:
     """A picture to look like is one of the corpus; the app takes no path."""
-    corpus = desk.library.corpus
+    corpus = state.library.corpus
     if wanted.like and (corpus is None or corpus.find(wanted.like) is None):
         raise UserError(
             f"there is no picture {wanted.like} in the corpus.",
