@@ -30,8 +30,8 @@ from sightline.runs.systems.retriever import HybridOptions, Retriever, Retriever
 from sightline.scoring import score
 from sightline.types import Attempt, Benchmark, PictureSet, Ranking, Run, SearchQuery, Task
 from sightline_world.models.chat.claims import say_all
-from sightline_world.models.chat.planning.episodes import read_errand
-from sightline_world.models.chat.planning.scopes import said_filter
+from sightline_world.models.chat.planning.calendar import said_filter
+from sightline_world.models.chat.planning.requests import read_search_request
 from sightline_world.tasks.benchmark import WORLD, world_benchmark
 
 AGENT = "agent:model=builtin/world,embedder=world"
@@ -102,7 +102,7 @@ def hybrid(folder: Path, tuning: Benchmark, select: Benchmark) -> Scores:
     """Rank by what is asked for, among what the named times and towns leave."""
 
     def query(task: Task) -> SearchQuery:
-        errand = read_errand(task.text)
+        errand = read_search_request(task.text)
         text = say_all(errand.target.claims) or task.text
         return SearchQuery(text, where=said_filter(errand) or None, scope=task.scope, k=_DEEPEST)
 

@@ -36,10 +36,9 @@ from sightline.mining.pipeline import STAGES
 from sightline.mining.project import VERDICTS
 from sightline.mining.questions import QuestionSettings, mine_questions, starts
 from sightline.mining.records import Clue, ClueKind, DraftVerdict
-from sightline_world.histories import read_life, read_shots, read_world, write_life
-from sightline_world.tasks.album import Album
-from sightline_world.tasks.traits import ANY, Trait
-from sightline_world.truth import Life, ShotTruth
+from sightline_world.histories import read_history, read_shots, read_world, write_history
+from sightline_world.tasks.album import ANY, Album, Trait
+from sightline_world.truth import ShotTruth, SyntheticHistory
 from sightline_world.web import FactBase, world_web
 from sightline_world.web.properties import PROPERTIES
 
@@ -57,7 +56,7 @@ class Judged:
     problem: str = ""
 
 
-def truth_graph(life: Life, shots: Sequence[ShotTruth], taken: Iterable[str]) -> MemoryGraph:
+def truth_graph(life: SyntheticHistory, shots: Sequence[ShotTruth], taken: Iterable[str]) -> MemoryGraph:
     """What is true of the photos of a mined history, as a graph: every clue is certain, or in doubt by itself alone."""
     album = Album(life, shots)
     history = set(taken)
@@ -144,7 +143,7 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
 
 def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[list[DraftVerdict], list[Judged], float]:
     """Mine a life of its own; all verdicts, and those that a benchmark would take beside the truth."""
-    write_life(folder / "life", seed=seed, pictures=pictures)
+    write_history(folder / "life", seed=seed, pictures=pictures)
     workspace = folder / "ws"
     config = Config(scan=ScanSettings(owner_pattern="{owner}/*"))
     addresses = folder / "life" / "addresses.jsonl"
@@ -156,7 +155,7 @@ def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[lis
         mining.run(stage)
     seconds = time.monotonic() - started
     verdicts = list(mining.files.read(VERDICTS, DraftVerdict))
-    life, shots = read_life(folder / "life"), list(read_shots(folder / "life"))
+    life, shots = read_history(folder / "life"), list(read_shots(folder / "life"))
     taken = [picture.id for history in mining.histories for picture in history]
     truth = Knowledge(truth_graph(life, shots, taken), life.owner, SURE, misread=False)
     return verdicts, [judge(verdict, truth) for verdict in choose(verdicts, queries)], seconds

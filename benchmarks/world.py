@@ -16,7 +16,7 @@ from sightline_world.draw import ScenePlan, draw, jpeg
 from sightline_world.draw.backdrop import backdrop
 from sightline_world.draw.camera import expose, view
 from sightline_world.draw.compose import paint, stage, truth
-from sightline_world.scenes import random_plan
+from sightline_world.scene_plans import random_plan
 
 QUALITY = 85
 STEPS = ("background", "layout and sprites", "painting", "frame", "lens and sensor", "truth", "JPEG")

@@ -59,7 +59,7 @@ def test_without_material_a_tool_is_not_offered() -> None:
 
 @pytest.mark.world
 def test_words_find_pictures_best_first(materials: Materials) -> None:
-    from sightline_world.models.chat.planning.results import ids_in
+    from sightline_world.models.chat.planning.tools import ids_in
 
     found = call(tool("ImageSearch", materials), text="blue", top_k=2)
     assert ids(found)[0] == "blue.png" and len(ids(found)) == 2
@@ -157,7 +157,7 @@ def test_paths_are_no_ids(materials: Materials, path: str) -> None:
 
 @pytest.mark.world
 def test_metadata_are_told_as_asked(materials: Materials) -> None:
-    from sightline_world.models.chat.planning.results import facts_in
+    from sightline_world.models.chat.planning.tools import facts_in
 
     used = tool("GetMetadata", materials)
     told = call(used, photos=["red.png", "cyan.png", "nothing.png"])
@@ -232,7 +232,7 @@ def test_people_are_offered_only_where_metadata_name_them(plain: Materials) -> N
 
 @pytest.mark.world
 def test_mistakes_read_as_errors_to_whoever_parses_them(materials: Materials) -> None:
-    from sightline_world.models.chat.planning.results import is_error
+    from sightline_world.models.chat.planning.tools import is_error
 
     for name in HISTORY:
         wrong = call(tool(name, materials), nonsense=1)

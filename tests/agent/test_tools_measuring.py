@@ -87,13 +87,13 @@ def no_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
 def test_without_ocr_the_built_in_reader_of_signs_is_asked(
     materials: Materials, monkeypatch: pytest.MonkeyPatch
 ) -> None:
-    from sightline_world.models import reader
-    from sightline_world.models.reader import Reading
+    from sightline_world.models import scene_reader
+    from sightline_world.models.scene_reader import Reading
     from sightline_world.scene import SceneGraph, Sign
 
     signs = (Sign("s0", "HARBOUR", Box(0, 0, 1, 1)), Sign("s1", "", Box(0, 0, 1, 1)))
     seen = Reading(SceneGraph("harbour", "day", (), (), signs, ()), 1.0, 1.0, {})
-    monkeypatch.setattr(reader, "read", lambda pixels: seen)
+    monkeypatch.setattr(scene_reader, "read", lambda pixels: seen)
     told = call(tool("ReadText", materials), photo="words.png")
     assert told.data == {"photo": "words.png", "lines": [{"text": "HARBOUR"}], "reader": "built-in signs"}
     assert told.untrusted
@@ -102,13 +102,13 @@ def test_without_ocr_the_built_in_reader_of_signs_is_asked(
 @pytest.mark.world
 @pytest.mark.usefixtures("no_ocr")
 def test_a_reader_without_its_weights_says_which(materials: Materials, monkeypatch: pytest.MonkeyPatch) -> None:
-    from sightline_world.models import reader
-    from sightline_world.models.reader import Reading
+    from sightline_world.models import scene_reader
+    from sightline_world.models.scene_reader import Reading
 
     def incomplete(pixels: object) -> Reading:
         raise FileNotFoundError(2, "No such file", "/somewhere/weights/signs.onnx")
 
-    monkeypatch.setattr(reader, "read", incomplete)
+    monkeypatch.setattr(scene_reader, "read", incomplete)
     told = call(tool("ReadText", materials), photo="words.png")
     assert told.error and "signs.onnx is missing" in told.text and "/somewhere" not in told.text
 

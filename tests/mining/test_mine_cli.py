@@ -18,7 +18,7 @@ from sightline.types import Benchmark, Corpus, Picture, PictureRef, PictureSet, 
 
 pytest.importorskip("sightline_world", reason="needs sightline-world")
 
-from sightline_world.histories import write_life
+from sightline_world.histories import write_history
 
 # The end of `mine questions`, with questions found already; it is killed when its benchmark is about to appear, or has.
 KILLED = """
@@ -58,7 +58,7 @@ MODEL = ("--model", "builtin/world", "--queries", "12", "--seed", "1", "--clues"
 def workspace(tmp_path_factory: pytest.TempPathFactory) -> Path:
     """A scanned life, with what all stages wrote."""
     folder = tmp_path_factory.mktemp("mined")
-    write_life(folder / "life", seed=8, pictures=54, size=(240, 180))
+    write_history(folder / "life", seed=8, pictures=54, size=(240, 180))
     (folder / "sightline.toml").write_text('[scan]\nowner_pattern = "{owner}/*"\n')
     places = ["--workspace", str(folder / "ws"), "--config", str(folder / "sightline.toml")]
     main(["scan", str(folder / "life" / "pictures"), "--metadata", str(folder / "life" / "addresses.jsonl"), *places])

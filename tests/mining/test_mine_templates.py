@@ -18,9 +18,9 @@ from sightline.mining.records import Clue, Draft
 
 pytest.importorskip("sightline_world", reason="needs sightline-world")
 
-from sightline_world.histories import read_life, read_shots, write_life
+from sightline_world.histories import read_history, read_shots, write_history
 from sightline_world.scene import Figure, Thing
-from sightline_world.truth import Life, ShotTruth
+from sightline_world.truth import ShotTruth, SyntheticHistory
 
 SETTINGS = MiningSettings("builtin/world", queries=15, seed=4)
 
@@ -28,7 +28,7 @@ SETTINGS = MiningSettings("builtin/world", queries=15, seed=4)
 class Told:
     """A life as its truth tells it, read by plain code: nothing of the graph is used."""
 
-    def __init__(self, life: Life, shots: list[ShotTruth]) -> None:
+    def __init__(self, life: SyntheticHistory, shots: list[ShotTruth]) -> None:
         self.life = life
         self.shots = [shot for shot in shots if shot.taken_at is not None]
         self.shots.sort(key=lambda shot: (shot.when, shot.id))
@@ -85,8 +85,8 @@ def _seen(item: Thing | Figure) -> bool:
 @pytest.fixture(scope="module")
 def told(tmp_path_factory: pytest.TempPathFactory) -> Told:
     folder = tmp_path_factory.mktemp("mined") / "life"
-    write_life(folder, seed=6, pictures=180, size=(64, 48))
-    return Told(read_life(folder), list(read_shots(folder)))
+    write_history(folder, seed=6, pictures=180, size=(64, 48))
+    return Told(read_history(folder), list(read_shots(folder)))
 
 
 @pytest.fixture(scope="module")

@@ -11,7 +11,7 @@ from typing import Literal, TypeAlias
 from sightline.english import number_word
 from sightline_world.draw import draw
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SceneGraph, Thing
-from sightline_world.scenes import random_plan
+from sightline_world.scene_plans import random_plan
 from sightline_world.vocabulary import LIGHT_PHRASES, PLACE_PHRASES, noun_of
 
 Relation: TypeAlias = Literal["same", "conflict", "neither"]

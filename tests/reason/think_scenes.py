@@ -9,7 +9,7 @@ from random import Random
 
 from sightline_world.draw import draw
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_PLACES, SceneGraph, Thing
-from sightline_world.scenes import random_plan
+from sightline_world.scene_plans import random_plan
 from sightline_world.vocabulary import PLACE_PHRASES
 
 _CLEAR, _LARGE, _FAR = 0.3, 0.004, 0.15

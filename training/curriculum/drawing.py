@@ -31,7 +31,7 @@ from sightline_world.captions import caption
 from sightline_world.choose import ChooseTask, choose_task
 from sightline_world.draw import draw
 from sightline_world.scene import Figure, SceneGraph, Thing
-from sightline_world.scenes import random_plan
+from sightline_world.scene_plans import random_plan
 
 PART = 128
 _AT_ONCE = 256

@@ -31,13 +31,13 @@ from sightline_world.draw import ScenePlan, draw
 from sightline_world.histories.people import owner_names
 from sightline_world.histories.shots import batches
 from sightline_world.histories.towns import town_map
-from sightline_world.histories.years import plan_life
-from sightline_world.models.chat.checking import check_all
-from sightline_world.models.chat.grammar import understand
-from sightline_world.models.embedder import World
-from sightline_world.models.reader import Reading, read
+from sightline_world.histories.years import plan_history
+from sightline_world.models.chat.parser import understand
+from sightline_world.models.chat.verification import check_all
+from sightline_world.models.embedder import WorldEmbedder
+from sightline_world.models.scene_reader import Reading, read
 from sightline_world.scene import SceneGraph, Sign
-from sightline_world.varying import variable, vary
+from sightline_world.scene_pairs import variable, vary
 
 SEEDS = (90_001, 90_002)
 """Lives with these numbers are drawn for nothing else."""
@@ -73,7 +73,7 @@ def _scenes_of(seed: int, count: int) -> list[Scene]:
 
 def _plans(seed: int, count: int) -> Iterator[ScenePlan]:
     """Scenes of one life in a random order, without copies and the later frames of bursts."""
-    life = plan_life(seed, owner_names(seed, 1)[0], town_map(seed), 2 * count + 200, (320, 240))
+    life = plan_history(seed, owner_names(seed, 1)[0], town_map(seed), 2 * count + 200, (320, 240))
     frames = [frame for batch in batches(life) for frame in batch.frames]
     plans = [frame.plan for frame in frames if frame.copy is None and frame.plan.moment == 0]
     Random(seed).shuffle(plans)
@@ -103,7 +103,7 @@ def _shot(plan: ScenePlan) -> Scene:
 
 def ranks_of(pictures: Vectors, captions: Sequence[str]) -> NDArray[np.intp]:
     """The rank of each caption's own scene, from 1; ties count against."""
-    scores = World().texts(captions) @ pictures.T
+    scores = WorldEmbedder().texts(captions) @ pictures.T
     ranks: NDArray[np.intp] = (scores >= scores.diagonal()[:, None]).sum(1)
     return ranks
 
@@ -193,7 +193,7 @@ def main() -> None:
     parser.add_argument("--seeds", type=int, nargs="+", default=SEEDS, help="lives")
     chosen = parser.parse_args()
     shown = scenes(chosen.scenes, chosen.seeds)
-    pictures = World().pictures([scene.pixels for scene in shown])
+    pictures = WorldEmbedder().pictures([scene.pixels for scene in shown])
     captions = captions_of(shown)
     ranks, true = ranks_of(pictures, captions), times_true(shown, captions)
     scores = {f"recall@{k}": float((ranks <= k).mean()) for k in (1, 5, 10)}

@@ -11,7 +11,6 @@ Beside them lies signs.npz: sign cut-outs (96 × 160, grey) and the words on the
 from __future__ import annotations
 
 import argparse
-import importlib.util
 import io
 import multiprocessing
 import os
@@ -20,7 +19,6 @@ from dataclasses import replace
 from multiprocessing.pool import Pool
 from pathlib import Path
 from random import Random
-from types import ModuleType
 from typing import Any
 
 import numpy as np
@@ -33,6 +31,7 @@ from sightline_world.captions import READABLE_PX, caption
 from sightline_world.draw import draw, pin
 from sightline_world.draw.plan import ScenePlan, SignWish
 from sightline_world.draw.signs import paint
+from sightline_world.models.network_inputs import cut_sign, encode
 from sightline_world.scene import (
     HAIR,
     HEADGEAR,
@@ -43,22 +42,9 @@ from sightline_world.scene import (
     SCENE_SIZES,
     SceneGraph,
 )
-from sightline_world.scenes import random_plan, sign_styles
-from sightline_world.varying import variable, vary
+from sightline_world.scene_pairs import variable, vary
+from sightline_world.scene_plans import random_plan, sign_styles
 
-
-def _part_of_package(name: str) -> ModuleType:
-    """One of Sightline's own files: a training machine need not have what the rest of `models` imports."""
-    file = Path(__file__).parents[2] / f"src/sightline/models/builtin/{name}.py"
-    spec = importlib.util.spec_from_file_location(f"world_{name}", file)
-    assert spec is not None and spec.loader is not None
-    module = importlib.util.module_from_spec(spec)
-    spec.loader.exec_module(module)
-    return module
-
-
-encode = _part_of_package("tokens").encode
-cut_sign = _part_of_package("cutting").cut_sign
 THINGS, RELATIONS, CAPTIONS, WORDS, SIGN_WORDS = 24, 96, 16, 16, 4
 PREDICATES = ("left of", "behind", "on", "holding")
 PERSON, SIGN = len(SCENE_KINDS), len(SCENE_KINDS) + 1

@@ -10,7 +10,7 @@ import pytest
 import sightline
 from sightline.config import Config
 from sightline.types import Relevance
-from sightline_world.histories import read_shots, write_life
+from sightline_world.histories import read_shots, write_history
 from sightline_world.models.declaration import world_taxonomy
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 
@@ -30,7 +30,7 @@ def asked_for(query: str) -> set[str]:
 
 @pytest.mark.slow
 def test_labels_agree_with_what_was_drawn(tmp_path: Path) -> None:
-    write_life(tmp_path / "life", seed=11, pictures=60)
+    write_history(tmp_path / "life", seed=11, pictures=60)
     config = Config.model_validate({"plan": {"seeds": 12}, "annotate": _questions()})
     made = sightline.make(
         tmp_path / "life" / "pictures", model="builtin/world", workspace=tmp_path / "ws", config=config

@@ -22,7 +22,7 @@ from sightline.errors import UserError
 from sightline.metrics.choices.parse import parse_choice
 from sightline.types import PictureRef
 from sightline_world.choose import ALL, CATEGORIES, ChooseTask, choose_task, choose_tasks
-from sightline_world.choose.question import Wanted, shown_in
+from sightline_world.choose.question import QuestionBrief, shown_in
 
 COUNT = 1200
 TINY = (96, 72)
@@ -340,13 +340,13 @@ def test_mistakes_are_explained(wrong: dict[str, object], said: str) -> None:
 
 def test_a_failed_draft_keeps_the_words(monkeypatch: pytest.MonkeyPatch) -> None:
     """Otherwise answers that are hard to draw would be right less often."""
-    from sightline_world.choose import asking
-    from sightline_world.choose.question import NoLuckError, Question
+    from sightline_world.choose import tasks as asking
+    from sightline_world.choose.question import ChoiceQuestion, NoLuckError
 
     real = asking.MAKERS["Speed Comparison"]
     seen: list[tuple[float, float]] = []
 
-    def failing(wanted: Wanted) -> Question:
+    def failing(wanted: QuestionBrief) -> ChoiceQuestion:
         seen.append((Random(str(wanted.rng.getstate())).random(), wanted.lot.random()))
         if len(seen) < 4:
             raise NoLuckError

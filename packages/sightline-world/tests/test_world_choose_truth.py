@@ -14,10 +14,10 @@ from PIL import Image, ImageFilter
 
 from sightline.types import Box
 from sightline_world.choose import ALL, ChooseTask, TaskPicture, choose_tasks
-from sightline_world.choose.busy import Altered
-from sightline_world.choose.chart_drawing import Chart
-from sightline_world.choose.dishes import DISHES, Cooking
+from sightline_world.choose.charts import Chart
+from sightline_world.choose.cooking import DISHES, Cooking
 from sightline_world.choose.satire import POINTS
+from sightline_world.choose.setting import Altered
 from sightline_world.choose.weights import Balance
 from sightline_world.scene import SceneGraph, Thing
 from sightline_world.vocabulary import phrase
@@ -130,7 +130,7 @@ def _cooking(picture: TaskPicture) -> Cooking:
 
 
 def test_steps_of_a_dish_look_different() -> None:
-    from sightline_world.choose.dishes import paint_stage
+    from sightline_world.choose.cooking import paint_stage
 
     for dish, about in DISHES.items():
         kitchen = Cooking(dish, 0, "blue", "day", 0, False, 0.0, 1)
@@ -290,7 +290,7 @@ def _shares(chart: Chart) -> list[float]:
 
 def test_charts_show_their_values_in_pixels() -> None:
     """The height of each bar, measured in the picture."""
-    from sightline_world.choose.chart_drawing import TOP, plot
+    from sightline_world.choose.charts import TOP, plot
 
     chart = Chart("bars", "Kites", ("a", "b", "c", "d"), (10, 45, 72, 100), 0, False)
     image = np.asarray(plot(chart, (320, 240)).image, dtype=np.int16)

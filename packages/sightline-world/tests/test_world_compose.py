@@ -27,11 +27,11 @@ from sightline_world.draw import (
     jpeg,
     pin,
 )
-from sightline_world.draw.carrying import HOLDS, RIDERS, SUPPORTS
-from sightline_world.draw.truth import COVERED
+from sightline_world.draw.kinds import HOLDS, RIDERS, SUPPORTS
+from sightline_world.draw.visibility import COVERED
 from sightline_world.scene import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES, SCENE_SIZES, Relation, SceneGraph
-from sightline_world.scenes import random_plan
-from sightline_world.varying import Attribute, variable, vary
+from sightline_world.scene_pairs import Attribute, variable, vary
+from sightline_world.scene_plans import random_plan
 
 CLEAN = Camera(noise=0.0, vignette=False)
 HELD = Camera(tilt=6.0, zoom=1.15, aim=(0.3, 0.7), keystone=0.03, noise=0.0, vignette=False)
@@ -68,7 +68,8 @@ def test_equal_plans_give_equal_bytes_here_and_in_another_process() -> None:
     here = [sha(seed) for seed in seeds]
     assert here == [sha(seed) for seed in reversed(seeds)][::-1], "the order of drawing must not matter"
     code = (
-        "import hashlib; from sightline_world.draw import draw, jpeg; from sightline_world.scenes import random_plan\n"
+        "import hashlib; from sightline_world.draw import draw, jpeg\n"
+        "from sightline_world.scene_plans import random_plan\n"
         "for seed in (15, 3, 14): print(hashlib.sha256(jpeg(draw(random_plan(seed, 0.8)).image, 85)).hexdigest())"
     )
     there = subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout.split()

@@ -11,11 +11,11 @@ from PIL import Image, ImageOps
 from sightline.corpus.names import path_of
 from sightline.errors import UserError
 from sightline_world.captions import caption
-from sightline_world.histories import corpus_of, read_life, read_shots, read_world, write_life, write_world
-from sightline_world.histories.drawing import is_shown
+from sightline_world.histories import corpus_of, read_history, read_shots, read_world, write_history, write_world
 from sightline_world.histories.frames import COPIES
-from sightline_world.histories.links import LEGIBLE_HIDDEN, LEGIBLE_PX
+from sightline_world.histories.render import is_shown
 from sightline_world.histories.towns import town_map
+from sightline_world.histories.writer import LEGIBLE_HIDDEN, LEGIBLE_PX
 from sightline_world.scene import SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
 from world_lives import WrittenLife
 
@@ -31,9 +31,9 @@ def contents(folder: Path) -> dict[str, str]:
 
 
 def test_the_same_seed_gives_the_same_bytes_and_another_seed_gives_others(tmp_path: Path) -> None:
-    first = write_life(tmp_path / "a", seed=5, pictures=40, size=SMALL)
-    again = write_life(tmp_path / "b", seed=5, pictures=40, size=SMALL)
-    other = write_life(tmp_path / "c", seed=6, pictures=40, size=SMALL)
+    first = write_history(tmp_path / "a", seed=5, pictures=40, size=SMALL)
+    again = write_history(tmp_path / "b", seed=5, pictures=40, size=SMALL)
+    other = write_history(tmp_path / "c", seed=6, pictures=40, size=SMALL)
     assert first == again != other
     assert contents(tmp_path / "a") == contents(tmp_path / "b")
 
@@ -49,7 +49,7 @@ def test_a_stopped_run_is_finished_and_only_what_is_missing_or_wrong_is_drawn(
     tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     folder = tmp_path / "life"
-    write_life(folder, seed=5, pictures=60, size=SMALL)
+    write_history(folder, seed=5, pictures=60, size=SMALL)
     wanted = contents(folder)
     truth = (folder / "truth.jsonl").read_bytes()
     # As after a kill: a part of the truth with a line cut off, no life, and a file of the first event damaged.
@@ -63,32 +63,32 @@ def test_a_stopped_run_is_finished_and_only_what_is_missing_or_wrong_is_drawn(
     (folder / "pictures" / broken).write_bytes(b"half")
 
     drawn: list[str] = []
-    from sightline_world.histories import drawing
+    from sightline_world.histories import render
 
-    original = drawing._original
-    monkeypatch.setattr(drawing, "_original", lambda frame: drawn.append(frame.id) or original(frame))
-    write_life(folder, seed=5, pictures=60, size=SMALL)
+    original = render._original
+    monkeypatch.setattr(render, "_original", lambda frame: drawn.append(frame.id) or original(frame))
+    write_history(folder, seed=5, pictures=60, size=SMALL)
     assert contents(folder) == wanted
     assert broken in drawn and 0 < len(drawn) < 60
     drawn.clear()
-    write_life(folder, seed=5, pictures=60, size=SMALL)
+    write_history(folder, seed=5, pictures=60, size=SMALL)
     assert drawn == []
 
 
 def test_other_lives_and_other_things_in_the_folder_are_left_alone(tmp_path: Path) -> None:
-    write_life(tmp_path / "life", seed=5, pictures=10, size=SMALL)
+    write_history(tmp_path / "life", seed=5, pictures=10, size=SMALL)
     with pytest.raises(UserError, match="other lives"):
-        write_life(tmp_path / "life", seed=6, pictures=10, size=SMALL)
+        write_history(tmp_path / "life", seed=6, pictures=10, size=SMALL)
     (tmp_path / "mine").mkdir()
     (tmp_path / "mine" / "letter.txt").write_text("dear")
     with pytest.raises(UserError, match="other things"):
-        write_life(tmp_path / "mine", seed=6, pictures=10, size=SMALL)
+        write_history(tmp_path / "mine", seed=6, pictures=10, size=SMALL)
     with pytest.raises(UserError, match="0 owners"):
         write_world(tmp_path / "new", owners=0)
     with pytest.raises(UserError, match="0 workers"):
-        write_life(tmp_path / "new", workers=0)
+        write_history(tmp_path / "new", workers=0)
     with pytest.raises(UserError, match="1 to"):
-        write_life(tmp_path / "new", pictures=0)
+        write_history(tmp_path / "new", pictures=0)
     assert not (tmp_path / "new").exists()
 
 
@@ -102,7 +102,7 @@ def test_no_two_owners_share_a_belonging_but_they_share_kinds_and_the_map(tmp_pa
     assert kinds[0] & kinds[1] & kinds[2]
     assert read_world(tmp_path) == world
     with pytest.raises(UserError, match="3 lives"):
-        read_life(tmp_path)
+        read_history(tmp_path)
     towns = {town.name: town for town in town_map(4)}
     assert all(towns[town.name] == town for life in world.lives for town in life.towns)
 
@@ -111,7 +111,7 @@ def test_no_two_owners_share_a_belonging_but_they_share_kinds_and_the_map(tmp_pa
 
 
 def test_truth_read_back_is_what_was_written(written_life: WrittenLife) -> None:
-    assert read_life(written_life.folder) == written_life.life
+    assert read_history(written_life.folder) == written_life.life
     assert len(written_life.shots) == 240
     files = {path.relative_to(written_life.folder / "pictures").as_posix() for path in pictures(written_life.folder)}
     assert files == set(written_life.shots)

@@ -13,15 +13,15 @@ from sightline.errors import UserError
 from sightline_world.histories.people import owner_names
 from sightline_world.histories.shots import batches
 from sightline_world.histories.towns import SPOTS, Daylight, daylight, light_at, town_map, zone_of
-from sightline_world.histories.years import FEWEST, MOST, MOST_PICTURES, parts, plan_life
+from sightline_world.histories.years import FEWEST, MOST, MOST_PICTURES, parts, plan_history
 from sightline_world.scene import SCENE_LIGHTS
-from sightline_world.truth import Life
+from sightline_world.truth import SyntheticHistory
 
 SMALL = (160, 120)
 
 
-def planned(seed: int, pictures: int = 400) -> Life:
-    return plan_life(seed, owner_names(seed, 1)[0], town_map(seed), pictures, SMALL).life
+def planned(seed: int, pictures: int = 400) -> SyntheticHistory:
+    return plan_history(seed, owner_names(seed, 1)[0], town_map(seed), pictures, SMALL).life
 
 
 # --- planning ----------------------------------------------------------------------------------------------
@@ -38,17 +38,17 @@ def test_sizes_of_events_add_up_and_keep_their_bounds(total: int, seed: int) -> 
 @settings(deadline=None, max_examples=12)
 @given(st.integers(1, 300), st.integers(0, 50))
 def test_a_life_has_exactly_as_many_pictures_as_asked_for_each_with_a_name_of_its_own(pictures: int, seed: int) -> None:
-    plan = plan_life(seed, "ana-test", town_map(seed), pictures, SMALL)
+    plan = plan_history(seed, "ana-test", town_map(seed), pictures, SMALL)
     ids = [frame.id for batch in batches(plan) for frame in batch.frames]
     assert len(ids) == len(set(ids)) == pictures
     assert all(id_.startswith("ana-test/") for id_ in ids)
 
 
 def test_the_largest_life_can_be_planned_and_a_larger_one_is_refused() -> None:
-    plan = plan_life(1, "ana-test", town_map(1), MOST_PICTURES, SMALL)
+    plan = plan_history(1, "ana-test", town_map(1), MOST_PICTURES, SMALL)
     assert sum(len(batch.frames) for batch in batches(plan)) == MOST_PICTURES
     with pytest.raises(UserError, match="more owners"):
-        plan_life(1, "ana-test", town_map(1), MOST_PICTURES + 1, SMALL)
+        plan_history(1, "ana-test", town_map(1), MOST_PICTURES + 1, SMALL)
 
 
 @pytest.mark.parametrize("seed", range(6))

@@ -24,24 +24,23 @@ from sightline_world.tasks import (
     KINDS,
     Album,
     MadeTask,
-    bases,
     describe,
     details,
-    journeys,
     make_tasks,
     mentions,
+    multi_hop,
     rank,
-    researches,
+    scopes,
     select,
-    traits,
 )
-from sightline_world.tasks.asking import Ask, AskPerson, AskThings
-from sightline_world.tasks.bases import BASES, Base
+from sightline_world.tasks import album as traits
+from sightline_world.tasks.album import Sight, Trait, traits_of
 from sightline_world.tasks.benchmark import WORLD, benchmark_of, world_benchmark
-from sightline_world.tasks.checks import DEPTH, Best, Condition, Filters, best_filter, f1
-from sightline_world.tasks.made import Lot
-from sightline_world.tasks.phrases import FAMILIES, LIGHTS, PLACES, every_template, person, said
-from sightline_world.tasks.traits import Sight, Trait, traits_of
+from sightline_world.tasks.phrases import FAMILIES, LIGHT_WORDS, PLACE_WORDS, every_template, person, said
+from sightline_world.tasks.rank import AskPerson, AskThings, RankQuery
+from sightline_world.tasks.scopes import BASES, Base
+from sightline_world.tasks.select import DEPTH, Best, Condition, Filters, best_filter, f1
+from sightline_world.tasks.task import Lot
 from world_lives import WrittenLife
 
 
@@ -54,7 +53,7 @@ def album(written_life: WrittenLife) -> Album:
 
 
 def test_the_families_share_no_template() -> None:
-    tables = (module.TEMPLATES for module in (bases, describe, details, journeys, mentions, rank, researches, select))
+    tables = (module.TEMPLATES for module in (scopes, describe, details, multi_hop, mentions, rank, multi_hop, select))
     families = every_template(*tables)
     assert all(len(families[family]) > 25 for family in FAMILIES)
     assert not families["training"] & families["held-out"]
@@ -62,7 +61,7 @@ def test_the_families_share_no_template() -> None:
 
 
 def test_every_word_for_places_and_lights_is_used_once() -> None:
-    for words in (PLACES, LIGHTS):
+    for words in (PLACE_WORDS, LIGHT_WORDS):
         every = [phrase for pair in words.values() for phrase in pair]
         assert len(every) == len(set(every))
 
@@ -81,7 +80,7 @@ def test_people_and_things_in_words() -> None:
 
 @pytest.mark.parametrize("template", sorted(set().union(*every_template(rank.TEMPLATES).values())))
 def test_queries_with_no_place_are_well_formed(template: str) -> None:
-    words = rank._filled(template, rank._Query(Ask(()), "a red boat", ""))
+    words = rank._filled(template, rank._Query(RankQuery(()), "a red boat", ""))
     assert "a red boat" in words and not set(words[-1]) & set(" ,/:")
     assert not any(odd in words for odd in (" ,", ",.", " .", " ?", "  ", ",,"))
 
@@ -113,7 +112,7 @@ def test_two_doubts_or_a_doubt_and_a_certainty_are_a_doubt() -> None:
 
 
 def test_one_attribute_off_costs_one_grade_and_another_place_costs_two() -> None:
-    ask = Ask((AskThings(("boat",), "red"), AskPerson(coat="blue", hair="grey")), ("lake",), ("day",))
+    ask = RankQuery((AskThings(("boat",), "red"), AskPerson(coat="blue", hair="grey")), ("lake",), ("day",))
     boat = Thing("t0", "boat", "red", "small", BOX)
     graph = SceneGraph("lake", "day", (boat,))
     assert replace(ask, subjects=ask.subjects[:1]).grade(graph) == 3
@@ -303,7 +302,7 @@ def test_a_folder_with_other_things_is_left_alone(tmp_path: Path) -> None:
 
 
 def test_thresholds_agree_with_those_of_lives() -> None:
-    from sightline_world.histories import drawing, links
+    from sightline_world.histories import render, writer
 
-    assert (traits.NOTICED_HIDDEN, traits.NOTICED_AREA) == (drawing.SEEN_HIDDEN, drawing.SEEN_AREA)
-    assert (traits.READ_PX, traits.READ_HIDDEN) == (links.LEGIBLE_PX, links.LEGIBLE_HIDDEN)
+    assert (traits.NOTICED_HIDDEN, traits.NOTICED_AREA) == (render.SEEN_HIDDEN, render.SEEN_AREA)
+    assert (traits.READ_PX, traits.READ_HIDDEN) == (writer.LEGIBLE_PX, writer.LEGIBLE_HIDDEN)

@@ -10,12 +10,12 @@ from pathlib import Path
 import pytest
 
 from sightline.types import Answer, PictureSet, Relevance, Traces
-from sightline_world.histories import read_life, read_shots, write_life
+from sightline_world.histories import read_history, read_shots, write_history
 from sightline_world.tasks import KINDS, Album, MadeTask, make_tasks
-from sightline_world.tasks.bases import BASES
-from sightline_world.tasks.checks import Filters, f1
-from sightline_world.tasks.making import _MAKERS
-from sightline_world.web.base import make_facts
+from sightline_world.tasks.benchmark import _MAKERS
+from sightline_world.tasks.scopes import BASES
+from sightline_world.tasks.select import Filters, f1
+from sightline_world.web.fact_base import make_facts
 from sightline_world.web.facts import FactBase
 from world_tasks_reference import YES, SlowLife, grade, see
 
@@ -26,8 +26,8 @@ class Written:
     """A life with the tasks made from it, at all difficulties."""
 
     def __init__(self, folder: Path, seed: int) -> None:
-        write_life(folder, seed=seed, pictures=400, size=(160, 120))
-        life = read_life(folder)
+        write_history(folder, seed=seed, pictures=400, size=(160, 120))
+        life = read_history(folder)
         self.slow = SlowLife(folder)
         self.album = Album(life, read_shots(folder))
         self.web = make_facts(seed, [life])

@@ -7,10 +7,9 @@ import numpy.typing as npt
 import pytest
 from PIL import Image
 
-from sightline_world.draw.curves import closed, opened, ribbon, turned
 from sightline_world.draw.kinds import KINDS
 from sightline_world.draw.palette import COLOURS, LIGHTS
-from sightline_world.draw.pen import Pen
+from sightline_world.draw.pen import Pen, closed, opened, ribbon, turned
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS
 from sightline_world.vocabulary import noun_of
 

@@ -16,13 +16,12 @@ from sightline.types import Failure
 from sightline_world.draw import draw
 from sightline_world.histories.people import owner_names
 from sightline_world.histories.towns import town_map
-from sightline_world.histories.years import plan_life
-from sightline_world.truth import Life
+from sightline_world.histories.years import plan_history
+from sightline_world.truth import SyntheticHistory
 from sightline_world.web import Fact, Page, WorldWeb, make_facts, world_web
-from sightline_world.web.chains import pages_of
-from sightline_world.web.making import TODAY
+from sightline_world.web.chains import is_clear, pages_of
+from sightline_world.web.maker import TODAY
 from sightline_world.web.properties import PROPERTIES
-from sightline_world.web.starts import is_clear
 
 SEED = 3
 
@@ -36,8 +35,8 @@ def of_kind(web: WorldWeb, kind: str) -> list[Page]:
     return [page for page in web.pages.values() if page.kind == kind]
 
 
-def lives(count: int) -> list[Life]:
-    return [plan_life(SEED, owner, town_map(SEED), 60, (64, 48)).life for owner in owner_names(SEED, count)]
+def lives(count: int) -> list[SyntheticHistory]:
+    return [plan_history(SEED, owner, town_map(SEED), 60, (64, 48)).life for owner in owner_names(SEED, count)]
 
 
 # --- the fact base -----------------------------------------------------------------------------------------

@@ -7,9 +7,7 @@ import pytest
 from sightline.errors import UserError
 from sightline_world.draw import draw
 from sightline_world.web import Chain, FactBase, WorldWeb, chains, chains_from, world_web
-from sightline_world.web.chains import steps
-from sightline_world.web.starts import is_clear
-from sightline_world.web.values import aliases_of
+from sightline_world.web.chains import aliases_of, is_clear, steps
 from world_web_reader import recognised, solve
 
 SEED = 3

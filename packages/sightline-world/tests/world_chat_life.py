@@ -19,10 +19,10 @@ from sightline.models.protocols import Pixels
 from sightline.retrieval.columns.builder import build_columns
 from sightline.retrieval.filters import FilterError, compile_filter, parse_filter
 from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, Picture, ToolSpec
-from sightline_world.models.chat.checking import check_all, items_of
-from sightline_world.models.chat.grammar import understand
 from sightline_world.models.chat.model import WorldChat
-from sightline_world.models.reader import Reading
+from sightline_world.models.chat.parser import understand
+from sightline_world.models.chat.verification import check_all, items_of
+from sightline_world.models.scene_reader import Reading
 from sightline_world.scene import Figure, Predicate, Relation, SceneGraph, Sign, Thing
 
 

@@ -5,7 +5,7 @@ from __future__ import annotations
 from dataclasses import dataclass
 from pathlib import Path
 
-from sightline_world.truth import Life, ShotTruth
+from sightline_world.truth import ShotTruth, SyntheticHistory
 
 
 @dataclass(frozen=True, slots=True)
@@ -13,5 +13,5 @@ class WrittenLife:
     """A life with its folder and the truth about each picture."""
 
     folder: Path
-    life: Life
+    life: SyntheticHistory
     shots: dict[str, ShotTruth]

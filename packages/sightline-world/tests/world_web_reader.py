@@ -9,8 +9,8 @@ from sightline_world.draw import ScenePlan, draw
 from sightline_world.scene import SceneGraph
 from sightline_world.vocabulary import HEADGEAR_WORDS
 from sightline_world.web import Chain, WorldWeb
+from sightline_world.web.chains import StartKind
 from sightline_world.web.properties import PROPERTIES
-from sightline_world.web.starts import StartKind
 
 _LINK = re.compile(r"\[([^\]]+)\]\((https://[^)]+)\)")
 

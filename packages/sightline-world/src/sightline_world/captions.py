@@ -3,13 +3,14 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
 from typing import Literal, TypeAlias
 
 from sightline.english import listed
 from sightline.types import Box
+from sightline_world.data import read_data
 from sightline_world.scene import Figure, SceneGraph, Sign, Thing
 from sightline_world.vocabulary import HEADGEAR_WORDS, LIGHT_PHRASES, PLACE_PHRASES, noun_of, phrase
 
@@ -24,44 +25,7 @@ SEEN, SEEN_AREA = 0.6, 0.0015
 READABLE_PX, READABLE_HIDDEN = 7.0, 0.05
 """Words in smaller letters, or partly hidden, are not quoted."""
 
-_PLAIN = ("{a} and {b} {place} {light}", "{a} {place} {light}", "{place} {light}")
-_TRAINING = (
-    "{a} {place}",
-    "{a} {light}",
-    "{a} {place} {light}",
-    "{a} and {b}",
-    "{a} and {b} {place}",
-    "{a} and {b} {light}",
-    "{a} with {b} {place} {light}",
-    "{a}, {b} and {c}",
-    "a photo of {a} {place}",
-    "a picture of {a} {light}",
-    "{light} {a} {place}",
-    "{place} {light}",
-    "{place} with {a}",
-    "there is {a} {place}",
-    "there are {a} and {b}",
-    "{a} near {b} {light}",
-    "{relation}",
-    "{relation} {place}",
-    "{relation} {light}",
-    "{sign}",
-    "{sign} {place}",
-    "{a} and {sign}",
-    "{a}",
-)
-_HELD_OUT = (
-    "show me {a} {place} {light}",
-    "my shot of {a} beside {b} {light}",
-    "we came across {a} {place}",
-    "{light} somewhere {place}, {a}",
-    "one can see {a} and also {b}",
-    "the one where {relation}",
-    "that time {place} with {a} and {b}",
-    "it says {words} {place}",
-    "looking for {a} {light} {place}",
-    "taken {place} {light} with {a} in it",
-)
+_TEMPLATES: Mapping[str, tuple[str, ...]] = read_data("captions.toml")
 
 
 @dataclass(frozen=True, slots=True)
@@ -108,7 +72,7 @@ class _Speaker:
 
     def short(self) -> str:
         """At most `SHORT` words: a template that can be filled, and fits."""
-        templates = list({"plain": _PLAIN, "training": _TRAINING, "held-out": _HELD_OUT}[self._phrasing])
+        templates = list(_TEMPLATES[self._phrasing])
         if self._phrasing != "plain":
             self._rng.shuffle(templates)
         for template in (*templates, "{place} {light}"):

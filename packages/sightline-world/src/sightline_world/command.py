@@ -56,8 +56,7 @@ def world(
         Processes that draw; one for each core when not given.
     """
     from sightline_world.histories import read_world, write_world
-    from sightline_world.tasks.benchmark import WORLD, world_benchmark
-    from sightline_world.tasks.making import KINDS
+    from sightline_world.tasks.benchmark import KINDS, WORLD, world_benchmark
 
     common.ignores_limit()
     seed, sides = common.seed or 0, _sides(size)

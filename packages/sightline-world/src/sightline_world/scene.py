@@ -7,77 +7,16 @@ from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
 from sightline.types.corpus import Box
+from sightline_world.data import read_data
 
-SCENE_PLACES = (
-    "beach",
-    "forest",
-    "lake",
-    "snow",
-    "garden",
-    "street",
-    "market",
-    "harbour",
-    "stadium",
-    "kitchen",
-    "station",
-    "desert",
-    "library",
-    "playground",
-)
-SCENE_LIGHTS = ("day", "sunset", "night", "fog", "rain", "snowfall")
-SCENE_COLOURS = ("red", "orange", "yellow", "green", "blue", "purple", "pink", "white", "black", "brown", "grey")
-SCENE_SIZES = ("small", "medium", "large")
-SCENE_KINDS = (
-    # animals
-    "dog",
-    "cat",
-    "horse",
-    "cow",
-    "sheep",
-    "rabbit",
-    "duck",
-    "bird",
-    # vehicles
-    "bicycle",
-    "car",
-    "boat",
-    "bus",
-    "truck",
-    "motorbike",
-    "hot-air balloon",
-    "plane",
-    # things that stand or fly outdoors
-    "tree",
-    "house",
-    "tent",
-    "umbrella",
-    "bench",
-    "snowman",
-    "flag",
-    "kite",
-    "balloon",
-    "ball",
-    "bucket",
-    "sled",
-    "mailbox",
-    "suitcase",
-    "guitar",
-    # things on a table
-    "mug",
-    "apple",
-    "cake",
-    "bottle",
-    "book",
-    "teapot",
-    "vase",
-    "pear",
-    "clock",
-    "lamp",
-    "bowl",
-    "camera",
-)
-HAIR = ("black", "brown", "blond", "red", "grey")
-HEADGEAR = ("none", "cap", "hat", "beanie")
+_WORDS = read_data("scene.toml")
+SCENE_PLACES: tuple[str, ...] = _WORDS["places"]
+SCENE_LIGHTS: tuple[str, ...] = _WORDS["lights"]
+SCENE_COLOURS: tuple[str, ...] = _WORDS["colours"]
+SCENE_SIZES: tuple[str, ...] = _WORDS["sizes"]
+SCENE_KINDS: tuple[str, ...] = tuple(kind for group in _WORDS["kinds"].values() for kind in group)
+HAIR: tuple[str, ...] = _WORDS["hair"]
+HEADGEAR: tuple[str, ...] = _WORDS["headgear"]
 
 Predicate: TypeAlias = Literal["left of", "behind", "on", "holding"]
 

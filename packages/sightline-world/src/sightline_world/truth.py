@@ -126,7 +126,7 @@ class Link:
 
 
 @dataclass(frozen=True, slots=True)
-class Life:
+class SyntheticHistory:
     """One owner's years."""
 
     owner: str
@@ -146,7 +146,7 @@ class World:
 
     folder: Path
     seed: int
-    lives: tuple[Life, ...]
+    lives: tuple[SyntheticHistory, ...]
 
     @property
     def pictures(self) -> Path:

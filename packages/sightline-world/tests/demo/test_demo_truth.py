@@ -8,11 +8,10 @@ from datetime import datetime
 import pytest
 
 from sightline.types import Benchmark, Box, Corpus, Picture, Relevance, Task
-from sightline_world.demo.audit import audit_by_truth, by_truth
-from sightline_world.demo.truth import Exact, exact_truth
-from sightline_world.histories import read_shots, write_life
+from sightline_world.demo.results import Exact, audit_by_truth, by_truth, exact_truth
+from sightline_world.histories import read_shots, write_history
 from sightline_world.scene import SceneGraph, Thing
-from sightline_world.tasks.asking import Ask, AskThings
+from sightline_world.tasks.rank import AskThings, RankQuery
 from sightline_world.truth import ShotTruth
 
 DOG = Thing("t0", "dog", "brown", "medium", Box(0.2, 0.3, 0.5, 0.7))
@@ -21,7 +20,7 @@ DOG = Thing("t0", "dog", "brown", "medium", Box(0.2, 0.3, 0.5, 0.7))
 @pytest.fixture(scope="module")
 def shots(tmp_path_factory: pytest.TempPathFactory) -> list[ShotTruth]:
     folder = tmp_path_factory.mktemp("life")
-    write_life(folder, seed=5, pictures=60, size=(160, 120))
+    write_history(folder, seed=5, pictures=60, size=(160, 120))
     return list(read_shots(folder))
 
 
@@ -69,7 +68,7 @@ def test_it_agrees_with_the_world_on_what_is_asked(shots: list[ShotTruth]) -> No
     kinds = sorted({(thing.kind, thing.colour) for shot in shots for thing in shot.graph.things})
     assert len(kinds) > 10
     for kind, colour in kinds:
-        ask = Ask((AskThings((kind,), colour),), (), ())
+        ask = RankQuery((AskThings((kind,), colour),), (), ())
         wanted = {shot.id for shot in shots if ask.grade(shot.graph) == 3}
         found = exact_truth({"q": f"{colour} {kind}"}, shots)["q"]
         assert found.true <= wanted <= found.true | found.doubtful, (kind, colour)

@@ -11,7 +11,7 @@ import pytest
 from sightline.agent.finish import finish_spec
 from sightline.types import ChatReply, ChatRequest, Message, Task, ToolCall, ToolSpec
 from sightline_world.models.chat.answers import CANNOT
-from sightline_world.models.chat.planning.albums import CANNOT_COUNT
+from sightline_world.models.chat.planning.planner import CANNOT_COUNT
 from world_chat_life import TOOLS, Agent, Album, small_life
 
 COUNT = ToolSpec("Count", "Counts.", {"type": "object", "properties": {"expression": {"type": "string"}}})

@@ -6,8 +6,8 @@ from typing import Any
 import pytest
 
 from sightline.types import Box, ChatReply, ChatRequest, ImagePart, Message, ToolSpec
-from sightline_world.models.chat.choices import options_in
-from sightline_world.models.chat.judging import query_in
+from sightline_world.models.chat.questions import options_in
+from sightline_world.models.chat.verification import query_in
 from sightline_world.scene import Thing
 from world_chat_life import Album, person, scene, thing
 

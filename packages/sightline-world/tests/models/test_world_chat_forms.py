@@ -9,7 +9,7 @@ import pytest
 
 from sightline.runs.runner import run
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, PictureRef, Text
-from sightline_world.models.chat.forms import without_form
+from sightline_world.models.chat.answers import without_form
 from sightline_world.models.chat.model import WorldChat
 from sightline_world.tasks.benchmark import world_benchmark
 from world_chat_life import Album, scene, thing

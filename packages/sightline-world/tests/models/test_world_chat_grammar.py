@@ -8,12 +8,12 @@ from hypothesis import strategies as st
 
 from sightline_world.captions import caption
 from sightline_world.draw import draw
-from sightline_world.models.chat.checking import check_all
 from sightline_world.models.chat.claims import Meant, say, say_all
-from sightline_world.models.chat.grammar import understand
-from sightline_world.models.reader import Reading
+from sightline_world.models.chat.parser import understand
+from sightline_world.models.chat.verification import check_all
+from sightline_world.models.scene_reader import Reading
 from sightline_world.scene import SCENE_COLOURS, SCENE_KINDS, SCENE_LIGHTS, SCENE_PLACES
-from sightline_world.scenes import random_plan
+from sightline_world.scene_plans import random_plan
 from sightline_world.vocabulary import KIND_NOUNS, LIGHT_PHRASES, PLACE_PHRASES, phrase
 from world_chat_life import reading
 

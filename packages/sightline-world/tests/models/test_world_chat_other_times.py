@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import pytest
 
-from sightline_world.models.chat.planning.other_times import without_other_times
-from sightline_world.models.chat.planning.splitting import split
+from sightline_world.models.chat.planning.occasions import without_other_times
+from sightline_world.models.chat.planning.requests import split
 
 
 @pytest.mark.parametrize(

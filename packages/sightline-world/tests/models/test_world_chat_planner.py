@@ -11,10 +11,10 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.types import ChatReply, ChatRequest, Message, ToolCall, ToolSpec
-from sightline_world.models.chat.planning.episodes import read_errand
-from sightline_world.models.chat.planning.occasions import Occasion
-from sightline_world.models.chat.planning.results import Facts, facts_in, ids_in, is_error
-from sightline_world.models.chat.planning.scopes import around_move, group, homes_of, in_town, neighbour, same_days
+from sightline_world.models.chat.planning.calendar import around_move, group, homes_of, in_town, neighbour, same_days
+from sightline_world.models.chat.planning.occasions import ToldOccasion
+from sightline_world.models.chat.planning.requests import read_search_request
+from sightline_world.models.chat.planning.tools import Facts, facts_in, ids_in, is_error
 from world_chat_life import TOOLS, Agent, Album, small_life
 
 ERRANDS = {
@@ -185,7 +185,7 @@ def test_errors_are_told_from_answers() -> None:
     assert not is_error("a1.jpg 0.9")
 
 
-def told(occasion: Occasion | None) -> str:
+def told(occasion: ToldOccasion | None) -> str:
     """An occasion in short: `next(kite; seen(dog))`."""
     if occasion is None:
         return ""
@@ -224,7 +224,7 @@ def told(occasion: Occasion | None) -> str:
     ],
 )
 def test_the_occasion_is_heard(text: str, when: str, occasion: str) -> None:
-    errand = read_errand(text)
+    errand = read_search_request(text)
     assert (errand.when, told(errand.occasion)) == (when, occasion)
     assert [wanted.kinds for wanted in errand.target.wanted] == [("dog",)]
     assert errand.thing is None
@@ -243,7 +243,7 @@ def test_the_occasion_is_heard(text: str, when: str, occasion: str) -> None:
     ],
 )
 def test_what_was_there_is_looked_for_again(text: str, when: str, thing: str) -> None:
-    errand = read_errand(text)
+    errand = read_search_request(text)
     assert errand.when == when and told(errand.occasion) == "seen(kite)"
     assert errand.thing is not None and errand.thing.wanted[-1].kinds == (thing,)
     assert [(wanted.kinds[0], wanted.same) for wanted in errand.target.wanted] == [("dog", False), (thing, True)]
@@ -268,7 +268,7 @@ def test_what_was_there_is_looked_for_again(text: str, when: str, thing: str) ->
     ],
 )
 def test_target_and_anchor_are_told_apart_in_any_frame(text: str) -> None:
-    errand = read_errand(text)
+    errand = read_search_request(text)
     assert [wanted.kinds for wanted in errand.target.wanted] == [("dog",)]
     assert told(errand.occasion) in ("seen(kite)", "day(kite)")
     assert errand.when == "in"
@@ -278,7 +278,7 @@ def test_a_move_of_home_is_found_in_the_addresses() -> None:
     old, new, away = "1 Elm Row, Oakham, England", "7 Quay, Marwick, Scotland", "3 Hill, Tolby, Wales"
     stays = [(old, 1), (away, 2), (old, 3), (old, 4), (new, 6), (f"1{away}", 7), (new, 8)]
     facts = {f"p{month}": Facts(datetime(2022, month, 1, 12), address) for address, month in stays}
-    before, after = read_errand("dogs from before we moved house"), read_errand("dogs since we moved")
+    before, after = read_search_request("dogs from before we moved house"), read_search_request("dogs since we moved")
     assert (before.moved, after.moved) == ("before", "after")
     assert set(around_move(facts, before.moved)) == {"p1", "p2", "p3", "p4"}
     assert set(around_move(facts, after.moved)) == {"p6", "p7", "p8"}

@@ -9,12 +9,10 @@ import pytest
 
 from sightline.types import ToolSpec
 from sightline_world.models.chat.answers import full_question
-from sightline_world.models.chat.planning.history import History, Step
-from sightline_world.models.chat.planning.recalling import needs_others, recall
-from sightline_world.models.chat.planning.results import Facts
-from sightline_world.models.chat.planning.toolbox import Toolbox
-from sightline_world.models.chat.planning.walking import Found, relations_in, walk
-from sightline_world.models.chat.seeing import Seen
+from sightline_world.models.chat.images import SeenImage
+from sightline_world.models.chat.planning.conversation import ToolConversation, ToolStep
+from sightline_world.models.chat.planning.lookups import Found, needs_others, recall, relations_in, walk
+from sightline_world.models.chat.planning.tools import Facts, Toolbox
 from world_chat_life import TOOLS, Shot, reading, small_life
 
 PAGES = {
@@ -30,16 +28,16 @@ WEB = (
 
 def walked(question: str, subject: str) -> tuple[Found, list[str]]:
     """Follow a walk to its end; what was opened on the way."""
-    steps: list[Step] = []
+    steps: list[ToolStep] = []
     tools = Toolbox(WEB)
     while True:
-        found = walk(History(question, tuple(steps)), tools, relations_in(question), subject)
+        found = walk(ToolConversation(question, tuple(steps)), tools, relations_in(question), subject)
         if found.call is None:
             return found, [str(step.arguments.get("url")) for step in steps if step.use == "open"]
         arguments = orjson.loads(found.call.arguments)
         hit = {"url": "https://w.test/rovers", "title": "Rovers"}
         text = orjson.dumps({"results": [hit]}).decode() if "query" in arguments else PAGES[arguments["url"]]
-        steps.append(Step(found.call.name, tools.use_of(found.call.name), arguments, text))
+        steps.append(ToolStep(found.call.name, tools.use_of(found.call.name), arguments, text))
 
 
 @pytest.mark.parametrize(
@@ -59,13 +57,13 @@ def test_pages_are_walked_to_the_answer(question: str, answer: str, pages: int) 
 
 def asked_of(shots: Mapping[str, Shot], own: str, question: str) -> tuple[str, list[str]]:
     """Run a question about a picture to its answer, with tools over the small life."""
-    steps: list[Step] = []
-    seen: dict[str, Seen] = {}
-    shown = (Seen(own, reading(shots[own].graph)),)
+    steps: list[ToolStep] = []
+    seen: dict[str, SeenImage] = {}
+    shown = (SeenImage(own, reading(shots[own].graph)),)
     tools = Toolbox(TOOLS)
     for _ in range(12):
         facts = {name: fact for step in steps for name, fact in facts_of(step, shots).items()}
-        history = History(f"photo_id: {own}\n{question}", tuple(steps), seen, facts, shown=shown)
+        history = ToolConversation(f"photo_id: {own}\n{question}", tuple(steps), seen, facts, shown=shown)
         found = recall(history, tools)
         if found is None or found.move is None:
             return ("" if found is None else found.text), [step.name for step in steps]
@@ -73,12 +71,12 @@ def asked_of(shots: Mapping[str, Shot], own: str, question: str) -> tuple[str, l
             arguments = orjson.loads(call.arguments)
             use = tools.use_of(call.name)
             if use == "view":
-                seen |= {name: Seen(name, reading(shots[name].graph)) for name in arguments["photos"]}
-            steps.append(Step(call.name, use, arguments, orjson.dumps({"photos": list(shots)}).decode()))
+                seen |= {name: SeenImage(name, reading(shots[name].graph)) for name in arguments["photos"]}
+            steps.append(ToolStep(call.name, use, arguments, orjson.dumps({"photos": list(shots)}).decode()))
     raise AssertionError("no end")
 
 
-def facts_of(step: Step, shots: Mapping[str, Shot]) -> dict[str, Facts]:
+def facts_of(step: ToolStep, shots: Mapping[str, Shot]) -> dict[str, Facts]:
     names = step.arguments["photos"] if step.use == "metadata" else ()
     return {name: Facts(shots[name].when, shots[name].address) for name in names}
 
@@ -110,9 +108,9 @@ def test_other_pictures_are_looked_at(own: str, question: str, answer: str) -> N
 
 
 def test_a_question_about_the_picture_alone_needs_no_others() -> None:
-    shown = (Seen("a", reading(small_life()[0].graph)),)
-    assert not needs_others(History("How many kites are there?", shown=shown))
-    assert not needs_others(History("Which other pictures show a kite?"))  # No picture came with it.
+    shown = (SeenImage("a", reading(small_life()[0].graph)),)
+    assert not needs_others(ToolConversation("How many kites are there?", shown=shown))
+    assert not needs_others(ToolConversation("Which other pictures show a kite?"))  # No picture came with it.
 
 
 def test_a_question_takes_its_thing_from_the_sentence_before() -> None:

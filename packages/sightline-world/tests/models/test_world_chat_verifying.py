@@ -9,8 +9,8 @@ import pytest
 
 from sightline.models.json_schema import strict_schema
 from sightline.types import ChatReply, ChatRequest, Message
-from sightline_world.models.chat.verifying import claims_in, verdicts, verify
-from sightline_world.models.reader import Reading
+from sightline_world.models.chat.verification import claims_in, verdicts, verify
+from sightline_world.models.scene_reader import Reading
 from sightline_world.scene import SceneGraph
 from world_chat_life import Album, person, scene, thing
 

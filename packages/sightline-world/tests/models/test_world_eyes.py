@@ -14,10 +14,10 @@ from sightline.errors import UserError
 from sightline.models.embedders import find_embedder
 from sightline_world.models import networks
 from sightline_world.models.declaration import endpoint
-from sightline_world.models.embedder import World
+from sightline_world.models.embedder import WorldEmbedder
 from sightline_world.models.networks import Network
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def _evaluate() -> ModuleType:
@@ -41,7 +41,7 @@ def test_a_few_scenes_are_read_and_found(evaluate: ModuleType) -> None:
     assert scores["place"] > 0.9
     captions = evaluate.captions_of(shown)
     assert all(len(text.split()) <= 12 for text in captions)
-    ranks = evaluate.ranks_of(World().pictures([scene.pixels for scene in shown]), captions)
+    ranks = evaluate.ranks_of(WorldEmbedder().pictures([scene.pixels for scene in shown]), captions)
     assert (ranks <= 10).mean() > 0.85
 
 
@@ -54,7 +54,7 @@ def test_a_thousand_held_out_scenes(evaluate: ModuleType) -> None:
     assert read["count"] >= 0.85
     assert read["signs"] >= 0.85 and read["signs_read"] > 100
     captions = evaluate.captions_of(shown)
-    ranks = evaluate.ranks_of(World().pictures([scene.pixels for scene in shown]), captions)
+    ranks = evaluate.ranks_of(WorldEmbedder().pictures([scene.pixels for scene in shown]), captions)
     possible = evaluate.times_true(shown, captions) <= 10
     assert possible.mean() > 0.85
     assert (ranks[possible] <= 10).mean() >= 0.9
@@ -86,13 +86,13 @@ def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Pa
 
 
 def test_weights_are_small() -> None:
-    folder = ROOT / "src/sightline/models/builtin/weights"
+    folder = ROOT / "packages/sightline-world/src/sightline_world/models/weights"
     assert sum(file.stat().st_size for file in folder.glob("*.onnx")) <= 25_000_000
 
 
 def test_other_weights_are_another_revision(monkeypatch: pytest.MonkeyPatch) -> None:
     before, chat_before = networks.revision_of("reader", "text"), endpoint()
-    assert World().revision == networks.revision_of("reader", "signs", "scene", "text")
+    assert WorldEmbedder().revision == networks.revision_of("reader", "signs", "scene", "text")
     weights = networks._weights
     monkeypatch.setattr(networks, "_weights", lambda name: weights(name) + b"!" * (name == "reader"))
     networks.revision_of.cache_clear()

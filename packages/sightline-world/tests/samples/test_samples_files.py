@@ -13,7 +13,7 @@ import pytest
 from PIL import Image, ImageOps
 
 from sightline.errors import UserError
-from sightline_world.samples import Samples, Scene, contact_sheet, write_samples
+from sightline_world.samples import Samples, SampleScene, contact_sheet, write_samples
 
 EXIF_IFD, GPS_IFD = 0x8769, 0x8825
 
@@ -23,7 +23,7 @@ def contents(folder: Path) -> dict[str, str]:
     return {path.relative_to(folder).as_posix(): hashlib.sha256(path.read_bytes()).hexdigest() for path in files}
 
 
-def with_carrier(samples: Samples, carrier: str) -> list[Scene]:
+def with_carrier(samples: Samples, carrier: str) -> list[SampleScene]:
     return [scene for scene in samples.scenes if carrier in scene.carriers]
 
 
@@ -160,7 +160,7 @@ def test_xmp_holds_title_keywords_and_rating(samples: Samples) -> None:
         assert_xmp(packet if isinstance(packet, str) else packet.decode(), scene)
 
 
-def assert_xmp(text: str, scene: Scene) -> None:
+def assert_xmp(text: str, scene: SampleScene) -> None:
     assert f">{scene.title}</rdf:li>" in text
     assert tuple(re.findall(r"<rdf:li>([^<]+)</rdf:li>", text)) == scene.keywords
     assert f'xmp:Rating="{scene.rating}"' in text

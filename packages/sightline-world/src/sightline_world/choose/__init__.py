@@ -1,6 +1,6 @@
 """Endless multiple choice over several pictures, in twelve subtasks, with the truth and five reference steps."""
 
-from sightline_world.choose.asking import (
+from sightline_world.choose.tasks import (
     ALL,
     CATEGORIES,
     ChooseTask,

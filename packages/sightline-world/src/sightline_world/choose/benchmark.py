@@ -11,7 +11,7 @@ from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
 from sightline.io import PathLike
 from sightline.types import Annotation, Benchmark, Corpus, Picture, Rights, Task, Truth
-from sightline_world.choose.asking import ChooseTask, TaskPicture
+from sightline_world.choose.tasks import ChooseTask, TaskPicture
 
 PICTURES = "pictures"
 """The folder beside `benchmark.json` that holds the pictures."""

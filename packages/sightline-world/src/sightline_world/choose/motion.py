@@ -7,7 +7,7 @@ from dataclasses import replace
 from random import Random
 
 from sightline.types import Box
-from sightline_world.choose.question import Question, Said, Shot, Wanted, numbered
+from sightline_world.choose.question import ChoiceQuestion, DrawnShot, QuestionBrief, Remark, numbered
 from sightline_world.choose.setting import Prop, Setting, props, setting, shoot
 from sightline_world.draw.plan import ThingWish
 
@@ -18,7 +18,7 @@ _PASSING = 0.55
 _WAYS = {"to the left": (-1, 0), "to the right": (1, 0), "towards the camera": (0, 1), "away from the camera": (0, -1)}
 
 
-def speed_comparison(wanted: Wanted) -> Question:
+def speed_comparison(wanted: QuestionBrief) -> ChoiceQuestion:
     """Four things go across the picture, each at its own speed: which is the fastest, or the slowest?"""
     rng, here = wanted.rng, setting(wanted)
     movers = props(rng, here, 4, widest=_WIDEST, alike=rng.random() < wanted.difficulty / 2)
@@ -40,7 +40,7 @@ def speed_comparison(wanted: Wanted) -> Question:
     word, names = "fastest" if fastest else "slowest", [mover.the for mover in movers]
     ways = [f"{name} by {_percent(_shift(frames, place))}" for place, name in enumerate(names)]
     extreme = "farthest" if fastest else "least"
-    return Question(
+    return ChoiceQuestion(
         prompt=(
             "These frames were taken by a camera that did not move, at equal intervals.\n",
             *numbered("Frame", frames),
@@ -49,11 +49,11 @@ def speed_comparison(wanted: Wanted) -> Question:
         options=tuple(names),
         right=right,
         summary=f"{count} frames of one scene are to be compared, to find out which of four things moves {word}.",
-        regions=Said(
+        regions=Remark(
             f"The four are {', '.join(names[:3])} and {names[3]}; in the first and in the last frame they are here.",
             tuple((frame, frame.box(f"t{place}")) for place in range(4) for frame in (frames[0], frames[-1])),
         ),
-        compared=Said(
+        compared=Remark(
             f"From the first frame to the last, as shares of the picture's width: {'; '.join(ways)}.",
             tuple((frame, frame.box(f"t{right}")) for frame in frames),
         ),
@@ -61,7 +61,7 @@ def speed_comparison(wanted: Wanted) -> Question:
     )
 
 
-def _speeds(wanted: Wanted, right: int, fastest: bool) -> list[float]:
+def _speeds(wanted: QuestionBrief, right: int, fastest: bool) -> list[float]:
     """How far each goes, in widths of the ground; the right one is clearly ahead of the next, or behind it."""
     rng, ratio = wanted.lot, wanted.between(0.45, 0.78)
     top = rng.uniform(0.52, 0.82)
@@ -85,7 +85,7 @@ def _facing(shift: float) -> int:
     return 1 if shift < 0 else 0
 
 
-def _shift(frames: Sequence[Shot], place: int) -> float:
+def _shift(frames: Sequence[DrawnShot], place: int) -> float:
     first, last = frames[0].box(f"t{place}"), frames[-1].box(f"t{place}")
     return _middle(last) - _middle(first)
 
@@ -98,19 +98,19 @@ def _percent(share: float) -> str:
     return f"{abs(100 * share):.0f} % to the {'left' if share < 0 else 'right'}"
 
 
-def motion_detection(wanted: Wanted) -> Question:
+def motion_detection(wanted: QuestionBrief) -> ChoiceQuestion:
     """Something moves over some frames: which thing, or which way?"""
     return _which_way(wanted) if wanted.rng.random() < 0.5 else _which_thing(wanted)
 
 
-def _which_thing(wanted: Wanted) -> Question:
+def _which_thing(wanted: QuestionBrief) -> ChoiceQuestion:
     rng, here = wanted.rng, setting(wanted)
     things = props(rng, here, 4, widest=_WIDEST, alike=rng.random() < wanted.difficulty / 2)
     right, way = rng.randrange(4), wanted.lot.choice(list(_WAYS))
     frames = _frames(wanted, here, things, {right: way}, wanted.between(0.30, 0.10))
     names = [thing.the for thing in things]
     still = ", ".join(name for place, name in enumerate(names) if place != right)
-    return Question(
+    return ChoiceQuestion(
         prompt=(
             "These frames show the same place, one moment after another.\n",
             *numbered("Frame", frames),
@@ -119,11 +119,11 @@ def _which_thing(wanted: Wanted) -> Question:
         options=tuple(names),
         right=right,
         summary=f"{len(frames)} frames of one place are to be compared, to find the one thing that moves.",
-        regions=Said(
+        regions=Remark(
             f"In the first frame {', '.join(names[:3])} and {names[3]} are here.",
             tuple((frames[0], frames[0].box(f"t{place}")) for place in range(4)),
         ),
-        compared=Said(
+        compared=Remark(
             f"In the last frame {still} are where they were, while {names[right]} has gone {way}.",
             tuple((frame, frame.box(f"t{right}")) for frame in frames),
         ),
@@ -131,7 +131,7 @@ def _which_thing(wanted: Wanted) -> Question:
     )
 
 
-def _which_way(wanted: Wanted) -> Question:
+def _which_way(wanted: QuestionBrief) -> ChoiceQuestion:
     rng, here = wanted.rng, setting(wanted)
     things = props(rng, here, wanted.count(2, 4), widest=_WIDEST)
     ways = list(_WAYS)
@@ -144,7 +144,7 @@ def _which_way(wanted: Wanted) -> Question:
     first, last = frames[0].box("t0"), frames[-1].box("t0")
     grown = (last.bottom - last.top) / (first.bottom - first.top)
     height = "keeps its height" if abs(grown - 1) < 0.05 else f"has {grown:.2f} times its height"
-    return Question(
+    return ChoiceQuestion(
         prompt=(
             "These frames show the same place, one moment after another.\n",
             *numbered("Frame", frames),
@@ -153,8 +153,8 @@ def _which_way(wanted: Wanted) -> Question:
         options=tuple(ways),
         right=right,
         summary=f"{len(frames)} frames of one place are to be compared, to see which way {name} moves.",
-        regions=Said(f"In the first frame {name} is here.", ((frames[0], first),)),
-        compared=Said(
+        regions=Remark(f"In the first frame {name} is here.", ((frames[0], first),)),
+        compared=Remark(
             f"From the first frame to the last its middle goes {_percent(_shift(frames, 0))}, as a share of "
             f"the picture's width, and it {height}.",
             tuple((frame, frame.box("t0")) for frame in frames),
@@ -163,7 +163,9 @@ def _which_way(wanted: Wanted) -> Question:
     )
 
 
-def _frames(wanted: Wanted, here: Setting, things: Sequence[Prop], moves: dict[int, str], step: float) -> list[Shot]:
+def _frames(
+    wanted: QuestionBrief, here: Setting, things: Sequence[Prop], moves: dict[int, str], step: float
+) -> list[DrawnShot]:
     """Frames in which some things move by `step` widths in all (or as far through the depth); hands may shake."""
     rng, count = wanted.lot, wanted.count(2, 4)
     columns = rng.sample([(place + 0.5) / len(things) for place in range(len(things))], len(things))

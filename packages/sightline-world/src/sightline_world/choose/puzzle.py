@@ -11,9 +11,18 @@ from numpy.typing import NDArray
 from PIL import Image, ImageDraw, ImageFont
 
 from sightline.types import Box
-from sightline_world.choose.busy import Altered, busy_plan
-from sightline_world.choose.orders import order_options, said_order
-from sightline_world.choose.question import Question, Said, Shot, Wanted, numbered, require, whole
+from sightline_world.choose.question import (
+    ChoiceQuestion,
+    DrawnShot,
+    QuestionBrief,
+    Remark,
+    numbered,
+    order_options,
+    require,
+    said_order,
+    whole,
+)
+from sightline_world.choose.setting import Altered, busy_plan
 from sightline_world.draw.compose import draw
 from sightline_world.draw.plan import ScenePlan
 
@@ -23,19 +32,19 @@ _COLUMNS, _ROWS = 3, 2
 _CLEARLY = 1.25
 
 
-def image_puzzle(wanted: Wanted) -> Question:
+def image_puzzle(wanted: QuestionBrief) -> ChoiceQuestion:
     """Strips out of order, or a hole and four pieces."""
     return _strips(wanted) if wanted.rng.random() < 0.5 else _hole(wanted)
 
 
-def _picture(wanted: Wanted) -> tuple[ScenePlan, Image.Image]:
+def _picture(wanted: QuestionBrief) -> tuple[ScenePlan, Image.Image]:
     """A scene without grain, which would make even neighbouring pixels differ."""
     plan = busy_plan(wanted.unread, wanted.count(3, 5))
     plan = replace(plan, camera=replace(plan.camera, noise=0.0))
     return replace(plan, seed=""), draw(plan).image
 
 
-def _strips(wanted: Wanted) -> Question:
+def _strips(wanted: QuestionBrief) -> ChoiceQuestion:
     """A picture cut from top to bottom; its strips are shown in another order."""
     plan, image = _picture(wanted)
     count = wanted.count(3, 5)
@@ -46,7 +55,7 @@ def _strips(wanted: Wanted) -> Question:
     strips = [image.crop((left, 0, end, image.height)) for left, end in parts]
     _clear_order(strips, orders, right)
     shots = [
-        Shot(
+        DrawnShot(
             strip,
             Altered(plan, (round(left / image.width, 4), 0.0, round(end / image.width, 4), 1.0)),
             f"A strip from top to bottom, cut from a picture {_where(place_of[number], count)}.",
@@ -54,7 +63,7 @@ def _strips(wanted: Wanted) -> Question:
         for number, (strip, (left, end)) in enumerate(zip(strips, parts, strict=True))
     ]
     sides = [(shots[strip], _side(last=True)) for strip in orders[right][:-1]]
-    return Question(
+    return ChoiceQuestion(
         prompt=(
             "A picture was cut from top to bottom into strips, and these were mixed up.\n",
             *numbered("Strip", shots),
@@ -63,11 +72,11 @@ def _strips(wanted: Wanted) -> Question:
         options=tuple(said_order(order) for order in orders),
         right=right,
         summary=f"{count} strips of one picture are to be put in order from left to right, by how their edges fit.",
-        regions=Said(
+        regions=Remark(
             "The edges of the strips tell what is next to what; these are their right edges.",
             tuple((shot, _side(last=True)) for shot in shots),
         ),
-        compared=Said(
+        compared=Remark(
             "What is cut off at the right edge of one strip goes on at the left edge of the next: "
             + ", ".join(f"{a + 1} is followed by {b + 1}" for a, b in pairwise(orders[right]))
             + ".",
@@ -85,7 +94,7 @@ def _side(*, last: bool) -> Box:
     return Box(0.85, 0.0, 1.0, 1.0) if last else Box(0.0, 0.0, 0.15, 1.0)
 
 
-def _starts(shots: Sequence[Shot], order: Sequence[int]) -> list[tuple[Shot, Box | None]]:
+def _starts(shots: Sequence[DrawnShot], order: Sequence[int]) -> list[tuple[DrawnShot, Box | None]]:
     return [(shots[strip], _side(last=False)) for strip in order[1:]]
 
 
@@ -101,7 +110,7 @@ def _step(a: NDArray[np.int16], b: NDArray[np.int16]) -> float:
     return float(np.abs(a - b).mean())
 
 
-def _hole(wanted: Wanted) -> Question:
+def _hole(wanted: QuestionBrief) -> ChoiceQuestion:
     """A picture with a hole, and four pieces of the hole's size."""
     rng = wanted.lot
     plan, image = _picture(wanted)
@@ -112,9 +121,11 @@ def _hole(wanted: Wanted) -> Question:
     _clear_piece(image, (left, top), pieces)
     shown = _with_hole(image, (left, top, left + wide, top + high))
     box = Box(*(round(v / s, 4) for v, s in zip((left, top, left + wide, top + high), image.size * 2, strict=True)))
-    first = Shot(shown, Altered(plan, (box.left, box.top, box.right, box.bottom)), "A picture with a grey hole in it.")
+    first = DrawnShot(
+        shown, Altered(plan, (box.left, box.top, box.right, box.bottom)), "A picture with a grey hole in it."
+    )
     shots = [_piece(plan, piece, corner, image.size) for piece, corner in zip(pieces, corners, strict=True)]
-    return Question(
+    return ChoiceQuestion(
         prompt=(
             "A piece of this picture is missing, where it is grey: ",
             first,
@@ -123,8 +134,8 @@ def _hole(wanted: Wanted) -> Question:
         options=tuple(shots),
         right=0,
         summary="One of four pieces is to be found that fits into the hole of a picture.",
-        regions=Said("The hole is here.", ((first, box),)),
-        compared=Said(
+        regions=Remark("The hole is here.", ((first, box),)),
+        compared=Remark(
             "Along all sides of the hole, lines and colours must go on without a break; they do so for one piece only.",
             ((first, _around(box)), *whole(shots[:1])),
         ),
@@ -133,7 +144,7 @@ def _hole(wanted: Wanted) -> Question:
 
 
 def _elsewhere(
-    wanted: Wanted, size: tuple[int, int], hole: tuple[int, int], piece: tuple[int, int]
+    wanted: QuestionBrief, size: tuple[int, int], hole: tuple[int, int], piece: tuple[int, int]
 ) -> list[tuple[int, int]]:
     """Corners of wrong pieces: other fields of the picture, or, when it is hard, the hole's own a little aside."""
     (left, top), (wide, high) = hole, piece
@@ -181,11 +192,11 @@ def _with_hole(image: Image.Image, corners: tuple[int, int, int, int]) -> Image.
     return shown
 
 
-def _piece(plan: ScenePlan, piece: Image.Image, corner: tuple[int, int], size: tuple[int, int]) -> Shot:
+def _piece(plan: ScenePlan, piece: Image.Image, corner: tuple[int, int], size: tuple[int, int]) -> DrawnShot:
     x, y = corner
     part = (x / size[0], y / size[1], (x + piece.width) / size[0], (y + piece.height) / size[1])
     left, top, right, bottom = (round(share, 4) for share in part)
-    return Shot(piece, Altered(plan, (left, top, right, bottom)), "A piece cut from the picture.")
+    return DrawnShot(piece, Altered(plan, (left, top, right, bottom)), "A piece cut from the picture.")
 
 
 def _around(box: Box) -> Box:

@@ -1,9 +1,13 @@
-"""What a maker of questions gives: pictures with their truth, words between them, options, and what to say of them."""
+"""What a maker of questions gives: pictures with their truth, words between them, options, and what to say of them.
+
+Orders of pictures as options: all four by lot, and only then the one that the pictures will be drawn for.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass, replace
+from itertools import permutations
 from random import Random
 from typing import TypeAlias
 
@@ -16,7 +20,7 @@ Size: TypeAlias = tuple[int, int]
 
 
 @dataclass(frozen=True, slots=True, eq=False)
-class Shot:
+class DrawnShot:
     """One picture: its pixels, all that they were drawn from, what they show in words and, of a scene, exactly."""
 
     image: Image.Image
@@ -34,12 +38,12 @@ def shown_in(graph: SceneGraph | None) -> list[Thing | Figure]:
     return [] if graph is None else [*graph.things, *graph.figures]
 
 
-Piece: TypeAlias = str | Shot
-Region: TypeAlias = tuple[Shot, Box | None]
+Piece: TypeAlias = str | DrawnShot
+Region: TypeAlias = tuple[DrawnShot, Box | None]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Remark:
     """A sentence and the regions of pictures that it speaks of."""
 
     text: str
@@ -47,7 +51,7 @@ class Said:
 
 
 @dataclass(frozen=True, slots=True)
-class Question:
+class ChoiceQuestion:
     """A question with four options, of which only `right` is true; `numbered` options stay in their order.
 
     The other four say how one gets there: what is asked, which regions matter, how they compare, what follows.
@@ -57,14 +61,14 @@ class Question:
     options: tuple[Piece, ...]
     right: int
     summary: str
-    regions: Said
-    compared: Said
+    regions: Remark
+    compared: Remark
     conclusion: str
     numbered: bool = False
 
 
 @dataclass(frozen=True, slots=True)
-class Wanted:
+class QuestionBrief:
     """What a maker goes by: two lots, how hard (0 to 1), and the size of the pictures.
 
     `rng` decides all that can be read: the question, the options, and which of them is right. `lot` decides the rest.
@@ -78,7 +82,7 @@ class Wanted:
     size: Size
 
     @property
-    def unread(self) -> Wanted:
+    def unread(self) -> QuestionBrief:
         """For a part of the question of which nothing can be read."""
         return replace(self, rng=self.lot)
 
@@ -91,7 +95,7 @@ class Wanted:
         return round(self.between(easy, hard))
 
 
-Maker: TypeAlias = Callable[[Wanted], Question]
+Maker: TypeAlias = Callable[[QuestionBrief], ChoiceQuestion]
 
 
 class NoLuckError(Exception):
@@ -104,7 +108,7 @@ def require(holds: bool) -> None:
         raise NoLuckError
 
 
-def numbered(noun: str, shots: Sequence[Shot]) -> list[Piece]:
+def numbered(noun: str, shots: Sequence[DrawnShot]) -> list[Piece]:
     """ "Picture 1: " and the picture, "Picture 2: " and so on."""
     return [piece for number, shot in enumerate(shots, 1) for piece in (f"{noun} {number}: ", shot, "\n")]
 
@@ -114,7 +118,7 @@ def upper(words: str) -> str:
     return words[0].upper() + words[1:]
 
 
-def whole(shots: Iterable[Shot]) -> tuple[Region, ...]:
+def whole(shots: Iterable[DrawnShot]) -> tuple[Region, ...]:
     """The pictures as a whole, as regions."""
     return tuple((shot, None) for shot in shots)
 
@@ -122,3 +126,26 @@ def whole(shots: Iterable[Shot]) -> tuple[Region, ...]:
 def picture_options(count: int = 4) -> tuple[str, ...]:
     """ "picture 1" and so on, for a choice among the pictures of the prompt."""
     return tuple(f"picture {number}" for number in range(1, count + 1))
+
+
+def order_options(wanted: QuestionBrief, count: int) -> tuple[list[tuple[int, ...]], int]:
+    """Four orders of so many pictures and the right one: the harder, the more they have in common.
+
+    Which of the four is right is drawn after them, so that no likeness among them gives it away.
+    """
+    rng = wanted.rng
+    everything = list(permutations(range(count)))
+    base = rng.choice(everything)
+    pool = sorted(everything, key=lambda order: (_differing(order, base), rng.random()))
+    keep = max(6, round(len(pool) * wanted.between(1.0, 0.25)))
+    orders = rng.sample(pool[:keep], 4)
+    return orders, rng.randrange(4)
+
+
+def _differing(a: Sequence[int], b: Sequence[int]) -> int:
+    return sum(x != y for x, y in zip(a, b, strict=True))
+
+
+def said_order(order: Sequence[int]) -> str:
+    """ "3, 1, 2", counted from 1."""
+    return ", ".join(str(place + 1) for place in order)

@@ -9,10 +9,9 @@ from types import MappingProxyType
 from typing import TypeAlias
 
 from sightline.english import number_word
-from sightline_world.choose.question import Question, Region, Said, Shot, Wanted, require, shown_in
+from sightline_world.choose.question import ChoiceQuestion, DrawnShot, QuestionBrief, Region, Remark, require, shown_in
 from sightline_world.choose.setting import Prop, Setting, ground_kinds, setting, shoot
-from sightline_world.draw.carrying import HOLDS
-from sightline_world.draw.kinds import KINDS
+from sightline_world.draw.kinds import HOLDS, KINDS
 from sightline_world.draw.plan import PersonWish, Pose, ScenePlan, Spot
 from sightline_world.scene import HAIR, HEADGEAR, SCENE_COLOURS, Relation
 from sightline_world.vocabulary import noun_of
@@ -218,7 +217,7 @@ POINTS: Mapping[str, _Point] = MappingProxyType(
 )
 
 
-def satire(wanted: Wanted) -> Question:
+def satire(wanted: QuestionBrief) -> ChoiceQuestion:
     """Four points about the same thing are drawn by lot, then the one that the panels make."""
     rng, here = wanted.rng, setting(wanted, _PLACES)
     here = replace(here, light="day" if here.light == "rain" else here.light)
@@ -229,13 +228,13 @@ def satire(wanted: Wanted) -> Question:
     panels = POINTS[names[right]].draw(_Scenes(wanted.lot, here, thing, owner))
     yes, but = (shoot(plan, hidden=_HIDDEN) for plan in (panels.yes, panels.but))
     options = [rng.choice(POINTS[name].said).format(kind=thing.kind) for name in names]
-    return Question(
+    return ChoiceQuestion(
         prompt=("Yes: ", yes, "\nBut: ", but, "\nWhich statement tells the point of these two panels?"),
         options=tuple(options),
         right=right,
         summary="Two panels contradict each other, and the statement is to be found that says how.",
-        regions=Said(f"The first panel shows {panels.promise}.", _parts(yes)),
-        compared=Said(
+        regions=Remark(f"The first panel shows {panels.promise}.", _parts(yes)),
+        compared=Remark(
             f"Against it, the second panel shows {panels.instead}.", (*_parts(yes), *(_parts(but) or ((but, None),)))
         ),
         conclusion=f"The point of the panels: {options[right]}",
@@ -255,5 +254,5 @@ def _thing(rng: Random, here: Setting, points: Sequence[str]) -> Prop:
     return Prop(kind, rng.choice(_VIVID if faded else KINDS[kind].colours))
 
 
-def _parts(shot: Shot) -> tuple[Region, ...]:
+def _parts(shot: DrawnShot) -> tuple[Region, ...]:
     return tuple((shot, item.box) for item in shown_in(shot.graph))

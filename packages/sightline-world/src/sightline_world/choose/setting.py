@@ -1,4 +1,7 @@
-"""Where a question's scenes are: a place, a light and a camera by lot, and things that can be told apart in it."""
+"""Where a question's scenes are: a place, a light and a camera by lot, and things that can be told apart in it.
+
+For questions about the picture as a whole there is a scene with something everywhere.
+"""
 
 from __future__ import annotations
 
@@ -7,15 +10,14 @@ from dataclasses import dataclass, replace
 from random import Random
 
 from sightline_world.captions import caption
-from sightline_world.choose.question import Shot, Size, Wanted, require, shown_in
+from sightline_world.choose.question import DrawnShot, QuestionBrief, Size, require, shown_in
 from sightline_world.draw.camera import Camera
 from sightline_world.draw.compose import draw
-from sightline_world.draw.items import habitat_in
-from sightline_world.draw.kinds import KINDS
+from sightline_world.draw.kinds import KINDS, habitat_in
 from sightline_world.draw.places import PLACES
 from sightline_world.draw.plan import PersonWish, ScenePlan, Spot, ThingWish
 from sightline_world.scene import SCENE_KINDS, SCENE_LIGHTS
-from sightline_world.scenes import suits
+from sightline_world.scene_plans import suits
 from sightline_world.vocabulary import phrase
 
 OPEN_PLACES = ("beach", "forest", "snow", "garden", "street", "market", "stadium", "station", "desert", "playground")
@@ -80,7 +82,7 @@ class Prop:
         return ThingWish(self.kind, self.colour, size, spot=Spot(round(u, 4), round(v, 4), look))
 
 
-def setting(wanted: Wanted, places: Sequence[str] = OPEN_PLACES) -> Setting:
+def setting(wanted: QuestionBrief, places: Sequence[str] = OPEN_PLACES) -> Setting:
     """A place by lot; the harder, the worse light and camera may be."""
     rng, level = wanted.rng, wanted.difficulty
     place = rng.choice(places)
@@ -147,7 +149,7 @@ def _colours(kind: str, here: Setting) -> list[str]:
     return [colour for colour in KINDS[kind].colours if colour not in hidden]
 
 
-def shoot(plan: ScenePlan, said: str = "", *, hidden: float = MOST_HIDDEN) -> Shot:
+def shoot(plan: ScenePlan, said: str = "", *, hidden: float = MOST_HIDDEN) -> DrawnShot:
     """The picture of a plan of which nothing is hidden more than that; its caption ends in what is `said` of it."""
     drawing = draw(plan)
     graph = drawing.graph
@@ -155,7 +157,7 @@ def shoot(plan: ScenePlan, said: str = "", *, hidden: float = MOST_HIDDEN) -> Sh
     require(len(seen) == len(plan.things) + len(plan.people) and max(seen, default=0.0) <= hidden)
     words = f"{caption(graph)} {said}" if said else caption(graph)
     # The seed only chooses grain and drops, which are no part of what a picture is about.
-    return Shot(drawing.image, replace(plan, seed=""), words, graph)
+    return DrawnShot(drawing.image, replace(plan, seed=""), words, graph)
 
 
 def passers_by(rng: Random, here: Setting, count: int, widest: float, without: Collection[str]) -> list[ThingWish]:
@@ -168,3 +170,38 @@ def passers_by(rng: Random, here: Setting, count: int, widest: float, without: C
         prop = Prop(kind, rng.choice(_colours(kind, here)))
         found.append(prop.at(rng.uniform(0.05, 0.95), rng.uniform(0, 0.15), rng.getrandbits(8)))
     return found
+
+
+# Colours that show in any sky; all that flies may have them.
+_BRIGHT = ("red", "orange", "yellow", "pink", "purple")
+
+
+@dataclass(frozen=True, slots=True)
+class Altered:
+    """A part of a scene, enlarged or softened: `part` in shares of the picture, `blur` in thousandths of its height."""
+
+    plan: ScenePlan
+    part: tuple[float, float, float, float] = (0.0, 0.0, 1.0, 1.0)
+    blur: float = 0.0
+
+
+def busy_plan(wanted: QuestionBrief, count: int) -> ScenePlan:
+    """Things side by side on the ground and one in the sky, each at its spot, in a place by lot."""
+    rng, here = wanted.rng, setting(wanted)
+    count = min(count, len(ground_kinds(here, 0.42)))
+    step = 1 / count
+    wishes = [
+        prop.at((place + 0.5) * step + rng.uniform(-0.1, 0.1) * step, rng.uniform(0.1, 0.9), rng.getrandbits(6))
+        for place, prop in enumerate(props(rng, here, count, widest=0.42))
+    ]
+    return here.plan((*wishes, *_in_the_sky(wanted, here)))
+
+
+def _in_the_sky(wanted: QuestionBrief, here: Setting) -> list[ThingWish]:
+    """Something that flies, where the place has a sky."""
+    rng, place = wanted.rng, PLACES[here.place]
+    kinds = [k for k in SCENE_KINDS if habitat_in(k, place) == "sky" and suits(k, here.place, here.light)]
+    if not kinds:
+        return []
+    prop = Prop(rng.choice(kinds), rng.choice(_BRIGHT))
+    return [prop.at(rng.uniform(0.1, 0.9), rng.random(), rng.getrandbits(6))]

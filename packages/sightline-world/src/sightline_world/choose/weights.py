@@ -10,7 +10,7 @@ from itertools import pairwise
 from sightline.english import listed
 from sightline.types import Box
 from sightline_world.choose.easel import STEEL, WOOD, Easel
-from sightline_world.choose.question import Question, Said, Shot, Wanted, numbered, upper
+from sightline_world.choose.question import ChoiceQuestion, DrawnShot, QuestionBrief, Remark, numbered, upper
 from sightline_world.choose.setting import Prop
 from sightline_world.choose.setting import camera as poor_camera
 from sightline_world.draw.camera import Camera, expose
@@ -41,7 +41,7 @@ class Balance:
 
 @dataclass(frozen=True, slots=True)
 class _Weighed:
-    shot: Shot
+    shot: DrawnShot
     left: Box
     right: Box
 
@@ -49,7 +49,7 @@ class _Weighed:
         return self.left if thing == balance.left else self.right
 
 
-def weight_comparison(wanted: Wanted) -> Question:
+def weight_comparison(wanted: QuestionBrief) -> ChoiceQuestion:
     """Some things in the order of their weights, of which each balance shows two neighbours."""
     rng = wanted.rng
     count = wanted.count(4, 5)
@@ -66,7 +66,7 @@ def weight_comparison(wanted: Wanted) -> Question:
     names, answer = [thing.the for thing in things], things[right]
     ranked = ", ".join(names[place] for place in order)
     pairs = [f"{_heavier(balance).the} is heavier than {_lighter(balance).the}" for balance in balances]
-    return Question(
+    return ChoiceQuestion(
         prompt=(
             "The things on these balances may have any weight, whatever they look like; equal things weigh the same.\n",
             *numbered("Balance", shots),
@@ -76,12 +76,12 @@ def weight_comparison(wanted: Wanted) -> Question:
         right=right,
         summary=f"{count} things are to be put in the order of their weights, to find the {word}; each of "
         f"{len(balances)} balances compares two.",
-        regions=Said(
+        regions=Remark(
             "On each balance the lower thing is the heavier one; these are lower: "
             f"{listed(_heavier(balance).the for balance in balances)}.",
             tuple((one.shot, one.box(b, _heavier(b))) for one, b in zip(weighed, balances, strict=True)),
         ),
-        compared=Said(
+        compared=Remark(
             f"{upper('; '.join(pairs))}. From the heaviest to the lightest: {ranked}.",
             tuple((one.shot, box) for one in weighed for box in (one.left, one.right)),
         ),
@@ -89,7 +89,7 @@ def weight_comparison(wanted: Wanted) -> Question:
     )
 
 
-def _things(wanted: Wanted, count: int) -> list[Prop]:
+def _things(wanted: QuestionBrief, count: int) -> list[Prop]:
     """Things to weigh: of one kind in different colours now and then, when it is hard."""
     rng = wanted.rng
     if rng.random() < wanted.difficulty / 2:
@@ -98,7 +98,7 @@ def _things(wanted: Wanted, count: int) -> list[Prop]:
     return [Prop(kind, rng.choice(KINDS[kind].colours)) for kind in rng.sample(_KINDS, count)]
 
 
-def _balances(wanted: Wanted, heaviest_first: Sequence[Prop]) -> list[Balance]:
+def _balances(wanted: QuestionBrief, heaviest_first: Sequence[Prop]) -> list[Balance]:
     """One balance for each two neighbours in the order, by lot in which order and on which sides."""
     rng = wanted.rng
     place, variant = rng.choice(_PLACES), rng.randrange(6)
@@ -122,7 +122,7 @@ def _lighter(balance: Balance) -> Prop:
     return balance.left if balance.tilt > 0 else balance.right
 
 
-def _drawn(balance: Balance, wanted: Wanted, eye: Camera) -> _Weighed:
+def _drawn(balance: Balance, wanted: QuestionBrief, eye: Camera) -> _Weighed:
     """A see-saw on a pedestal with a thing at each end."""
     easel = Easel(balance.place, balance.light, balance.variant, wanted.size)
     x, pivot, arm, turn = easel.w * balance.middle, 0.74, 0.40, math.radians(balance.tilt)
@@ -147,4 +147,4 @@ def _drawn(balance: Balance, wanted: Wanted, eye: Camera) -> _Weighed:
     image = expose(image, eye, wanted.rng.getrandbits(20))
     words = f"A balance with {balance.left.a} on its left and {balance.right.a} on its right; "
     lower = "right" if balance.tilt > 0 else "left"
-    return _Weighed(Shot(image, balance, f"{words}the {lower} side is lower."), *boxes)
+    return _Weighed(DrawnShot(image, balance, f"{words}the {lower} side is lower."), *boxes)

@@ -17,16 +17,14 @@ from sightline.demo.own import own_folder
 from sightline.english import counted, listed
 from sightline.io import PathLike
 from sightline.types import Benchmark
-from sightline_world.demo.audit import audit_by_truth, by_truth
 from sightline_world.demo.page import write_world_page
-from sightline_world.demo.results import WorldFound
+from sightline_world.demo.results import WorldFound, audit_by_truth, by_truth, exact_truth
 from sightline_world.demo.systems import CHAT, EMBEDDER, compare_on, run_systems
-from sightline_world.demo.truth import exact_truth
-from sightline_world.histories import read_shots, write_life
+from sightline_world.histories import read_shots, write_history
 from sightline_world.models.declaration import world_taxonomy
 from sightline_world.models.networks import network
 from sightline_world.tasks.benchmark import benchmark_of
-from sightline_world.truth import Life
+from sightline_world.truth import SyntheticHistory
 
 Tell: TypeAlias = Callable[[str, str], None]
 _SIZE = (400, 300)
@@ -63,7 +61,7 @@ def run_world_demo(
     network("reader")  # What is missing for the models is said before a life is drawn, not after.
     own_folder(out, seed)
     config = _config(out, amounts)
-    life, scanned = _life(out, config, seed, amounts, say)
+    life, scanned = _draw_history(out, config, seed, amounts, say)
     benchmark = _made(out, config, seed, say)
     truth = exact_truth({task.id: task.text for task in benchmark.tasks.values()}, read_shots(out / "life"))
     audit = audit_by_truth(benchmark, truth, seed=seed)
@@ -99,9 +97,11 @@ def _config(out: Path, amounts: Amounts) -> Config:
     return world_taxonomy().settings(config)
 
 
-def _life(out: Path, config: Config, seed: int, amounts: Amounts, say: Tell) -> tuple[Life, ScanSummary]:
+def _draw_history(
+    out: Path, config: Config, seed: int, amounts: Amounts, say: Tell
+) -> tuple[SyntheticHistory, ScanSummary]:
     started, folder = time.monotonic(), out / "life"
-    life = write_life(folder, seed, amounts.pictures, _SIZE, workers=None)
+    life = write_history(folder, seed, amounts.pictures, _SIZE, workers=None)
     about = f"{counted(amounts.pictures, 'picture')} of {life.owner} at {counted(len(life.events), 'event')}"
     say("draw", f"{about} in {time.monotonic() - started:.1f} s")
     scanned = scan(folder / "pictures", workspace=out / "workspace", metadata=config.paths.metadata, config=config)

@@ -4,9 +4,8 @@ from __future__ import annotations
 
 from random import Random
 
-from sightline_world.draw.curves import closed
 from sightline_world.draw.palette import RGB, is_dark, is_pale, shade
-from sightline_world.draw.pen import Pen, Point
+from sightline_world.draw.pen import Pen, Point, closed
 
 _EYE: RGB = (30, 24, 22)
 _PINK: RGB = (232, 160, 160)

@@ -8,10 +8,10 @@ from random import Random
 import numpy as np
 from PIL import Image
 
-from sightline_world.draw.cache import Cache
 from sightline_world.draw.palette import LIGHTS, Light
 from sightline_world.draw.pen import OVERSAMPLING, Canvas, Note
 from sightline_world.draw.places import PLACES, Front
+from sightline_world.draw.sprites import Cache
 from sightline_world.draw.venues import scoreboard
 
 # 128 MB are all variants of all places in all lights at 320 x 240.

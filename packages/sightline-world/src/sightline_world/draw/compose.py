@@ -13,8 +13,8 @@ from sightline.types import Box
 from sightline_world.draw import sprites
 from sightline_world.draw.backdrop import backdrop, front_layer, light_in
 from sightline_world.draw.camera import Camera, View, expose, view
-from sightline_world.draw.carrying import HOLDS
 from sightline_world.draw.figures import Looks
+from sightline_world.draw.kinds import HOLDS
 from sightline_world.draw.layout import CARRYING, MARGIN, Layout, Placed, same_band
 from sightline_world.draw.palette import COLOURS, Light
 from sightline_world.draw.pen import Note, falloff
@@ -22,7 +22,7 @@ from sightline_world.draw.places import PLACES
 from sightline_world.draw.plan import ScenePlan
 from sightline_world.draw.signs import letter_metres
 from sightline_world.draw.sprites import Stamp
-from sightline_world.draw.truth import COVERED, Outline, Scene, Seen, covered, relations
+from sightline_world.draw.visibility import COVERED, DepthMap, Outline, Visible, covered, relations
 from sightline_world.draw.weather import fall
 from sightline_world.scene import Figure, Relation, SceneGraph, Sign, Thing
 
@@ -55,7 +55,7 @@ class Staged:
     items: list[Placed]
     stamps: list[Stamp]
     outlines: list[Outline]
-    scene: Scene
+    scene: DepthMap
     table_from: int
 
 
@@ -134,7 +134,7 @@ def _staged(plan: ScenePlan, items: list[Placed], known: dict[tuple[str, float, 
     table_from = next((number for number, item in enumerate(items) if item.habitat == "table"), len(items))
     front = front_layer(plan.place, plan.light, plan.variant, plan.size) if table_from < len(items) else None
     cover = np.asarray(front.getchannel("A")) > _OPAQUE if front else None
-    return Staged(items, stamps, outlines, Scene(plan.size, outlines, cover, table_from), table_from)
+    return Staged(items, stamps, outlines, DepthMap(plan.size, outlines, cover, table_from), table_from)
 
 
 def _stamp(plan: ScenePlan, item: Placed, light: Light) -> Stamp:
@@ -274,13 +274,13 @@ def _rank(name: str) -> tuple[str, int]:
     return (name[0], int(name[1:]))
 
 
-def _figure(plan: ScenePlan, name: str, look: Seen) -> Figure:
+def _figure(plan: ScenePlan, name: str, look: Visible) -> Figure:
     wish = plan.people[int(name[1:])]
     colour = wish.headgear_colour if wish.headgear != "none" else None
     return Figure(name, wish.hair, wish.headgear, colour, wish.coat, look.box, look.hidden, wish.name)
 
 
-def _sign(plan: ScenePlan, item: Placed, look: Seen) -> Sign:
+def _sign(plan: ScenePlan, item: Placed, look: Visible) -> Sign:
     wish = plan.signs[int(item.id[1:])]
     metre = item.zone.height(1.0, item.y) * plan.size[1]
     letter = round(letter_metres(wish.size) * metre * look.scale, 1)

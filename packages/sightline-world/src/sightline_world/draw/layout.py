@@ -9,9 +9,8 @@ from typing import TypeAlias
 
 from sightline.errors import UserError
 from sightline_world.draw.camera import view
-from sightline_world.draw.carrying import HOLDS, SUPPORTS, carried_metres
 from sightline_world.draw.figures import HAND, LOW_HAND
-from sightline_world.draw.items import PERSON_METRES, Item, items_of
+from sightline_world.draw.kinds import HOLDS, PERSON_METRES, SUPPORTS, Item, carried_metres, items_of
 from sightline_world.draw.places import Habitat, Zone
 from sightline_world.draw.plan import ScenePlan, Spot
 from sightline_world.scene import Relation

@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from random import Random
 
-from sightline_world.draw.curves import closed, ribbon, turned
 from sightline_world.draw.palette import RGB, is_pale, mix, shade
-from sightline_world.draw.pen import Pen, Point
+from sightline_world.draw.pen import Pen, Point, closed, ribbon, turned
 
 _GLASS: RGB = (176, 212, 232)
 _WARM: RGB = (255, 214, 120)

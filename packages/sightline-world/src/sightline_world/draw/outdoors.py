@@ -5,10 +5,21 @@ from __future__ import annotations
 import math
 from random import Random
 
-from sightline_world.draw.nature import bunting, conifer, flowers, grass, hills, mountain, palm, ripples, sky, water
+from sightline_world.draw.landscape import (
+    bunting,
+    conifer,
+    flowers,
+    grass,
+    hills,
+    mountain,
+    palm,
+    ripples,
+    sky,
+    strew,
+    water,
+)
 from sightline_world.draw.palette import COLOURS, RGB, mix, shade
 from sightline_world.draw.pen import Canvas, Point
-from sightline_world.draw.texture import strew
 from sightline_world.draw.weather import settle
 
 _FLAGS = tuple(COLOURS[name] for name in ("red", "yellow", "blue", "green", "orange"))

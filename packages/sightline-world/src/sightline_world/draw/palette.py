@@ -7,25 +7,14 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 from typing import Literal, TypeAlias
 
+from sightline_world.data import read_data
+
 RGB: TypeAlias = tuple[int, int, int]
 Lamps: TypeAlias = Literal["room", "floodlights"]
 Fall: TypeAlias = Literal["rain", "snow"]
 
-COLOURS: Mapping[str, RGB] = MappingProxyType(
-    {
-        "red": (214, 48, 49),
-        "orange": (242, 134, 38),
-        "yellow": (250, 208, 58),
-        "green": (48, 156, 82),
-        "blue": (42, 108, 202),
-        "purple": (126, 72, 170),
-        "pink": (242, 134, 172),
-        "white": (246, 245, 240),
-        "black": (48, 48, 54),
-        "brown": (134, 88, 54),
-        "grey": (140, 144, 150),
-    }
-)
+_DATA = read_data("draw/palette.toml")
+COLOURS: Mapping[str, RGB] = MappingProxyType(_DATA["colours"])
 
 
 def mix(a: RGB, b: RGB, share: float) -> RGB:
@@ -102,83 +91,6 @@ class Light:
         return replace(self, tint=tint, haze=haze)
 
 
-_LAMPS: Mapping[Lamps, Mapping[str, tuple[float, float, float]]] = {
-    "room": {
-        "night": (0.90, 0.80, 0.64),
-        "sunset": (1.02, 0.92, 0.82),
-        "fog": (0.94, 0.95, 0.95),
-        "rain": (0.87, 0.86, 0.84),
-        "snowfall": (0.95, 0.99, 1.05),
-    },
-    "floodlights": {"night": (0.84, 0.89, 0.96)},
-}
+_LAMPS: Mapping[Lamps, Mapping[str, tuple[float, float, float]]] = _DATA["lamps"]
 
-LIGHTS: Mapping[str, Light] = MappingProxyType(
-    {
-        light.name: light
-        for light in (
-            Light(
-                name="day",
-                sky_top=(70, 148, 220),
-                sky_bottom=(206, 231, 246),
-                tint=(1.0, 1.0, 1.0),
-                haze_rgb=(196, 220, 238),
-                haze=0.55,
-                disc=(255, 250, 222),
-                cloud=(255, 255, 255),
-            ),
-            Light(
-                name="sunset",
-                sky_top=(78, 74, 140),
-                sky_bottom=(255, 176, 98),
-                tint=(1.02, 0.91, 0.80),
-                haze_rgb=(246, 160, 112),
-                haze=0.60,
-                disc=(255, 226, 150),
-                cloud=(250, 150, 128),
-            ),
-            Light(
-                name="night",
-                sky_top=(8, 14, 40),
-                sky_bottom=(46, 62, 112),
-                tint=(0.53, 0.57, 0.78),
-                haze_rgb=(38, 52, 96),
-                haze=0.60,
-                disc=(244, 243, 226),
-                cloud=(58, 70, 112),
-            ),
-            Light(
-                name="fog",
-                sky_top=(190, 197, 203),
-                sky_bottom=(223, 226, 228),
-                tint=(0.93, 0.95, 0.97),
-                haze_rgb=(217, 221, 224),
-                haze=1.02,
-                disc=(240, 240, 236),
-                cloud=(214, 218, 221),
-            ),
-            Light(
-                name="rain",
-                sky_top=(84, 97, 116),
-                sky_bottom=(158, 170, 182),
-                tint=(0.72, 0.78, 0.86),
-                haze_rgb=(136, 150, 164),
-                haze=0.80,
-                disc=(176, 186, 196),
-                cloud=(104, 116, 134),
-                fall="rain",
-            ),
-            Light(
-                name="snowfall",
-                sky_top=(168, 183, 204),
-                sky_bottom=(222, 230, 240),
-                tint=(0.94, 0.97, 1.02),
-                haze_rgb=(214, 224, 237),
-                haze=0.82,
-                disc=(238, 242, 248),
-                cloud=(196, 207, 222),
-                fall="snow",
-            ),
-        )
-    }
-)
+LIGHTS: Mapping[str, Light] = MappingProxyType({light["name"]: Light(**light) for light in _DATA["lights"]})

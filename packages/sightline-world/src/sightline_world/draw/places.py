@@ -10,10 +10,11 @@ from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sightline.types import Box
-from sightline_world.draw import indoors, outdoors, town, venues
+from sightline_world.draw import outdoors, town, venues
+from sightline_world.draw import venues as indoors
 from sightline_world.draw.palette import Lamps
 from sightline_world.draw.pen import Canvas
-from sightline_world.draw.station import station
+from sightline_world.draw.town import station
 
 Habitat: TypeAlias = Literal["ground", "water", "sky", "table", "far"]
 

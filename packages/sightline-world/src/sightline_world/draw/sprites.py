@@ -1,24 +1,56 @@
-"""Things, people and signs drawn alone: made once in plain light, then sized and lit for each picture."""
+"""Things, people and signs drawn alone: made once in plain light and kept, then sized and lit for each picture."""
 
 from __future__ import annotations
 
-from collections.abc import Callable
+from collections import OrderedDict
+from collections.abc import Callable, Hashable
 from dataclasses import dataclass
 from functools import lru_cache
 from random import Random
+from threading import Lock
+from typing import Generic, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
 from sightline_world.draw import signs
-from sightline_world.draw.cache import Cache
 from sightline_world.draw.figures import Looks, figure
 from sightline_world.draw.kinds import KINDS
 from sightline_world.draw.palette import COLOURS, RGB, Light
 from sightline_world.draw.pen import OVERSAMPLING, Glow, Pen
 from sightline_world.draw.plan import SignWish
 from sightline_world.draw.table import cake
+
+Value = TypeVar("Value")
+
+
+class Cache(Generic[Value]):
+    """Keeps what was used last, up to a number of bytes; what is made must depend on the key alone."""
+
+    def __init__(self, limit: int, size: Callable[[Value], int]) -> None:
+        self._limit = limit
+        self._size = size
+        self._held = 0
+        self._values: OrderedDict[Hashable, Value] = OrderedDict()
+        self._lock = Lock()
+
+    def get(self, key: Hashable, make: Callable[[], Value]) -> Value:
+        """The value for the key, made now if it is not known."""
+        with self._lock:
+            value = self._values.get(key)
+            if value is not None:
+                self._values.move_to_end(key)
+                return value
+        made = make()
+        with self._lock:
+            if key not in self._values:
+                self._values[key] = made
+                self._held += self._size(made)
+            while self._held > self._limit and len(self._values) > 1:
+                self._held -= self._size(self._values.popitem(last=False)[1])
+        return made
+
 
 VARIANTS = 2
 """Drawings of one kind and colour that differ in what is drawn by lot."""

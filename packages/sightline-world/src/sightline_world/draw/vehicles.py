@@ -5,9 +5,8 @@ from __future__ import annotations
 import math
 from random import Random
 
-from sightline_world.draw.curves import closed
 from sightline_world.draw.palette import RGB, is_pale, mix, shade
-from sightline_world.draw.pen import Pen, Point
+from sightline_world.draw.pen import Pen, Point, closed
 
 _TYRE: RGB = (44, 44, 48)
 _STEEL: RGB = (176, 182, 188)

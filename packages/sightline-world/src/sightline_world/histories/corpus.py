@@ -1,14 +1,64 @@
-"""Written lives as a corpus: what the files say, in groups."""
+"""Photo histories on disk read back: their truth, and as a corpus what the files say, in groups."""
 
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
+from functools import cache
 from pathlib import Path
+from typing import Any
 
-from sightline.io import PathLike
+from pydantic import TypeAdapter, ValidationError
+
+from sightline.errors import UserError
+from sightline.io import CutOffError, LineError, PathLike, read_json, read_lines
 from sightline.types import Corpus, Group, GroupKind, Picture, Rights
-from sightline_world.histories.reading import read_shots
-from sightline_world.truth import ShotTruth
+from sightline_world.truth import ShotTruth, SyntheticHistory, World
+
+TRUTH_FILE, LIFE_FILE, ADDRESS_FILE = "truth.jsonl", "life.json", "addresses.jsonl"
+SCHEMA = 1
+
+
+@cache
+def _adapter(kind: type[Any]) -> TypeAdapter[Any]:
+    return TypeAdapter(kind)
+
+
+def read_world(folder: PathLike) -> World:
+    """The lives that were written into a folder."""
+    path = Path(folder) / LIFE_FILE
+    record = read_json(path)
+    if not isinstance(record, dict) or record.get("schema") != SCHEMA:
+        raise UserError(f"{path} is not the truth of a world as this version writes it.", "make the world again")
+    try:
+        lives = _adapter(tuple[SyntheticHistory, ...]).validate_python(record["lives"])
+    except (KeyError, ValidationError) as error:
+        raise UserError(f"{path} can't be read: {error}.", "make the world again") from error
+    return World(Path(folder), int(record["seed"]), lives)
+
+
+def read_history(folder: PathLike) -> SyntheticHistory:
+    """The only life in a folder."""
+    world = read_world(folder)
+    if len(world.lives) != 1:
+        raise UserError(f"{folder} holds {len(world.lives)} lives.", "read them all with read_world")
+    return world.lives[0]
+
+
+def read_shots(folder: PathLike) -> Iterator[ShotTruth]:
+    """What is true of each picture, event by event, as a stream."""
+    return shots_in(Path(folder) / TRUTH_FILE)
+
+
+def shots_in(path: Path) -> Iterator[ShotTruth]:
+    """The records of a truth file."""
+    for number, line in read_lines(path):
+        if not line.endswith(b"\n"):
+            raise CutOffError(path, number)
+        try:
+            yield _adapter(ShotTruth).validate_json(line)
+        except ValidationError as error:
+            raise LineError(path, number, str(error.errors()[0]["msg"])) from error
+
 
 _RIGHTS = Rights(license="Apache-2.0", source="sightline.world")
 

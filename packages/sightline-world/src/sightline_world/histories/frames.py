@@ -1,18 +1,80 @@
-"""Files that are to be written: a scene with its metadata, and the name that its device and its owner give it."""
+"""The files that are to be written for an event: a scene with its metadata, and the name that its device gives it.
+
+Also where an event goes on its days, and at which times pictures are taken there.
+"""
 
 from __future__ import annotations
 
 from dataclasses import dataclass, replace
-from datetime import datetime
+from datetime import date, datetime, time, timedelta
 from random import Random
 
 from sightline.class_names import known_as
-from sightline_world.draw import ScenePlan
-from sightline_world.histories.devices import file_stem, folder_of
-from sightline_world.histories.visits import Moment
-from sightline_world.histories.years import LifePlan
-from sightline_world.metadata import Metadata
-from sightline_world.truth import CopyKind, Device
+from sightline_world.draw import PLACES, ScenePlan
+from sightline_world.histories.events import EventKind, EventStage
+from sightline_world.histories.people import file_stem, folder_of
+from sightline_world.histories.towns import address_in, zone_of
+from sightline_world.histories.years import HistoryPlan
+from sightline_world.picture_files import Metadata
+from sightline_world.truth import CopyKind, Device, Home, Town
+
+PAUSE = timedelta(seconds=20)
+ANY_TIME, EARLY, LATE = (0.0, 1.0), (0.0, 0.3), (0.7, 1.0)
+_AT_HOME = ("kitchen", "garden")
+
+
+@dataclass(frozen=True, slots=True)
+class Visit:
+    """A stage on one day: where exactly it was."""
+
+    stage: EventStage
+    town: Town
+    variant: int
+    lat: float
+    lon: float
+    address: str
+
+
+@dataclass(frozen=True, slots=True)
+class Moment:
+    """A picture before it is known what it shows."""
+
+    when: datetime
+    visit: Visit
+
+
+def visits_on(occasion: EventKind, town: Town, home: Home, rng: Random) -> list[Visit]:
+    """The places of one day: the first, the last, and some of those in between."""
+    middle = [stage for stage in occasion.stages[1:-1] if rng.random() < 0.6]
+    return [visit_to(stage, town, home, rng) for stage in (occasion.stages[0], *middle, occasion.stages[-1])]
+
+
+def visit_to(stage: EventStage, town: Town, home: Home, rng: Random) -> Visit:
+    """Rooms and garden of a home keep their look; elsewhere it is another spot of the town."""
+    at_home = stage.place in _AT_HOME and town.name == home.town
+    lot = Random(f"{home.address}/{stage.place}") if at_home else rng
+    variant = lot.randrange(PLACES[stage.place].variants)
+    spot = Random(home.address) if at_home else rng
+    lat, lon = (round(value + spot.uniform(-0.011, 0.011), 6) for value in (town.lat, town.lon))
+    return Visit(stage, town, variant, lat, lon, home.address if at_home else address_in(town, rng))
+
+
+def clock(town: Town, day: date, stage: EventStage, rng: Random, span: tuple[float, float]) -> datetime:
+    """A time within a share of the stage's hours, by the town's clocks."""
+    first, last = stage.hours
+    start, end = (round(3600 * (first + share * (last - first))) for share in span)
+    return datetime.combine(day, time(), zone_of(town, day)) + timedelta(seconds=rng.randrange(start, end))
+
+
+def spaced(moments: list[Moment]) -> list[Moment]:
+    """In the order of time, with pauses that no burst has."""
+    spaced: list[Moment] = []
+    for moment in sorted(moments, key=lambda each: each.when):
+        if spaced and moment.when - spaced[-1].when < PAUSE:
+            moment = replace(moment, when=spaced[-1].when + PAUSE)
+        spaced.append(moment)
+    return spaced
+
 
 COPIES: tuple[CopyKind, ...] = ("exact", "smaller", "crop", "received", "screenshot")
 """What becomes of copied pictures, in turn."""
@@ -45,7 +107,7 @@ class Batch:
     frames: tuple[Frame, ...]
 
 
-def make_frame(plan: LifePlan, moment: Moment, scene: ScenePlan, device: Device, number: int, rng: Random) -> Frame:
+def make_frame(plan: HistoryPlan, moment: Moment, scene: ScenePlan, device: Device, number: int, rng: Random) -> Frame:
     visit, when = moment.visit, moment.when
     found = device.has_gps and (scene.place != "kitchen" or rng.random() < 0.8)
     metadata = Metadata(

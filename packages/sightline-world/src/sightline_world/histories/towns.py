@@ -8,13 +8,14 @@ from datetime import date, datetime, timedelta, timezone
 from random import Random
 from typing import NamedTuple
 
+from sightline_world.data import read_data
+from sightline_world.sign_words import invented
 from sightline_world.truth import Setting, Town
-from sightline_world.words import invented
 
 _LONGEST_NAME = 9
 
 
-class Spot(NamedTuple):
+class TownSpot(NamedTuple):
     """A real spot on land with its country, height, standard time, and whether summer time is kept by the EU's rule."""
 
     country: str
@@ -26,59 +27,9 @@ class Spot(NamedTuple):
     summer_time: bool = True
 
 
-SPOTS = (
-    Spot("Portugal", "coast", 37.103, -8.673, 14, 0),
-    Spot("Ireland", "coast", 52.679, -9.645, 9, 0),
-    Spot("Slovenia", "coast", 45.528, 13.571, 8, 1),
-    Spot("Denmark", "coast", 57.722, 10.588, 5, 1),
-    Spot("Greece", "coast", 37.567, 22.802, 12, 2),
-    Spot("United Kingdom", "coast", 54.487, -0.613, 20, 0),
-    Spot("France", "coast", 42.526, 3.082, 11, 1),
-    Spot("Spain", "coast", 42.289, 3.277, 13, 1),
-    Spot("Poland", "coast", 54.442, 18.562, 10, 1),
-    Spot("Croatia", "coast", 45.081, 13.640, 12, 1),
-    Spot("Bulgaria", "coast", 42.418, 27.696, 15, 2),
-    Spot("Argentina", "coast", -38.005, -57.545, 21, -3, False),
-    Spot("Austria", "lake", 47.562, 13.649, 511, 1),
-    Spot("France", "lake", 45.899, 6.129, 448, 1),
-    Spot("Finland", "lake", 61.869, 28.880, 83, 2),
-    Spot("United Kingdom", "lake", 54.432, -2.962, 62, 0),
-    Spot("Germany", "lake", 47.571, 10.701, 808, 1),
-    Spot("Italy", "lake", 45.987, 9.262, 215, 1),
-    Spot("Japan", "lake", 35.498, 138.769, 833, 9, False),
-    Spot("Switzerland", "mountain", 46.021, 7.749, 1608, 1),
-    Spot("Poland", "mountain", 49.299, 19.949, 838, 1),
-    Spot("Norway", "mountain", 62.575, 11.384, 628, 1),
-    Spot("Sweden", "mountain", 63.399, 13.082, 380, 1),
-    Spot("France", "mountain", 45.924, 6.869, 1035, 1),
-    Spot("Slovakia", "mountain", 49.137, 20.221, 1010, 1),
-    Spot("Namibia", "desert", -24.833, 16.983, 1370, 2, False),
-    Spot("Tunisia", "desert", 33.458, 9.021, 70, 1, False),
-    Spot("Spain", "desert", 37.051, -2.391, 404, 1),
-    Spot("Saudi Arabia", "desert", 26.614, 37.917, 680, 3, False),
-    Spot("Belgium", "inland", 51.054, 3.725, 9, 1),
-    Spot("Czechia", "inland", 49.594, 17.251, 219, 1),
-    Spot("Hungary", "inland", 46.253, 20.148, 76, 1),
-    Spot("Estonia", "inland", 58.378, 26.729, 57, 2),
-    Spot("Sweden", "inland", 59.858, 17.644, 15, 1),
-    Spot("Germany", "inland", 47.995, 7.850, 278, 1),
-    Spot("Italy", "inland", 43.318, 11.331, 322, 1),
-    Spot("Spain", "inland", 40.965, -5.664, 802, 1),
-    Spot("United Kingdom", "inland", 53.958, -1.080, 17, 0),
-    Spot("Ireland", "inland", 52.653, -7.251, 61, 0),
-    Spot("Netherlands", "inland", 52.091, 5.122, 5, 1),
-    Spot("Japan", "inland", 36.561, 136.656, 26, 9, False),
-    Spot("South Africa", "inland", -33.934, 18.860, 136, 2, False),
-)
-_STREETS = (
-    "Mill Lane",
-    "Harbour Road",
-    "Station Street",
-    "Church Street",
-    "High Street",
-    "Elm Avenue",
-    "Bridge Street",
-)
+_DATA = read_data("histories/towns.toml")
+SPOTS = tuple(TownSpot(*row) for row in _DATA["spots"])
+_STREETS: tuple[str, ...] = _DATA["streets"]
 
 
 def town_map(seed: int) -> tuple[Town, ...]:

@@ -9,14 +9,12 @@ from math import ceil
 from random import Random
 
 from sightline.errors import UserError
-from sightline_world.histories.belongings import belonging, first_belongings, owned, wants
-from sightline_world.histories.devices import Kit, kit
-from sightline_world.histories.occasions import BIRTHDAY, MARKET, MOVE, OCCASIONS, Occasion
-from sightline_world.histories.people import circle
+from sightline_world.histories.events import BIRTHDAY, EVENT_KINDS, MARKET, MOVE, EventKind
+from sightline_world.histories.people import Kit, belonging, circle, first_belongings, kit, owned, wants
 from sightline_world.histories.towns import address_in, towns_of
 from sightline_world.scene import SCENE_COLOURS
-from sightline_world.truth import Event, Friend, Home, Life, Setting, Team, Town
-from sightline_world.words import invented
+from sightline_world.sign_words import invented
+from sightline_world.truth import Event, Friend, Home, Setting, SyntheticHistory, Team, Town
 
 MOST_PICTURES = 3000
 """Of one life: more would have to happen every few days."""
@@ -33,7 +31,7 @@ class Outing:
     """An event, with all that decides its pictures; `number` is that of its first picture in the life."""
 
     event: Event
-    occasion: Occasion
+    occasion: EventKind
     town: Town
     home: Home
     number: int
@@ -42,11 +40,11 @@ class Outing:
 
 
 @dataclass(frozen=True, slots=True)
-class LifePlan:
+class HistoryPlan:
     """A life before its pictures are drawn, so with no links yet."""
 
     seed: str
-    life: Life
+    life: SyntheticHistory
     kit: Kit
     outings: tuple[Outing, ...]
     between: tuple[date, ...]
@@ -61,7 +59,7 @@ class LifePlan:
         return [home for home in self.life.homes if home.since <= day or home is self.life.homes[0]][-1]
 
 
-def plan_life(seed: int, owner: str, towns: Sequence[Town], pictures: int, size: tuple[int, int]) -> LifePlan:
+def plan_history(seed: int, owner: str, towns: Sequence[Town], pictures: int, size: tuple[int, int]) -> HistoryPlan:
     """Exactly so many pictures of one owner's life, copies and what lies between events included."""
     if not 1 <= pictures <= MOST_PICTURES:
         raise UserError(
@@ -102,14 +100,14 @@ class _Planner:
         self.friends, self.strangers = friends[:-_TO_MEET], friends[-_TO_MEET:]
         self.had = first_belongings(owner, self.team.colour, self.first, self.last, rng)
         self.wanted = wants(self.had, rng)
-        self.kinds: list[Occasion] = []
+        self.kinds: list[EventKind] = []
 
-    def plan(self, size: tuple[int, int]) -> LifePlan:
+    def plan(self, size: tuple[int, int]) -> HistoryPlan:
         outings = self._outings()
         events = tuple(outing.event for outing in outings)
         homes = tuple(home for home in self.homes if home.since <= self.last)
         life_kit = kit(self.rng, self.first, self.last)
-        life = Life(
+        life = SyntheticHistory(
             self.owner,
             homes,
             tuple(self.known),
@@ -121,7 +119,7 @@ class _Planner:
         )
         between = self._between(events)
         folders, band = self.rng.randrange(3), invented(self.rng)
-        return LifePlan(self.tag, life, life_kit, tuple(outings), between, folders, band, size)
+        return HistoryPlan(self.tag, life, life_kit, tuple(outings), between, folders, band, size)
 
     def _homes(self, towns: Sequence[Town]) -> tuple[list[Home], list[Town]]:
         """The first home and, should the owner move, the second; and all towns that this life will see."""
@@ -151,7 +149,7 @@ class _Planner:
             done += size
         return outings
 
-    def _what(self, number: int) -> tuple[Occasion, Town, date, int]:
+    def _what(self, number: int) -> tuple[EventKind, Town, date, int]:
         """What happens in a slot of the years, where, and on which days."""
         rng, count = self.rng, len(self.sizes)
         start = self.first + timedelta(days=number * self.slot)
@@ -174,12 +172,12 @@ class _Planner:
                 return day
         return None
 
-    def _by_lot(self, day: date) -> Occasion:
+    def _by_lot(self, day: date) -> EventKind:
         before = self.kinds[-1:]
-        suitable = [each for each in OCCASIONS if each.weight and each not in before and self._candidates(each, day)]
+        suitable = [each for each in EVENT_KINDS if each.weight and each not in before and self._candidates(each, day)]
         return self.rng.choices(suitable, [each.weight for each in suitable])[0]
 
-    def _candidates(self, occasion: Occasion, day: date) -> list[Town]:
+    def _candidates(self, occasion: EventKind, day: date) -> list[Town]:
         """Towns where it can happen in that month."""
         if not occasion.away:
             return [self._home_town(day)] if day.month in occasion.months else []
@@ -191,13 +189,13 @@ class _Planner:
         home = [home for home in self.homes if home.since <= day][-1]
         return next(town for town in self.known if town.name == home.town)
 
-    def _where(self, occasion: Occasion, day: date) -> Town:
+    def _where(self, occasion: EventKind, day: date) -> Town:
         if occasion is MOVE:
             return next(town for town in self.known if town.name == self.homes[1].town)
         towns = self._candidates(occasion, day) or [self._home_town(day)]
         return self.rng.choice(towns)
 
-    def _event(self, occasion: Occasion, town: Town, day: date, days: int, size: int) -> Event:
+    def _event(self, occasion: EventKind, town: Town, day: date, days: int, size: int) -> Event:
         rng = self.rng
         id_ = f"{self.owner}/{day}-{occasion.kind.replace(' ', '-')}"
         last = day + timedelta(days=days - 1)

@@ -38,9 +38,9 @@ def world_taxonomy() -> Taxonomy:
 
 def _read_signs(pixels: Pixels) -> list[Json]:
     """The words on signs, which are the only words in pictures of the world."""
-    from sightline_world.models import reader
+    from sightline_world.models import scene_reader
 
-    return [{"text": sign.words} for sign in reader.read(pixels).graph.signs if sign.words]
+    return [{"text": sign.words} for sign in scene_reader.read(pixels).graph.signs if sign.words]
 
 
 WORLD = BuiltInModel(

@@ -12,10 +12,9 @@ from sightline.config.section import StrictModel
 from sightline.models.embedders.registry import options_in, read_options
 from sightline.models.photos.onnx_session import on_all_cores
 from sightline.models.protocols import Pixels, Vectors
-from sightline_world.models.looking import DETECTION, KINDS, SEEN, Glance, look
+from sightline_world.models.network_inputs import LONGEST, encode, split_words
 from sightline_world.models.networks import network, revision_of
-from sightline_world.models.signs import read_signs
-from sightline_world.models.tokens import LONGEST, encode, split_words
+from sightline_world.models.scene_reader import DETECTION, KINDS, SEEN, Glance, look, read_signs
 
 _NETWORKS = ("reader", "signs", "scene", "text")
 _SIGN_WORDS = 4
@@ -28,7 +27,7 @@ class WorldOptions(StrictModel):
     threads: int | None = Field(None, ge=1, description="Pictures at a time; one per core when not set.")
 
 
-class World:
+class WorldEmbedder:
     """Looks at pixels with the built-in reader; made for the world's pictures, and of little use for photographs."""
 
     name = "world"
@@ -58,10 +57,10 @@ class World:
         return vectors
 
 
-def open_world(rest: str, **options: Any) -> World:
+def open_world(rest: str, **options: Any) -> WorldEmbedder:
     """The embedder, with the options that stand after its name (`world:threads=2`) and those that are given."""
-    chosen = read_options(WorldOptions, {**options_in(rest), **options}, World.name)
-    return World(**chosen.model_dump())
+    chosen = read_options(WorldOptions, {**options_in(rest), **options}, WorldEmbedder.name)
+    return WorldEmbedder(**chosen.model_dump())
 
 
 def _vector(pixels: Pixels) -> Vectors:

@@ -5,10 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sightline.types import Annotation, Benchmark, Corpus, Group, GroupKind, Json, Picture, Rights
-from sightline_world.samples.asking import answer_tasks, describe_tasks
-from sightline_world.samples.choosing import choose_tasks
-from sightline_world.samples.finding import rank_tasks, select_tasks
-from sightline_world.samples.scenes import Samples, Scene
+from sightline_world.samples.choose_tasks import choose_tasks
+from sightline_world.samples.tasks import answer_tasks, describe_tasks, rank_tasks, select_tasks
+from sightline_world.samples.truth import Samples, SampleScene
 
 _MIMES = {
     "JPEG": "image/jpeg",
@@ -47,7 +46,7 @@ def sample_corpus(samples: Samples) -> Corpus:
     return Corpus("samples", pictures, tuple(_groups(samples)))
 
 
-def _picture(samples: Samples, scene: Scene) -> Picture:
+def _picture(samples: Samples, scene: SampleScene) -> Picture:
     extra: dict[str, Json] = {"lens": scene.lens, "title": scene.title, "rating": scene.rating}
     if scene.keywords:
         extra["keywords"] = list(scene.keywords)
@@ -83,7 +82,7 @@ def _groups(samples: Samples) -> Iterator[Group]:
         yield Group(name, kind, tuple(pictures), hidden=kind == "event")
 
 
-def _annotation(scene: Scene) -> Annotation:
+def _annotation(scene: SampleScene) -> Annotation:
     return Annotation(
         scene.id,
         summary=scene.caption,

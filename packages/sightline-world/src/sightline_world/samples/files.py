@@ -11,20 +11,18 @@ from pathlib import Path
 from PIL import Image, ImageOps
 
 from sightline.types import Box
-from sightline_world import metadata as written
+from sightline_world import picture_files as written
 from sightline_world.draw import draw
-from sightline_world.files import encode
-from sightline_world.metadata import Metadata
-from sightline_world.samples.lives import Snapshot, plan_lives
-from sightline_world.samples.occasions import Wish
-from sightline_world.samples.scenes import Samples, Scene, Thing
+from sightline_world.picture_files import Metadata, encode
+from sightline_world.samples.histories import SampleWish, Snapshot, plan_histories
+from sightline_world.samples.truth import Samples, SampleScene, SampleThing
 from sightline_world.scene import SceneGraph
 
 
 def write_samples(folder: Path, *, seed: int = 0, pictures: int = 60) -> Samples:
     """Draw sample pictures into `folder` and tell the truth about them; the same seed gives the same bytes."""
-    scenes: dict[str, Scene] = {}
-    for snapshot in plan_lives(seed, pictures):
+    scenes: dict[str, SampleScene] = {}
+    for snapshot in plan_histories(seed, pictures):
         path = folder / snapshot.id
         path.parent.mkdir(parents=True, exist_ok=True)
         if snapshot.copy_of is None:
@@ -35,17 +33,17 @@ def write_samples(folder: Path, *, seed: int = 0, pictures: int = 60) -> Samples
     return Samples(folder, tuple(scenes[name] for name in sorted(scenes)))
 
 
-def _write_original(path: Path, snapshot: Snapshot) -> Scene:
+def _write_original(path: Path, snapshot: Snapshot) -> SampleScene:
     drawing = draw(snapshot.plan)
     data = _encoded(drawing.image, snapshot)
     path.write_bytes(data)
     _write_sidecars(path, snapshot)
-    scenery = tuple(Thing(note.kind, note.colour, note.count, note.box) for note in drawing.scenery)
+    scenery = tuple(SampleThing(note.kind, note.colour, note.count, note.box) for note in drawing.scenery)
     things = _named(snapshot.wishes, drawing.graph)
     return replace(_scene(snapshot, drawing.image.size, data), objects=things, scenery=scenery)
 
 
-def _named(wishes: Sequence[Wish], graph: SceneGraph) -> tuple[Thing, ...]:
+def _named(wishes: Sequence[SampleWish], graph: SceneGraph) -> tuple[SampleThing, ...]:
     """The wished things as they are seen, those of one kind and colour together."""
     boxes: dict[tuple[str, str], list[Box]] = {}
     for seen in graph.things:
@@ -61,11 +59,11 @@ def _named(wishes: Sequence[Wish], graph: SceneGraph) -> tuple[Thing, ...]:
             max(box.right for box in found),
             max(box.bottom for box in found),
         )
-        things.append(Thing(wish.kind, wish.colour, len(found), box))
+        things.append(SampleThing(wish.kind, wish.colour, len(found), box))
     return tuple(things)
 
 
-def _write_copy(path: Path, snapshot: Snapshot, source: Path, original: Scene) -> Scene:
+def _write_copy(path: Path, snapshot: Snapshot, source: Path, original: SampleScene) -> SampleScene:
     """The source's own bytes, or its pixels made smaller and encoded again."""
     if snapshot.exact:
         data, size = source.read_bytes(), (original.width, original.height)
@@ -79,7 +77,7 @@ def _write_copy(path: Path, snapshot: Snapshot, source: Path, original: Scene) -
     return replace(scene, objects=original.objects, scenery=original.scenery)
 
 
-def _scene(snapshot: Snapshot, size: tuple[int, int], data: bytes) -> Scene:
+def _scene(snapshot: Snapshot, size: tuple[int, int], data: bytes) -> SampleScene:
     """The truth about a file; its time, place and device only as far as the file or a sidecar tells them."""
     carriers, known = snapshot.carriers, snapshot.metadata
     if not carriers:
@@ -88,7 +86,7 @@ def _scene(snapshot: Snapshot, size: tuple[int, int], data: bytes) -> Scene:
         when = known.taken_at
         known = Metadata(when and when.astimezone(UTC), known.lat, known.lon, known.altitude)
     labelled = "xmp" in carriers or "xmp sidecar" in carriers
-    return Scene(
+    return SampleScene(
         id=snapshot.id,
         owner=snapshot.owner,
         event=snapshot.event,
@@ -137,6 +135,6 @@ def _write_sidecars(path: Path, snapshot: Snapshot) -> None:
     if "xmp sidecar" in snapshot.carriers:
         alone = "exif" not in snapshot.carriers
         beside = path.with_suffix(".xmp") if alone else path.with_name(f"{path.name}.xmp")
-        beside.write_bytes(written.xmp(snapshot.metadata, facts=alone))
+        beside.write_bytes(written.xmp_of(snapshot.metadata, facts=alone))
     if "takeout" in snapshot.carriers:
         path.with_name(f"{path.name}.json").write_bytes(written.takeout(path.name, snapshot.metadata))

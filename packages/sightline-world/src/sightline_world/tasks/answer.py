@@ -1,23 +1,60 @@
-"""`answer`: questions with one short answer that need a closer look, a search through the life, or the offline web."""
+"""`answer`: questions with one short answer that need a closer look, other pictures of the history, or the offline web.
+
+No moment is asked about twice, and no answer is a good guess.
+"""
 
 from __future__ import annotations
 
 import re
-from collections.abc import Callable
+from collections import Counter, defaultdict
+from collections.abc import Callable, Hashable
 from random import Random
 from typing import TYPE_CHECKING, TypeAlias
 
+import orjson
+
 from sightline.types import Answer, PictureRef, Task
 from sightline_world.tasks.album import Album
-from sightline_world.tasks.details import count, headgear, in_the_hand, read_sign
-from sightline_world.tasks.fairness import Fairness
-from sightline_world.tasks.journeys import a_sign_nearby, another_coat, first_time, on_the_same_occasion
-from sightline_world.tasks.made import Lot, MadeTask, labels
+from sightline_world.tasks.details import Question, count, headgear, in_the_hand, read_sign
+from sightline_world.tasks.multi_hop import a_sign_nearby, another_coat, first_time, on_the_same_occasion
 from sightline_world.tasks.phrases import FAMILIES
-from sightline_world.tasks.questions import Question
+from sightline_world.tasks.task import Lot, MadeTask, labels
 
 if TYPE_CHECKING:
     from sightline_world.web.facts import FactBase
+
+_SHARE = 3
+"""One answer is at most the third part of a template's questions, rounded up."""
+
+
+class Fairness:
+    """Which questions may still be asked, after those that were."""
+
+    def __init__(self, album: Album) -> None:
+        self._album = album
+        self._moments: set[Hashable] = set()
+        self._answers: defaultdict[str, Counter[str]] = defaultdict(Counter)
+
+    def allows(self, question: Question) -> bool:
+        """Whether neither its moment nor its answer had its turn already."""
+        answers = self._answers[question.template]
+        most = -(-(answers.total() + 1) // _SHARE)
+        return self._moment(question) not in self._moments and answers[question.answer] < most
+
+    def take(self, question: Question) -> None:
+        """It is asked."""
+        self._moments.add(self._moment(question))
+        self._answers[question.template][question.answer] += 1
+
+    def _moment(self, question: Question) -> Hashable:
+        """A burst as a whole; of a single picture and its copies, what is asked about them."""
+        shot = self._album.shots[question.picture]
+        if shot.duplicate_of is not None:
+            shot = self._album.shots[self._album.number[shot.duplicate_of]]
+        if shot.burst:
+            return shot.burst
+        return shot.id, question.template, orjson.dumps(dict(question.about), option=orjson.OPT_SORT_KEYS)
+
 
 Maker: TypeAlias = Callable[[Lot, int], Question | None]
 _DETAILS: tuple[Maker, ...] = (read_sign, count, headgear, in_the_hand)
@@ -59,7 +96,7 @@ def _says_it(question: Question) -> bool:
 
 def _researches(base: FactBase) -> tuple[Maker, ...]:
     # The web is imported only where one is given: it needs more than drawing does.
-    from sightline_world.tasks.researches import from_sign, from_sign_elsewhere
+    from sightline_world.tasks.multi_hop import from_sign, from_sign_elsewhere
 
     return (
         lambda lot, number: from_sign(lot, number, base),

@@ -1,11 +1,17 @@
-"""Tasks over written lives as a benchmark folder, for `sightline run`, `score` and `export`."""
+"""Any number of tasks of a kind from one photo history, by lot: equal arguments give equal tasks.
+
+Over written histories they become a benchmark folder, for `sightline run`, `score` and `export`.
+"""
 
 from __future__ import annotations
 
-from collections.abc import Iterable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import groupby
 from pathlib import Path
+from random import Random
+from types import MappingProxyType
+from typing import TYPE_CHECKING, Protocol
 
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import write_benchmark
@@ -16,10 +22,92 @@ from sightline_world.choose import choose_tasks
 from sightline_world.choose.benchmark import write_picture
 from sightline_world.histories import corpus_of, read_shots, read_world, write_world
 from sightline_world.tasks.album import Album
-from sightline_world.tasks.made import MadeTask
-from sightline_world.tasks.making import KINDS, make_tasks
+from sightline_world.tasks.answer import AnswerMaker
+from sightline_world.tasks.describe import DescribeMaker
+from sightline_world.tasks.rank import RankMaker
+from sightline_world.tasks.select import SelectMaker
+from sightline_world.tasks.task import MadeTask
 from sightline_world.truth import World
-from sightline_world.web.base import make_facts
+from sightline_world.web.fact_base import make_facts
+
+if TYPE_CHECKING:
+    from sightline_world.web.facts import FactBase
+
+_TRIES = 12
+"""Attempts to make a task that was not made before."""
+
+
+class TaskMaker(Protocol):
+    """Makes one task by lot, or says that it can't."""
+
+    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None: ...
+
+
+_MAKERS: Mapping[TaskKind, Callable[[Album, FactBase | None], TaskMaker]] = MappingProxyType(
+    {
+        "rank": lambda album, _: RankMaker(album),
+        "select": lambda album, _: SelectMaker(album),
+        "answer": AnswerMaker,
+        "describe": lambda album, _: DescribeMaker(album),
+    }
+)
+KINDS: tuple[TaskKind, ...] = tuple(_MAKERS)
+
+
+def make_tasks(
+    album: Album,
+    kind: TaskKind,
+    count: int,
+    seed: int | str = 0,
+    difficulty: float | None = None,
+    *,
+    web: FactBase | None = None,
+) -> tuple[MadeTask, ...]:
+    """So many different tasks of a kind; with no difficulty (0 to 1) given, each has its own by lot.
+
+    Without the fact base of the life's web, no `answer` question needs the web. A life that is too small for so many
+    is refused. The first tasks of a longer list are those of a shorter one.
+    """
+    _check(kind, count, difficulty)
+    maker = _MAKERS[kind](album, web)
+    made: dict[tuple[object, ...], MadeTask] = {}
+    for number in range(count):
+        task = _new(maker, album, kind, number, seed, difficulty, made)
+        if task is None:
+            raise UserError(
+                f"only {number} of {count} {kind} tasks could be made from the life of {album.life.owner}.",
+                "ask for fewer, or make a life with more pictures",
+            )
+        made[task.task.prompt] = task
+    return tuple(made.values())
+
+
+def _new(
+    maker: TaskMaker,
+    album: Album,
+    kind: TaskKind,
+    number: int,
+    seed: int | str,
+    difficulty: float | None,
+    made: Mapping[tuple[object, ...], MadeTask],
+) -> MadeTask | None:
+    for attempt in range(_TRIES):
+        rng = Random(f"{seed}/{album.life.owner}/{kind}/{number}/{attempt}")
+        level = rng.random() if difficulty is None else difficulty
+        task = maker.make(f"{kind}-{album.life.owner}-{number:05}", rng, level)
+        if task is not None and task.task.prompt not in made:
+            return task
+    return None
+
+
+def _check(kind: str, count: int, difficulty: float | None) -> None:
+    if kind not in _MAKERS:
+        raise UserError(f"{kind!r} is not a kind of task that is made from lives.", f"choose from: {', '.join(KINDS)}")
+    if count < 0:
+        raise UserError(f"can't make {count} tasks.", "ask for 0 or more")
+    if difficulty is not None and not 0 <= difficulty <= 1:
+        raise UserError(f"a difficulty of {difficulty} is out of range.", "give a number from 0 (easy) to 1 (hard)")
+
 
 WORLD, CHOOSE = "world", "choose"
 """The folders beside `benchmark.json`: lives with the truth about them, and pictures of `choose` tasks."""

@@ -8,24 +8,15 @@ from random import Random
 
 from sightline.english import listed
 from sightline.types import Box, Json, PictureRef, Task, Trace, Traces
+from sightline_world.data import read_data
 from sightline_world.draw.places import PLACES as SCENERY
 from sightline_world.scene import SCENE_KINDS, Figure, SceneGraph, Thing
-from sightline_world.tasks.album import Album
-from sightline_world.tasks.made import Lot, MadeTask, labels
-from sightline_world.tasks.phrases import FAMILIES, LIGHTS, PLACES, Templates, person, pick, sentence
-from sightline_world.tasks.traits import is_noticed, is_readable, looks
+from sightline_world.tasks.album import Album, is_noticed, is_readable, looks
+from sightline_world.tasks.phrases import FAMILIES, LIGHT_WORDS, PLACE_WORDS, Templates, person, pick, sentence
+from sightline_world.tasks.task import Lot, MadeTask, labels
 from sightline_world.vocabulary import phrase
 
-TEMPLATES: Templates = {
-    "training": (
-        "Describe this picture and give as much information as possible.",
-        "What does this picture show? Describe it in detail.",
-    ),
-    "held-out": (
-        "Tell someone who can't see this photo what is in it.",
-        "Write down everything that one can make out here.",
-    ),
-}
+TEMPLATES: Templates = read_data("tasks/templates.toml")["describe"]
 _DRAFTS, _ABSENT = 8, 5
 _SIDES = ("on the left", "in the middle", "on the right")
 
@@ -69,8 +60,8 @@ class DescribeMaker:
 def facts_of(graph: SceneGraph) -> list[dict[str, Json]]:
     """What is surely to be seen, one fact each, with where it is and in words."""
     return [
-        {"fact": "place", "value": graph.place, "text": PLACES[graph.place][0]},
-        {"fact": "light", "value": graph.light, "text": LIGHTS[graph.light][0]},
+        {"fact": "place", "value": graph.place, "text": PLACE_WORDS[graph.place][0]},
+        {"fact": "light", "value": graph.light, "text": LIGHT_WORDS[graph.light][0]},
         *_things(graph),
         *_people(graph),
         *_words(graph),
@@ -181,7 +172,7 @@ def walk(graph: SceneGraph) -> Trace:
         words = person(looks(item, coat=True)) if isinstance(item, Figure) else _sized(item)
         sides[_SIDES[min(2, int(3 * _middle(item)))]].append(words)
     told = [f"{sentence(side)} there is {listed(words)}." for side, words in sides.items() if words]
-    opening = f"We are {PLACES[graph.place][1]}, {LIGHTS[graph.light][1]}."
+    opening = f"We are {PLACE_WORDS[graph.place][1]}, {LIGHT_WORDS[graph.light][1]}."
     read = [f"One can read {sign.words} on a sign." for sign in graph.signs if is_readable(sign)]
     thinking = [f"I go through it from left to right, {sum(map(len, sides.values()))} items in all."]
     thinking += [f"{sentence(side)}: {', '.join(words) or 'nothing that stands out'}." for side, words in sides.items()]

@@ -1,51 +1,91 @@
-"""Questions about a detail of one picture: small letters, a count of small things, what is on a far head, in a hand."""
+"""Questions about a detail of one picture: small letters, a count of small things, what is on a far head, in a hand.
+
+With what all makers of `answer` share: a question about a picture, its answer, and the steps that lead to it.
+"""
 
 from __future__ import annotations
 
 from collections.abc import Mapping
-from types import MappingProxyType
+from dataclasses import dataclass
 
-from sightline.english import article
-from sightline.types import Json
-from sightline_world.draw.carrying import HOLDS
+from sightline.english import article, number_word
+from sightline.types import Box, Json, PictureRef, Step, StepKind
+from sightline_world.data import read_data
+from sightline_world.draw.kinds import HOLDS
 from sightline_world.draw.places import PLACES
-from sightline_world.scene import SCENE_COLOURS, Figure, SceneGraph, Thing
-from sightline_world.tasks.made import Lot
+from sightline_world.scene import SCENE_COLOURS, Figure, SceneGraph, Sign, Thing
+from sightline_world.tasks.album import Album, area, is_noticed, is_readable
 from sightline_world.tasks.phrases import Templates, pick
-from sightline_world.tasks.questions import (
-    Question,
-    colour_aliases,
-    conclusion,
-    count_aliases,
-    head,
-    is_small,
-    kind_aliases,
-    needs_zoom,
-    step,
-)
-from sightline_world.tasks.traits import area, is_noticed, is_readable
-from sightline_world.vocabulary import HEADGEAR_WORDS, noun_of
+from sightline_world.tasks.task import Lot
+from sightline_world.vocabulary import HEADGEAR_WORDS, KIND_NOUNS, noun_of
 
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "read a sign": {
-            "training": ("What does the sign say?", "Which words are on the sign?"),
-            "held-out": ("Please read out what is written on the sign.",),
-        },
-        "count": {
-            "training": ("How many {things} are in the picture?", "How many {things} can you see?"),
-            "held-out": ("Count the {things} here. What number do you get?",),
-        },
-        "headgear": {
-            "training": ("What colour is the {worn} of the person in {coat}?",),
-            "held-out": ("Someone here has {coat} on. In which colour is that person's {worn}?",),
-        },
-        "in the hand": {
-            "training": ("What is the person in {coat} holding?",),
-            "held-out": ("Look at whoever has {coat} on: what is in that person's hand?",),
-        },
-    }
-)
+ZOOM_AREA, ZOOM_PX = 0.02, 14.0
+"""A detail needs a closer look when it covers less of the picture, or when letters are lower in pixels, than this."""
+_HEAD = 0.3
+"""Share of a person's height that has hair and headgear in it."""
+
+
+@dataclass(frozen=True, slots=True)
+class Question:
+    """A question about one picture; `chance` is how often a guess without it is right.
+
+    `about` says for a machine what the words speak of, so that the answer can be derived again.
+    `zoom`, `search` and `web` say what can't be done without: a closer look, other pictures, the offline web.
+    """
+
+    template: str
+    picture: int
+    text: str
+    answer: str
+    aliases: tuple[str, ...]
+    steps: tuple[Step, ...]
+    chance: float
+    about: Mapping[str, Json]
+    hops: int = 0
+    zoom: bool = False
+    search: bool = False
+    web: bool = False
+
+
+def step(album: Album, kind: StepKind, text: str, *regions: tuple[int, Box | None]) -> Step:
+    """A step that speaks of regions of pictures, given by their numbers."""
+    return Step(kind, text, tuple(PictureRef(album.shots[number].id, box) for number, box in regions))
+
+
+def conclusion(answer: str) -> Step:
+    return Step("conclusion", answer)
+
+
+def is_small(box: Box) -> bool:
+    """Whether one has to look closer."""
+    return area(box) < ZOOM_AREA
+
+
+def needs_zoom(sign: Sign) -> bool:
+    """Whether one has to look closer to read it."""
+    return sign.letter_px < ZOOM_PX or is_small(sign.box)
+
+
+def head(figure: Figure) -> Box:
+    """Where a person's headgear is."""
+    box = figure.box
+    return Box(box.left, box.top, box.right, round(box.top + _HEAD * (box.bottom - box.top), 4))
+
+
+def colour_aliases(colour: str) -> tuple[str, ...]:
+    return ("gray",) if colour == "grey" else ()
+
+
+def count_aliases(count: int) -> tuple[str, ...]:
+    return (number_word(count),)
+
+
+def kind_aliases(kind: str, colour: str) -> tuple[str, ...]:
+    """Other names of a thing, and the thing with its colour."""
+    return (*KIND_NOUNS[kind].others, f"{colour} {kind}", *(f"{colour} {other}" for other in KIND_NOUNS[kind].others))
+
+
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["details"]
 _EASY = 0.2
 """Up to this difficulty the detail may be large, too."""
 _TWO = 0.2

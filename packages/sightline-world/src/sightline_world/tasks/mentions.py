@@ -7,43 +7,12 @@ from dataclasses import dataclass, replace
 from types import MappingProxyType
 
 from sightline.types import Json
-from sightline_world.tasks.album import Album, Occasion
-from sightline_world.tasks.made import Lot
+from sightline_world.data import read_data
+from sightline_world.tasks.album import Album, AlbumEvent, Trait, as_json
 from sightline_world.tasks.phrases import Templates, person, pick, said
-from sightline_world.tasks.traits import Trait, as_json
+from sightline_world.tasks.task import Lot
 
-TEMPLATES: Mapping[str, Templates] = MappingProxyType(
-    {
-        "saw": {
-            "training": ("the {noun} on which we saw {plain}", "the {noun} when we noticed {plain}"),
-            "held-out": ("that {noun} of ours with {plain}", "the {noun} where we came across {plain}"),
-        },
-        "were": {
-            "training": ("the {noun} on which we were {plain}",),
-            "held-out": ("that {noun} of ours spent {plain}",),
-        },
-        "next": {
-            "training": ("the trip right after {mention}",),
-            "held-out": ("the first trip to follow {mention}",),
-        },
-        "previous": {
-            "training": ("the last trip before {mention}",),
-            "held-out": ("whichever trip came just ahead of {mention}",),
-        },
-        "first": {
-            "training": ("the first occasion on which one sees {who}",),
-            "held-out": ("the event at which {who} turned up for the very first time",),
-        },
-        "last": {
-            "training": ("the last occasion on which one sees {who}",),
-            "held-out": ("the event at which {who} was seen for the very last time",),
-        },
-        "next with": {
-            "training": ("the next occasion on which one sees {who} after {mention}",),
-            "held-out": ("the soonest event with {who} in it that was later than {mention}",),
-        },
-    }
-)
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["mentions"]
 _TRIES = 40
 
 
@@ -55,7 +24,7 @@ class Mention:
     to be looked at too.
     """
 
-    occasion: Occasion
+    occasion: AlbumEvent
     words: str
     evidence: int
     logic: dict[str, Json]
@@ -64,7 +33,7 @@ class Mention:
     across: bool = False
 
 
-def scene(lot: Lot, among: Sequence[Occasion] | None = None) -> Mention | None:
+def scene(lot: Lot, among: Sequence[AlbumEvent] | None = None) -> Mention | None:
     """An event by something that can be seen in its pictures, and in those of no other."""
     album = lot.album
     for _ in range(_TRIES):
@@ -82,7 +51,7 @@ def _points_out(traits: Sequence[Trait]) -> bool:
     return not kinds <= {"nobody", "light"} and Trait("people", ("1",)) not in traits
 
 
-def seen_at(lot: Lot, occasion: Occasion, traits: Sequence[Trait]) -> Mention:
+def seen_at(lot: Lot, occasion: AlbumEvent, traits: Sequence[Trait]) -> Mention:
     words = said(traits, lot.family, lot.album.belongings)
     template = pick(TEMPLATES["saw" if words.subject else "were"], lot.family, lot.rng)
     return Mention(

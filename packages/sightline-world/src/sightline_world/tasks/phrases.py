@@ -1,7 +1,7 @@
 """Traits and tasks in words: two families of phrasings that share no template, for training and held out from it.
 
-Templates are data (`TEMPLATES` of each maker), so that a test can compare the families. Words for places and lights are
-chosen to fit one value only, as a truth depends on them.
+Templates are data (templates.toml, `TEMPLATES` of each maker), so that a test can compare the families. Words for
+places and lights are chosen to fit one value only, as a truth depends on them.
 """
 
 from __future__ import annotations
@@ -9,50 +9,24 @@ from __future__ import annotations
 from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
-from types import MappingProxyType
 from typing import Literal, TypeAlias
 
 from sightline.english import article, listed, number_word
-from sightline_world.tasks.traits import Trait
+from sightline_world.data import read_data
+from sightline_world.tasks.album import Trait
 from sightline_world.vocabulary import HEADGEAR_WORDS, noun_of, phrase
 
 Family: TypeAlias = Literal["training", "held-out"]
 FAMILIES: tuple[Family, ...] = ("training", "held-out")
 Templates: TypeAlias = Mapping[Family, tuple[str, ...]]
 
-PLACES: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "beach": ("on a beach", "on the sand by the sea"),
-        "forest": ("in a forest", "in the woods"),
-        "lake": ("by a lake", "on the shore of a lake"),
-        "snow": ("on a snowy hill", "on a slope deep in snow"),
-        "garden": ("in a garden", "out on a garden lawn"),
-        "street": ("in a street", "on a pavement in town"),
-        "market": ("at a market", "among market stalls"),
-        "harbour": ("at a harbour", "on a quay"),
-        "stadium": ("in a stadium", "on a football pitch"),
-        "kitchen": ("in a kitchen", "indoors, in a kitchen"),
-        "station": ("at a railway station", "on a train platform"),
-        "desert": ("in the desert", "among sand dunes"),
-        "library": ("in a library", "among bookshelves"),
-        "playground": ("on a playground", "beside the swings of a playground"),
-    }
-)
+PLACE_WORDS: Mapping[str, tuple[str, str]] = read_data("tasks/templates.toml")["places"]
 """Where, in words for training and held out."""
-LIGHTS: Mapping[str, tuple[str, str]] = MappingProxyType(
-    {
-        "day": ("in clear daylight", "under a bright clear sky"),
-        "sunset": ("at sunrise or sunset", "with the sun low and the sky aglow"),
-        "night": ("at night", "after dark"),
-        "fog": ("in fog", "in thick mist"),
-        "rain": ("in the rain", "while it rained"),
-        "snowfall": ("in falling snow", "while it snowed"),
-    }
-)
+LIGHT_WORDS: Mapping[str, tuple[str, str]] = read_data("tasks/templates.toml")["lights"]
 
 
 @dataclass(frozen=True, slots=True)
-class Said:
+class Wording:
     """Traits as parts of a sentence: what one sees, and the circumstances; either may be empty."""
 
     subject: str
@@ -74,7 +48,7 @@ class Said:
         return _joined(self.subject, self.where)
 
 
-def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str]] = ()) -> Said:
+def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str]] = ()) -> Wording:
     """Traits in the words of a family; things in `owned` (kind and colour) are the owner's: "my red boat"."""
     traits, owned = tuple(traits), frozenset(owned)
     seen = [trait for trait in traits if trait.kind not in ("place", "light", "nobody")]
@@ -83,7 +57,7 @@ def said(traits: Iterable[Trait], family: Family, owned: Iterable[tuple[str, str
     where = [_circumstance(trait, family) for kind in ("place", "light") for trait in traits if trait.kind == kind]
     if any(trait.kind == "nobody" for trait in traits):
         where.append("with nobody in view" if family == "training" else "with not a soul in sight")
-    return Said(listed(subjects), " ".join(where))
+    return Wording(listed(subjects), " ".join(where))
 
 
 def noun_phrase(trait: Trait, owned: Iterable[tuple[str, str]] = ()) -> str:
@@ -123,7 +97,7 @@ def headwear(headgear: str, colour: str) -> str:
 
 
 def _circumstance(trait: Trait, family: Family) -> str:
-    words = PLACES if trait.kind == "place" else LIGHTS
+    words = PLACE_WORDS if trait.kind == "place" else LIGHT_WORDS
     return words[trait.values[0]][FAMILIES.index(family)]
 
 

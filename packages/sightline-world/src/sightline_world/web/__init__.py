@@ -1,22 +1,22 @@
 """An offline encyclopaedia and web about the world: a fact base, the pages that state it, search, and fact chains."""
 
-from sightline_world.web.base import make_facts
 from sightline_world.web.chains import Chain, Hop, chains, chains_from
+from sightline_world.web.fact_base import make_facts
 from sightline_world.web.facts import Entity, Fact, FactBase
-from sightline_world.web.index import Hit, PictureHit
-from sightline_world.web.pages import Link, Order, Page
-from sightline_world.web.web import WorldWeb, world_web
+from sightline_world.web.index import PageHit, PictureHit
+from sightline_world.web.offline_web import WorldWeb, world_web
+from sightline_world.web.pages import Order, Page, PageLink
 
 __all__ = [
     "Chain",
     "Entity",
     "Fact",
     "FactBase",
-    "Hit",
     "Hop",
-    "Link",
     "Order",
     "Page",
+    "PageHit",
+    "PageLink",
     "PictureHit",
     "WorldWeb",
     "chains",

@@ -1,21 +1,126 @@
 """Chains of facts with one answer: from what a picture shows, over pages and their pictures, to a value.
 
 A chain is closed-book: names are invented, so that nobody knows the answer, and every hop is stated on a page.
+Each hop can be worded as a noun phrase, as a question and as a step.
 """
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Sequence
+import re
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from random import Random
+from types import MappingProxyType
+from typing import Literal, TypeAlias
 
 from sightline.errors import UserError
-from sightline_world.draw import ScenePlan
+from sightline.types import Box
+from sightline_world.draw import ScenePlan, draw
+from sightline_world.vocabulary import KIND_NOUNS
 from sightline_world.web.facts import Entity, Fact, FactBase
+from sightline_world.web.pictures import portrait, sign_picture, team_picture
 from sightline_world.web.properties import PROPERTIES
-from sightline_world.web.starts import START_KINDS, StartKind, can_start, is_clear, picture_of
-from sightline_world.web.values import aliases_of
-from sightline_world.web.wording import START_PHRASES, START_STEPS, Direction, phrase, sentence
+
+_UNITS = {"m": "metres", "km": "kilometres", "km²": "square kilometres"}
+
+
+def aliases_of(value: str) -> tuple[str, ...]:
+    """Other ways to write it: without an article or quotation marks, numbers without commas and with units in full."""
+    forms = [re.sub(r"^the (River )?", "", value), value.strip("“”"), value.replace("–", "-")]
+    forms += [value.removesuffix(" FC"), value.removeprefix("the ")]
+    match = re.fullmatch(r"([\d,]+)(?: (\S+))?", value)
+    if match:
+        number, unit = match[1].replace(",", ""), match[2]
+        forms += [match[1], number]
+        if unit:
+            forms += [f"{number} {unit}", f"{number} {_UNITS[unit]}", f"{match[1]} {_UNITS[unit]}"]
+    return tuple(dict.fromkeys(form for form in forms if form != value))
+
+
+Direction: TypeAlias = Literal["forward", "back"]
+START_PHRASES: Mapping[tuple[str, str], str] = MappingProxyType(
+    {
+        ("sign", "town"): "the town named on the sign",
+        ("sign", "team"): "the team named on the sign",
+        ("colours", "team"): "the team whose players are in the picture",
+        ("looks", "person"): "the person in the picture",
+    }
+)
+"""What a question calls its start, by what the picture shows of it and its kind."""
+START_STEPS: Mapping[str, str] = MappingProxyType(
+    {
+        "sign": "The sign says {sign}: this is {name}.",
+        "colours": "The colours are those of {name}.",
+        "looks": "By the looks this is {name}.",
+    }
+)
+
+
+def phrase(base: FactBase, fact: Fact, direction: Direction, *, asks: bool = False) -> str:
+    """Where a fact leads from `{x}`: "the mayor of {x}", or as a question "Who is the mayor of {x}?"."""
+    subject = base.entities[fact.subject]
+    told = PROPERTIES[subject.kind, fact.property]
+    if direction == "back":
+        return told.back_ask if asks else told.back
+    return (told.ask if asks else told.phrase).replace("{shape}", _shape(subject.kind, subject.shape))
+
+
+def _shape(kind: str, shape: str) -> str:
+    return KIND_NOUNS[shape].plural if shape in KIND_NOUNS and kind != "product" else shape
+
+
+def sentence(text: str) -> str:
+    """The text with a capital letter at its start."""
+    return text[0].upper() + text[1:]
+
+
+StartKind: TypeAlias = Literal["sign", "colours", "looks"]
+START_KINDS: tuple[StartKind, ...] = ("sign", "looks", "colours")
+MOST_HIDDEN, SMALLEST_LETTERS = 0.1, 9.0
+"""A sign that is hidden by more, or has smaller letters in pixels, does not start a chain."""
+MOST_HIDDEN_THING, SMALLEST = 0.3, 0.01
+"""The same for people and things, and the smallest share of the picture that a person may have."""
+_PICTURE_TRIES = 8
+_PICTURES: Mapping[StartKind, Callable[[Entity, str], ScenePlan]] = MappingProxyType(
+    {"sign": sign_picture, "colours": team_picture, "looks": portrait}
+)
+
+
+def can_start(base: FactBase, entity: Entity, kind: StartKind) -> bool:
+    """Whether a picture can show which entity it is: its name on a sign, its colours, its looks."""
+    if kind == "looks":
+        return entity.looks is not None
+    if kind == "colours":
+        return entity.colours is not None
+    if entity.kind not in ("town", "team"):
+        return False
+    return sum(each.kind in ("town", "team") for each in base.named(entity.short)) == 1
+
+
+def picture_of(entity: Entity, kind: StartKind, seed: str) -> ScenePlan | None:
+    """A picture from which one can tell the entity; None in the rare case that none was found."""
+    make = _PICTURES[kind]
+    for turn in range(_PICTURE_TRIES):
+        plan = make(entity, f"/{seed}/{turn}")
+        if is_clear(plan):
+            return plan
+    return None
+
+
+def is_clear(plan: ScenePlan) -> bool:
+    """Whether all that the plan wishes for is there, hardly hidden, and large enough to be read or known."""
+    graph = draw(plan).graph
+    found = (len(graph.signs), len(graph.figures), len(graph.things))
+    if found != (len(plan.signs), len(plan.people), len(plan.things)):
+        return False
+    readable = all(sign.hidden <= MOST_HIDDEN and sign.letter_px >= SMALLEST_LETTERS for sign in graph.signs)
+    known = all(one.hidden <= MOST_HIDDEN_THING and _area(one.box) >= SMALLEST for one in graph.figures)
+    return readable and known and all(one.hidden <= MOST_HIDDEN_THING for one in graph.things)
+
+
+def _area(box: Box) -> float:
+    return (box.right - box.left) * (box.bottom - box.top)
+
 
 MOST_HOPS = 6
 _TRIES = 400

@@ -9,7 +9,7 @@ from dataclasses import dataclass
 from sightline_world.vocabulary import KIND_NOUNS
 from sightline_world.web.facts import Entity
 from sightline_world.web.geography import Land
-from sightline_world.web.making import Maker
+from sightline_world.web.maker import FactMaker
 from sightline_world.web.pictures import painting_picture, shape_colours, thing_picture
 
 _FESTIVALS, _MUSEUMS, _PAINTERS, _PAINTINGS, _OWN_COMPANIES = 90, 40, 60, 170, 36
@@ -40,7 +40,7 @@ class Culture:
     paintings: tuple[Entity, ...]
 
 
-def make_culture(make: Maker, land: Land) -> Culture:
+def make_culture(make: FactMaker, land: Land) -> Culture:
     """All of it, with the people behind it."""
     _festivals(make, land)
     museums = _museums(make, land)
@@ -49,7 +49,7 @@ def make_culture(make: Maker, land: Land) -> Culture:
     return Culture(_dishes(make, land), _breeds(make, land), paintings)
 
 
-def _festivals(make: Maker, land: Land) -> None:
+def _festivals(make: FactMaker, land: Land) -> None:
     for town in make.rng.sample(land.towns, _FESTIVALS):
         shape = make.rng.choice(_EMBLEMS)
         word = make.names.word()
@@ -61,14 +61,14 @@ def _festivals(make: Maker, land: Land) -> None:
         _coloured(make, festival, "emblem")
 
 
-def _coloured(make: Maker, entity: Entity, property_: str) -> None:
+def _coloured(make: FactMaker, entity: Entity, property_: str) -> None:
     """A colour that only the entity's picture tells."""
     colour = make.rng.choice(shape_colours(entity.shape))
     make.show(entity, property_, colour)
     make.pictures[entity.id] = thing_picture(entity, colour)
 
 
-def _museums(make: Maker, land: Land) -> list[Entity]:
+def _museums(make: FactMaker, land: Land) -> list[Entity]:
     museums = []
     for town in make.rng.sample(land.towns, _MUSEUMS):
         museum = make.add("museum", f"the {make.names.word()} Museum", note="museum")
@@ -79,7 +79,7 @@ def _museums(make: Maker, land: Land) -> list[Entity]:
     return museums
 
 
-def _paintings(make: Maker, land: Land, museums: Sequence[Entity]) -> tuple[Entity, ...]:
+def _paintings(make: FactMaker, land: Land, museums: Sequence[Entity]) -> tuple[Entity, ...]:
     """Two painters out of three have one painting only, so that it can be asked for."""
     painters = [make.add_person("painter") for _ in range(_PAINTERS)]
     single = len(painters) * 2 // 3
@@ -100,7 +100,7 @@ def _paintings(make: Maker, land: Land, museums: Sequence[Entity]) -> tuple[Enti
     return tuple(paintings)
 
 
-def _companies(make: Maker, land: Land) -> None:
+def _companies(make: FactMaker, land: Land) -> None:
     """Makers of what the lives take pictures with, then others; each in a town of its own."""
     names = [*_DEVICE_MAKERS, *_CAMERAS]
     for number, town in enumerate(make.rng.sample(land.towns, len(names) + _OWN_COMPANIES)):
@@ -121,7 +121,7 @@ def _companies(make: Maker, land: Land) -> None:
             _goods(make, company, land)
 
 
-def _goods(make: Maker, company: Entity, land: Land) -> None:
+def _goods(make: FactMaker, company: Entity, land: Land) -> None:
     """Two to four models of one kind; now and then one is the namesake of a town."""
     shape = make.rng.choice(_GOODS)
     for _ in range(make.rng.choice((2, 3, 4))):
@@ -133,13 +133,13 @@ def _goods(make: Maker, company: Entity, land: Land) -> None:
         _coloured(make, product, "colour")
 
 
-def _product(make: Maker, product: Entity, company: Entity, released: str) -> None:
+def _product(make: FactMaker, product: Entity, company: Entity, released: str) -> None:
     make.tell(product, "maker", company)
     make.tell(product, "designer", make.add_person("designer"))
     make.tell(product, "released", released)
 
 
-def _dishes(make: Maker, land: Land) -> tuple[Entity, ...]:
+def _dishes(make: FactMaker, land: Land) -> tuple[Entity, ...]:
     """One for every region, and a second for every other one."""
     dishes = []
     for number, region in enumerate((*land.regions, *land.regions[::2])):
@@ -153,7 +153,7 @@ def _dishes(make: Maker, land: Land) -> tuple[Entity, ...]:
     return tuple(dishes)
 
 
-def _breeds(make: Maker, land: Land) -> tuple[Entity, ...]:
+def _breeds(make: FactMaker, land: Land) -> tuple[Entity, ...]:
     breeds = []
     for region in land.regions:
         shape = make.rng.choice(_ANIMALS)

@@ -36,7 +36,7 @@ SITE = "https://almanac.world.invalid"
 
 
 @dataclass(frozen=True, slots=True)
-class Looks:
+class PersonLooks:
     """How someone always looks; nobody else looks the same."""
 
     hair: str
@@ -69,7 +69,7 @@ class Entity:
     short: str
     note: str = ""
     title: str = ""
-    looks: Looks | None = None
+    looks: PersonLooks | None = None
     colours: Colours | None = None
     shape: str = ""
 

@@ -8,7 +8,7 @@ from dataclasses import dataclass
 from sightline_world.scene import SCENE_COLOURS
 from sightline_world.truth import Town
 from sightline_world.web.facts import Entity
-from sightline_world.web.making import Maker, number
+from sightline_world.web.maker import FactMaker, number
 from sightline_world.web.pictures import region_picture, town_picture
 
 _SMALLER_TOWNS = 3
@@ -25,7 +25,7 @@ class Land:
     mountains: tuple[Entity, ...]
 
 
-def make_land(make: Maker, map_: Sequence[Town]) -> Land:
+def make_land(make: FactMaker, map_: Sequence[Town]) -> Land:
     """A region around each town of the map."""
     countries: dict[str, Entity] = {}
     capitals = [make.add("town", town.name, note="town", shape=town.setting) for town in map_]
@@ -53,7 +53,7 @@ def make_land(make: Maker, map_: Sequence[Town]) -> Land:
     return Land(tuple(regions), tuple(capitals), tuple(towns), tuple(mountains))
 
 
-def _mountains(make: Maker, region: Entity) -> list[Entity]:
+def _mountains(make: FactMaker, region: Entity) -> list[Entity]:
     """One or two, the highest first."""
     peaks = []
     top = make.rng.randint(900, 4200)
@@ -69,7 +69,7 @@ def _mountains(make: Maker, region: Entity) -> list[Entity]:
     return peaks
 
 
-def _region(make: Maker, region: Entity, capital: Entity, peaks: Sequence[Entity]) -> None:
+def _region(make: FactMaker, region: Entity, capital: Entity, peaks: Sequence[Entity]) -> None:
     make.tell(region, "capital", capital)
     make.change(region, "governor", make.add_forgotten("politician"), make.add_person("politician"))
     make.tell(region, "highest_mountain", peaks[0])
@@ -79,7 +79,7 @@ def _region(make: Maker, region: Entity, capital: Entity, peaks: Sequence[Entity
     make.pictures[region.id] = region_picture(region, colour)
 
 
-def _river(make: Maker, region: Entity, peaks: Sequence[Entity]) -> Entity:
+def _river(make: FactMaker, region: Entity, peaks: Sequence[Entity]) -> Entity:
     word = make.names.word()
     river = make.add("river", f"the River {word}", short=f"the {word}", note="river")
     make.tell(river, "region", region)
@@ -89,7 +89,7 @@ def _river(make: Maker, region: Entity, peaks: Sequence[Entity]) -> Entity:
     return river
 
 
-def _town(make: Maker, town: Entity, region: Entity, river: Entity, height: int, large: bool) -> None:
+def _town(make: FactMaker, town: Entity, region: Entity, river: Entity, height: int, large: bool) -> None:
     rng = make.rng
     make.tell(town, "region", region)
     make.change(town, "mayor", make.add_forgotten("politician"), make.add_person("politician"))
@@ -105,7 +105,7 @@ def _town(make: Maker, town: Entity, region: Entity, river: Entity, height: int,
     make.pictures[town.id] = town_picture(town, colour)
 
 
-def _twins(make: Maker, towns: Sequence[Entity]) -> None:
+def _twins(make: FactMaker, towns: Sequence[Entity]) -> None:
     """In pairs, so that the twin of a twin is the town itself."""
     order = make.rng.sample(towns, len(towns))
     for one, other in zip(order[::2], order[1::2], strict=True):

@@ -1,13 +1,18 @@
-"""Searching the pages: by words through SQLite's FTS5, and pictures by their look."""
+"""Searching the pages: by words through SQLite's FTS5, and pictures by their captions or by their look."""
 
 from __future__ import annotations
 
 import sqlite3
 import threading
 from collections.abc import Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
+
+import numpy as np
+from numpy.typing import NDArray
+from PIL import Image
 
 from sightline.retrieval.bm25 import TOKENIZER, match_expression, query_words
+from sightline_world.draw import ScenePlan, draw
 from sightline_world.web.facts import FactBase, plain
 from sightline_world.web.pages import Page, unlinked
 
@@ -17,7 +22,7 @@ _SNIPPET_WORDS = 32
 
 
 @dataclass(frozen=True, slots=True)
-class Hit:
+class PageHit:
     """A page that was found: `snippet` is the part of its text that fits the query best."""
 
     url: str
@@ -35,7 +40,7 @@ class PictureHit:
     distance: float = 0.0
 
 
-class Words:
+class PageIndex:
     """An index in memory over titles, boxes and texts of pages, and over captions of their pictures."""
 
     def __init__(self, base: FactBase, pages: Sequence[Page]) -> None:
@@ -53,7 +58,7 @@ class Words:
         self._database.execute(f'CREATE VIRTUAL TABLE {table} USING fts5({columns}, tokenize="{TOKENIZER}")')
         self._database.executemany(f"INSERT INTO {table}(rowid, {columns}) VALUES ({marks})", rows)
 
-    def find(self, query: str, top_k: int) -> list[Hit]:
+    def find(self, query: str, top_k: int) -> list[PageHit]:
         """Entries whose name is the query first, then by BM25, then in the order of the pages."""
         named = self._exact.get(plain(query), [])[:top_k]
         rows = self._match(
@@ -65,7 +70,7 @@ class Words:
         snippets = dict(rows)
         order = [*named, *(number for number in snippets if number not in named)][:top_k]
         return [
-            Hit(page.url, page.title, snippets.get(number) or _beginning(page))
+            PageHit(page.url, page.title, snippets.get(number) or _beginning(page))
             for number, page in ((number, self._pages[number]) for number in order)
         ]
 
@@ -104,3 +109,26 @@ def _box_words(page: Page) -> str:
 def _beginning(page: Page) -> str:
     words = page.text.split()
     return " ".join(words[:_SNIPPET_WORDS]) + ("…" if len(words) > _SNIPPET_WORDS else "")
+
+
+_DRAWN = (96, 72)
+_SIDE = 24
+
+
+class Likeness:
+    """Thumbnails of all pictures; the plans are drawn small, once, when this is made."""
+
+    def __init__(self, plans: Sequence[ScenePlan]) -> None:
+        self._thumbnails = np.stack([_thumbnail(draw(replace(plan, size=_DRAWN)).image) for plan in plans])
+
+    def nearest(self, image: Image.Image, top_k: int) -> list[tuple[int, float]]:
+        """Numbers of plans with their distance (root mean square, in grey levels), the most alike first."""
+        apart = self._thumbnails - _thumbnail(image)
+        distances = np.sqrt(np.mean(apart * apart, axis=1))
+        order = np.argsort(distances, kind="stable")[:top_k]
+        return [(int(number), float(distances[number])) for number in order]
+
+
+def _thumbnail(image: Image.Image) -> NDArray[np.float32]:
+    small = image.convert("RGB").resize((_SIDE, _SIDE), Image.Resampling.BOX)
+    return np.asarray(small, dtype=np.float32).ravel()

@@ -17,7 +17,7 @@ _LINK = re.compile(r"\[([^\]]+)\]\((https://[^)\s]+)\)")
 
 
 @dataclass(frozen=True, slots=True)
-class Link:
+class PageLink:
     """Words of a page that lead to another."""
 
     text: str
@@ -70,10 +70,10 @@ class Page:
         return _LINK.sub(r"\1", self.body)
 
     @property
-    def links(self) -> tuple[Link, ...]:
+    def links(self) -> tuple[PageLink, ...]:
         """Other pages that box and body lead to, each once."""
         found = _LINK.findall("\n".join((*(value for _, value in self.box), self.body)))
-        return tuple(dict.fromkeys(Link(*each) for each in found))
+        return tuple(dict.fromkeys(PageLink(*each) for each in found))
 
     @property
     def markdown(self) -> str:

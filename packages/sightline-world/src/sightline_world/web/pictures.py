@@ -8,7 +8,7 @@ from sightline_world.draw import PLACES, PersonWish, ScenePlan, SignWish, ThingW
 from sightline_world.draw.kinds import KINDS
 from sightline_world.draw.plan import POSES
 from sightline_world.scene import HAIR, SCENE_COLOURS
-from sightline_world.scenes import sign_styles, suits
+from sightline_world.scene_plans import sign_styles, suits
 from sightline_world.web.facts import Entity
 
 SIZE = (480, 360)

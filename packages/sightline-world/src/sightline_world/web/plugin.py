@@ -6,8 +6,8 @@ from pathlib import Path
 
 from sightline.agent.web import OfflineWeb, OfflineWebKind
 from sightline.errors import UserError
-from sightline_world.histories.reading import LIFE_FILE, read_world
-from sightline_world.web.web import world_web
+from sightline_world.histories.corpus import LIFE_FILE, read_world
+from sightline_world.web.offline_web import world_web
 
 _NAME = "world"
 
@@ -20,11 +20,11 @@ def _of_benchmark(folder: Path | None) -> OfflineWeb:
 
 
 def _of_folder(folder: str) -> OfflineWeb:
-    return _web_in(_life_in(folder).parent)
+    return _web_in(_history_file(folder).parent)
 
 
 def _files(folder: str) -> dict[str, Path]:
-    life = _life_in(folder)
+    life = _history_file(folder)
     return {f"{_NAME}/{life.name}": life}
 
 
@@ -33,7 +33,7 @@ def _web_in(folder: Path) -> OfflineWeb:
     return OfflineWeb(world_web(world.seed, world.lives), _NAME)
 
 
-def _life_in(folder: str) -> Path:
+def _history_file(folder: str) -> Path:
     """The file that a drawn world's web is made from."""
     if not folder:
         raise UserError("world is the web of a drawn world, which has a folder.", "say which: --web world:FOLDER")

@@ -5,10 +5,10 @@ from __future__ import annotations
 from collections.abc import Mapping, Sequence
 from datetime import date, timedelta
 
-from sightline_world.truth import Life
+from sightline_world.truth import SyntheticHistory
 from sightline_world.web.facts import Entity
 from sightline_world.web.geography import Land
-from sightline_world.web.making import TODAY, Maker, number
+from sightline_world.web.maker import TODAY, FactMaker, number
 from sightline_world.web.pictures import team_picture
 
 _TEAMS = 48
@@ -18,7 +18,7 @@ _FIRST_SEASON = 2009
 _MATCHES_A_SEASON = 20
 
 
-def make_sport(make: Maker, land: Land, lives: Sequence[Life]) -> tuple[Entity, ...]:
+def make_sport(make: FactMaker, land: Land, lives: Sequence[SyntheticHistory]) -> tuple[Entity, ...]:
     """Teams of the lives first, at home where their owners first lived if no other is; then others.
 
     Of two lives whose teams have the same name, the first one's is told.
@@ -43,7 +43,7 @@ def make_sport(make: Maker, land: Land, lives: Sequence[Life]) -> tuple[Entity, 
     return tuple(teams.values())
 
 
-def _team(make: Maker, team: Entity, town: Entity, architects: Sequence[Entity]) -> list[Entity]:
+def _team(make: FactMaker, team: Entity, town: Entity, architects: Sequence[Entity]) -> list[Entity]:
     rng = make.rng
     word = make.names.word()
     ground = make.add("stadium", f"{word} {rng.choice(('Park', 'Field', 'Arena', 'Ground'))}", note="stadium")
@@ -64,14 +64,14 @@ def _team(make: Maker, team: Entity, town: Entity, architects: Sequence[Entity])
     return players
 
 
-def _rivals(make: Maker, teams: Sequence[Entity]) -> None:
+def _rivals(make: FactMaker, teams: Sequence[Entity]) -> None:
     """Each team's rival is the next in a ring, so nobody's rival is a matter of opinion."""
     ring = make.rng.sample(teams, len(teams))
     for team, rival in zip(ring, (*ring[1:], ring[0]), strict=True):
         make.tell(team, "rival", rival)
 
 
-def _seasons(make: Maker, teams: Sequence[Entity], squads: Mapping[str, list[Entity]]) -> None:
+def _seasons(make: FactMaker, teams: Sequence[Entity], squads: Mapping[str, list[Entity]]) -> None:
     won: dict[str, tuple[Entity, Entity]] = {}
     for year in range(_FIRST_SEASON, TODAY):
         season = make.add("season", f"the {year} Cup", short="the cup", note="season")
@@ -92,7 +92,7 @@ def _seasons(make: Maker, teams: Sequence[Entity], squads: Mapping[str, list[Ent
 
 
 def _match(
-    make: Maker, season: Entity, home: Entity, away: Entity, day: date, squads: Mapping[str, list[Entity]]
+    make: FactMaker, season: Entity, home: Entity, away: Entity, day: date, squads: Mapping[str, list[Entity]]
 ) -> tuple[Entity, Entity]:
     """A match that somebody won, and who it was."""
     rng = make.rng

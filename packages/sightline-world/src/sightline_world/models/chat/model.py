@@ -16,24 +16,27 @@ from sightline.models.json_schema import schema_errors
 from sightline.models.protocols import Outcome
 from sightline.types import ChatReply, ChatRequest, Failure, Message, ToolCall, Usage
 from sightline_world.models.chat.answers import CANNOT, full_question
-from sightline_world.models.chat.choices import choose, in_form, options_in
-from sightline_world.models.chat.describing import STYLES, Style, facts, query, thinking
-from sightline_world.models.chat.filling import fill
-from sightline_world.models.chat.grammar import understand
-from sightline_world.models.chat.imagining import told_of
-from sightline_world.models.chat.judging import grade, query_in
-from sightline_world.models.chat.knowing import Situation
-from sightline_world.models.chat.planning.albums import as_request, count, counts_pictures
-from sightline_world.models.chat.planning.finding import Move
-from sightline_world.models.chat.planning.history import read_history
-from sightline_world.models.chat.planning.inquiry import inquire, is_inquiry
-from sightline_world.models.chat.planning.planner import compressed, final_words, next_move
-from sightline_world.models.chat.planning.toolbox import Toolbox
-from sightline_world.models.chat.questions import answer
-from sightline_world.models.chat.seeing import Eyes, Reader, Seen, shown_in
-from sightline_world.models.chat.verifying import verdicts
+from sightline_world.models.chat.descriptions import STYLES, Style, facts, query, thinking
+from sightline_world.models.chat.field_values import Situation
+from sightline_world.models.chat.images import ImageReader, Reader, SeenImage, shown_in, told_of
+from sightline_world.models.chat.parser import understand
+from sightline_world.models.chat.planning.conversation import read_conversation
+from sightline_world.models.chat.planning.planner import (
+    as_request,
+    compressed,
+    count,
+    counts_pictures,
+    final_words,
+    next_move,
+)
+from sightline_world.models.chat.planning.question_planner import inquire, is_inquiry
+from sightline_world.models.chat.planning.search import Move
+from sightline_world.models.chat.planning.tools import Toolbox
+from sightline_world.models.chat.questions import answer, choose, in_form, options_in
+from sightline_world.models.chat.structured_output import fill
+from sightline_world.models.chat.verification import grade, query_in, verdicts
 from sightline_world.models.declaration import NAME, endpoint
-from sightline_world.models.reader import read
+from sightline_world.models.scene_reader import read
 
 _IMAGE_TOKENS = 85
 _FINAL_FORM = re.compile(r"the final answer is\s*:(\s*\[)?", re.IGNORECASE)
@@ -63,7 +66,7 @@ class WorldChat:
 
     def __init__(self, reader: Reader = read) -> None:
         self.name, self.endpoint = NAME, endpoint()
-        self._eyes = Eyes(reader)
+        self._eyes = ImageReader(reader)
 
     async def send(self, request: ChatRequest) -> Outcome:
         """One reply, made in a thread."""
@@ -104,7 +107,7 @@ class WorldChat:
 
     def _with_tools(self, request: ChatRequest) -> _Said | Failure:
         tools = Toolbox(request.tools)
-        history = read_history(request.messages, tools, self._eyes)
+        history = read_conversation(request.messages, tools, self._eyes)
         if isinstance(history, Failure):
             return history
         history = replace(history, must_answer=history.must_answer or not request.tools)
@@ -146,7 +149,7 @@ class WorldChat:
 
     def _compressed(self, request: ChatRequest) -> _Said | Failure:
         tools = Toolbox(request.tools)
-        history = read_history(request.messages, tools, self._eyes)
+        history = read_conversation(request.messages, tools, self._eyes)
         if isinstance(history, Failure):
             return history
         if not history.steps and not history.notes:
@@ -198,7 +201,7 @@ def _noted(move: Move) -> str:
     return "\n".join((move.thought, *move.notes))
 
 
-def _situation(asked: str, seen: Sequence[Seen]) -> Situation:
+def _situation(asked: str, seen: Sequence[SeenImage]) -> Situation:
     """What a reply without tools is made from."""
     wanted = query_in(asked)
     options = options_in(asked)

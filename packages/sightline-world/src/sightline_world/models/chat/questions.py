@@ -1,22 +1,32 @@
-"""Questions about what a picture shows, and their short answers."""
+"""Questions about what a picture shows, and their short answers.
+
+Of multiple-choice questions: the options in a text, the likeliest of them, and the form in which it is wanted.
+"""
 
 from __future__ import annotations
 
 import re
 from collections import Counter
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Mapping, Sequence
 from dataclasses import dataclass
 
-from sightline.english import article, listed
-from sightline_world.models.chat.answers import CANNOT, YES_NO, Answer, named, narrowed
-from sightline_world.models.chat.checking import Item, area, check_all, colour_of, describe, items_of, kind_of, matching
+from sightline.english import article, listed, number_word
+from sightline_world.models.chat.answers import CANNOT, YES_NO, ShortAnswer, compare, named, narrowed, the_question
 from sightline_world.models.chat.claims import Meant, Wanted, say_light, say_name, say_where
-from sightline_world.models.chat.comparing import compare
-from sightline_world.models.chat.describing import caption, description, thinking
-from sightline_world.models.chat.grammar import read_terms, understand
-from sightline_world.models.chat.lexicon import ANIMALS, PERSON, Term
-from sightline_world.models.chat.scanning import scan
-from sightline_world.models.chat.seeing import Seen
+from sightline_world.models.chat.descriptions import caption, description, thinking
+from sightline_world.models.chat.images import SeenImage
+from sightline_world.models.chat.lexicon import ANIMALS, PERSON, Term, plain, scan
+from sightline_world.models.chat.parser import read_terms, understand
+from sightline_world.models.chat.verification import (
+    Item,
+    area,
+    check_all,
+    colour_of,
+    describe,
+    items_of,
+    kind_of,
+    matching,
+)
 from sightline_world.scene import SCENE_KINDS, Figure, Sign, Thing
 
 _ORDINALS = {"first": 0, "second": 1, "third": 2, "fourth": 3, "fifth": 4, "last": -1}
@@ -26,10 +36,10 @@ _THE_PICTURE = re.compile(
 _MORE = re.compile(r"\b(more|fewer|less|as many)\s+(.+?)\s+(?:than|as)\s+(.+)")
 
 
-def answer(question: str, seen: Sequence[Seen]) -> Answer:
+def answer(question: str, seen: Sequence[SeenImage]) -> ShortAnswer:
     """Answer from the pictures alone."""
     if not seen:
-        return Answer("I see no picture.", 0.1, "There is no picture in the request.", known=False)
+        return ShortAnswer("I see no picture.", 0.1, "There is no picture in the request.", known=False)
     words = " ".join(question.lower().split())
     chosen = _chosen(words, seen)
     if len(chosen) > 1:
@@ -50,7 +60,7 @@ class _Asked:
     words: str
     text: str
     meant: Meant
-    seen: Seen
+    seen: SeenImage
 
     def target(self) -> list[Item]:
         """What the question is about: the first thing that it speaks of, narrowed by its relations."""
@@ -61,7 +71,7 @@ class _Asked:
         return min((self.seen.reading.sure.get(item.id, 0.5) for item in items), default=0.6)
 
 
-def _chosen(words: str, seen: Sequence[Seen]) -> list[Seen]:
+def _chosen(words: str, seen: Sequence[SeenImage]) -> list[SeenImage]:
     """The pictures that the question means: one by its number, else all."""
     found = _THE_PICTURE.search(words)
     if found is None or "which" in words or len(seen) < 2:
@@ -74,7 +84,7 @@ def _chosen(words: str, seen: Sequence[Seen]) -> list[Seen]:
 # --- one picture -----------------------------------------------------------------------------------------------------
 
 
-def _counted(asked: _Asked, chosen: Sequence[Seen]) -> Answer | None:
+def _counted(asked: _Asked, chosen: Sequence[SeenImage]) -> ShortAnswer | None:
     each = [_count(_Asked(asked.words, asked.text, asked.meant, seen)) for seen in chosen]
     known = [found for found in each if found is not None]
     if len(known) != len(each) or not known:
@@ -82,28 +92,28 @@ def _counted(asked: _Asked, chosen: Sequence[Seen]) -> Answer | None:
     if len(known) == 1:
         return known[0]
     total = sum(int(found.text) for found in known)
-    return Answer(str(total), min(found.sure for found in known), " ".join(found.why for found in known))
+    return ShortAnswer(str(total), min(found.sure for found in known), " ".join(found.why for found in known))
 
 
-def _count(asked: _Asked) -> Answer | None:
+def _count(asked: _Asked) -> ShortAnswer | None:
     if not asked.meant.wanted:
         if re.search(r"\bcolou?rs\b", asked.words):
             colours = sorted({colour_of(item) for item in items_of(asked.seen.reading.graph)} - {""})
-            return Answer(str(len(colours)), 0.5, f"Colours seen: {listed(colours)}.")
+            return ShortAnswer(str(len(colours)), 0.5, f"Colours seen: {listed(colours)}.")
         return None
     found = asked.target()
     wanted = asked.meant.wanted[0]
-    return Answer(str(len(found)), asked.sure(found), f"I count {len(found)} {say_name(wanted, len(found))}.")
+    return ShortAnswer(str(len(found)), asked.sure(found), f"I count {len(found)} {say_name(wanted, len(found))}.")
 
 
-def _colour(asked: _Asked) -> Answer | None:
+def _colour(asked: _Asked) -> ShortAnswer | None:
     found = asked.target()
     if not found:
         return _missing(asked)
     values = list(dict.fromkeys(filter(None, (_colour_asked(asked.words, item) for item in found))))
     if not values:
-        return Answer("none", asked.sure(found), f"I see {describe(found[0])}.")
-    return Answer(listed(values), asked.sure(found), f"I see {listed(map(describe, found))}.")
+        return ShortAnswer("none", asked.sure(found), f"I see {describe(found[0])}.")
+    return ShortAnswer(listed(values), asked.sure(found), f"I see {listed(map(describe, found))}.")
 
 
 def _colour_asked(words: str, item: Item) -> str:
@@ -117,17 +127,17 @@ def _colour_asked(words: str, item: Item) -> str:
     return colour_of(item)
 
 
-def _written(asked: _Asked) -> Answer | None:
+def _written(asked: _Asked) -> ShortAnswer | None:
     signs = [item for item in asked.target() if isinstance(item, Sign)] or list(asked.seen.reading.graph.signs)
     if not signs:
-        return Answer("There is no sign that I can see", 0.6, "No sign is seen.")
+        return ShortAnswer("There is no sign that I can see", 0.6, "No sign is seen.")
     words = [sign.words for sign in signs if sign.words]
     if not words:
-        return Answer("I can't read it", 0.3, "A sign is seen, but its letters can't be made out.", known=False)
-    return Answer(listed(words), asked.sure(signs), f"I see {listed(map(describe, signs))}.")
+        return ShortAnswer("I can't read it", 0.3, "A sign is seen, but its letters can't be made out.", known=False)
+    return ShortAnswer(listed(words), asked.sure(signs), f"I see {listed(map(describe, signs))}.")
 
 
-def _where(asked: _Asked) -> Answer | None:
+def _where(asked: _Asked) -> ShortAnswer | None:
     graph, found = asked.seen.reading.graph, asked.target()
     if not asked.meant.wanted:
         return _place(asked)
@@ -142,24 +152,24 @@ def _where(asked: _Asked) -> Answer | None:
         for relation in graph.relations
         if relation.subject == item.id and relation.predicate != "left of" and relation.object in names
     ]
-    return Answer(", ".join([side, *near[:1]]), asked.sure([item]), f"I see {describe(item)} {side}.")
+    return ShortAnswer(", ".join([side, *near[:1]]), asked.sure([item]), f"I see {describe(item)} {side}.")
 
 
-def _place(asked: _Asked) -> Answer | None:
+def _place(asked: _Asked) -> ShortAnswer | None:
     graph = asked.seen.reading.graph
-    return Answer(graph.place, asked.seen.reading.place, f"It looks like {say_where(graph.place)}.")
+    return ShortAnswer(graph.place, asked.seen.reading.place, f"It looks like {say_where(graph.place)}.")
 
 
-def _light(asked: _Asked) -> Answer | None:
+def _light(asked: _Asked) -> ShortAnswer | None:
     graph = asked.seen.reading.graph
-    return Answer(graph.light, asked.seen.reading.light, f"It looks like {say_light(graph.light)}.")
+    return ShortAnswer(graph.light, asked.seen.reading.light, f"It looks like {say_light(graph.light)}.")
 
 
-def _partner(asked: _Asked) -> Answer | None:
+def _partner(asked: _Asked) -> ShortAnswer | None:
     """`what is the man holding`, `what is on the bench`, `who is behind the car`."""
     asked_for = re.match(r"(?:and )?(?:what|which) (\w+)", asked.words)
     if asked_for is not None and asked_for[1] in asked.meant.unknown:
-        return Answer(CANNOT, 0.1, f"I don't know what a {asked_for[1]} looks like.", known=False)
+        return ShortAnswer(CANNOT, 0.1, f"I don't know what a {asked_for[1]} looks like.", known=False)
     terms = scan(asked.text)
     at = next((number for number, term in enumerate(terms) if term.sort == "predicate"), None)
     if at is None:
@@ -182,7 +192,7 @@ def _before(terms: Sequence[Term]) -> tuple[Wanted, ...]:
 
 def _other_side(
     asked: _Asked, wanted: Wanted, predicate: str, subject_known: bool, kinds: tuple[str, ...] | None = None
-) -> Answer | None:
+) -> ShortAnswer | None:
     graph = asked.seen.reading.graph
     mine = {item.id for item in matching(wanted, graph)}
     if not mine:
@@ -197,11 +207,11 @@ def _other_side(
         names[name] for name in sorted(found) if name in names and (kinds is None or kind_of(names[name]) in kinds)
     ]
     if not items:
-        return Answer("nothing that I can see", 0.5, f"No such relation to {say_name(wanted, 1)} is seen.")
-    return Answer(listed(map(named, items)), asked.sure(items) * 0.9, f"I see {listed(map(describe, items))}.")
+        return ShortAnswer("nothing that I can see", 0.5, f"No such relation to {say_name(wanted, 1)} is seen.")
+    return ShortAnswer(listed(map(named, items)), asked.sure(items) * 0.9, f"I see {listed(map(describe, items))}.")
 
 
-def _held(asked: _Asked) -> Answer | None:
+def _held(asked: _Asked) -> ShortAnswer | None:
     """`what does the man have in his hand`: by the person that is spoken of, however it is asked."""
     people = [wanted for wanted in asked.meant.wanted if wanted.kinds == (PERSON,)]
     things = [wanted for wanted in asked.meant.wanted if wanted.kinds != (PERSON,)]
@@ -210,7 +220,7 @@ def _held(asked: _Asked) -> Answer | None:
     return _other_side(asked, people[0], "holding", True)
 
 
-def _which_kinds(asked: _Asked) -> Answer | None:
+def _which_kinds(asked: _Asked) -> ShortAnswer | None:
     groups = [wanted for wanted in asked.meant.wanted if len(wanted.kinds) > 1]
     if not groups:
         return None
@@ -218,10 +228,10 @@ def _which_kinds(asked: _Asked) -> Answer | None:
     if not found:
         return _missing(asked)
     counts = Counter(kind_of(item) for item in sorted(found, key=area, reverse=True))
-    return Answer(listed(counts), asked.sure(found), f"I see {listed(map(describe, found))}.")
+    return ShortAnswer(listed(counts), asked.sure(found), f"I see {listed(map(describe, found))}.")
 
 
-def _wearing(asked: _Asked) -> Answer | None:
+def _wearing(asked: _Asked) -> ShortAnswer | None:
     people = [item for item in asked.target() if isinstance(item, Figure)]
     if not people:
         return _missing(asked)
@@ -229,21 +239,23 @@ def _wearing(asked: _Asked) -> Answer | None:
     gear = f"{one.headgear_colour or ''} {one.headgear}".strip()
     head = "" if one.headgear == "none" else f" and {article(gear)} {gear}"
     if re.search(r"\bhead\b|headgear", asked.words):
-        return Answer(head.removeprefix(" and ") or "nothing", asked.sure([one]), f"I see {describe(one)}.")
-    return Answer(f"{article(one.coat or 'coat')} {one.coat} coat{head}", asked.sure([one]), f"I see {describe(one)}.")
+        return ShortAnswer(head.removeprefix(" and ") or "nothing", asked.sure([one]), f"I see {describe(one)}.")
+    return ShortAnswer(
+        f"{article(one.coat or 'coat')} {one.coat} coat{head}", asked.sure([one]), f"I see {describe(one)}."
+    )
 
 
-def _hair(asked: _Asked) -> Answer | None:
+def _hair(asked: _Asked) -> ShortAnswer | None:
     people = [item for item in asked.target() if isinstance(item, Figure)]
-    return Answer(people[0].hair, asked.sure(people[:1]), f"I see {describe(people[0])}.") if people else None
+    return ShortAnswer(people[0].hair, asked.sure(people[:1]), f"I see {describe(people[0])}.") if people else None
 
 
-def _size(asked: _Asked) -> Answer | None:
+def _size(asked: _Asked) -> ShortAnswer | None:
     things = [item for item in asked.target() if isinstance(item, Thing)]
-    return Answer(things[0].size, asked.sure(things[:1]), f"I see {describe(things[0])}.") if things else None
+    return ShortAnswer(things[0].size, asked.sure(things[:1]), f"I see {describe(things[0])}.") if things else None
 
 
-def _more(asked: _Asked) -> Answer | None:
+def _more(asked: _Asked) -> ShortAnswer | None:
     found = _MORE.search(asked.words)
     first, second = (understand(found[2]).wanted, understand(found[3]).wanted) if found else ((), ())
     if found is None or not first or not second:
@@ -251,40 +263,40 @@ def _more(asked: _Asked) -> Answer | None:
     counts = [len(matching(wanted[0], asked.seen.reading.graph)) for wanted in (first, second)]
     holds = {"more": counts[0] > counts[1], "as many": counts[0] == counts[1]}.get(found[1], counts[0] < counts[1])
     why = f"I count {counts[0]} {say_name(first[0], counts[0])} and {counts[1]} {say_name(second[0], counts[1])}."
-    return Answer("yes" if holds else "no", 0.7, why)
+    return ShortAnswer("yes" if holds else "no", 0.7, why)
 
 
-def _yes_no(asked: _Asked) -> Answer:
+def _yes_no(asked: _Asked) -> ShortAnswer:
     judged = check_all(asked.meant, asked.seen.reading)
     if not judged.verdicts:
-        return Answer(CANNOT, 0.1, judged.reason, known=False)
-    return Answer("yes" if judged.holds else "no", judged.sure, judged.reason)
+        return ShortAnswer(CANNOT, 0.1, judged.reason, known=False)
+    return ShortAnswer("yes" if judged.holds else "no", judged.sure, judged.reason)
 
 
-def _describe(asked: _Asked) -> Answer:
+def _describe(asked: _Asked) -> ShortAnswer:
     graph = asked.seen.reading.graph
     short = re.search(r"\b(caption|title|short|briefly|one sentence|in a sentence|summar)", asked.words)
     if re.search(
         r"\b(describ|caption|summar|what (?:do|can) (?:you|we) see|what is (?:in|shown)|tell me about|what does)",
         asked.words,
     ):
-        return Answer(caption(graph) if short else description(graph), 0.7, thinking(asked.seen.reading))
+        return ShortAnswer(caption(graph) if short else description(graph), 0.7, thinking(asked.seen.reading))
     if asked.meant.claims and not re.match(r"(who|when|why|how|what|which|where)\b", asked.words):
         return _yes_no(asked)
     if re.match(r"(who|when|why|how|what|which)\b", asked.words):
-        return Answer(CANNOT, 0.1, "The question is none that I know how to answer.", known=False)
-    return Answer(description(graph), 0.7, thinking(asked.seen.reading))
+        return ShortAnswer(CANNOT, 0.1, "The question is none that I know how to answer.", known=False)
+    return ShortAnswer(description(graph), 0.7, thinking(asked.seen.reading))
 
 
-def _missing(asked: _Asked) -> Answer:
+def _missing(asked: _Asked) -> ShortAnswer:
     wanted = asked.meant.wanted
     if not wanted:
-        return Answer("I don't see what you ask about", 0.3, "Nothing that I know is asked about.", known=False)
+        return ShortAnswer("I don't see what you ask about", 0.3, "Nothing that I know is asked about.", known=False)
     what = say_name(wanted[0], 1)
-    return Answer(f"I see no {what}", 0.5, f"No {what} is seen.")
+    return ShortAnswer(f"I see no {what}", 0.5, f"No {what} is seen.")
 
 
-_KINDS_OF_QUESTION: tuple[tuple[re.Pattern[str], Callable[[_Asked], Answer | None]], ...] = tuple(
+_KINDS_OF_QUESTION: tuple[tuple[re.Pattern[str], Callable[[_Asked], ShortAnswer | None]], ...] = tuple(
     (re.compile(pattern), reply)
     for pattern, reply in (
         (r"\b(?:more|fewer|less|as many)\b.+\b(?:than|as)\b", _more),
@@ -307,3 +319,85 @@ _KINDS_OF_QUESTION: tuple[tuple[re.Pattern[str], Callable[[_Asked], Answer | Non
         (r"\b(?:what|which)\b", _which_kinds),
     )
 )
+
+
+_LINE = re.compile(r"^[ \t]*[(\[]?([A-H])[)\].:][ \t]*(.*)$", re.MULTILINE)
+_INLINE = re.compile(r"(?:(?<=\s)|^)\(?([A-H])[).:]\s+(.+?)(?=\s+\(?[A-H][).:]\s|$)", re.DOTALL)
+_FORM = re.compile(
+    r"(?:your option|the answer is|final answer|answer|option)\s*:\s*[<\[({\"']?\s*(?:[xX]\b|…|\.\.\.|letter|option|_)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z]+|\d+")
+
+
+@dataclass(frozen=True, slots=True)
+class Chosen:
+    """An option, and why; `guess` says that nothing that was seen speaks for it."""
+
+    key: str
+    sure: float
+    why: str
+    guess: bool = False
+
+
+def options_in(text: str) -> dict[str, str]:
+    """Options by their letter, where a text has at least two that follow each other from A on."""
+    for pattern in (_LINE, _INLINE):
+        found: dict[str, str] = {}
+        for key, words in pattern.findall(text):
+            if key == chr(ord("A") + len(found)):
+                found[key] = words.strip()
+        if len(found) > 1:
+            return found
+    return {}
+
+
+def choose(text: str, options: Mapping[str, str], seen: Sequence[SeenImage]) -> Chosen:
+    """The option that fits what is seen."""
+    stem = text[: _start(text)]
+    said = answer(the_question(stem) or stem, seen)
+    scores = {key: _likeness(said, words) for key, words in options.items()}
+    best = max(scores, key=lambda key: (scores[key], -ord(key)))
+    if said.known and scores[best] >= 0.5:
+        return Chosen(best, said.sure, f"{said.why} That is option {best}.")
+    shown = {key: _shown(words, seen) for key, words in options.items()}
+    best = max(shown, key=lambda key: (shown[key], -ord(key)))
+    if shown[best] > 0 and sum(score == shown[best] for score in shown.values()) == 1:
+        return Chosen(best, 0.5, f"What I see fits option {best} best: {options[best]}.")
+    return Chosen(
+        best, 1 / len(options), f"{said.why} Nothing decides between the options, so {best} is a guess.", True
+    )
+
+
+def in_form(text: str, key: str) -> str:
+    """The letter as the request wants it: alone, or after the words that it gives."""
+    found = _FORM.search(text)
+    if found is None:
+        return key
+    lead = found[0].split(":")[0].strip()
+    return f"{lead}: {key}"
+
+
+def _start(text: str) -> int:
+    found = _LINE.search(text) or _INLINE.search(text)
+    return found.start() if found and found.start() > 0 else len(text)
+
+
+def _likeness(said: ShortAnswer, option: str) -> float:
+    """How much of an option the short answer says: 1 when they are the same words."""
+    mine, other = _words(said.text), _words(option)
+    if not mine or not other:
+        return 0.0
+    if mine == other:
+        return 1.0
+    return len(mine & other) / len(mine | other)
+
+
+def _words(text: str) -> set[str]:
+    words = _WORD.findall(plain(text))
+    return {number_word(int(word)) if word.isdigit() and len(word) < 3 else word for word in words} - {"a", "an", "the"}
+
+
+def _shown(option: str, seen: Sequence[SeenImage]) -> float:
+    meant = understand(option)
+    return max((check_all(meant, each.reading).share for each in seen), default=0.0) if meant.claims else 0.0

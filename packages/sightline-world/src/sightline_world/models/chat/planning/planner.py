@@ -1,19 +1,21 @@
-"""What to do next: find the occasion that a request tells of, narrow down, look for the target, answer."""
+"""What to do next: find the occasion that a request tells of, narrow down, look for the target, answer.
+
+Questions about a whole album, none of whose pictures came with them (which of them, how many), are such requests too.
+"""
 
 from __future__ import annotations
 
+import re
 from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import replace
 
-from sightline_world.models.chat.checking import check_all, matching
+from sightline.models.json_schema import json_values
+from sightline_world.models.chat.answers import CANNOT, the_question
 from sightline_world.models.chat.claims import Exists, Meant, Wanted, say_all
-from sightline_world.models.chat.grammar import understand
-from sightline_world.models.chat.planning.calendar import Calendar
-from sightline_world.models.chat.planning.episodes import Errand, lasting, read_errand, same_as
-from sightline_world.models.chat.planning.finding import SCOPE, TARGET, VIEWED_WHOLE, Move, listed
-from sightline_world.models.chat.planning.history import History, facts_note, found_note, note
-from sightline_world.models.chat.planning.occasions import Occasion
-from sightline_world.models.chat.planning.results import Facts
-from sightline_world.models.chat.planning.scopes import (
+from sightline_world.models.chat.images import SeenImage
+from sightline_world.models.chat.parser import understand
+from sightline_world.models.chat.planning.calendar import (
+    Calendar,
     around_move,
     beside,
     between,
@@ -24,25 +26,29 @@ from sightline_world.models.chat.planning.scopes import (
     same_days,
     whole,
 )
-from sightline_world.models.chat.planning.toolbox import Toolbox
-from sightline_world.models.chat.seeing import Seen
+from sightline_world.models.chat.planning.conversation import ToolConversation, facts_note, found_note, note
+from sightline_world.models.chat.planning.occasions import ToldOccasion
+from sightline_world.models.chat.planning.requests import SearchRequest, lasting, read_search_request, same_as
+from sightline_world.models.chat.planning.search import SCOPE, TARGET, VIEWED_WHOLE, Move, listed
+from sightline_world.models.chat.planning.tools import Facts, Toolbox, Use, argument
+from sightline_world.models.chat.verification import check_all, matching
 from sightline_world.scene import Figure, Thing
 
 _MOST_CALLS = 80
 _THING = "thing"
 
 
-def next_move(history: History, tools: Toolbox) -> Move:
+def next_move(history: ToolConversation, tools: Toolbox) -> Move:
     """The next step of an errand, from the conversation alone."""
-    return Planner(history, tools.without(history.broken())).move()
+    return SearchPlanner(history, tools.without(history.broken())).move()
 
 
-class Planner(Calendar):
+class SearchPlanner(Calendar):
     """One decision; everything that it knows comes from the history."""
 
-    def __init__(self, history: History, tools: Toolbox) -> None:
+    def __init__(self, history: ToolConversation, tools: Toolbox) -> None:
         super().__init__(history, tools)
-        self._errand: Errand = read_errand(history.asked)
+        self._errand: SearchRequest = read_search_request(history.asked)
         self._phases = _phases(self._errand.occasion)
         self._notes = self._new_notes()
 
@@ -94,7 +100,7 @@ class Planner(Calendar):
     def _said(self, names: Iterable[str], facts: Mapping[str, Facts]) -> list[str]:
         return [name for name in names if is_said(self._errand, facts[name])]
 
-    def _pictures(self, occasion: Occasion, facts: Mapping[str, Facts]) -> Move | list[str]:
+    def _pictures(self, occasion: ToldOccasion, facts: Mapping[str, Facts]) -> Move | list[str]:
         """All pictures of an occasion; none where it can't be found."""
         inner = [] if occasion.of is None else self._pictures(occasion.of, facts)
         if isinstance(inner, Move) or (occasion.of is not None and not inner):
@@ -111,7 +117,7 @@ class Planner(Calendar):
             case _:
                 return self._shown(occasion, inner, facts)
 
-    def _shown(self, occasion: Occasion, inner: list[str], facts: Mapping[str, Facts]) -> Move | list[str]:
+    def _shown(self, occasion: ToldOccasion, inner: list[str], facts: Mapping[str, Facts]) -> Move | list[str]:
         """An occasion, or a part of one, by what was seen."""
         assert occasion.about is not None
         phase = self._phases[occasion]
@@ -123,7 +129,7 @@ class Planner(Calendar):
         return same_days(found, facts) if occasion.how == "day" else whole(found, facts)
 
     def _nearest(
-        self, occasion: Occasion, inner: list[str], pool: Sequence[str], facts: Mapping[str, Facts]
+        self, occasion: ToldOccasion, inner: list[str], pool: Sequence[str], facts: Mapping[str, Facts]
     ) -> Move | list[str]:
         """The first occasion of the pool that shows something; its next neighbour, where nothing is told of it."""
         if occasion.about is None:
@@ -168,7 +174,7 @@ class Planner(Calendar):
         ranked = sorted(set(looks), key=lambda look: (-looks.count(look), look))
         return tuple(wanted for look in ranked for wanted in understand(look).wanted)
 
-    def _seen_looks(self, seen: Mapping[str, Seen]) -> dict[str, str]:
+    def _seen_looks(self, seen: Mapping[str, SeenImage]) -> dict[str, str]:
         """By picture, how the thing looks in it."""
         thing = self._errand.thing
         if thing is None or not thing.wanted:
@@ -230,7 +236,7 @@ class Planner(Calendar):
         told = {name: each for name, each in self._history.facts.items() if name in asked}
         return [*lines, facts_note(told)] if told else lines
 
-    def verdicts(self, seen: Mapping[str, Seen]) -> list[str]:
+    def verdicts(self, seen: Mapping[str, SeenImage]) -> list[str]:
         """What looking at these has shown, as notes."""
         lines: list[str] = []
         phases = [(phase, each.about) for each, phase in self._phases.items() if each.about is not None]
@@ -245,9 +251,9 @@ class Planner(Calendar):
         return [*lines, note("looks", looks)] if looks else lines
 
 
-def compressed(history: History, tools: Toolbox) -> str:
+def compressed(history: ToolConversation, tools: Toolbox) -> str:
     """All that must be kept of a conversation, for a planner that sees nothing else of it."""
-    planner = Planner(history, tools)
+    planner = SearchPlanner(history, tools)
     lines = [f"Request: {history.asked}", *planner.verdicts(history.seen)]
     lines += [note(key, value) for key, value in history.notes.items() if key not in ("found", "times")]
     lines.append(found_note(history))
@@ -264,7 +270,7 @@ def final_words(ids: Sequence[str]) -> str:
     return f"The final answer is: [{', '.join(ids)}]."
 
 
-def _phases(occasion: Occasion | None) -> dict[Occasion, str]:
+def _phases(occasion: ToldOccasion | None) -> dict[ToldOccasion, str]:
     """A name for each occasion of a request, under which verdicts are noted."""
     return {} if occasion is None else {each: f"occasion {'abcdefgh'[at % 8]}" for at, each in enumerate(occasion)}
 
@@ -279,3 +285,68 @@ def _lasting_look(item: object) -> Wanted:
             return Wanted((item.kind,), (item.colour,))
         case _:
             return Wanted(("sign",))
+
+
+CANNOT_COUNT = "I can't count them: no tool here counts photos or filters them by time and place."
+_SOME = r"(?:photos?|pictures?|photographs?|images?|shots?|snaps?)"
+_THESE = r"(?:my|our|the|these|those)"
+_WHICH = re.compile(rf"^\W*which (?:ones? )?of (?:these|those|them|{_THESE} {_SOME}) (?:is|are|looks?) ", re.IGNORECASE)
+_HOW_MANY = re.compile(rf"^\W*how many (?:of )?(?:{_THESE} )?({_SOME}\b.*)", re.IGNORECASE | re.DOTALL)
+_COUNTING: tuple[Use, Use] = ("filter", "count")
+
+
+def as_request(history: ToolConversation) -> ToolConversation:
+    """A question about an album as the request for pictures that it comes to; everything else as it is.
+
+    `Which of these is red?` asks for something red, `How many photos show a dog?` for photos of a dog, to be counted.
+    """
+    if history.shown:
+        return history
+    which, many = _WHICH.match(history.asked), _HOW_MANY.match(the_question(history.asked))
+    if which is not None:
+        return replace(history, asked=f"find something {history.asked[which.end() :]}")
+    return history if many is None else replace(history, asked=f"find all {many[1]}")
+
+
+def counts_pictures(history: ToolConversation) -> bool:
+    """Are pictures to be counted, and not what one of them shows?"""
+    return not history.shown and _HOW_MANY.match(the_question(history.asked)) is not None
+
+
+def count(history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
+    """The step that is needed first, or the pictures that count (`ids`, as far as they are known) and the answer."""
+    found = _HOW_MANY.match(the_question(history.asked))
+    assert found is not None
+    working = tools.without(history.broken())
+    errand = read_search_request(found[1])
+    if not all(_is_metadata(word, errand) for word in errand.target.unknown):
+        return Move("There are words in the question that I don't know."), CANNOT
+    if not errand.target.claims and errand.occasion is None and not errand.moved:
+        return _by_metadata(errand, history, working)
+    move = next_move(as_request(history), tools)
+    if not move.calls and not move.ids and errand.is_dated and not history.found("filter"):
+        return Move("Nothing here tells when and where they were taken."), CANNOT_COUNT
+    return move, str(len(move.ids))
+
+
+def _is_metadata(word: str, errand: SearchRequest) -> bool:
+    """Is a word that no picture shows one of time and place?"""
+    return word in " ".join(errand.towns).lower() or bool(read_search_request(f"in {word}").months)
+
+
+def _by_metadata(errand: SearchRequest, history: ToolConversation, tools: Toolbox) -> tuple[Move, str]:
+    """What a filter lists or a tool counts; both say how many there are."""
+    test = said_filter(errand) or None
+    for use in _COUNTING:
+        for step in history.done(use):
+            if argument(step.arguments, "expression") == test:
+                said = next(json_values(step.text or ""), None)
+                told = said.get("count") if isinstance(said, dict) else None
+                number = told if isinstance(told, int) else len(step.ids)
+                return Move("They are counted by their metadata.", ids=tuple(step.ids)), str(number)
+    tried = {step.use for step in history.steps}
+    for use in _COUNTING if test else _COUNTING[1:]:
+        call = None if use in tried else tools.call(use, len(history.steps) + 1, expression=test)
+        if call is not None and not history.must_answer:
+            return Move("Count them by their metadata.", (call,)), ""
+    return Move("Nothing here counts them."), CANNOT_COUNT
