@@ -23,7 +23,7 @@ from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of

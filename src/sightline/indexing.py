@@ -15,7 +15,7 @@ from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.scan import checked_places, scan
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index import DEFAULT_INDEX, BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content

@@ -13,7 +13,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions, Session
 from sightline.errors import StoppedError, UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples
 from sightline.reason.difficulty.sampling import SamplingSettings
 from sightline.reason.questions import QuestionWork

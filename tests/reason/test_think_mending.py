@@ -14,7 +14,7 @@ from think_tools import ONE, script, source_of, things, work_of
 
 from sightline.calls.session import Session
 from sightline.errors import UserError
-from sightline.io import read_jsonl
+from sightline.io.jsonl import read_jsonl
 from sightline.reason.traces import shards
 from sightline.reason.traces.folder import TraceFormat
 from sightline.reason.traces.pipeline import TraceWork, make_traces

@@ -14,7 +14,7 @@ from think_tools import ONE, TWO, script, source_of, things, work_of
 from sightline.calls.retry import RetryPolicy
 from sightline.calls.session import Session
 from sightline.errors import UserError
-from sightline.io import read_jsonl
+from sightline.io.jsonl import read_jsonl
 from sightline.reason.traces import pipeline, shards
 from sightline.reason.traces import shards as leaving
 from sightline.reason.traces.folder import TraceFormat

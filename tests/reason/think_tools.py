@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.calls.session import CallOptions, Session
-from sightline.io import write_jsonl
+from sightline.io.jsonl import write_jsonl
 from sightline.reason.traces.pipeline import TraceWork
 from sightline.reason.traces.questions import PictureSource
 from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture

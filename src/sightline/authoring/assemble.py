@@ -36,7 +36,7 @@ from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_json
+from sightline.io.jsonl import read_json
 from sightline.metrics.evaluation import DEFAULT_METRICS
 from sightline.types import Annotation, Benchmark, Candidate, Corpus, Json, Judgment, Picture, Relevance, Review, Task
 

@@ -18,7 +18,7 @@ from sightline.authoring.judge_verdicts import JudgeAgreement, JudgeVerdict, Lab
 from sightline.authoring.project_files import BY, COST, OURS, AnnotationLines, QueryWording
 from sightline.config import Config
 from sightline.english import some
-from sightline.io import write_json, write_jsonl
+from sightline.io.jsonl import write_json, write_jsonl
 from sightline.types import Annotation, Failure, Picture
 
 NOT_JUDGED, SEED_NOT_RELEVANT, NO_WORDS, NO_SEED = "not judged", "seed not relevant", "no words", "no seed"

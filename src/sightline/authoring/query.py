@@ -37,7 +37,7 @@ from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import Difficulty, QueryStyle
 from sightline.errors import StoppedError, UserError
-from sightline.io import CutOffError, read_jsonl, write_jsonl
+from sightline.io.jsonl import CutOffError, read_jsonl, write_jsonl
 from sightline.models.built_in import find_built_in
 from sightline.models.json_schema import strict_object
 from sightline.models.structured_output import ask_again

@@ -22,7 +22,7 @@ from sightline.calls.session import CallOptions
 from sightline.config.settings import ColumnSettings
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 from sightline.models.built_in import find_built_in
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words, todo_files
 from sightline.models.embedders.session import EmbedderSession

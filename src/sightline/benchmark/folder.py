@@ -34,7 +34,8 @@ from sightline.benchmark.table import CURRENT, RecordTable, TableSource, read_he
 from sightline.benchmark.truth import TaskTruth
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import PathLike, parse_line, read_json, read_jsonl, whole_folder, write_json, write_whole
+from sightline.io.files import PathLike, whole_folder, write_whole
+from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
 
 _ELSEWHERE = "choose a new or an empty folder"

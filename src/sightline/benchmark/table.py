@@ -17,7 +17,8 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain
 from sightline.benchmark.record_fields import StrictRecord
 from sightline.errors import UserError
-from sightline.io import CutOffError, LineError, PathLike, dump, parse_line, read_json, read_lines, write_whole
+from sightline.io.files import PathLike, write_whole
+from sightline.io.jsonl import CutOffError, LineError, dump, parse_line, read_json, read_lines
 
 log = logging.getLogger(__name__)
 

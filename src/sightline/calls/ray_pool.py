@@ -22,14 +22,7 @@ import sightline
 from sightline.calls.budget import Budget
 from sightline.calls.circuit_breaker import RESUME_HINT
 from sightline.calls.cluster_worker import ShardRunner
-from sightline.calls.coordinator import (
-    BudgetSpent,
-    Coordinator,
-    CoordinatorAnswer,
-    ShardDone,
-    Stop,
-    WorkerMessage,
-)
+from sightline.calls.coordinator import BudgetSpent, Coordinator, CoordinatorAnswer, ShardDone, Stop, WorkerMessage
 from sightline.engine.cluster import first_line
 from sightline.engine.progress import Advance
 from sightline.errors import SightlineError, StoppedError, UserError

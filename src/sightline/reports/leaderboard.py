@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import PathLike, dump
+from sightline.io.files import PathLike
+from sightline.io.jsonl import dump
 from sightline.metrics.comparison import Comparison
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines

@@ -17,10 +17,7 @@ from sightline.errors import UserError
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
 from sightline.retrieval.columns import load_columns
-from sightline.retrieval.index.manifest import (
-    IndexManifest,
-    refuse_other_backend,
-)
+from sightline.retrieval.index.manifest import IndexManifest, refuse_other_backend
 from sightline.retrieval.index.table import IndexTable, noticing_damage
 from sightline.retrieval.index.vectors import vectors_folder
 from sightline.retrieval.query import QueryEmbedder

@@ -9,16 +9,10 @@ import numpy as np
 
 from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index.content import folder_address
-from sightline.retrieval.index.manifest import (
-    DEFAULT_INDEX,
-    FILE_NAME,
-    find_manifest,
-    index_folder,
-    read_manifest,
-)
+from sightline.retrieval.index.manifest import DEFAULT_INDEX, FILE_NAME, find_manifest, index_folder, read_manifest
 from sightline.retrieval.index.table import noticing_damage
 from sightline.retrieval.methods import checked
 from sightline.retrieval.open_index import OpenIndex

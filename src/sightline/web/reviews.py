@@ -35,7 +35,8 @@ from sightline.benchmark.files import HEADER, REVIEWS
 from sightline.benchmark.problems import ProblemsError, stop
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.errors import SightlineError, UserError
-from sightline.io import read_json, sha256_of, write_json
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.statistics import estimate
 from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review

@@ -38,7 +38,7 @@ from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import dump, read_json, write_json
+from sightline.io.jsonl import dump, read_json, write_json
 from sightline.types import Benchmark, Corpus, Picture, Task
 
 log = logging.getLogger(__name__)

@@ -50,7 +50,7 @@ from sightline.benchmark.formats.retrieval import (
 )
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import dump
+from sightline.io.jsonl import dump
 from sightline.types import Benchmark, Corpus, Json, Picture
 
 log = logging.getLogger(__name__)

@@ -19,7 +19,7 @@ from sightline.calls.prices import Prices
 from sightline.calls.session import purpose
 from sightline.engine.async_map import Stage, map_async
 from sightline.errors import StoppedError, UserError
-from sightline.io import read_lines, write_jsonl
+from sightline.io.jsonl import read_lines, write_jsonl
 from sightline.models.http import HttpTransport
 from sightline.models.protocols import ChatModel
 from sightline.types import ChatReply, Failure

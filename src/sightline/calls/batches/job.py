@@ -17,7 +17,8 @@ import orjson
 from sightline.calls.request_key import UnreadablePictureError, file_of, request_key
 from sightline.config.settings import ModelSettings
 from sightline.errors import UserError
-from sightline.io import LineError, read_json, read_jsonl, read_lines, write_json, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import LineError, read_json, read_jsonl, read_lines, write_json
 from sightline.io.locks import take_lock
 from sightline.models.http import HttpTransport
 from sightline.models.providers import PROVIDERS

@@ -18,7 +18,7 @@ from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.prices import Prices
 from sightline.errors import UserError
-from sightline.io import read_lines
+from sightline.io.jsonl import read_lines
 from sightline.models.failures import read_error_payload, status_failure
 from sightline.models.http import HttpTransport
 from sightline.models.protocols import Outcome

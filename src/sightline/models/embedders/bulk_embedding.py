@@ -21,7 +21,8 @@ from sightline.corpus.walk import FoundFile
 from sightline.engine.progress import Advance, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import StoppedError
-from sightline.io import PathLike, read_lines
+from sightline.io.files import PathLike
+from sightline.io.jsonl import read_lines
 from sightline.models.embedders.base import EmbeddingAttempt, attempt_pictures, attempt_texts, batch_of, side_of
 from sightline.models.embedders.listing import EmbeddedFile, Listing, SkippedInput
 from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture

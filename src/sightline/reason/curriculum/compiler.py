@@ -19,7 +19,8 @@ from sightline.benchmark.files import checksum, checksums
 from sightline.config import Config
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import PathLike, read_json, whole_folder, write_json, write_whole
+from sightline.io.files import PathLike, whole_folder, write_whole
+from sightline.io.jsonl import read_json, write_json
 from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLimits, Prover
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
 from sightline.reason.curriculum.formats import FORMATS, CurriculumFormat

@@ -11,7 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sightline.io import dump, write_json, write_jsonl, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import dump, write_json, write_jsonl
 from sightline.reason.curriculum.lessons import IMAGE, TITLES, Lesson
 from sightline.reason.curriculum.plan import STEPS
 from sightline.reason.curriculum.pool import draws_of, redrawn

@@ -20,7 +20,7 @@ from sightline.calls.caller import paid_now
 from sightline.calls.plan import CostPlan
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import CutOffError, read_jsonl
+from sightline.io.jsonl import CutOffError, read_jsonl
 from sightline.metrics.attempt_scores import WRONG_FORM
 from sightline.metrics.evaluation import evaluate
 from sightline.reason.difficulty import judge, sampling

@@ -23,7 +23,7 @@ from sightline.corpus.scan import scan
 from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
-from sightline.io import LineError, read_json, read_jsonl, read_lines
+from sightline.io.jsonl import LineError, read_json, read_jsonl, read_lines
 from sightline.reason.traces.records import PictureKnowledge, TracePicture, TraceQuestion
 from sightline.types import Benchmark, Picture
 

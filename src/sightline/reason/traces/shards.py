@@ -8,7 +8,8 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from sightline.benchmark.formats.parquet import as_json, read_table, write_file
-from sightline.io import PathLike, read_jsonl, write_jsonl
+from sightline.io.files import PathLike
+from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.reason.traces.folder import DATA, TraceFormat, read_header, shard_files, writing
 from sightline.reason.traces.index import NearDuplicate, TraceIndex, bands_of, minhashes_of
 from sightline.reason.traces.records import CUT_OFF, CheckedTrace, TraceRow, Verified

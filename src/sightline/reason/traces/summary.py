@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.english import counted
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.reason.traces.filters import REASONS
 from sightline.reason.traces.folder import CARD, DATA
 from sightline.reason.traces.index import TraceIndex

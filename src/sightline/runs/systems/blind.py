@@ -31,18 +31,7 @@ from sightline.runs.systems.base import (
     attempt_number,
     words_of_task,
 )
-from sightline.types import (
-    Annotation,
-    Answer,
-    Benchmark,
-    Choice,
-    Failure,
-    Picture,
-    Prediction,
-    Task,
-    TaskKind,
-    Text,
-)
+from sightline.types import Annotation, Answer, Benchmark, Choice, Failure, Picture, Prediction, Task, TaskKind, Text
 
 Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "random", "majority"]
 _FORMS: dict[str, frozenset[TaskKind]] = {
