@@ -17,7 +17,7 @@ from sightline_world.models.declaration import endpoint
 from sightline_world.models.embedder import World
 from sightline_world.models.networks import Network
 
-ROOT = Path(__file__).parents[3]
+ROOT = Path(__file__).parents[4]
 
 
 def _evaluate() -> ModuleType:
