@@ -1,15 +1,37 @@
-"""For all tests: what needs the synthetic world, what the garbage collector passes over, what was skipped and why."""
+"""For all tests: the command line, what needs the synthetic world, what was skipped and why."""
 
 from __future__ import annotations
 
 import gc
 import os
+import subprocess
 import sys
 from collections import Counter
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
+
+from command_line import Cli
+
+
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """`cli("scan", folder, "--json")` → exit code, stdout and stderr; run in `tmp_path` with a plain terminal."""
+
+    def cli(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SIGHTLINE")}
+        return subprocess.run(
+            [sys.executable, "-m", "sightline", *map(str, arguments)],
+            cwd=tmp_path,
+            env=kept | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1"} | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
+
+    return cli
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
