@@ -210,6 +210,7 @@ def leave_out() -> None:
 def verdicts() -> None:
     """Judged answers, kept by the name of the judge."""
     from sightline.score.judge import CachedJudge, ScriptedJudge, Verdict, VerdictCache
+
     from sightline.types import Answer
 
     cache = VerdictCache(ROOT / "verdicts.sqlite")

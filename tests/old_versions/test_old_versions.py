@@ -216,6 +216,7 @@ def test_a_question_is_not_paid_again(old: Path, part: str, kept: str) -> None:
 
 def test_a_verdict_on_an_answer_is_not_asked_for_again(old: Path) -> None:
     from sightline.score.judge import CachedJudge, ScriptedJudge, VerdictCache
+
     from sightline.types import Answer
 
     asked = ScriptedJudge({}, "old judge")
