@@ -1,48 +1,37 @@
-"""For all tests: what is made once for all workers, what needs the synthetic world, and what was skipped and why."""
+"""For all tests: the command line, what needs the synthetic world, what was skipped and why."""
 
 from __future__ import annotations
 
-import fcntl
 import gc
 import os
+import subprocess
 import sys
 from collections import Counter
-from collections.abc import Callable, Iterator
-from contextlib import contextmanager
 from importlib.util import find_spec
 from pathlib import Path
 
 import pytest
 
-MadeOnce = Callable[[str, Callable[[Path], object]], Path]
+from command_line import Cli
 
 
-@pytest.fixture(scope="session")
-def made_once(tmp_path_factory: pytest.TempPathFactory) -> MadeOnce:
-    """`made_once("life", make)` → a folder that `make(folder)` filled, the same for all workers; not to be written to.
+@pytest.fixture
+def cli(tmp_path: Path) -> Cli:
+    """`cli("scan", folder, "--json")` → exit code, stdout and stderr; run in `tmp_path` with a plain terminal."""
 
-    Whoever comes first makes it, the others wait. `make` is given a path at which there is nothing yet.
-    """
-    base = tmp_path_factory.getbasetemp()
-    shared = base.parent if "PYTEST_XDIST_WORKER" in os.environ else base
+    def cli(*arguments: object, **environment: str) -> subprocess.CompletedProcess[str]:
+        kept = {name: value for name, value in os.environ.items() if not name.startswith("SIGHTLINE")}
+        return subprocess.run(
+            [sys.executable, "-m", "sightline", *map(str, arguments)],
+            cwd=tmp_path,
+            env=kept | {"COLUMNS": "100", "NO_COLOR": "1", "PYTHONUTF8": "1"} | environment,
+            capture_output=True,
+            text=True,
+            timeout=120,
+            check=False,
+        )
 
-    def made_once(name: str, make: Callable[[Path], object]) -> Path:
-        folder, done = shared / f"once-{name}" / name, shared / f"once-{name}" / "done"
-        folder.parent.mkdir(exist_ok=True)
-        with _alone(shared / f"once-{name}" / "lock"):
-            if not done.exists():
-                make(folder)
-                done.touch()
-        return folder
-
-    return made_once
-
-
-@contextmanager
-def _alone(lock: Path) -> Iterator[None]:
-    with lock.open("w") as held:
-        fcntl.flock(held, fcntl.LOCK_EX)
-        yield
+    return cli
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:

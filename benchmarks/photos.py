@@ -20,7 +20,7 @@ from PIL import Image
 
 from scan import make_pictures
 from sightline.engine.worker_pool import cores
-from sightline.models.photos import Photos
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 PICTURES, TEXTS, ROUNDS = 12, 200, 3

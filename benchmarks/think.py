@@ -136,7 +136,7 @@ async def ask_bare(url: str, traces: int) -> None:
 
 def make(url: str, traces: int, folder: Path) -> None:
     from sightline.calls.rate_limit import RateLimits
-    from sightline.calls.session import CallOptions
+    from sightline.calls.session import CallOptions, Session
     from sightline.reason.traces.pipeline import TraceWork, make_traces
     from sightline.reason.traces.questions import PictureSource
     from sightline.reason.traces.records import Teacher, TracePicture
@@ -148,7 +148,7 @@ def make(url: str, traces: int, folder: Path) -> None:
     )
     asking = CallOptions(base_url=url, limits=RateLimits.at_once(IN_FLIGHT))
     settings = TraceSettings(tuple(Teacher(name) for name in TEACHERS))
-    done = make_traces(TraceWork(source, settings, folder / "ws", asking=asking), folder / "traces")
+    done = make_traces(TraceWork(source, settings, Session(folder / "ws", asking=asking)), folder / "traces")
     if done.kept < 0.99 * traces:
         raise SystemExit(f"only {done.kept:,} of {traces:,} traces were kept: {done.rejected} {done.failed}")
 

@@ -30,7 +30,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.retrieval.index import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
 from sightline.web.app import build

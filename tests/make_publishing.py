@@ -18,7 +18,7 @@ from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.benchmark.formats.parquet import read_table
 from sightline.config import load
-from sightline.io import write_json, write_jsonl
+from sightline.io.jsonl import write_json, write_jsonl
 
 WISH = PublishOptions(date(2026, 11, 15), "ada/harbour", agreed=True)
 LIGHTS, SUBJECTS = ("day", "night", "dusk"), ("harbour", "forest", "street")

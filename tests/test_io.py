@@ -14,17 +14,8 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from sightline.errors import UserError
-from sightline.io import (
-    CutOffError,
-    LineError,
-    dump,
-    read_json,
-    read_jsonl,
-    whole_folder,
-    write_json,
-    write_jsonl,
-    write_whole,
-)
+from sightline.io.files import whole_folder, write_whole
+from sightline.io.jsonl import CutOffError, LineError, dump, read_json, read_jsonl, write_json, write_jsonl
 from sightline.io.temporary_files import remove_temporary_files
 from strategies import json_values
 
@@ -78,7 +69,7 @@ def test_a_folder_that_is_not_there_is_the_users_mistake(tmp_path: Path) -> None
 
 def test_what_a_killed_writer_leaves_is_recognised_and_removed(tmp_path: Path) -> None:
     code = (
-        "import os, sys\nfrom sightline.io import write_whole\n"
+        "import os, sys\nfrom sightline.io.files import write_whole\n"
         "def chunks():\n    yield b'half'\n    os.kill(os.getpid(), 9)\n"
         "write_whole(sys.argv[1], chunks())\n"
     )

@@ -14,7 +14,8 @@ from typing import IO
 import pytest
 
 from sightline.errors import UserError
-from sightline.io import locks, temporary_files, whole_folder
+from sightline.io import locks, temporary_files
+from sightline.io.files import whole_folder
 from sightline.io.temporary_files import is_temporary, remove_abandoned, remove_temporary_files
 
 needs_locks = pytest.mark.skipif(not locks.CAN_LOCK, reason="there are no locks here")
@@ -22,7 +23,7 @@ needs_locks = pytest.mark.skipif(not locks.CAN_LOCK, reason="there are no locks 
 WRITER = """
 import os, sys
 from pathlib import Path
-from sightline.io import whole_folder
+from sightline.io.files import whole_folder
 
 with whole_folder(sys.argv[1], marker="m") as fresh:
     (fresh / "deep").mkdir()

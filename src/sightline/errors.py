@@ -18,6 +18,10 @@ class SightlineError(Exception):
     def __str__(self) -> str:
         return self.message if self.fix is None else f"{self.message}\n  {self.fix}"
 
+    def again(self) -> SightlineError:
+        """The same error, new: a traceback is added to each where it is raised."""
+        return type(self)(self.message, self.fix)
+
 
 class UserError(SightlineError):
     """The user's input can't be used as it is; `fix` says what to do."""

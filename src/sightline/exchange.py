@@ -22,8 +22,8 @@ from sightline.class_names import name_of
 from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
-from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.errors import MissingExtraError, UserError
+from sightline.io.files import PathLike
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of
@@ -118,11 +118,24 @@ def _source(path: PathLike, hub: str | None, options: FormatOptions) -> tuple[Pa
     if hub is not None and str(path) == hub:
         if options.local_only:
             raise UserError(f"{hub} would be fetched from the hub, and --local-only is set.", "give a local folder")
-        from sightline.benchmark.formats.hub import download
-
-        return download(hub), replace(options, hub=hub)
+        return _download(hub), replace(options, hub=hub)
     hint = f"check the path, or give its name on the hub: {hub}" if hub else "check the path"
     raise UserError(f"there is no file or folder {local}.", hint)
+
+
+def _download(name: str) -> Path:
+    """The folder of a data set of the Hugging Face hub, also from its cache on this machine; needs the extra `hub`."""
+    try:
+        from huggingface_hub import snapshot_download
+    except ImportError:
+        raise MissingExtraError(f"loading {name} by its name", "hub") from None
+    try:
+        return Path(snapshot_download(name, repo_type="dataset"))
+    except Exception as error:  # Whatever its HTTP client of the day raises.
+        raise UserError(
+            f"{name} could not be had from the hub: {type(error).__name__}.",
+            "download its files elsewhere and give their folder, or set HF_TOKEN if it asks for a login",
+        ) from error
 
 
 def summarise(benchmark: Benchmark, folder: Path) -> ImportSummary:

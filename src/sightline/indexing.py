@@ -9,20 +9,19 @@ from pathlib import Path
 
 from sightline.benchmark.files import ANNOTATIONS, HEADER
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.index_content import benchmark_content
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.scan import checked_places, scan
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index import DEFAULT_INDEX, BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content
 from sightline.retrieval.index.manifest import WORKSPACE, index_folder, read_manifest, refuse_takeover, safe_name
 from sightline.retrieval.vector_stores.base import DamagedError
-from sightline.types import Annotation
+from sightline.types import Annotation, Benchmark
 
 __all__ = ["index", "read_annotations"]
 
@@ -56,7 +55,7 @@ def index(
     content = None
     if folder is not None and (Path(folder) / HEADER).is_file():
         benchmark = read_benchmark(folder)
-        content = benchmark_content(benchmark, folder)
+        content = _content(benchmark, Path(folder))
         name = name or _free_name(Path(workspace).expanduser().absolute(), benchmark.name, content)
         if said is not None:
             content = replace(content, annotations=said, state=None)
@@ -77,6 +76,19 @@ def index(
         local_only=local_only,
         asking=asking,
         rebuild=rebuild,
+    )
+
+
+def _content(benchmark: Benchmark, folder: Path) -> Content:
+    """The pictures of a benchmark, each once, whatever number of tasks judge it; nothing of its tasks is taken."""
+    return Content(
+        benchmark.corpus.pictures.values(),
+        benchmark.corpus.groups,
+        benchmark.annotations,
+        base=folder.absolute(),
+        source=f"benchmark {benchmark.name} {benchmark.version}",
+        state=benchmark.checksum,
+        origin=folder.expanduser().absolute() / HEADER,
     )
 
 

@@ -22,7 +22,7 @@ from sightline.config import Config
 from sightline.corpus.pixels import RefusedError
 from sightline.errors import MissingExtraError, SightlineError
 from sightline.indexing import index
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.pictures import fit, read_source
 from sightline.models.providers import PictureLimit
 from sightline.retrieval.searcher import Searcher

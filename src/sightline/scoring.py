@@ -7,7 +7,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.metrics.clusters import AUTO
 from sightline.metrics.evaluation import evaluate, metric_names
 from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores

@@ -147,6 +147,7 @@ def test_a_run_goes_on_where_it_stopped_and_pays_nothing_twice(folder: Path, ser
     assert len(made.attempts) == 3 and len(server.requests) == asked + 1
 
 
+@pytest.mark.world
 def test_tools_are_checked_before_anything_is_asked(folder: Path, server: wire.Server) -> None:
     base = f"agent:model=vllm/stub,base_url={server.base_url}"
     with pytest.raises(UserError, match='there is no tool "ViewPhoto"') as wrong:

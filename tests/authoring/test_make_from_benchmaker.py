@@ -13,7 +13,7 @@ from sightline.authoring.project import Project
 from sightline.cli.app import main
 from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
 from sightline.config.reference import fill
-from sightline.io import read_json, read_jsonl, write_jsonl
+from sightline.io.jsonl import read_json, read_jsonl, write_jsonl
 
 PAGE = Path(__file__).parents[2] / "docs" / "from-benchmaker.md"
 COMMANDS = (

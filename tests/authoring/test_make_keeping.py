@@ -30,7 +30,7 @@ from sightline.authoring.url_check import UrlCheck, addresses, check_urls
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.io import read_jsonl, write_jsonl
+from sightline.io.jsonl import read_jsonl, write_jsonl
 
 
 @pytest.fixture

@@ -70,6 +70,7 @@ def test_photographs_become_queries_with_no_key(folder: Path, capsys: pytest.Cap
     assert all((project / name).read_bytes() == content for name, content in before.items())
 
 
+@pytest.mark.slow
 def test_the_example_in_the_documentation_runs(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     page = (Path(__file__).parents[2] / "docs" / "make.md").read_text("utf-8")
     (code,) = re.findall(r"```python\n(.*?)```", page.partition("## In Python")[2], re.DOTALL)

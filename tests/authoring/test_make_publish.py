@@ -25,7 +25,7 @@ from sightline.benchmark.formats.parquet import read_table
 from sightline.calls.session import CallOptions
 from sightline.config import load
 from sightline.errors import UserError
-from sightline.io import write_jsonl
+from sightline.io.jsonl import write_jsonl
 from sightline.types import Annotation, Benchmark, Relevance
 
 pytest.importorskip("pyarrow")

@@ -10,7 +10,7 @@ import pytest
 from make_publishing import make_project, publish
 from sightline.authoring.dataset.manifest import PublishTerms
 from sightline.authoring.project import Project
-from sightline.io import read_json
+from sightline.io.jsonl import read_json
 
 pytest.importorskip("pyarrow")
 

@@ -17,13 +17,13 @@ pytest.importorskip("pyarrow")
 KILLED = """
 import os, signal, sys
 from sightline.cli import main
-from sightline.authoring.dataset import folder, prepare
+from sightline.authoring.dataset import folder, pictures
 
 def killed(*_):
     os.kill(os.getpid(), signal.SIGKILL)
 
-module, name = sys.argv[1].split(".")
-setattr({"prepare": prepare, "folder": folder}[module], name, killed)
+moments = {"prepare.lessen": (pictures, "subset_benchmark"), "folder.card_file": (folder, "card_file")}
+setattr(*moments[sys.argv[1]], killed)
 main(sys.argv[2:])
 """
 

@@ -297,8 +297,8 @@ def test_versions_after_the_second_know_the_first(tmp_path: Path) -> None:
 KILLED = """
 import os, signal, sys
 from pathlib import Path
-from sightline import io
 from sightline.authoring.review import review_benchmark
+from sightline.io import files, jsonl
 
 source, moment = sys.argv[1:]
 
@@ -309,8 +309,8 @@ def killed(act, name_of):
         act(place, *more)
     return acting
 
-io.write_whole = killed(io.write_whole, lambda path: Path(path).name)
-io._swap = killed(io._swap, lambda _: "swap")
+jsonl.write_whole = killed(jsonl.write_whole, lambda path: Path(path).name)
+files._swap = killed(files._swap, lambda _: "swap")
 review_benchmark(Path(source))
 """
 

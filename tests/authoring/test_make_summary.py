@@ -50,7 +50,7 @@ from sightline.calls.ledger import Ledger, LedgerRow
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import write_jsonl
+from sightline.io.jsonl import write_jsonl
 from sightline.reports.html import to_html
 from sightline.types import Annotation, Benchmark, Corpus, Judgment, Picture, Relevance, Task
 

@@ -2,9 +2,7 @@
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Callable, Iterator
-from dataclasses import dataclass
 from pathlib import Path
 
 import pytest
@@ -24,13 +22,12 @@ from sightline.authoring.query import QueryStage
 from sightline.authoring.stage import BatchOptions
 from sightline.calls.ask_many import Ask, AskJob, ask_many
 from sightline.calls.batches.manager import BatchJobOptions, BatchManager
-from sightline.calls.chat import open_chat
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
 from sightline.corpus.scan import scan
 from sightline.errors import StoppedError
-from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict, decide_all
+from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict
 from sightline.mining import Mining, MiningSettings, OwnerRules
 from sightline.models.embedders.pipeline import embed_texts
 from sightline.reason.ablations import Ablations
@@ -45,6 +42,8 @@ from sightline.reason.traces.questions import PictureSource
 from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture
 from sightline.reason.traces.teachers import TraceSettings
 from sightline.retrieval.rerank import Reranker
+from sightline.runs import judged_answers
+from sightline.runs.judged_answers import AnswerJudgeJob
 from sightline.types import Answer, ChatReply, ChatRequest, Failure, Message
 
 MODEL = "vllm/m"
@@ -115,7 +114,7 @@ def think(folder: Path, asking: CallOptions) -> object:
     shown = [TracePicture("0.jpg", "https://p.example/0.jpg", PictureKnowledge(("a dog",)))]
     source = PictureSource("things", 1, lambda: iter(shown))
     return make_traces(
-        TraceWork(source, TraceSettings((Teacher(MODEL),)), folder / "ws", CONFIG, asking),
+        TraceWork(source, TraceSettings((Teacher(MODEL),)), Session(folder / "ws", CONFIG, asking)),
         folder / "out",
         format_="jsonl",
     )
@@ -123,7 +122,7 @@ def think(folder: Path, asking: CallOptions) -> object:
 
 def questions(folder: Path, asking: CallOptions) -> QuestionWork:
     small_bench(folder / "bench")
-    return QuestionWork(folder / "bench", folder / "ws", CONFIG, asking)
+    return QuestionWork(folder / "bench", Session(folder / "ws", CONFIG, asking))
 
 
 def steps(folder: Path, asking: CallOptions) -> object:
@@ -178,23 +177,18 @@ def rerank(folder: Path, asking: CallOptions) -> object:
     raise graded.stopped
 
 
-@dataclass
-class AskingJudge:
-    """An answer judge that asks a chat model, as one would write it."""
+def answer_request(item: AnswerToJudge) -> ChatRequest:
+    return request(f"{item.question} {item.truth.text} {item.prediction}")
 
-    folder: Path
-    asking: CallOptions
-    name: str = MODEL
 
-    async def verdict(self, question: str, truth: Answer, prediction: str) -> AnswerVerdict | Failure:
-        async with open_chat(MODEL, CONFIG, workspace=self.folder / "ws", asking=self.asking) as model:
-            said = await model.reply(request(f"{question} {truth.text} {prediction}"))
-        return AnswerVerdict("A" in said.text, None, said.text) if isinstance(said, ChatReply) else said
+def verdict_in(reply: ChatReply) -> AnswerVerdict | Failure:
+    return AnswerVerdict("A" in reply.text, None, reply.text)
 
 
 def judge_answers(folder: Path, asking: CallOptions) -> object:
-    answers = [AnswerToJudge("Where?", Answer("Paris"), "the French capital")]
-    return asyncio.run(decide_all(answers, AskingJudge(folder, asking)))
+    answers = {"q": AnswerToJudge("Where?", Answer("Paris"), "the French capital")}
+    job = AnswerJudgeJob(MODEL, answer_request, verdict_in)
+    return judged_answers.judge_answers(answers, job, Session(folder / "ws", CONFIG, asking))
 
 
 def embed(folder: Path, asking: CallOptions) -> object:

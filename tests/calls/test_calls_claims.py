@@ -10,6 +10,7 @@ from pathlib import Path
 
 import pytest
 
+from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_claims import CLAIMS_FOLDER
 from sightline.calls.journal_tables import Call
@@ -125,7 +126,7 @@ def test_known_and_unknown_requests_in_any_order(pattern: str, tmp_path: Path) -
     """Where the last look was in vain it claims first, which must find what is known, and leave no claim on it."""
     known = [bytes([number]) * 32 for number in range(len(pattern))]
     with Journal(tmp_path) as before:
-        before.record_all([call("known", key) for key, kind in zip(known, pattern, strict=True) if kind == "k"])
+        record_all(before, [call("known", key) for key, kind in zip(known, pattern, strict=True) if kind == "k"])
 
     async def main() -> None:
         with Journal(tmp_path) as journal:
@@ -147,7 +148,7 @@ def test_what_was_said_before_a_failure_is_kept_with_it(length: int, tmp_path: P
     words = Partial("word " * length, "hm")
     with Journal(tmp_path) as journal:
         cut = Failure("length", "cut", partial=words)
-        journal.record_all([replace(call(""), result=cut), replace(call("", OTHER), result=Failure("refused", "no"))])
+        record_all(journal, [replace(call(""), result=cut), replace(call("", OTHER), result=Failure("refused", "no"))])
         found, other = journal.find(KEY), journal.find(OTHER)
     assert isinstance(found, Failure) and found == cut and found.partial == words
     assert isinstance(other, Failure) and other.partial is None

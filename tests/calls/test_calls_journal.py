@@ -14,6 +14,7 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import JOURNAL_FILE, Call
 from sightline.errors import UserError
@@ -67,7 +68,8 @@ def shared(tmp_path_factory: pytest.TempPathFactory) -> Iterator[Journal]:
 @settings(max_examples=60, deadline=None)
 @given(replies, st.binary(min_size=32, max_size=32))
 def test_a_reply_comes_back_as_it_was(shared: Journal, reply: ChatReply, some_key: bytes) -> None:
-    shared.record_all(
+    record_all(
+        shared,
         [
             Call(
                 some_key,
@@ -81,7 +83,7 @@ def test_a_reply_comes_back_as_it_was(shared: Journal, reply: ChatReply, some_ke
                 seconds=reply.seconds,
                 attempts=reply.attempts,
             )
-        ]
+        ],
     )
     found = shared.find(some_key)
     assert isinstance(found, ChatReply) and found.from_journal
@@ -91,7 +93,7 @@ def test_a_reply_comes_back_as_it_was(shared: Journal, reply: ChatReply, some_ke
 
 def test_long_replies_are_kept_compressed(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.record_all([call("short"), call("long", ChatReply("word " * 10_000))])
+        record_all(journal, [call("short"), call("long", ChatReply("word " * 10_000))])
         found = journal.find(key("long"))
         assert isinstance(found, ChatReply) and found.text == "word " * 10_000
     sizes = rows(tmp_path, "SELECT length(reply) FROM calls ORDER BY id")
@@ -100,8 +102,8 @@ def test_long_replies_are_kept_compressed(tmp_path: Path) -> None:
 
 def test_the_latest_reply_counts_and_both_are_in_the_ledger(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.record_all([call("a", ChatReply("first"))])
-        journal.record_all([call("a", ChatReply("second"))])
+        record_all(journal, [call("a", ChatReply("first"))])
+        record_all(journal, [call("a", ChatReply("second"))])
         found = journal.find(key("a"))
         assert isinstance(found, ChatReply) and found.text == "second"
     assert rows(tmp_path, "SELECT count(*) FROM calls") == [(2,)]
@@ -111,10 +113,10 @@ def test_only_failures_that_would_come_again_are_reused(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
         kept = ("content-filter", "refused", "length")
         others = ("timeout", "connection", "server-error", "auth", "bad-request", "bad-picture", "endless", "empty")
-        journal.record_all([call(kind, Failure(kind, f"why {kind}")) for kind in (*kept, *others)])
+        record_all(journal, [call(kind, Failure(kind, f"why {kind}")) for kind in (*kept, *others)])
         assert [journal.find(key(kind)) for kind in kept] == [Failure(kind, f"why {kind}") for kind in kept]
         assert [journal.find(key(kind)) for kind in others] == [None] * len(others)
-        journal.record_all([call("timeout", ChatReply("at last"))])
+        record_all(journal, [call("timeout", ChatReply("at last"))])
         assert isinstance(journal.find(key("timeout")), ChatReply)
 
 
@@ -221,7 +223,7 @@ def test_it_can_be_closed_twice_and_leaves_no_thread(tmp_path: Path) -> None:
 
     before = threading.active_count()
     journal = Journal(tmp_path)
-    journal.record_all([call("a")])
+    record_all(journal, [call("a")])
     assert threading.active_count() == before + 1
     journal.close()
     journal.close()
@@ -234,15 +236,11 @@ def test_it_knows_who_replied_before_and_what_was_given_up(tmp_path: Path) -> No
     async def main() -> None:
         with Journal(tmp_path) as journal:
             nothing = await journal.past("http://x/v1", "openai/m", "annotate", 6)
-            journal.record_all(
-                [
-                    call("given up", broken, attempts=6),
-                    call("broken off", broken, attempts=5),
-                    call("too slow", Failure("timeout", "", retryable=True), attempts=6),
-                ]
-            )
+            await journal.record(call("given up", broken, attempts=6))
+            await journal.record(call("broken off", broken, attempts=5))
+            await journal.record(call("too slow", Failure("timeout", "", retryable=True), attempts=6))
             failed = await journal.past("http://x/v1", "openai/m", "annotate", 6)
-            journal.record_all([call("reply")])
+            await journal.record(call("reply"))
             assert nothing == (False, frozenset())
             assert failed == (False, {key("given up")})
             assert await journal.past("http://x/v1", "openai/m", "annotate", 6) == (True, {key("given up")})

@@ -9,6 +9,7 @@ import pytest
 from hypothesis import given
 from hypothesis import strategies as st
 
+from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.ledger import dollars, read_ledger
@@ -25,11 +26,11 @@ def call(number: int, stage: str, model: str, usd: float | None, failure: str | 
 @pytest.fixture
 def workspace(tmp_path: Path) -> Path:
     with Journal(tmp_path) as journal:
-        journal.record_all([call(n, "annotate", "openai/m", 0.01) for n in range(50)])
-        journal.record_all([call(n, "annotate", "openai/m", 0.0, "timeout") for n in (50, 51)])
-        journal.record_all([call(n, "judge", "openai/m", 1.0) for n in range(60, 63)])
-        journal.record_all([call(70, "judge", "openai/m", None, "length")])
-        journal.record_all([call(n, "judge", "vllm/m", None) for n in range(80, 84)])
+        record_all(journal, [call(n, "annotate", "openai/m", 0.01) for n in range(50)])
+        record_all(journal, [call(n, "annotate", "openai/m", 0.0, "timeout") for n in (50, 51)])
+        record_all(journal, [call(n, "judge", "openai/m", 1.0) for n in range(60, 63)])
+        record_all(journal, [call(70, "judge", "openai/m", None, "length")])
+        record_all(journal, [call(n, "judge", "vllm/m", None) for n in range(80, 84)])
         for _ in range(9):
             journal.count_hit("judge", "vllm/m", None)
         journal.count_hit("query", "openai/m", 0.5)

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.plan import CostPlan, plan_stage
@@ -54,7 +55,7 @@ def test_from_a_pilot_and_the_range_holds_what_it_costs(tmp_path: Path) -> None:
     inside = 0
     for trial in range(40):
         with Journal(tmp_path / str(trial)) as journal:
-            journal.record_all([answered(n, usage()) for n in range(30)])
+            record_all(journal, [answered(n, usage()) for n in range(30)])
             found = plan_stage("annotate", (request(n) for n in range(330)), prices=PRICES, journal=journal)
         assert (found.calls, found.journaled, found.basis) == (300, 30, "30 calls of this stage")
         assert found.usd is not None
@@ -66,14 +67,14 @@ def test_from_a_pilot_and_the_range_holds_what_it_costs(tmp_path: Path) -> None:
 
 def test_a_pilot_of_another_stage_says_nothing(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.record_all([answered(n, Usage(10**6), "judge") for n in range(30)])
+        record_all(journal, [answered(n, Usage(10**6), "judge") for n in range(30)])
         found = plan_stage("annotate", (request(n) for n in range(100, 110)), prices=PRICES, journal=journal)
     assert found.basis == "sizes of texts and pictures" and found.input.likely < 2000
 
 
 def test_nothing_left_to_ask_costs_nothing(tmp_path: Path) -> None:
     with Journal(tmp_path) as journal:
-        journal.record_all([answered(n, Usage(100, output=10)) for n in range(30)])
+        record_all(journal, [answered(n, Usage(100, output=10)) for n in range(30)])
         found = plan_stage("annotate", (request(n) for n in range(30)), prices=PRICES, journal=journal)
     assert found.calls == 0 and found.usd is not None and found.usd.high == 0
     assert "0 calls, 30 answered already" in str(CostPlan((found,)))
@@ -121,9 +122,9 @@ def test_calls_that_failed_and_were_paid_for_count_in_a_pilot(tmp_path: Path) ->
         return Call(key, "annotate", "vllm/own", "", 1.0, Failure("length", "cut off"), usage=usage)
 
     with Journal(tmp_path) as journal:
-        journal.record_all([answered(n, Usage(100, output=100)) for n in range(5)])
-        journal.record_all([failed(n, Usage(100, output=1000)) for n in range(5, 10)])
-        journal.record_all([failed(n, Usage(reported=False)) for n in range(10, 15)])
+        record_all(journal, [answered(n, Usage(100, output=100)) for n in range(5)])
+        record_all(journal, [failed(n, Usage(100, output=1000)) for n in range(5, 10)])
+        record_all(journal, [failed(n, Usage(reported=False)) for n in range(10, 15)])
         found = plan_stage("annotate", (request(n) for n in range(100, 200)), prices=PRICES, journal=journal)
     assert found.basis == "10 calls of this stage" and found.output.likely == pytest.approx(100 * 550)
 

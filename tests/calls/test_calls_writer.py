@@ -31,7 +31,7 @@ def written(path: Path) -> set[int]:
 
 def test_after_the_end_everything_is_refused(tmp_path: Path) -> None:
     found = writer(tmp_path / "a")
-    found.put_all([1, 2])
+    asyncio.run(found.put(1, 2))
     found.close()
     found.close()
     with pytest.raises(WriterClosedError):
@@ -54,7 +54,7 @@ def test_a_row_that_races_with_the_end_is_written_or_refused_and_nobody_hangs(tm
                 return
             accepted.append(number)
 
-    found.put_all([-1])
+    asyncio.run(found.put(-1))
     threads = [threading.Thread(target=work, args=(1000 * place,), daemon=True) for place in range(4)]
     for thread in threads:
         thread.start()

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.types import ChatReply, Failure, Usage
@@ -18,9 +19,9 @@ def fill(workspace: Path) -> None:
         return Call(bytes([number]) * 32, stage, model, "e", 1.0, result, usage=usage, usd=usd, seconds=0.5)
 
     with Journal(workspace) as journal:
-        journal.record_all([call(n, "annotate", "openai/gpt-5-mini", ChatReply("x"), 0.61) for n in range(2)])
-        journal.record_all([call(9, "annotate", "openai/gpt-5-mini", Failure("content-filter", ""), 0.01)])
-        journal.record_all([call(n, "judge", "vllm/own", ChatReply("x"), None) for n in (20, 21)])
+        record_all(journal, [call(n, "annotate", "openai/gpt-5-mini", ChatReply("x"), 0.61) for n in range(2)])
+        record_all(journal, [call(9, "annotate", "openai/gpt-5-mini", Failure("content-filter", ""), 0.01)])
+        record_all(journal, [call(n, "judge", "vllm/own", ChatReply("x"), None) for n in (20, 21)])
         journal.count_hit("judge", "vllm/own", None)
 
 
@@ -71,7 +72,7 @@ def test_no_number_is_cut_in_a_pipe_or_on_a_narrow_screen(cli, tmp_path: Path, b
     with Journal(tmp_path / "ws") as journal:
         for number, usd in enumerate((1_234_567.89, None)):
             call = Call(bytes([number]) * 32, "annotate", model, "e", 1.0, ChatReply("x"), usage=usage, usd=usd)
-            journal.record_all([call])
+            record_all(journal, [call])
     numbers = ("at least $1,234,567.89", "246,913,578,024", "175,308,642,196", "153,086,421,974", "130,864,219,752")
     piped = cli("ledger", *by, "--workspace", tmp_path / "ws", COLUMNS="80")
     assert all(number in piped.stdout for number in numbers) and "…" not in piped.stdout

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Cli
+from command_line import Cli
 from runs.run_world import coloured
 from tiny_clip import write_tiny_clip
 

@@ -85,7 +85,13 @@ def refused() -> Any:
 @pytest.fixture
 def cache(tmp_path: Path) -> VerdictCache:
     """As an earlier version left it: one verdict, of the judge "judge"."""
-    truth = {"text": "Paris", "aliases": ["City of Light"], "translations": {}, "unit": None, "tolerance": None}
+    truth: dict[str, Any] = {
+        "text": "Paris",
+        "aliases": ["City of Light"],
+        "translations": {},
+        "unit": None,
+        "tolerance": None,
+    }
     known = orjson.dumps(truth, option=orjson.OPT_SORT_KEYS).decode()
     row = ("judge", "Which city is this?", known, "London")
     key = hashlib.sha256(orjson.dumps(row)).hexdigest()

@@ -12,7 +12,7 @@ import pytest
 from PIL import Image
 
 from sightline.benchmark.folder import write_benchmark
-from sightline.io import read_jsonl
+from sightline.io.jsonl import read_jsonl
 from sightline.reason.curriculum.compiler import Compiled, CurriculumSettings, compile_curriculum
 from sightline.reason.curriculum.plan import CurriculumPlan
 from sightline.types import Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task

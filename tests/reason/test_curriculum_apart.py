@@ -14,7 +14,7 @@ from PIL import Image
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.config import Config
 from sightline.errors import FoundError, UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
 from sightline.types import Picture
 

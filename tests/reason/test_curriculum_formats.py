@@ -13,7 +13,7 @@ import pytest
 from curriculum_tools import STEPS, drawn, lines, question, written
 from PIL import Image
 
-from sightline.io import read_json
+from sightline.io.jsonl import read_json
 from sightline.metrics.steps.split import split_steps
 from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
 from sightline.reason.curriculum.formats import FORMATS

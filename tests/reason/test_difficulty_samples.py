@@ -12,7 +12,7 @@ from reason_tools import KEYS, answering, as_json, choose_bench, number_of, pict
 import models_server as wire
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.errors import StoppedError, UserError
 from sightline.reason.difficulty.pass_rate import BucketRule, TriedQuestion, about_guessing
 from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples, price_judge, price_samples
@@ -24,7 +24,7 @@ MODEL = "vllm/stub"
 
 
 def work(folder: Path, server: wire.Server) -> QuestionWork:
-    return QuestionWork(folder / "bench", folder / "ws", asking=CallOptions(base_url=server.base_url))
+    return QuestionWork(folder / "bench", Session(folder / "ws", asking=CallOptions(base_url=server.base_url)))
 
 
 def question(key: str = "A") -> TaskQuestion:
@@ -246,7 +246,7 @@ def test_a_server_that_takes_no_repetition_penalty_is_sent_none() -> None:
 
 def test_plans_ask_nobody(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 3)
-    plain = QuestionWork(tmp_path / "bench", tmp_path / "ws")
+    plain = QuestionWork(tmp_path / "bench", Session(tmp_path / "ws"))
     assert price_samples(plain, SamplingSettings("openai/gpt-5-mini")).stages[0].calls == 30
     assert price_judge(plain, "openai/gpt-5-mini").stages[0].calls == 3
 
@@ -289,7 +289,7 @@ def test_a_truth_that_is_no_option_is_not_measured_and_costs_nothing(tmp_path: P
     (note,) = done.notes
     assert '1 question was not asked: the truth of "q0"' in note
     assert (
-        price_samples(QuestionWork(tmp_path / "bench", tmp_path / "ws"), SamplingSettings("openai/gpt-5-mini"))
+        price_samples(QuestionWork(tmp_path / "bench", Session(tmp_path / "ws")), SamplingSettings("openai/gpt-5-mini"))
         .stages[0]
         .calls
         == 10

@@ -11,7 +11,7 @@ from think_tools import ONE, things, work_of
 
 import models_server as wire
 from sightline.calls.ledger import read_ledger
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.reason.difficulty.pass_rate import BucketRule
 from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples
@@ -33,7 +33,7 @@ def cut_off(text: str) -> wire.Answer:
 
 
 def work(folder: Path, server: wire.Server) -> QuestionWork:
-    return QuestionWork(folder / "bench", folder / "ws", PRICED, CallOptions(base_url=server.base_url))
+    return QuestionWork(folder / "bench", Session(folder / "ws", PRICED, CallOptions(base_url=server.base_url)))
 
 
 def spent(folder: Path) -> float:
@@ -98,7 +98,7 @@ def test_think_counts_cut_off_empty_and_malformed_replies_and_the_verifier(tmp_p
     with wire.serving_in_thread(script) as server:
         asking = CallOptions(base_url=server.base_url)
         plain = work_of(things(["dog"]), settings, tmp_path)
-        thinking = Thinking(plain.source, settings, tmp_path / "ws", config, asking)
+        thinking = Thinking(plain.source, settings, Session(tmp_path / "ws", config, asking))
         done = make_traces(thinking, tmp_path / "out", format_="jsonl")
     ledger = read_ledger(tmp_path / "ws").total
     assert done.usd == pytest.approx(ledger.usd) and done.unpriced == ledger.unpriced == 0

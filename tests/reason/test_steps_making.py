@@ -11,9 +11,9 @@ from reason_tools import answering, as_json, choose_bench, number_of, pictures, 
 import models_server as wire
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.errors import StoppedError, UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples
 from sightline.reason.difficulty.sampling import SamplingSettings
 from sightline.reason.questions import QuestionWork
@@ -27,7 +27,8 @@ RIGHT = "ABCD"
 
 
 def work(folder: Path, server: wire.Server, **asking: object) -> QuestionWork:
-    return QuestionWork(folder / "bench", folder / "ws", asking=CallOptions(base_url=server.base_url, **asking))  # type: ignore[arg-type]
+    options = CallOptions(base_url=server.base_url, **asking)  # type: ignore[arg-type]
+    return QuestionWork(folder / "bench", Session(folder / "ws", asking=options))
 
 
 def key(received: wire.Received) -> str:
@@ -53,10 +54,10 @@ def test_a_benchmark_gets_steps_and_nothing_is_asked_twice(tmp_path: Path) -> No
         assert isinstance(truth, Choice) and truth.option == "B" and len(truth.steps) == 6
         assert made.tasks["q1"].extra["steps"] == {"by": MODEL, "calls": 1, "told": False}
         assert validate_benchmark(tmp_path / "out") == () and not (tmp_path / "out" / REVIEW).exists()
-        checked = check_steps(QuestionWork(tmp_path / "out", tmp_path / "ws"))
+        checked = check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws")))
         assert checked.complete == 4 and not checked.faults
         kept = annotate_benchmark(
-            QuestionWork(tmp_path / "out", tmp_path / "ws", asking=CallOptions(base_url=server.base_url)),
+            QuestionWork(tmp_path / "out", Session(tmp_path / "ws", asking=CallOptions(base_url=server.base_url))),
             StepSettings(MODEL),
             tmp_path / "out",
         )
@@ -154,12 +155,12 @@ def test_a_stop_in_the_middle_keeps_what_came_before(tmp_path: Path) -> None:
 
 def test_a_plan_asks_nobody_and_a_benchmark_without_questions_is_refused(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 3)
-    plain = QuestionWork(tmp_path / "bench", tmp_path / "ws")
+    plain = QuestionWork(tmp_path / "bench", Session(tmp_path / "ws"))
     plan = price_steps(plain, StepSettings("openai/gpt-5-mini"))
     assert plan.stages[0].calls == 3 and plan.usd is not None and plan.usd.high > 0
     choose_bench(tmp_path / "none", 0)
     with pytest.raises(UserError, match="no answer or choose tasks"):
-        check_steps(QuestionWork(tmp_path / "none", tmp_path / "ws"))
+        check_steps(QuestionWork(tmp_path / "none", Session(tmp_path / "ws")))
 
 
 def test_the_answer_is_told_from_the_beginning_when_asked_to(tmp_path: Path) -> None:
@@ -173,14 +174,14 @@ def test_what_people_mended_is_taken_without_asking_anybody(tmp_path: Path) -> N
     choose_bench(tmp_path / "bench", 4)
     with answering(lambda received: as_json(reasoning(key="A"))) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL, repairs=0), tmp_path / "out")
-    out = QuestionWork(tmp_path / "out", tmp_path / "ws")
+    out = QuestionWork(tmp_path / "out", Session(tmp_path / "ws"))
     rows = {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)}
     assert sorted(rows) == ["q1", "q2", "q3"]
     rows["q1"]["reply"] = reasoning(key="B")
     rows["q2"]["reply"] = reasoning(key="C", summary="")
     write_jsonl(tmp_path / "mended.jsonl", rows.values())
     with pytest.raises(UserError, match="has steps that"):
-        annotate_benchmark(QuestionWork(tmp_path / "bench", tmp_path / "ws"), None, tmp_path / "out")
+        annotate_benchmark(QuestionWork(tmp_path / "bench", Session(tmp_path / "ws")), None, tmp_path / "out")
     done = annotate_benchmark(out, None, tmp_path / "out", reviewed=tmp_path / "mended.jsonl")
     assert (done.reviewed, done.kept, done.left, done.calls) == (1, 1, 2, 0)
     truth = read_benchmark(tmp_path / "out").truth
@@ -235,11 +236,11 @@ def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
     with answering(good) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
-    assert check_steps(QuestionWork(tmp_path / "out", tmp_path / "ws")).faults == {}
+    assert check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws"))).faults == {}
     found = read_benchmark(tmp_path / "out")
     asked = replace(found.tasks["q0"], prompt=(*made.tasks["q0"].prompt, " <image>"))
     write_benchmark(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
-    assert check_steps(QuestionWork(tmp_path / "out", tmp_path / "ws")).kinds == {"placeholder": 1}
+    assert check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws"))).kinds == {"placeholder": 1}
 
 
 def test_a_reply_that_nearly_fits_is_kept_for_people(tmp_path: Path) -> None:
@@ -256,7 +257,7 @@ def test_a_reply_that_nearly_fits_is_kept_for_people(tmp_path: Path) -> None:
     # One line is mended and the only one given: the others stay as they are, though nobody is asked.
     mended = {**rows["q1"], "reply": {**rows["q1"]["said"], "conclusion": "It is B.", "answer": "B"}}
     write_jsonl(tmp_path / "mended.jsonl", [mended])
-    out = QuestionWork(tmp_path / "out", tmp_path / "ws")
+    out = QuestionWork(tmp_path / "out", Session(tmp_path / "ws"))
     again = annotate_benchmark(out, None, tmp_path / "out", reviewed=tmp_path / "mended.jsonl")
     assert (again.reviewed, again.left) == (1, 2)
     assert {row["task"]: row for _, row in read_jsonl(tmp_path / "out" / REVIEW)} == {
@@ -282,5 +283,5 @@ def test_a_truth_that_is_no_option_is_left_to_people_and_costs_nothing(tmp_path:
     assert (done.annotated, done.left, done.unasked, dict(done.faults)) == (1, 1, 1, {"options": 1})
     ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
     assert row["task"] == "q0" and "mend the question itself" in row["next"] and "said" not in row
-    plan = price_steps(QuestionWork(tmp_path / "bench", tmp_path / "ws"), StepSettings("openai/gpt-5-mini"))
+    plan = price_steps(QuestionWork(tmp_path / "bench", Session(tmp_path / "ws")), StepSettings("openai/gpt-5-mini"))
     assert plan.stages[0].calls == 1

@@ -11,7 +11,7 @@ from think_tools import ONE, script
 
 from pictures import random_picture
 from sightline.cli.app import main
-from sightline.io import write_jsonl
+from sightline.io.jsonl import write_jsonl
 
 
 @pytest.fixture

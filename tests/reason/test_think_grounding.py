@@ -14,6 +14,7 @@ import pytest
 from PIL import Image
 from think_tools import script, source_of
 
+from sightline.calls.session import Session
 from sightline.models.protocols import ChatModel
 from sightline.models.scripted import ScriptedModel
 from sightline.reason.traces.grounding import MOST_CROPS, crops_for, verify
@@ -81,7 +82,9 @@ def test_it_serves_as_verifier_of_a_whole_run(tmp_path: Path) -> None:
     liar = script(tmp_path / "liar.jsonl", [{"text": f"<think>I make it up.</think>{' '.join(lying)}"}])
     subjects = [TracePicture(scene.path.name, str(scene.path)) for scene in drawn]
     settings = TraceSettings((honest, liar), verifier=Teacher("builtin/world"))
-    done = make_traces(TraceWork(source_of(subjects), settings, tmp_path / "ws"), tmp_path / "out", format_="jsonl")
+    done = make_traces(
+        TraceWork(source_of(subjects), settings, Session(tmp_path / "ws")), tmp_path / "out", format_="jsonl"
+    )
     assert (done.verified, done.verifier_failed) == (3, {})
     assert done.rejected["ungrounded"] >= 1 and done.teachers[1].kept < 3
 

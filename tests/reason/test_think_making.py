@@ -14,7 +14,7 @@ from think_tools import ONE, TWO, script, source_of, things, work_of
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.imagenet_think import PROMPT, read
 from sightline.calls.budget import Budget
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
 from sightline.reason.traces import pipeline
@@ -151,12 +151,14 @@ def test_a_budget_stops_with_whole_shards_and_the_next_run_goes_on(tmp_path: Pat
     prices = {"models": {teacher.name: {"input": 1.0, "output": 1e4} for teacher in settings.teachers}}
     config = Config.model_validate({"prices": prices})
     settings = replace(settings, parameters={"max_tokens": 100})
-    work = TraceWork(source_of(things(NAMES)), settings, tmp_path / "ws", config, CallOptions(budget=Budget.usd(3)))
+    work = TraceWork(
+        source_of(things(NAMES)), settings, Session(tmp_path / "ws", config, CallOptions(budget=Budget.usd(3)))
+    )
     with pytest.raises(StoppedError):
         make_traces(work, tmp_path / "out", format_="jsonl")
     stopped = len(list(read_traces(tmp_path / "out")))
     assert stopped < 6 and (tmp_path / "out" / "README.md").is_file()
-    done = make_traces(replace(work, asking=CallOptions()), tmp_path / "out")
+    done = make_traces(replace(work, session=replace(work.session, asking=CallOptions())), tmp_path / "out")
     assert done.rows == 6 and done.asked == 6 - stopped and done.kept == 12 and done.usd > 0
 
 
@@ -192,14 +194,14 @@ def test_only_failures_that_may_pass_are_asked_again_when_told_to(tmp_path: Path
         script(tmp_path / f"{name}.jsonl", [{"failure": kind}])
     assert make_traces(work, tmp_path / "out", format_="jsonl").failed == {kind: 2}
     teachers(tmp_path)
-    work = replace(work, workspace=tmp_path / "empty journal")
+    work = replace(work, session=replace(work.session, workspace=tmp_path / "empty journal"))
     assert [make_traces(work, tmp_path / "out", retry_failed=retry).kept for retry in (False, True)] == kept
 
 
 def test_what_failed_again_is_told_once(tmp_path: Path) -> None:
     settings = TraceSettings((script(tmp_path / "bad.jsonl", [{"failure": "wrong-schema"}]),), PROMPTS)
     for number in range(3):
-        work = replace(work_of(things(NAMES[:2]), settings, tmp_path), workspace=tmp_path / f"journal {number}")
+        work = replace(work_of(things(NAMES[:2]), settings, tmp_path), session=Session(tmp_path / f"journal {number}"))
         done = make_traces(work, tmp_path / "out", format_="jsonl", retry_failed=number > 0)
         assert (done.asked, done.failed) == (2, {"wrong-schema": 2})
         assert [record["id"] for record in rejected(tmp_path / "out")] == ["0000.jpg", "0001.jpg"]

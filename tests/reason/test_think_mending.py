@@ -12,8 +12,9 @@ import pytest
 from PIL import Image
 from think_tools import ONE, script, source_of, things, work_of
 
+from sightline.calls.session import Session
 from sightline.errors import UserError
-from sightline.io import read_jsonl
+from sightline.io.jsonl import read_jsonl
 from sightline.reason.traces import shards
 from sightline.reason.traces.folder import TraceFormat
 from sightline.reason.traces.pipeline import TraceWork, make_traces
@@ -76,7 +77,7 @@ def test_what_the_journal_does_not_have_is_not_paid_twice(tmp_path: Path) -> Non
     (out / "data" / "train-00001.jsonl").unlink()
     kept = content(out)
     with pytest.raises(UserError, match=r"train-00001.jsonl is missing or cut.*2 calls would be paid twice"):
-        make_traces(replace(work, workspace=tmp_path / "another"), out)
+        make_traces(replace(work, session=replace(work.session, workspace=tmp_path / "another")), out)
     assert content(out) == kept
     assert make_traces(work, out).kept == 6
 
@@ -116,7 +117,11 @@ def test_a_picture_that_changed_is_asked_about_again_and_its_old_row_goes(
     # The third has other content and shows something else, the first is gone.
     changed = [*before[1:2], replace(before[2], sha256="f" * 64, known=before[5].known), *before[3:]]
     script(tmp_path / "one.jsonl", [{"match": "heron", "text": ONE.format("a flock of cranes")}])
-    done = make_traces(replace(work, source=source_of(changed), workspace=tmp_path / "another"), out, shard_rows=4)
+    done = make_traces(
+        replace(work, source=source_of(changed), session=replace(work.session, workspace=tmp_path / "another")),
+        out,
+        shard_rows=4,
+    )
     assert (done.asked, done.rows, done.shards) == (1, 6, 3)
     assert [row for row in content(out) if row not in old] == [
         ("0002.jpg", ONE.format("a flock of cranes").partition("</think>")[2])
@@ -133,7 +138,7 @@ def test_a_changed_file_of_a_folder(tmp_path: Path, caplog: pytest.LogCaptureFix
 
     def make() -> int:
         source = open_source(tmp_path / "pics", tmp_path / "ws")
-        work = TraceWork(source, TraceSettings((teacher,)), tmp_path / "ws")
+        work = TraceWork(source, TraceSettings((teacher,)), Session(tmp_path / "ws"))
         return make_traces(work, tmp_path / "out", format_="jsonl").asked
 
     assert (make(), make()) == (3, 0) and not caplog.text

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -30,7 +31,8 @@ def test_a_cluster_makes_the_same_folder_and_nothing_is_asked_twice(tmp_path: Pa
     with serving_in_thread(lambda received: respond_json(chat(said(received)))) as server:
         for engine in ("local", "ray"):
             work = work_of(things(NAMES), settings, tmp_path / engine, CallOptions(base_url=server.base_url))
-            done = make_traces(work, tmp_path / engine / "out", engine=engine, format_="jsonl", shard_rows=2)
+            work = replace(work, session=replace(work.session, engine=engine))
+            done = make_traces(work, tmp_path / engine / "out", format_="jsonl", shard_rows=2)
             assert (done.rows, done.kept, done.shards) == (5, 10, 3)
         assert len(server.requests) == 2 * 2 * len(NAMES)
         # The journal of a cluster's work is here: going on elsewhere with it asks nobody.

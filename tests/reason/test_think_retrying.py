@@ -12,8 +12,9 @@ import pytest
 from think_tools import ONE, TWO, script, source_of, things, work_of
 
 from sightline.calls.retry import RetryPolicy
+from sightline.calls.session import Session
 from sightline.errors import UserError
-from sightline.io import read_jsonl
+from sightline.io.jsonl import read_jsonl
 from sightline.reason.traces import pipeline, shards
 from sightline.reason.traces import shards as leaving
 from sightline.reason.traces.folder import TraceFormat
@@ -93,7 +94,9 @@ def test_without_the_word_nobody_is_asked_again(tmp_path: Path) -> None:
 def test_a_row_that_is_completed_is_as_if_nobody_had_failed(tmp_path: Path) -> None:
     make_traces(begun(tmp_path), tmp_path / "out", retry_failed=True)
     teachers = script(tmp_path / "one.jsonl", lines(ONE)), script(tmp_path / "two.jsonl", lines(TWO))
-    work = replace(work_of(things(NAMES), TraceSettings(teachers, PROMPTS), tmp_path), workspace=tmp_path / "another")
+    work = replace(
+        work_of(things(NAMES), TraceSettings(teachers, PROMPTS), tmp_path), session=Session(tmp_path / "another")
+    )
     make_traces(work, tmp_path / "well", format_="jsonl")
     found, wanted = (
         {record["id"]: record for file in (tmp_path / name / "data").iterdir() for record in records_of(file)}
@@ -124,7 +127,9 @@ def test_another_journal_is_not_asked_to_pay_twice(tmp_path: Path) -> None:
     out, work = tmp_path / "out", begun(tmp_path)
     before = content(out)
     with pytest.raises(UserError, match=r"what other teachers said where one failed: 4 calls would be paid twice"):
-        make_traces(replace(work, workspace=tmp_path / "another"), out, retry_failed=True)
+        make_traces(
+            replace(work, session=replace(work.session, workspace=tmp_path / "another")), out, retry_failed=True
+        )
     assert content(out) == before
 
 

@@ -6,7 +6,7 @@ import sys
 from pathlib import Path
 
 from sightline.calls.rate_limit import RateLimits
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.reason.traces.pipeline import TraceWork, make_traces
 from sightline.reason.traces.questions import PictureSource, Prompts, Template
 from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture, TraceRules
@@ -25,7 +25,7 @@ def main(url: str, folder: Path, pictures: int, at_once: int) -> None:
     )
     asking = CallOptions(base_url=url, limits=RateLimits.at_once(at_once))
     work = TraceWork(
-        PictureSource("things", pictures, lambda: iter(subjects())), settings, folder / "ws", asking=asking
+        PictureSource("things", pictures, lambda: iter(subjects())), settings, Session(folder / "ws", asking=asking)
     )
     make_traces(work, folder / "out", format_="jsonl", shard_rows=20)
 

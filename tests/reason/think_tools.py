@@ -6,8 +6,8 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import Any
 
-from sightline.calls.session import CallOptions
-from sightline.io import write_jsonl
+from sightline.calls.session import CallOptions, Session
+from sightline.io.jsonl import write_jsonl
 from sightline.reason.traces.pipeline import TraceWork
 from sightline.reason.traces.questions import PictureSource
 from sightline.reason.traces.records import PictureKnowledge, Teacher, TracePicture
@@ -45,4 +45,4 @@ def things(names: Sequence[str]) -> list[TracePicture]:
 def work_of(
     subjects: Sequence[TracePicture], settings: TraceSettings, folder: Path, asking: CallOptions | None = None
 ) -> TraceWork:
-    return TraceWork(source_of(subjects), settings, folder / "ws", asking=asking or CallOptions())
+    return TraceWork(source_of(subjects), settings, Session(folder / "ws", asking=asking or CallOptions()))

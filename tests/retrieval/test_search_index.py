@@ -322,6 +322,7 @@ def _dying(work: Callable[[], object], at: int) -> None:
     work()
 
 
+@pytest.mark.slow
 def test_killed_at_any_moment_it_goes_on(workspace: Path, pictures: list[Picture], tmp_path: Path) -> None:
     first = pictures[:5]
     captions = [said(each.id, each.id.partition("-")[0]) for each in pictures]

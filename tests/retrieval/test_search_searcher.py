@@ -177,7 +177,7 @@ def test_words_alone(searcher: Searcher) -> None:
 
 
 def test_words_alone_open_neither_vectors_nor_embedder(workspace: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setattr("sightline.retrieval.searcher.open_vector_store", lambda *_, **__: pytest.fail("opened"))
+    monkeypatch.setattr("sightline.retrieval.open_index.open_vector_store", lambda *_, **__: pytest.fail("opened"))
     with Searcher.open(workspace, embedder="nobody/there") as searcher:
         assert searcher.search(SearchQuery("sea", where="tag:water"), WORDS).searched == 2
 

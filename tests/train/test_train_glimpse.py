@@ -185,7 +185,7 @@ def test_what_a_model_repeats_is_compiled() -> None:
     model = _model()
     compile_blocks(model)
     compiled = {type(part).__name__ for part in model.modules() if part._compiled_call_impl is not None}
-    assert compiled == {"LlamaDecoderLayer", "Layer", "Trunk"}
+    assert compiled == {"LlamaDecoderLayer", "VisionLayer", "Trunk"}
 
 
 def test_waves_tell_near_numbers_apart() -> None:

@@ -93,6 +93,7 @@ def test_rows_of_another_setting_stand_in_only_with_as_many_tokens() -> None:
         assert {row["arm"] for row in elsewhere.rows_of([*rows, *varied], other, SETTING)} == arms
 
 
+@pytest.mark.slow
 def test_the_page_is_written_with_stages_variants_and_plots(tmp_path: Path) -> None:
     rows = _rows({"base": 0.3, "plain": 0.4, "full-chain": 0.5, "mir": 0.6, "reverse": 0.4})
     rows += _rows({"mir": 0.5}, {**SETTING, "fraction": 1.0})

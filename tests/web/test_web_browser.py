@@ -258,6 +258,7 @@ def test_two_reviewers_and_a_third_on_conflict(copied: Path, looking: Look) -> N
         shoot(ben.page, "people")
 
 
+@pytest.mark.slow
 def test_a_hundred_thousand_pictures_scroll(large: Path, looking: Look) -> None:
     with serving(large) as app:
         page = looking(app).go("/corpus?order=name")

@@ -11,7 +11,6 @@ import orjson
 import pytest
 
 from search_tools import Colours
-from sightline.web.pages.bench import BOOK
 from web_samples import Served, serving
 
 Look = Callable[..., Any]
@@ -49,13 +48,13 @@ def test_what_is_pressed_while_a_decision_is_saved_does_nothing(
     page = looking(app, "ana").go("/review/benchmark")
     with page.expect_navigation():
         page.keyboard.press("y")
-    may, slow = threading.Event(), BOOK.decide
+    may, slow = threading.Event(), app.desk.reviews.decide
 
     def decide(*given: Any) -> Any:
         assert may.wait(60)
         return slow(*given)
 
-    monkeypatch.setattr(BOOK, "decide", decide)
+    monkeypatch.setattr(app.desk.reviews, "decide", decide)
     page.keyboard.press("n")
     for key in ("u", "y", "s", "n"):
         page.keyboard.press(key)

@@ -18,7 +18,7 @@ from sightline.authoring.review import review_benchmark
 from sightline.authoring.review_decisions import WHOLE, labels_of, standing, votes_of
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
-from sightline.io import read_json
+from sightline.io.jsonl import read_json
 from sightline.metrics.scope import Scopes
 from sightline.types import (
     Answer,

@@ -14,7 +14,7 @@ import numpy as np
 from features import Split, read_split
 from numpy.typing import NDArray
 
-from sightline.models.photos import Photos
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.joint_vectors import class_names, softmax
 from sightline.types import Failure
 

@@ -7,7 +7,7 @@ from pathlib import Path
 
 import pytest
 
-from cli.conftest import Cli
+from command_line import Cli
 
 
 def test_a_benchmark_that_can_be_run_and_scored(cli: Cli, tmp_path: Path) -> None:

@@ -19,7 +19,7 @@ from sightline_world.web.fact_base import make_facts
 from sightline_world.web.facts import FactBase
 from world_tasks_reference import YES, SlowLife, grade, see
 
-SEEDS = (0, 11)
+SEEDS = (0, pytest.param(11, marks=pytest.mark.slow))
 
 
 class Written:

@@ -328,6 +328,7 @@ print(hashlib.sha256(text.encode()).hexdigest())
 """
 
 
+@pytest.mark.slow
 def test_a_seed_decides_everything() -> None:
     prints = {
         subprocess.run(

@@ -24,7 +24,7 @@ from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index.content import folder_address
 from sightline.retrieval.search import search

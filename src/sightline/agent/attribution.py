@@ -15,7 +15,8 @@ from pathlib import Path
 from typing import Literal, TypeAlias
 
 from sightline.agent.trajectory import Memory, Trajectory, Turn, trajectories_of
-from sightline.io import PathLike, write_json
+from sightline.io.files import PathLike
+from sightline.io.jsonl import write_json
 from sightline.runs.folder import ATTRIBUTION, TRAJECTORIES
 from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Relevance, Truth
 

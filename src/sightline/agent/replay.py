@@ -36,7 +36,7 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.runs.folder import blob_path, read_run
 from sightline.runs.system_loader import visible
 from sightline.runs.systems.base import SystemSetting

@@ -17,7 +17,8 @@ from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 from sightline.agent.state import PictureView
 from sightline.benchmark.formats.replies import from_exact
 from sightline.errors import UserError
-from sightline.io import CutOffError, LineError, PathLike, read_jsonl, write_whole
+from sightline.io.files import PathLike, write_whole
+from sightline.io.jsonl import CutOffError, LineError, read_jsonl
 from sightline.runs.folder import TRAJECTORIES, blob_path
 from sightline.types import Failure, ImagePart, Prediction, TaskKind
 

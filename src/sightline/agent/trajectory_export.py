@@ -25,7 +25,8 @@ from sightline.agent.trajectory import Memory, Trajectory, Turn, Use, ViewedPict
 from sightline.benchmark.formats.base import Content, Format, FormatOptions
 from sightline.corpus.pixels import MIMES, identify
 from sightline.errors import UserError
-from sightline.io import whole_folder, write_json, write_jsonl
+from sightline.io.files import whole_folder
+from sightline.io.jsonl import write_json, write_jsonl
 from sightline.runs.folder import BLOBS, blob_path
 from sightline.types import Failure, Run
 

@@ -27,7 +27,7 @@ from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
-from sightline.io import dump, write_jsonl
+from sightline.io.jsonl import dump, write_jsonl
 from sightline.models.built_in import Taxonomy, find_built_in
 from sightline.types import Annotation, Failure, Picture
 

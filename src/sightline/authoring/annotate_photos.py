@@ -12,8 +12,8 @@ from sightline.config.settings import AnnotateSettings
 from sightline.corpus.names import path_of
 from sightline.engine.progress import progress
 from sightline.models.embedders.pixels import decode_region, read_bytes
-from sightline.models.photos import Photos
 from sightline.models.photos.annotator import BY, THRESHOLD, Annotator
+from sightline.models.photos.embedder import Photos
 from sightline.models.pictures import is_web
 from sightline.models.protocols import Pixels
 from sightline.types import Annotation, Failure, Picture

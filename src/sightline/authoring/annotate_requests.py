@@ -15,6 +15,7 @@ from typing import Any, cast
 import orjson
 
 from sightline.authoring.project_files import LOOK_ALIKE, PHASH, SCHEMA, SHA256
+from sightline.authoring.stage import stage_request
 from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.calls.batches.manager import Requests
 from sightline.config import Config
@@ -24,7 +25,7 @@ from sightline.models.failures import failure
 from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ask_again
-from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Message, Picture
+from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Picture
 
 NO_LABEL = "None (no label)"
 """What stands for a value that a picture does not have, as in benchmaker."""
@@ -90,14 +91,7 @@ class AnnotationQuestions:
         """The call for one picture, which is read from disk when it is sent."""
         settings = self.settings
         said = (self.prompt(picture), ImagePart(picture.uri, detail=settings.image_detail))
-        return ChatRequest(
-            self.model,
-            (Message("system", (self._system,)), Message("user", said)),
-            schema=self.schema,
-            schema_name=SCHEMA_NAME,
-            max_tokens=settings.max_output_tokens,
-            reasoning_effort=settings.reasoning_effort,
-        )
+        return stage_request(self.model, settings, self._system, said, self.schema, SCHEMA_NAME)
 
     def prompt(self, picture: Picture) -> str:
         """The words of the request, with the picture's own metadata in them."""

@@ -36,7 +36,7 @@ from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_json
+from sightline.io.jsonl import read_json
 from sightline.metrics.evaluation import DEFAULT_METRICS
 from sightline.types import Annotation, Benchmark, Candidate, Corpus, Json, Judgment, Picture, Relevance, Review, Task
 
@@ -103,8 +103,10 @@ class _Reading:
         config = self._project.config
         asked = dict(islice(self._sound(), self._project.limit))
         if not asked:
+            first = next(iter(self.set_aside), None)
+            why = ", because it has none" if first is None else f": {first.query}: {first.detail}"
             raise UserError(
-                f"no query of {self._project.path(files.JUDGMENTS)} can be used{self._why()}.",
+                f"no query of {self._project.path(files.JUDGMENTS)} can be used{why}.",
                 "judge again: sightline make judge",
             )
         listed = completed(self._pictures.found, config)
@@ -236,9 +238,6 @@ class _Reading:
             else:
                 more = f"; and {len(wrong) - _SHOWN_EXAMPLES:,} more" if len(wrong) > _SHOWN_EXAMPLES else ""
                 self.set_aside.append(SetAside(id_, "judgments do not fit", "; ".join(wrong[:_SHOWN_EXAMPLES]) + more))
-
-    def _why(self) -> str:
-        return f": {self.set_aside[0].query}: {self.set_aside[0].detail}" if self.set_aside else ", because it has none"
 
     def _seeds(self, id_: str) -> tuple[str, ...]:
         return self._pools[id_].seeds if id_ in self._pools else self._given.get(id_, ())

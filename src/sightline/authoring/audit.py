@@ -23,7 +23,8 @@ from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.english import counted, some
-from sightline.io import write_json, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import write_json
 from sightline.types import Benchmark, Estimate, Relevance
 
 _SHOWN = 5

@@ -17,7 +17,7 @@ from sightline.authoring.stage import StageResult
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 
 _VISION, _JUDGE = "vision::", "judge::"
 

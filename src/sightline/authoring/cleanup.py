@@ -16,7 +16,8 @@ from sightline.authoring.project import Project
 from sightline.authoring.stage import AuthoringStage, StageResult
 from sightline.benchmark.files import HEADER
 from sightline.calls.session import CallOptions
-from sightline.io import LineError, read_json, sha256_of, write_json
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import LineError, read_json, write_json
 from sightline.io.temporary_files import remove_temporary_files
 
 NOTES = ".written.json"

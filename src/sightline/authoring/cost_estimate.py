@@ -42,7 +42,8 @@ def estimate_costs(
     if not has_taxonomy(project.config) and annotated.price is not None and annotated.price.stages[0].calls:
         yield TaxonomyStage(annotate.model).run(project, asking)
     yield annotated
-    pictures = _pictures(project)
+    listed, _ = read_images(project.existing(files.IMAGES), project.config)
+    pictures = dict(islice(listed.items(), project.limit))
     queries = _queries(project, pictures)
     is_planned = all(project.path(name).is_file() for name in (files.ANNOTATIONS, files.PLAN))
     if is_planned:
@@ -53,11 +54,6 @@ def estimate_costs(
         yield judge.run(project, asking)
     else:
         yield StageResult(judge.name, price=_of_judgments(judge, queries, pictures, project, asking))
-
-
-def _pictures(project: Project) -> dict[str, Picture]:
-    found, _ = read_images(project.existing(files.IMAGES), project.config)
-    return dict(islice(found.items(), project.limit))
 
 
 def _queries(project: Project, pictures: Iterable[str]) -> list[SeededQuery]:

@@ -18,7 +18,7 @@ from sightline.authoring.judge_verdicts import JudgeAgreement, JudgeVerdict, Lab
 from sightline.authoring.project_files import BY, COST, OURS, AnnotationLines, QueryWording
 from sightline.config import Config
 from sightline.english import some
-from sightline.io import write_json, write_jsonl
+from sightline.io.jsonl import write_json, write_jsonl
 from sightline.types import Annotation, Failure, Picture
 
 NOT_JUDGED, SEED_NOT_RELEVANT, NO_WORDS, NO_SEED = "not judged", "seed not relevant", "no words", "no seed"
@@ -194,16 +194,14 @@ class JudgingRun:
                     self._fail(query, questions.model, id_, _UNLISTED)
             for group in group_pool(query, text, questions.model, there, settings.together, settings.random_seed):
                 todo = tuple(
-                    picture for picture in group.pictures if fresh or not self._holds(questions, query, text, picture)
+                    picture
+                    for picture in group.pictures
+                    if fresh or self.store.get(query, picture.id, questions.model, questions.key(text, picture)) is None
                 )
                 self.kept += len(group.pictures) - len(todo)
                 if todo:
                     found.append(replace(group, pictures=todo))
         return found
-
-    def _holds(self, questions: JudgeQuestions, query: str, text: str, picture: Picture) -> bool:
-        key = questions.key(text, picture)
-        return self.store.get(query, picture.id, questions.model, key) is not None
 
     def _fail(self, query: str, judge: str, picture: str, failure: Failure) -> None:
         self.failures[failure.kind] += 1

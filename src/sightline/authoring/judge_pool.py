@@ -31,7 +31,7 @@ from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, nearest
-from sightline.io import write_jsonl
+from sightline.io.jsonl import write_jsonl
 from sightline.metrics.statistics import wilson
 from sightline.models.protocols import Embedder
 from sightline.retrieval.methods import METHODS

@@ -15,6 +15,7 @@ from typing import Any, NamedTuple, cast
 import orjson
 
 from sightline.authoring.judge_verdicts import JudgeVerdict
+from sightline.authoring.stage import stage_request
 from sightline.calls.batches.manager import Requests
 from sightline.config import Config
 from sightline.config.settings import JudgeSettings
@@ -23,7 +24,7 @@ from sightline.models.failures import failure
 from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
 from sightline.models.structured_output import ask_again
-from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, Picture
+from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Picture
 
 SCHEMA_NAME = "sightline_judgments"
 GRADES: Mapping[str, Mapping[int, str]] = {
@@ -97,14 +98,8 @@ class JudgeQuestions:
             said += [f"\nPicture {number}:", ImagePart(picture.uri, detail=settings.image_detail)]
         grades = "\n".join(f"{grade}: {meaning}" for grade, meaning in GRADES[settings.scale].items())
         said.append(f"\n{self._user.replace('{query}', text)}\nGrades:\n{grades}")
-        return ChatRequest(
-            self.model,
-            (Message("system", (self._system,)), Message("user", tuple(said))),
-            schema=self.schema(len(pictures)),
-            schema_name=SCHEMA_NAME,
-            max_tokens=settings.max_output_tokens,
-            reasoning_effort=settings.reasoning_effort,
-        )
+        schema = self.schema(len(pictures))
+        return stage_request(self.model, settings, self._system, tuple(said), schema, SCHEMA_NAME)
 
     def schema(self, count: int) -> dict[str, Any]:
         """One judgment for each of so many pictures; others can't be named."""

@@ -14,7 +14,7 @@ from numpy.typing import NDArray
 from sightline.authoring import project as files
 from sightline.authoring.project import Project
 from sightline.authoring.project_files import GrowingFile, read_growing
-from sightline.io import dump, write_jsonl
+from sightline.io.jsonl import dump, write_jsonl
 from sightline.metrics.agreement import AgreementMeasure, cohen_kappa, krippendorff_alpha, percent_agreement
 from sightline.types import Failure, Judgment
 

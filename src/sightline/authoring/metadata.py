@@ -15,7 +15,7 @@ from sightline.benchmark.formats.rows import read_rows
 from sightline.calls.session import CallOptions
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.errors import UserError, nearest
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 
 _TARGETS = (files.ANNOTATIONS, files.JUDGMENTS, files.SIMILARITY)
 _SHOWN = 3

@@ -32,7 +32,7 @@ from sightline.corpus.rights import RightsMap, filled
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
-from sightline.io import LineError, parse_line, read_lines, write_jsonl
+from sightline.io.jsonl import LineError, parse_line, read_lines, write_jsonl
 from sightline.types import Annotation, Corpus, Group, Json, Picture
 
 _MADE_OF_PICTURES = (files.ANNOTATIONS, files.SEEDS, files.PLAN, files.QUERIES, files.JUDGMENTS)

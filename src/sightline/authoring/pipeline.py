@@ -30,7 +30,7 @@ from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError, nearest
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
 

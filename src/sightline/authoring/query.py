@@ -30,18 +30,18 @@ from sightline.authoring.project_files import (
 )
 from sightline.authoring.query_checks import KnownQueries, wrong_with
 from sightline.authoring.query_templates import Templates
-from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan
+from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, stage_request
 from sightline.calls.ask_many import Ask, AskJob, ask_many, price_many
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import Difficulty, QueryStyle
 from sightline.errors import StoppedError, UserError
-from sightline.io import CutOffError, read_jsonl, write_jsonl
+from sightline.io.jsonl import CutOffError, read_jsonl, write_jsonl
 from sightline.models.built_in import find_built_in
 from sightline.models.json_schema import strict_object
 from sightline.models.structured_output import ask_again
-from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Message, Picture
+from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Picture
 
 STAGE = "query"
 SCHEMA_NAME = "sightline_query"
@@ -100,14 +100,8 @@ def request(spec: QuerySpec, model: str, config: Config) -> ChatRequest:
         f"What was said of them: {told}"
     )
     shown = tuple(ImagePart(picture.uri, detail=settings.image_detail) for picture in spec.pictures)
-    return ChatRequest(
-        model,
-        (Message("system", (settings.system_prompt or _SYSTEM,)), Message("user", (words, *shown))),
-        schema=strict_object({config.columns.query: {"type": "string"}}),
-        schema_name=SCHEMA_NAME,
-        max_tokens=settings.max_output_tokens,
-        reasoning_effort=settings.reasoning_effort,
-    )
+    schema = strict_object({config.columns.query: {"type": "string"}})
+    return stage_request(model, settings, settings.system_prompt or _SYSTEM, (words, *shown), schema, SCHEMA_NAME)
 
 
 def retry_call(asked: Ask, wrong: str, said: ChatReply | None) -> Ask:

@@ -98,7 +98,8 @@ class KnownQueries:
             return known
         words = content(text)
         rivals = dict.fromkeys(id_ for word in words for id_ in self._with.get(word, ()))
-        return next((id_ for id_ in rivals if _jaccard(words, self._words[id_]) >= ALIKE), None)
+        shared = {id_: len(words & self._words[id_]) / len(words | self._words[id_]) for id_ in rivals}
+        return next((id_ for id_, share in shared.items() if share >= ALIKE), None)
 
 
 def leak(text: str, seeds: Iterable[str]) -> str | None:
@@ -141,7 +142,3 @@ def wrong_with(
 def _looks_like_a_name(name: str) -> bool:
     """`dog` may be a file's name and is a word; `dog_17` is no word."""
     return bool(re.search(r"[\d_/.]", name)) or (len(name) >= _LONG and " " not in name)
-
-
-def _jaccard(left: frozenset[str], right: frozenset[str]) -> float:
-    return len(left & right) / len(left | right) if left or right else 0.0

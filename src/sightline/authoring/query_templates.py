@@ -197,13 +197,14 @@ class Templates:
         for kind in product((True, False), repeat=2):
             for count in counts:
                 sound = (chosen for chosen in combinations(said, count) if _is_sound(chosen, said))
-                fitting = (chosen for chosen in sound if (_shows(chosen), self._is_shared(chosen, few)) == kind)
+                fitting = (chosen for chosen in sound if self._kind(chosen, few) == kind)
                 yield from (_FORMS[style](chosen) for chosen in islice(fitting, _TRIES))
 
-    def _is_shared(self, chosen: Sequence[PhrasePart], few: int) -> bool:
-        """Are several pictures said to have all of it, but not many?"""
+    def _kind(self, chosen: Sequence[PhrasePart], few: int) -> tuple[bool, bool]:
+        """Does it say what is shown? And are several pictures said to have all of it, but not many?"""
+        shows = any(part.role in ("thing", "act", "quality") for part in chosen)
         having = [self._pictures.get(key, set()) for key in _keys(chosen)]
-        return few <= len(set[str].intersection(*having)) <= self._many
+        return shows, few <= len(set[str].intersection(*having)) <= self._many
 
     def _shared(self, notes: Sequence[Annotation], common_first: bool) -> list[PhrasePart]:
         """What was said of every seed; of any of them, where they share nothing."""
@@ -240,10 +241,6 @@ def _keys(parts: Sequence[PhrasePart]) -> list[str]:
 
 def _some(colour: PhrasePart) -> str:
     return f"some {colour.words}"
-
-
-def _shows(chosen: Sequence[PhrasePart]) -> bool:
-    return any(part.role in ("thing", "act", "quality") for part in chosen)
 
 
 def _is_sound(chosen: Sequence[PhrasePart], said: Sequence[PhrasePart]) -> bool:

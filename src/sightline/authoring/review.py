@@ -22,7 +22,7 @@ from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import UserError
-from sightline.io import parse_line, read_json
+from sightline.io.jsonl import parse_line, read_json
 from sightline.types import Benchmark, Json, Relevance
 
 LOG = "review.json"

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Iterator, Mapping
+from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -22,7 +22,7 @@ from sightline.calls.session import CallOptions
 from sightline.config.settings import ColumnSettings
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 from sightline.models.built_in import find_built_in
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words, todo_files
 from sightline.models.embedders.session import EmbedderSession
@@ -94,7 +94,8 @@ class SimilarityStage:
         rows = JudgedRows(source, config.columns)
         limit = None if self.retry else project.limit  # What is scored already must stay in the file.
         pairs = Pairs.of(rows, limit, only_missing=self.retry)
-        pictures, warnings = _pictures(project, pairs.pictures)
+        listed, warnings = read_images(project.existing(files.IMAGES), config)
+        pictures = {id_: listed[id_] for id_ in pairs.pictures if id_ in listed}
         with self._session(project, asking) as session:
             if asking.plan:
                 return StageResult(self.name, price=_price(session, pairs, pictures), warnings=warnings)
@@ -205,11 +206,6 @@ def similarities(
         cosines = np.clip(np.einsum("ij,ij->i", left, right, dtype=np.float64), -1.0, 1.0)
         found.update(zip(page, cosines.tolist(), strict=True))
     return found
-
-
-def _pictures(project: Project, wanted: Iterable[str]) -> tuple[dict[str, Picture], tuple[str, ...]]:
-    listed, warnings = read_images(project.existing(files.IMAGES), project.config)
-    return {id_: listed[id_] for id_ in wanted if id_ in listed}, warnings
 
 
 def _scored(

@@ -22,6 +22,7 @@ from sightline.calls.session import CallOptions
 from sightline.config.settings import ChatStageSettings
 from sightline.engine.cluster import EngineChoice
 from sightline.errors import StoppedError, UserError
+from sightline.types import ChatRequest, ImagePart, Message
 
 
 @dataclass(frozen=True, slots=True)
@@ -80,6 +81,20 @@ class BatchOptions:
     every: float = EVERY
     deadline: float = LONGEST
     tell: Tell = lambda _: None
+
+
+def stage_request(
+    model: str, settings: ChatStageSettings, system: str, content: tuple[str | ImagePart, ...], schema: Any, name: str
+) -> ChatRequest:
+    """A call of a stage, as long and as thoughtful as its settings say."""
+    return ChatRequest(
+        model,
+        (Message("system", (system,)), Message("user", content)),
+        schema=schema,
+        schema_name=name,
+        max_tokens=settings.max_output_tokens,
+        reasoning_effort=settings.reasoning_effort,
+    )
 
 
 def free_plan(stage: str, who: str) -> CostPlan:

@@ -16,7 +16,7 @@ from sightline.authoring.summary import PAGE, summary_folder
 from sightline.benchmark.files import HEADER
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import Ledger, read_ledger
-from sightline.io import read_lines
+from sightline.io.jsonl import read_lines
 
 _MADE_FROM: Mapping[str, tuple[str, ...]] = {
     "pictures": (),

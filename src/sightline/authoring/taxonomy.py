@@ -22,10 +22,10 @@ from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import SightlineError
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.models.built_in import Taxonomy, find_built_in
-from sightline.models.photos import Photos
 from sightline.models.photos.annotator import EVERYDAY
+from sightline.models.photos.embedder import Photos
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture
 

@@ -18,7 +18,7 @@ from sightline.benchmark.records import (
 )
 from sightline.benchmark.table import RecordTable, plain_table, table
 from sightline.benchmark.truth import FORMS, TruthRecord, from_task_truth, to_task_truth
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.types import Candidate, Group, Judgment, Review
 
 HEADER = "benchmark.json"

@@ -30,11 +30,12 @@ from sightline.benchmark.files import (
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.record_fields import StrictRecord, ordered
 from sightline.benchmark.records import BenchmarkRecord
-from sightline.benchmark.table import CURRENT, RecordTable, TableSource, upgrade_of, version_of
+from sightline.benchmark.table import CURRENT, RecordTable, TableSource, read_header
 from sightline.benchmark.truth import TaskTruth
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import PathLike, dump, parse_line, read_json, read_jsonl, whole_folder, write_json, write_whole
+from sightline.io.files import PathLike, whole_folder, write_whole
+from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
 
 _ELSEWHERE = "choose a new or an empty folder"
@@ -145,17 +146,11 @@ class OpenBenchmark:
 
 def open_benchmark(folder: PathLike, report: Report) -> OpenBenchmark:
     """Read `benchmark.json`; what is wrong with the tables later goes to `report`."""
-    path = Path(folder) / HEADER
-    if not path.is_file():
-        raise UserError(f"{folder} is not a benchmark: it has no {HEADER}.", "give the folder that holds it")
-    raw = read_json(path)
-    version = version_of(raw, path)
-    upgrade = upgrade_of(HEADER, version)
     try:
-        header = BenchmarkRecord.model_validate_json(dump(raw if upgrade is None else upgrade(raw)))
-    except ValidationError as error:
-        raise ProblemsError(map(_with_way, explain(error, HEADER, None, BenchmarkRecord.model_fields))) from error
-    return OpenBenchmark(header, TableSource(path.parent, version, report))
+        header, version = read_header(folder, HEADER, "benchmark", BenchmarkRecord)
+    except ProblemsError as error:
+        raise ProblemsError(map(_with_way, error.problems), error.fix) from error
+    return OpenBenchmark(header, TableSource(Path(folder), version, report))
 
 
 def _with_way(problem: Problem) -> Problem:

@@ -2,14 +2,13 @@
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Callable, Collection, Iterable, Sequence
 from dataclasses import dataclass
 from typing import TYPE_CHECKING, NoReturn, TypeAlias
 
 from pydantic import ValidationError
 
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 
 if TYPE_CHECKING:
     from pydantic_core import ErrorDetails
@@ -77,8 +76,8 @@ def _message(detail: ErrorDetails, known: Collection[str]) -> str:
         case "missing":
             return "expected, but it is not there"
         case "extra_forbidden":
-            near = difflib.get_close_matches(_path(detail["loc"]), known, n=1)
-            return "unknown field" + (f', did you mean "{near[0]}"?' if near else "")
+            near = nearest(_path(detail["loc"]), known)
+            return "unknown field" + (f', did you mean "{near}"?' if near else "")
         case _:
             words = detail["msg"].removeprefix("Value error, ").replace("Input should be", "expected")
             return f"{words}, got {_short(detail['input'])}"

@@ -19,17 +19,7 @@ from sightline.benchmark.record_fields import (
     to_parts,
 )
 from sightline.benchmark.table import CURRENT
-from sightline.types import (
-    Annotation,
-    GroupKind,
-    Option,
-    Picture,
-    Rights,
-    Scope,
-    Task,
-    TaskKind,
-    Tier,
-)
+from sightline.types import Annotation, GroupKind, Option, Picture, Rights, Scope, Task, TaskKind, Tier
 
 Sha256: TypeAlias = Annotated[str, Field(pattern="^[0-9a-f]{64}$")]
 

@@ -17,7 +17,10 @@ from pydantic import TypeAdapter, ValidationError
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain
 from sightline.benchmark.record_fields import StrictRecord
 from sightline.errors import UserError
-from sightline.io import CutOffError, LineError, dump, parse_line, read_lines, write_whole
+from sightline.io.files import PathLike, write_whole
+from sightline.io.jsonl import CutOffError, LineError, dump, parse_line, read_json, read_lines
+
+log = logging.getLogger(__name__)
 
 CURRENT = 2
 
@@ -37,6 +40,23 @@ def version_of(header: Any, path: Path) -> int:
             "upgrade: pip install --upgrade sightline",
         )
     return version
+
+
+H = TypeVar("H", bound=StrictRecord)
+
+
+def read_header(folder: PathLike, name: str, what: str, record: type[H]) -> tuple[H, int]:
+    """The header of a folder in its current form, and the schema version that it states."""
+    path = Path(folder) / name
+    if not path.is_file():
+        raise UserError(f"{folder} is not a {what}: it has no {name}.", "give the folder that holds it")
+    raw = read_json(path)
+    version = version_of(raw, path)
+    upgrade = upgrade_of(name, version)
+    try:
+        return record.model_validate_json(dump(raw if upgrade is None else upgrade(raw))), version
+    except ValidationError as error:
+        raise ProblemsError(explain(error, name, None, record.model_fields)) from error
 
 
 def upgrade_of(file: str, version: int) -> Upgrade | None:
@@ -85,8 +105,6 @@ _STEPS: Mapping[int, Mapping[str, Upgrade]] = {
     },
 }
 
-
-log = logging.getLogger(__name__)
 
 R = TypeVar("R", bound=StrictRecord)
 V = TypeVar("V")

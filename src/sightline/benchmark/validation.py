@@ -26,7 +26,7 @@ from sightline.benchmark.files import (
 from sightline.benchmark.folder import CHECKSUMS_WAY, OpenBenchmark, open_benchmark
 from sightline.benchmark.problems import Problem, ProblemsError
 from sightline.benchmark.table import RecordTable, TableSource
-from sightline.io import PathLike, sha256_of
+from sightline.io.files import PathLike, sha256_of
 from sightline.types import (
     Answer,
     Candidate,

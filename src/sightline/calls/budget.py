@@ -61,7 +61,7 @@ class Budget:
         self.cap = cap
         self.spent = 0.0
         self.calls = 0
-        self._courses: dict[str, _CostRecord] = {}
+        self._records: dict[str, _CostRecord] = {}
         self._stopped: StoppedError | None = None
         self._waiting: deque[_Waiting] = deque()
 
@@ -83,7 +83,7 @@ class Budget:
     @property
     def reserved(self) -> float:
         """What is set aside for attempts in flight."""
-        return sum(course.reserved for course in self._courses.values())
+        return sum(record.reserved for record in self._records.values())
 
     @property
     def left(self) -> float:
@@ -97,7 +97,7 @@ class Budget:
         when none is in flight, everybody is stopped with `StoppedError`.
         """
         if self._stopped is not None:
-            raise self._again(self._stopped)
+            raise self._stopped.again()
         if not self._waiting and self._fits(usd, about):
             self._set_aside(usd, about)
             return
@@ -113,29 +113,29 @@ class Budget:
 
     def settle(self, usd: float, spent: float | None, about: str = "") -> None:
         """The attempt with this estimate is over. One whose cost is not known counts with what was set aside for it."""
-        course = self._courses[about]
-        cost = usd * course.factor if spent is None else spent
-        course.in_flight -= 1
-        course.estimated = course.estimated - usd if course.in_flight else 0.0  # Sums of floats drift.
-        course.is_known = course.is_known or spent is None or spent > 0
+        record = self._records[about]
+        cost = usd * record.factor if spent is None else spent
+        record.in_flight -= 1
+        record.estimated = record.estimated - usd if record.in_flight else 0.0  # Sums of floats drift.
+        record.is_known = record.is_known or spent is None or spent > 0
         if usd > 0:
-            course.factor = max(course.factor, cost / usd)
+            record.factor = max(record.factor, cost / usd)
         self.spent += cost
         self.calls += cost > 0
         self._admit()
 
     def _set_aside(self, usd: float, about: str) -> None:
-        course = self._courses.setdefault(about, _CostRecord())
-        course.in_flight += 1
-        course.estimated += usd
+        record = self._records.setdefault(about, _CostRecord())
+        record.in_flight += 1
+        record.estimated += usd
 
     def _needs(self, usd: float, about: str) -> float:
-        course = self._courses.get(about)
-        return usd if course is None else usd * course.factor
+        record = self._records.get(about)
+        return usd if record is None else usd * record.factor
 
     def _fits(self, usd: float, about: str) -> bool:
-        course = self._courses.get(about)
-        if usd > 0 and course is not None and not course.is_known and course.in_flight >= _UNTRIED_AT_ONCE:
+        record = self._records.get(about)
+        if usd > 0 and record is not None and not record.is_known and record.in_flight >= _UNTRIED_AT_ONCE:
             return False
         return self._needs(usd, about) <= self.left + 1e-12
 
@@ -148,7 +148,7 @@ class Budget:
                 self._waiting.popleft()
                 self._set_aside(usd, about)
                 turn.set_result(None)
-            elif any(course.in_flight for course in self._courses.values()):
+            elif any(record.in_flight for record in self._records.values()):
                 return
             else:
                 self._stop(self._needs(usd, about))
@@ -162,11 +162,7 @@ class Budget:
         while self._waiting:
             turn, _, _ = self._waiting.popleft()
             if not turn.done():
-                turn.set_exception(self._again(self._stopped))
-
-    @staticmethod
-    def _again(error: StoppedError) -> StoppedError:
-        return StoppedError(error.message, error.fix)
+                turn.set_exception(self._stopped.again())
 
 
 def _number(digits: str, text: str) -> float:

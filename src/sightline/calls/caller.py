@@ -23,6 +23,7 @@ from sightline.calls.retry import OVERLOADS, RetryPolicy
 from sightline.calls.session import current_task, is_fresh_wanted, note_reuse
 from sightline.errors import SightlineError
 from sightline.models.protocols import Outcome, Transport, wire_of
+from sightline.models.replies import NOT_REPORTED
 from sightline.types import ChatReply, ChatRequest, Failure, Partial, Usage
 
 NOT_BILLED = frozenset(
@@ -42,7 +43,6 @@ NOT_BILLED = frozenset(
 )
 """What a server refuses costs nothing. Any other failure may have been paid for, unless nothing was sent
 (`Outcome.sent`): its cost is unknown unless the server said it."""
-NOT_KNOWN = Usage(reported=False)
 BROKEN_OFF = Failure("cancelled", "broken off here, before a reply came", True)
 
 
@@ -74,7 +74,7 @@ class CallRecord:
             self.refused += overload
             self.failed += not overload
         if usage is not None:
-            self.usage = usage if self.usage is None else _sum(self.usage, usage)
+            self.usage = usage if self.usage is None else self.usage + usage
 
     def charge(self, usd: float | None) -> None:
         """An attempt is over, which cost so much; None: nobody knows."""
@@ -100,18 +100,6 @@ def cost_of(outcome: Outcome, tariff: Tariff | None) -> float | None:
 def paid_now(result: ChatReply | Failure) -> float | None:
     """Dollars that a call cost now, also one that failed; None: nobody knows. What the journal knew cost nothing."""
     return 0.0 if result.from_journal or result.usage is None else result.usd
-
-
-def _sum(first: Usage, second: Usage) -> Usage:
-    return Usage(
-        first.input + second.input,
-        first.cached + second.cached,
-        first.output + second.output,
-        first.reasoning + second.reasoning,
-        first.image + second.image,
-        first.cache_written + second.cache_written,
-        first.reported and second.reported,
-    )
 
 
 class Caller:
@@ -212,29 +200,29 @@ class Caller:
 
     async def _ask(self, key: bytes, request: ChatRequest) -> ChatReply | Failure:
         """Ask, and write down what came of it, whatever it was: also what was broken off may have been paid for."""
-        course = CallRecord(self._foresee(request))
+        record = CallRecord(self._foresee(request))
         try:
-            await self._attempts(key, request, course)
+            await self._attempts(key, request, record)
         except SightlineError:
-            if course.attempts:
-                await self._journal.record(self._call(key, request, course))
+            if record.attempts:
+                await self._journal.record(self._call(key, request, record))
             raise
         except BaseException:
-            if course.attempts:
-                self._journal.record_later(self._call(key, request, replace(course, result=BROKEN_OFF)))
+            if record.attempts:
+                self._journal.record_later(self._call(key, request, replace(record, result=BROKEN_OFF)))
             raise
-        if isinstance(course.result, ChatReply):
-            course.result = replace(course.result, usd=course.usd, seconds=course.seconds, attempts=course.attempts)
+        if isinstance(record.result, ChatReply):
+            record.result = replace(record.result, usd=record.usd, seconds=record.seconds, attempts=record.attempts)
         else:
-            course.result = replace(
-                course.result, usage=course.usage or NOT_KNOWN, usd=course.usd, partial=course.partial
+            record.result = replace(
+                record.result, usage=record.usage or NOT_REPORTED, usd=record.usd, partial=record.partial
             )
-        await self._journal.record(self._call(key, request, course))
-        if isinstance(course.result, Failure):
+        await self._journal.record(self._call(key, request, record))
+        if isinstance(record.result, Failure):
             self._breaker.raise_if_stopped()
-        return course.result
+        return record.result
 
-    def _call(self, key: bytes, request: ChatRequest, course: CallRecord) -> Call:
+    def _call(self, key: bytes, request: ChatRequest, record: CallRecord) -> Call:
         return Call(
             key=key,
             stage=self._stage,
@@ -243,12 +231,12 @@ class Caller:
             endpoint=self._transport.endpoint,
             sample=request.sample,
             at=time.time(),
-            seconds=course.seconds,
-            attempts=max(1, course.attempts),
-            usage=course.usage or NOT_KNOWN,
-            usd=course.usd,
-            at_least=0.0 if course.usd is not None else course.known_usd,
-            result=course.result,
+            seconds=record.seconds,
+            attempts=max(1, record.attempts),
+            usage=record.usage or NOT_REPORTED,
+            usd=record.usd,
+            at_least=0.0 if record.usd is not None else record.known_usd,
+            result=record.result,
         )
 
     def _foresee(self, request: ChatRequest) -> CallEstimate:
@@ -258,18 +246,18 @@ class Caller:
         tariff = None if self._budget is None else self._prices.needed(request.model, self._stage)
         return self._foresight.of(request, tariff)
 
-    async def _attempts(self, key: bytes, request: ChatRequest, course: CallRecord) -> None:
+    async def _attempts(self, key: bytes, request: ChatRequest, record: CallRecord) -> None:
         while True:
-            outcome = await self._attempt(key, request, course)
+            outcome = await self._attempt(key, request, record)
             if isinstance(outcome.result, ChatReply):
                 return
             failure = outcome.result
             if self._breaker.is_open and failure.kind == "server-error":
                 await self._breaker.look_back(lambda: self._past(request.model))
-            if self._breaker.is_stopped or not self._retry.again(failure, course.failed, course.refused):
+            if self._breaker.is_stopped or not self._retry.again(failure, record.failed, record.refused):
                 return
             if failure.kind not in OVERLOADS:  # After a refusal the limiter lets the whole endpoint rest.
-                await self._breaker.pause(self._retry.pause(course.failed, outcome.retry_after))
+                await self._breaker.pause(self._retry.pause(record.failed, outcome.retry_after))
 
     async def _past(self, model: str) -> EndpointHistory:
         return await self._journal.past(self._transport.endpoint, model, self._stage, self._retry.attempts)
@@ -288,9 +276,9 @@ class Caller:
                 return slot, probe
             self._limiter.give_back(slot)
 
-    async def _attempt(self, key: bytes, request: ChatRequest, course: CallRecord) -> Outcome:
+    async def _attempt(self, key: bytes, request: ChatRequest, record: CallRecord) -> Outcome:
         """One attempt in its turn, with money set aside for it, and settled as soon as it is over."""
-        estimate = course.estimate
+        estimate = record.estimate
         about = "" if self._budget is None else f"{self._transport.endpoint} {request.model}"
         if self._budget is not None:
             await self._budget.reserve(estimate.usd, about)
@@ -302,12 +290,12 @@ class Caller:
                 outcome = await self._sent(request, slot, probe)
                 usd = cost_of(outcome, self._prices.tariff(request.model, self._stage))
             finally:
-                course.charge(usd)
+                record.charge(usd)
         finally:
             if self._budget is not None:
                 self._budget.settle(estimate.usd, usd, about)
-        course.seconds = asyncio.get_running_loop().time() - slot.started
-        self._note(key, request, course, outcome, slot, probe)
+        record.seconds = asyncio.get_running_loop().time() - slot.started
+        self._note(key, request, record, outcome, slot, probe)
         return outcome
 
     async def _sent(self, request: ChatRequest, slot: CallSlot, probe: bool) -> Outcome:
@@ -320,12 +308,12 @@ class Caller:
             raise
 
     def _note(
-        self, key: bytes, request: ChatRequest, course: CallRecord, outcome: Outcome, slot: CallSlot, probe: bool
+        self, key: bytes, request: ChatRequest, record: CallRecord, outcome: Outcome, slot: CallSlot, probe: bool
     ) -> None:
         """What an attempt says of the call, of the endpoint, and of how much may be asked there."""
         used = outcome.usage
         failure = outcome.result if isinstance(outcome.result, Failure) else None
-        course.take(outcome)
+        record.take(outcome)
         if used is not None:
             self._foresight.saw(used)
         lowered = self._limiter.release(

@@ -14,7 +14,7 @@ from sightline.calls.privacy_notice import NoticeTransport
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import SightlineError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.protocols import Outcome, Transport
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.models.transport_factory import find_endpoint, find_wire, open_transport

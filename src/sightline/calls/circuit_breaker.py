@@ -44,7 +44,7 @@ _GATEWAYS = frozenset({502, 503, 504, *range(520, 531)})
 """Said by who stands before a server that can't be reached; any other error is the server's own."""
 _NOT_ASKED = frozenset({"bad-picture", "unsupported"})
 """What may be found out before anything is sent, and so says nothing of the endpoint."""
-_GO_ON = "what was done so far is kept: run the same command again to go on"
+RESUME_HINT = "what was done so far is kept: run the same command again to go on"
 _LOOK = "a server is there, so look into its log"
 _IN_A_ROW = 10
 _BAD_REQUESTS_IN_A_ROW = 20
@@ -143,7 +143,7 @@ class CircuitBreaker:
     def raise_if_stopped(self) -> None:
         """Raise what everybody is stopped by, if they are."""
         if self._stop is not None:
-            raise type(self._stop)(self._stop.message, self._stop.fix)
+            raise self._stop.again()
 
     async def pause(self, seconds: float) -> None:
         """Sleep, but wake when the endpoint comes back or everybody is stopped."""
@@ -286,10 +286,14 @@ def _wake(change: asyncio.Future[None]) -> None:
 def _down(endpoint: str, count: int, failure: Failure, replied: bool) -> StoppedError:
     if failure.kind not in _SILENT:
         what = "now answers nothing but errors" if replied else "answers nothing but errors"
-        fix = f"{_LOOK}; {_GO_ON}" if replied else f"{_LOOK}, and check the address (--base-url)"
+        fix = f"{_LOOK}; {RESUME_HINT}" if replied else f"{_LOOK}, and check the address (--base-url)"
     else:
         what = "no longer answers" if replied else "does not answer"
-        fix = _GO_ON if replied else "is the server running, and is the address right (--base-url)? Then run it again"
+        fix = (
+            RESUME_HINT
+            if replied
+            else "is the server running, and is the address right (--base-url)? Then run it again"
+        )
     return StoppedError(f"{endpoint} {what}: {count:,} attempts in a row failed. The last: {failure.message}", fix)
 
 
@@ -298,7 +302,7 @@ def _refused(endpoint: str, model: str, failure: Failure) -> SightlineError:
         return UserError(f"the key is refused. {failure.message}", "set the right API key, and run it again")
     if failure.kind == "unknown-model":
         return UserError(f'there is no model "{model}" at {endpoint}. {failure.message}', "choose another --model")
-    return StoppedError(f"the account has no credit left. {failure.message}", f"top it up; {_GO_ON}")
+    return StoppedError(f"the account has no credit left. {failure.message}", f"top it up; {RESUME_HINT}")
 
 
 def _never_accepted(endpoint: str, count: int, failure: Failure) -> UserError:
@@ -310,4 +314,4 @@ def _never_accepted(endpoint: str, count: int, failure: Failure) -> UserError:
 
 def _asks_for_long_rest(endpoint: str, seconds: float) -> StoppedError:
     wait = f"{seconds / 3600:.1f} hours" if seconds >= 7200 else f"{seconds / 60:.0f} minutes"
-    return StoppedError(f"{endpoint} asks to wait {wait} before the next call.", f"{_GO_ON}, then")
+    return StoppedError(f"{endpoint} asks to wait {wait} before the next call.", f"{RESUME_HINT}, then")

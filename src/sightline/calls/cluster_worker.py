@@ -17,8 +17,8 @@ from heapq import heappop, heappush
 from itertools import count
 from typing import Any, TypeAlias
 
+from sightline.calls.circuit_breaker import RESUME_HINT
 from sightline.calls.coordinator import (
-    RESUME_HINT,
     Acquire,
     CoordinatorAnswer,
     CoordinatorChannel,
@@ -41,8 +41,7 @@ from sightline.calls.journal import EndpointHistory
 from sightline.calls.journal_tables import Call
 from sightline.calls.rate_limit import CallSlot, RateLimits
 from sightline.calls.stages import StageSpec
-from sightline.engine.async_map import Stage
-from sightline.engine.async_map import map_async as map_
+from sightline.engine.async_map import GC_THRESHOLDS, Stage, map_async
 from sightline.errors import SightlineError, StoppedError
 from sightline.types import ChatReply, Failure
 
@@ -56,8 +55,8 @@ be made count as paid. Budget and rate limiter know nothing of each other, but o
 class CoordinatorLink:
     """Carries questions to the coordinator and answers back; what gathers during one round trip shares the next."""
 
-    def __init__(self, desk: CoordinatorChannel) -> None:
-        self._desk = desk
+    def __init__(self, channel: CoordinatorChannel) -> None:
+        self._channel = channel
         self._numbers = count(1)
         self._out: list[WorkerMessage] = []
         self._work = asyncio.Event()
@@ -80,7 +79,7 @@ class CoordinatorLink:
     async def ask(self, question: WorkerQuestion, undo: Undo | None = None) -> Any:
         """Hand in a question and wait for its answer; `undo` is sent if it comes when nobody waits any more."""
         if self._gone is not None:
-            raise StoppedError(self._gone.message, self._gone.fix)
+            raise self._gone.again()
         answer = self._waiting[question.number] = asyncio.get_running_loop().create_future()
         self.send(question)
         try:
@@ -108,7 +107,7 @@ class CoordinatorLink:
                 continue
             messages, self._out = self._out, []
             try:
-                self._take(await self._desk.tell(messages))
+                self._take(await self._channel.tell(messages))
             except Exception as error:  # Whatever it is: without the coordinator nothing may be asked.
                 self._hang_up(error)
                 return
@@ -116,7 +115,7 @@ class CoordinatorLink:
     async def _listen(self) -> None:
         while True:
             try:
-                self._take(await self._desk.hear())
+                self._take(await self._channel.hear())
             except Exception as error:
                 self._hang_up(error)
                 return
@@ -139,7 +138,7 @@ class CoordinatorLink:
         )
         for waiting in self._waiting.values():
             if not waiting.done():
-                waiting.set_exception(StoppedError(self._gone.message, self._gone.fix))
+                waiting.set_exception(self._gone.again())
 
 
 class RemoteJournal:
@@ -305,9 +304,11 @@ class _Room:
 class ShardRunner:
     """One stage in one process, for any number of shards at once; made on the event loop that it works on."""
 
-    def __init__(self, spec: StageSpec[Any, Any], desk: CoordinatorChannel, *, has_budget: bool, at_once: int) -> None:
-        gc.set_threshold(10_000, 20, 50)  # What a map does while it runs; here some map always does.
-        self._link = CoordinatorLink(desk)
+    def __init__(
+        self, spec: StageSpec[Any, Any], channel: CoordinatorChannel, *, has_budget: bool, at_once: int
+    ) -> None:
+        gc.set_threshold(*GC_THRESHOLDS)  # What a map does while it runs; here some map always does.
+        self._link = CoordinatorLink(channel)
         self._stage = spec.build(RemoteServices(self._link, has_budget=has_budget))
         self._room = _Room(at_once)
         self._stop: Stop | None = None
@@ -318,7 +319,7 @@ class ShardRunner:
         results: list[tuple[int, Any]] = []
         stage = Stage(self._stage.name, self._work)
         try:
-            async for (number, _), result in map_(numbered, stage, concurrency=len(items), show_progress=False):
+            async for (number, _), result in map_async(numbered, stage, concurrency=len(items), show_progress=False):
                 results.append((number - first, result))
         except SightlineError as stopped:
             return ShardDone(results, Stop.of(stopped))

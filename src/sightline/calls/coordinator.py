@@ -20,8 +20,6 @@ from sightline.calls.rate_limit import CallSlot, RateLimiter, RateLimits
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.types import ChatReply, Failure
 
-RESUME_HINT = "what was done so far is kept: run the same command again to go on"
-
 
 class Seek(NamedTuple):
     """What is known of a request? Answered by a reply or failure; by None, and then the worker has to ask it."""

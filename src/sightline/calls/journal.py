@@ -168,13 +168,6 @@ class Journal:
         """Keep a call that nobody waits for; on disk when the journal is closed."""
         self._put_later(to_row(call))
 
-    def record_all(self, calls: Sequence[Call]) -> None:
-        """Keep several calls, all or none; returns when they are on disk."""
-        try:
-            self._writer.put_all([to_row(call) for call in calls])
-        except sqlite3.Error as error:
-            raise self._unwritable(error) from error
-
     def count_hit(self, stage: str, model: str, usd: float | None) -> None:
         """A request was answered from here; kept for the ledger, and written when the journal is closed."""
         count, saved = self._hits.get((stage, model), (0, 0.0))

@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import asyncio
-import concurrent.futures
 import queue
 import sqlite3
 import threading
@@ -14,7 +13,7 @@ from typing import Generic, TypeAlias, TypeVar
 from sightline.io.sqlite import transaction
 
 Row = TypeVar("Row")
-Waiting: TypeAlias = "asyncio.Future[None] | concurrent.futures.Future[None] | None"
+Waiting: TypeAlias = "asyncio.Future[None] | None"
 LINGER_SECONDS = 0.004
 """How long the first row of a batch waits for others: about as long as a commit takes."""
 _MOST_ENTRIES = 2000
@@ -41,12 +40,6 @@ class GroupWriter(Generic[Row]):
         written: asyncio.Future[None] = asyncio.get_running_loop().create_future()
         self._hand_in(rows, written)
         await written
-
-    def put_all(self, rows: Sequence[Row]) -> None:
-        """Hand in rows that are committed together, and wait for it; for code that is not asynchronous."""
-        written: concurrent.futures.Future[None] = concurrent.futures.Future()
-        self._hand_in(rows, written)
-        written.result()
 
     def put_later(self, row: Row) -> None:
         """Hand in a row that nobody waits for; it is on disk when `close` returns."""
@@ -109,10 +102,8 @@ def _acknowledge(waiting: Sequence[Waiting], error: BaseException | None) -> Non
     """Wake whoever waits: one call into each event loop, however many tasks wait there."""
     by_loop: dict[asyncio.AbstractEventLoop, list[asyncio.Future[None]]] = {}
     for one in waiting:
-        if isinstance(one, asyncio.Future):
+        if one is not None:
             by_loop.setdefault(one.get_loop(), []).append(one)
-        elif one is not None:
-            _settle([one], error)
     for loop, futures in by_loop.items():
         try:
             loop.call_soon_threadsafe(_settle, futures, error)
@@ -120,9 +111,7 @@ def _acknowledge(waiting: Sequence[Waiting], error: BaseException | None) -> Non
             continue
 
 
-def _settle(
-    futures: Sequence[asyncio.Future[None]] | Sequence[concurrent.futures.Future[None]], error: BaseException | None
-) -> None:
+def _settle(futures: Sequence[asyncio.Future[None]], error: BaseException | None) -> None:
     for future in futures:
         if future.done():  # Cancelled meanwhile.
             continue

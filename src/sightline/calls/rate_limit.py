@@ -16,6 +16,7 @@ from datetime import UTC, datetime
 from typing import Literal, Protocol
 
 from sightline.calls.adaptive_limit import AdaptiveLimit
+from sightline.models.failures import number_in
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")
 _SECONDS = {"ms": 0.001, "s": 1.0, "m": 60.0, "h": 3600.0, "d": 86400.0}
@@ -45,7 +46,7 @@ def read_allowances(headers: Mapping[str, str], now: datetime | None = None) -> 
     for what, limit_name, remaining_name, reset_name in _HEADERS:
         if remaining_name not in headers:
             continue
-        limit, remaining = _number(headers.get(limit_name)), _number(headers[remaining_name])
+        limit, remaining = number_in(headers.get(limit_name)), number_in(headers[remaining_name])
         reset = parse_seconds(headers.get(reset_name, ""), now)
         if limit is not None and remaining is not None and reset is not None:
             found.append(Allowance("requests" if what == "requests" else "tokens", limit, remaining, reset))
@@ -55,7 +56,7 @@ def read_allowances(headers: Mapping[str, str], now: datetime | None = None) -> 
 def parse_seconds(text: str, now: datetime | None = None) -> float | None:
     """`1m30.5s`, `120ms`, `12` or a time of day (ISO 8601) as seconds from now; None when it is none of these."""
     text = text.strip()
-    if (plain := _number(text)) is not None:
+    if (plain := number_in(text)) is not None:
         return plain
     if _DURATION.sub("", text) == "" and text:
         return sum(float(amount) * _SECONDS[unit] for amount, unit in _DURATION.findall(text))
@@ -66,14 +67,6 @@ def parse_seconds(text: str, now: datetime | None = None) -> float | None:
     if when.tzinfo is None:
         when = when.replace(tzinfo=UTC)
     return max(0.0, (when - (now or datetime.now(UTC))).total_seconds())
-
-
-def _number(text: str | None) -> float | None:
-    try:
-        value = float(text) if text is not None else None
-    except ValueError:
-        return None
-    return value if value is not None and 0 <= value < float("inf") else None
 
 
 class TokenBucket:

@@ -6,18 +6,18 @@ import asyncio
 import math
 import sys
 from collections.abc import AsyncGenerator, AsyncIterator, Iterable, Iterator
-from contextlib import aclosing, asynccontextmanager, nullcontext
+from contextlib import aclosing, asynccontextmanager
 from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any, TypeVar
 
 from sightline.calls.budget import Budget
-from sightline.calls.coordinator import RESUME_HINT, BudgetSpent, ShardDone
+from sightline.calls.circuit_breaker import RESUME_HINT
+from sightline.calls.coordinator import BudgetSpent, ShardDone
 from sightline.calls.ray_pool import CoordinatorActor, ItemShard, RayPool, WorkerOrder
 from sightline.calls.stages import StageSpec, check_portable
-from sightline.engine.async_map import Mapped, Stage
-from sightline.engine.async_map import map_async as map_
+from sightline.engine.async_map import Mapped, Stage, map_async
 from sightline.engine.cluster import EngineChoice, connect
 from sightline.engine.progress import progress
 from sightline.errors import SightlineError, StoppedError
@@ -48,7 +48,7 @@ async def map_on_ray(
     plan = _Plan.of(workers or await _free_cpus(ray), concurrency, total)
     path = tuple(str(Path(place).absolute()) for place in sys.path)
     order = WorkerOrder("", ray.cloudpickle.dumps(spec), budget is not None, plan.at_once, path)
-    with progress(spec.name, total) if show_progress else nullcontext(_ignore) as advance:
+    with progress(spec.name, total, show=show_progress) as advance:
         async with (
             _coordinator(ray, workspace, budget) as coordinator,
             _pool(RayPool(ray, coordinator, order, plan.workers, plan.shards_each, advance)) as pool,
@@ -82,17 +82,15 @@ async def _done_shards(
     """Each shard with what came of it, in order; raises at the end what stopped them."""
     at_work = plan.workers * plan.shards_each
     stage: Stage[ItemShard, ShardDone] = Stage(name, pool.run)
-    made = map_(_shards(items, plan.size, pool), stage, concurrency=at_work, ahead=2 * at_work, show_progress=False)
+    made = map_async(
+        _shards(items, plan.size, pool), stage, concurrency=at_work, ahead=2 * at_work, show_progress=False
+    )
     async with aclosing(made) as pairs:
         async for shard, done in pairs:
             assert isinstance(done, ShardDone)
             yield shard, done
     if pool.stop is not None:
         raise pool.stop.error()
-
-
-def _ignore(_: int) -> None:
-    """Nobody is watching."""
 
 
 async def _free_cpus(ray: Any) -> int:

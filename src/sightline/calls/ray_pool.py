@@ -20,16 +20,9 @@ from typing import Any, NamedTuple
 
 import sightline
 from sightline.calls.budget import Budget
+from sightline.calls.circuit_breaker import RESUME_HINT
 from sightline.calls.cluster_worker import ShardRunner
-from sightline.calls.coordinator import (
-    RESUME_HINT,
-    BudgetSpent,
-    Coordinator,
-    CoordinatorAnswer,
-    ShardDone,
-    Stop,
-    WorkerMessage,
-)
+from sightline.calls.coordinator import BudgetSpent, Coordinator, CoordinatorAnswer, ShardDone, Stop, WorkerMessage
 from sightline.engine.cluster import first_line
 from sightline.engine.progress import Advance
 from sightline.errors import SightlineError, StoppedError, UserError
@@ -123,8 +116,8 @@ class WorkerActor:
         """Build the stage; what the user can mend is returned, a fault of the stage is raised."""
         order = self._order
         try:
-            desk = RayChannel(self._coordinator, order.name)
-            self._runner = ShardRunner(_unpack(order), desk, has_budget=order.has_budget, at_once=order.at_once)
+            channel = RayChannel(self._coordinator, order.name)
+            self._runner = ShardRunner(_unpack(order), channel, has_budget=order.has_budget, at_once=order.at_once)
         except SightlineError as error:
             return Stop.of(error)
         return WorkerReady(platform.node(), os.getpid())

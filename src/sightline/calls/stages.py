@@ -17,8 +17,7 @@ from typing import Any, Generic, Protocol, TypeVar
 from sightline.calls.budget import Budget, BudgetLike
 from sightline.calls.journal import Journal, JournalLike
 from sightline.calls.rate_limit import LimiterLike, RateLimiter, RateLimits
-from sightline.engine.async_map import Mapped, Stage, SyncBridge
-from sightline.engine.async_map import map_async as map_
+from sightline.engine.async_map import Mapped, Stage, SyncBridge, map_async
 from sightline.engine.cluster import EngineChoice
 from sightline.errors import UserError
 
@@ -126,7 +125,7 @@ async def _map_here(
 ) -> AsyncGenerator[Mapped[Item, Result], None]:
     with Journal(workspace) as journal:
         stage = spec.build(LocalServices(journal, budget))
-        work = map_(items, stage, concurrency=concurrency, show_progress=show_progress, total=total)
+        work = map_async(items, stage, concurrency=concurrency, show_progress=show_progress, total=total)
         async with aclosing(work) as results:
             async for pair in results:
                 yield pair

@@ -110,10 +110,12 @@ def _ask(
     chat: ChatOptions,
     common: Common,
 ) -> None:
+    from sightline.calls.session import Session
     from sightline.reason.difficulty import pipeline
     from sightline.reason.questions import QuestionWork
 
-    work = QuestionWork(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
+    session = Session(common.workspace_path, common.settings(), chat.asking(common), engine)
+    work = QuestionWork(benchmark, session, common.limit)
     if chat.plan or out is None:
         show_plan(
             pipeline.price_judge(work, settings.model) if judge else pipeline.price_samples(work, settings), common

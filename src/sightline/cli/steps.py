@@ -53,11 +53,13 @@ def steps(
     check:
         Only check the steps that the benchmark has; ends with 4 where something is wrong.
     """
+    from sightline.calls.session import Session
     from sightline.reason.questions import QuestionWork
     from sightline.reason.steps.annotation import MAX_TOKENS, StepSettings
     from sightline.reason.steps.pipeline import annotate_benchmark, check_steps, price_steps
 
-    work = QuestionWork(benchmark, common.workspace_path, common.settings(), chat.asking(common), common.limit, engine)
+    session = Session(common.workspace_path, common.settings(), chat.asking(common), engine)
+    work = QuestionWork(benchmark, session, common.limit)
     if check:
         _show_check(check_steps(work), common)
         return

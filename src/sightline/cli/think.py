@@ -89,6 +89,7 @@ def think(
     retry_failed:
         Ask those again who failed where another try may help; what others said there is kept, and not asked again.
     """
+    from sightline.calls.session import Session
     from sightline.reason.traces.language import known_language
     from sightline.reason.traces.pipeline import TraceWork, make_traces
     from sightline.reason.traces.questions import open_source, prompts_of, read_names
@@ -120,11 +121,12 @@ def think(
     )
     if opened.skipped:
         common.note([_passed_over(opened.skipped)])
-    work = TraceWork(opened, settings, common.workspace_path, config, endpoint.asking(common), common.limit)
+    session = Session(common.workspace_path, config, endpoint.asking(common), engine)
+    work = TraceWork(opened, settings, session, common.limit)
     if endpoint.plan or out is None:
         show_plan(work.price(), common)
         return
-    done = make_traces(work, out, engine=engine, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
+    done = make_traces(work, out, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
     if done.without_prompt:
         common.warn([f"pictures for which no prompt fits what is known of them: {done.without_prompt:,}"])
     if done.verifier_failed:

@@ -107,7 +107,7 @@ def train(
         half=not full_precision,
         compiled=compile,
     )
-    course = TrainJob(
+    job = TrainJob(
         folder=folder,
         model=model,
         out=out,
@@ -120,7 +120,7 @@ def train(
         local_only=common.local_only,
     )
     try:
-        done = run_training(course, settings, resume=resume, tell=tell)
+        done = run_training(job, settings, resume=resume, tell=tell)
     except KeyboardInterrupt as stopped:
         sys.stderr.write(f"{stopped or 'stopped before the training began.'}\n")
         raise SystemExit(130) from None

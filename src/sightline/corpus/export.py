@@ -17,7 +17,7 @@ import orjson
 from sightline.corpus.names import path_of
 from sightline.corpus.view import StoredGroups
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import whole_folder, write_whole
+from sightline.io.files import whole_folder, write_whole
 from sightline.types import Corpus, Picture
 
 COLUMNS = (

@@ -15,7 +15,7 @@ from typing import IO, Any, TypeAlias
 import numpy as np
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import LineError, read_jsonl
+from sightline.io.jsonl import LineError, read_jsonl
 from sightline.types import Json
 
 KEYS = ("image_id", "id", "file_name", "photo_id")

@@ -17,10 +17,10 @@ from sightline.corpus.view import open_corpus
 from sightline.demo.page import write_page
 from sightline.demo.vision import DemoFindings, queries, reads_words, see
 from sightline.errors import UserError
-from sightline.io import PathLike, write_whole
+from sightline.io.files import PathLike, write_whole
 from sightline.models.embedders.base import close
 from sightline.models.embedders.registry import find_embedder
-from sightline.models.photos import Photos
+from sightline.models.photos.embedder import Photos
 from sightline.reports.sections import unique_slugs
 from sightline.retrieval.search import search
 from sightline.types import Corpus, Failure, Picture

@@ -11,7 +11,7 @@ import gc
 import queue
 import threading
 from collections.abc import AsyncGenerator, Awaitable, Callable, Iterable, Iterator, Sized
-from contextlib import aclosing, contextmanager, nullcontext
+from contextlib import aclosing, contextmanager
 from dataclasses import dataclass
 from typing import Any, Generic, NamedTuple, TypeVar
 
@@ -19,14 +19,14 @@ from sightline.engine.progress import Advance, progress
 from sightline.errors import SightlineError
 from sightline.types import Failure
 
-_THRESHOLDS = (200_000, 20, 50)
+GC_THRESHOLDS = (200_000, 20, 50)
 
 
 @contextmanager
 def fewer_gc_runs() -> Iterator[None]:
     """Let Python look less often: with a thousand calls in flight that would be a third of all CPU."""
     before = gc.get_threshold()
-    gc.set_threshold(*(max(pair) for pair in zip(before, _THRESHOLDS, strict=True)))
+    gc.set_threshold(*(max(pair) for pair in zip(before, GC_THRESHOLDS, strict=True)))
     try:
         yield
     finally:
@@ -74,7 +74,7 @@ async def map_async(
     if total is None and isinstance(items, Sized):
         total = len(items)
     try:
-        with fewer_gc_runs(), progress(stage.name, total) if show_progress else nullcontext(_ignore) as advance:
+        with fewer_gc_runs(), progress(stage.name, total, show=show_progress) as advance:
             work = _Ordered(items, stage.function, stage.name, concurrency, ahead or 4 * concurrency, advance)
             async with aclosing(work.results()) as results:
                 async for item, result in results:
@@ -87,10 +87,6 @@ async def map_async(
 def run_map(items: Iterable[Item], stage: Stage[Item, Result], **options: Any) -> Iterator[Mapped[Item, Result]]:
     """`map` for code that is not asynchronous (also inside a notebook): the event loop runs in a thread of its own."""
     return iter(SyncBridge(lambda: map_async(items, stage, **options)))
-
-
-def _ignore(_: int) -> None:
-    """Nobody is watching."""
 
 
 class _Ordered(Generic[Item, Result]):

@@ -15,9 +15,9 @@ def _silent(_: int) -> None:
 
 
 @contextmanager
-def progress(what: str, total: int | None) -> Iterator[Advance]:
+def progress(what: str, total: int | None, *, show: bool = True) -> Iterator[Advance]:
     """`with progress("scan", 4812) as advance: … advance(1)`; `total` None when it is not known."""
-    if not sys.stderr.isatty():
+    if not show or not sys.stderr.isatty():
         yield _silent
         return
     from rich.console import Console

@@ -9,13 +9,7 @@ from random import Random
 import numpy as np
 
 from sightline.metrics import registry
-from sightline.metrics.attempt_scores import (
-    Attempted,
-    Contexts,
-    batch,
-    has_something,
-    rankings,
-)
+from sightline.metrics.attempt_scores import Attempted, Contexts, batch, has_something, rankings
 from sightline.metrics.ranked_formula import formula
 from sightline.metrics.scores import RecallAt, TaskScore
 from sightline.metrics.sets import Abstention, abstention

@@ -9,15 +9,13 @@ from typing import TypeAlias
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.ranked_batch import Floats, RankedBatch, batch_of
-from sightline.metrics.registry import Metric, MetricSpec, entry_of, parse_name, register
+from sightline.metrics.registry import Metric, MetricSpec, metric, register
 from sightline.types import Prediction, Truth
 
 Formula: TypeAlias = Callable[[RankedBatch], Floats]
 """One value for each query of a batch; NaN where the metric is not defined."""
 
 Builder: TypeAlias = Callable[[MetricSpec], Formula]
-
-_BUILDERS: dict[str, Builder] = {}
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,15 +39,11 @@ def ranked_metric(
     """
 
     def keep(build: Builder) -> Builder:
-        def checked(spec: MetricSpec) -> Formula:
-            check(spec, options, cutoff)
-            return _unjudged(spec, build(spec))
-
         def for_task(spec: MetricSpec) -> Metric:
-            return TaskMetric(checked(spec), level(spec) if finds else None)
+            check(spec, options, cutoff)
+            return TaskMetric(_unjudged(spec, build(spec)), level(spec) if finds else None)
 
         for name in names:
-            _BUILDERS[name] = checked
             register(name, kinds=("rank", "select"))(for_task)
         return build
 
@@ -58,12 +52,12 @@ def ranked_metric(
 
 def formula(name: str) -> Formula:
     """The formula of that name (`ndcg@10`), for a whole batch."""
-    spec = parse_name(name)
-    entry_of(spec.base)  # Loads it, so that its builder is known.
-    if spec.base not in _BUILDERS:
-        known = ", ".join(sorted(_BUILDERS))
-        raise UserError(f'metric "{name}" is not computed from rankings and grades alone.', f"Known: {known}")
-    return _BUILDERS[spec.base](spec)
+    found = metric(name)
+    if not isinstance(found, TaskMetric):
+        raise UserError(
+            f'metric "{name}" is not computed from rankings and grades alone.', "use one of docs/metrics-ranked.md"
+        )
+    return found.formula
 
 
 def check(spec: MetricSpec, options: tuple[str, ...], cutoff: bool) -> None:

@@ -14,7 +14,8 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import PathLike, read_json, write_json, write_whole
+from sightline.io.files import PathLike, write_whole
+from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics import Repeated
 from sightline.types import Estimate, TaskKind

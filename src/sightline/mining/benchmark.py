@@ -14,7 +14,7 @@ from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import check_place, write_benchmark
 from sightline.english import listed
 from sightline.errors import UserError
-from sightline.io import read_json
+from sightline.io.jsonl import read_json
 from sightline.mining.graph import MemoryGraph
 from sightline.mining.history import EVERYONE, PhotoHistory
 from sightline.mining.records import DraftVerdict, PictureReading

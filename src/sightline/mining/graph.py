@@ -10,7 +10,7 @@ from typing import Any, Literal, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
 
-from sightline.io import LineError, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 from sightline.mining.history import PhotoHistory
 from sightline.mining.records import Association, Clue, PictureReading, Rule
 from sightline.types import Group, Picture

@@ -16,7 +16,8 @@ from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_json, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import read_json
 from sightline.mining import associations, checks, clue_extraction, model_drafts
 from sightline.mining import project as names
 from sightline.mining.associations import FollowedClue, embedded_pictures, follow, rarest_clues

@@ -13,7 +13,7 @@ from typing import Any, TypeVar
 from pydantic import TypeAdapter, ValidationError
 
 from sightline.errors import UserError
-from sightline.io import LineError, read_json, read_jsonl, write_json, write_jsonl
+from sightline.io.jsonl import LineError, read_json, read_jsonl, write_json, write_jsonl
 
 OWNERS, READINGS, ASSOCIATIONS = "owners.jsonl", "parsed.jsonl", "associations.jsonl"
 GRAPH, GRAPH_PAGE = "graph.jsonl", "graph.html"

@@ -218,12 +218,12 @@ def body_failure(payload: Any, asked: str) -> Failure | None:
 
 def retry_after(headers: Mapping[str, str], now: datetime | None = None) -> float | None:
     """Seconds to wait by the server's own word: `retry-after-ms`, or `Retry-After` in seconds or as a date."""
-    if (milliseconds := _number(headers.get("retry-after-ms"))) is not None:
+    if (milliseconds := number_in(headers.get("retry-after-ms"))) is not None:
         return min(milliseconds / 1000, _LATEST)
     value = headers.get("retry-after")
     if value is None:
         return None
-    seconds = _number(value)
+    seconds = number_in(value)
     if seconds is None:
         seconds = _until(value, headers.get("date"), now)
     return None if seconds is None else min(seconds, _LATEST)
@@ -246,7 +246,8 @@ def _date(value: str) -> datetime | None:
     return found if found.tzinfo is not None else found.replace(tzinfo=UTC)
 
 
-def _number(value: str | None) -> float | None:
+def number_in(value: str | None) -> float | None:
+    """The number, from 0 on, that a header states; None when it is none."""
     if value is None:
         return None
     try:

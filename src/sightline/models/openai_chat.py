@@ -34,12 +34,7 @@ def build_chat(
         body["tool_choice"] = _tool_choice(request.tool_choice)
     if request.schema is not None and structured == "native":
         body["response_format"] = {"type": "json_schema", "json_schema": describe_schema(request)}
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
-    if request.top_p is not None:
-        body["top_p"] = request.top_p
-    if request.max_tokens is not None:
-        body[max_tokens_field] = request.max_tokens
+    body |= sampling_fields(request, max_tokens_field)
     if request.seed is not None:
         body["seed"] = request.seed
     if request.reasoning_effort is not None:
@@ -48,6 +43,12 @@ def build_chat(
         body["stop"] = list(request.stop)
     add_extra(body, request.extra)
     return body
+
+
+def sampling_fields(request: ChatRequest, max_tokens_field: str) -> dict[str, Any]:
+    """How to sample, in the words that both APIs share."""
+    fields = {"temperature": request.temperature, "top_p": request.top_p, max_tokens_field: request.max_tokens}
+    return {name: value for name, value in fields.items() if value is not None}
 
 
 def add_extra(body: dict[str, Any], extra: Mapping[str, Any]) -> None:

@@ -8,7 +8,14 @@ from typing import Any
 import orjson
 
 from sightline.models.failures import failure
-from sightline.models.openai_chat import add_extra, as_json_text, describe_schema, describe_tool, schema_in_words
+from sightline.models.openai_chat import (
+    add_extra,
+    as_json_text,
+    describe_schema,
+    describe_tool,
+    sampling_fields,
+    schema_in_words,
+)
 from sightline.models.picture_cache import PreparedPictures
 from sightline.models.replies import ReplyText, finish_reason, read_usage
 from sightline.models.wire_settings import Structure
@@ -33,12 +40,7 @@ def build_responses(
         body["tool_choice"] = _tool_choice(request.tool_choice)
     if request.schema is not None and structured == "native":
         body["text"] = {"format": {"type": "json_schema", **describe_schema(request)}}
-    if request.temperature is not None:
-        body["temperature"] = request.temperature
-    if request.top_p is not None:
-        body["top_p"] = request.top_p
-    if request.max_tokens is not None:
-        body["max_output_tokens"] = request.max_tokens
+    body |= sampling_fields(request, "max_output_tokens")
     if request.reasoning_effort is not None:
         body["reasoning"] = {"effort": request.reasoning_effort}
     add_extra(body, request.extra)

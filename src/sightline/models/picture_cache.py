@@ -14,7 +14,7 @@ from typing import TypeAlias
 from weakref import WeakValueDictionary
 
 from sightline.corpus.pixels import RefusedError
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.models.failures import failure
 from sightline.models.pictures import (
     PreparedPicture,

@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import base64
 import binascii
-import hashlib
 import io
 import math
 from dataclasses import dataclass
@@ -54,14 +53,6 @@ class PreparedPicture:
 def is_web(source: str) -> bool:
     """Is the picture an address on the web, passed on as it is?"""
     return source[:8].lower().startswith(("http://", "https://"))
-
-
-def picture_sha256(part: ImagePart) -> str | Failure:
-    """What tells this picture from others: the hash of its content, or of its address on the web."""
-    if part.data is None and is_web(part.source):
-        return hashlib.sha256(part.source.encode("utf-8", "surrogatepass")).hexdigest()
-    data = read_source(part)
-    return data if isinstance(data, Failure) else hashlib.sha256(data).hexdigest()
 
 
 def read_source(part: ImagePart) -> bytes | Failure:

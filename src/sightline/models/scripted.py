@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import TypeAlias
 
 from sightline.errors import UserError
-from sightline.io import LineError, read_jsonl
+from sightline.io.jsonl import LineError, read_jsonl
 from sightline.models.failures import LASTING, RETRYABLE, failure
 from sightline.models.protocols import Outcome
 from sightline.models.providers import ModelName

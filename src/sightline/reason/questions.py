@@ -15,12 +15,15 @@ from typing import Generic, NamedTuple, TypeVar
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.ask_many import CallJob, ask_many, price_first
 from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions, Session
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import SightlineError, UserError
 from sightline.metrics.choices.options import right_option
 from sightline.retrieval.index.content import absolute
-from sightline.types import Benchmark, ChatRequest, Failure, Picture, PictureRef, Task, TaskKind, Truth
+from sightline.runs.task_prompt import ShownPicture, TaskPrompts
+from sightline.types import Benchmark, ChatRequest, Failure, ImagePart, Picture, PictureRef, Task, TaskKind, Truth
+
+_AT_ONCE = 128
+R = TypeVar("R")
 
 
 @dataclass(frozen=True, slots=True)
@@ -49,6 +52,14 @@ def shown_in(task: Task) -> tuple[PictureRef, ...]:
     return tuple(dict.fromkeys((*task.pictures, *inside)))
 
 
+def content_of(question: TaskQuestion) -> tuple[str | ImagePart, ...] | Failure:
+    """Its words and pictures as a message has them; a failure where a picture can't be shown."""
+    content = TaskPrompts(question.pictures).content(question.task)
+    if isinstance(content, Failure):
+        return content
+    return tuple(part.part if isinstance(part, ShownPicture) else part for part in content)
+
+
 def has_right_option(task: Task, truth: Truth) -> bool:
     """Is one of the options right? Yes where there is none to choose."""
     return task.kind != "choose" or right_option(task, truth) is not None
@@ -59,10 +70,6 @@ def require_tasks(questions: Collection[object], benchmark: Benchmark, kinds: Co
     if not questions:
         listed = " or ".join(sorted(kinds))
         raise UserError(f'"{benchmark.name}" has no {listed} tasks with a truth.', "give a benchmark that has some")
-
-
-_AT_ONCE = 128
-R = TypeVar("R")
 
 
 class QuestionResults(NamedTuple, Generic[R]):
@@ -77,11 +84,8 @@ class QuestionWork:
     """A benchmark on disk, and what is needed to ask about its questions."""
 
     source: Path
-    workspace: Path
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
+    session: Session = field(default_factory=Session)
     limit: int | None = None
-    engine: str = "local"
 
     def opened(self, kinds: Collection[TaskKind]) -> tuple[Benchmark, list[TaskQuestion]]:
         """The benchmark, and its questions of these kinds."""
@@ -90,15 +94,10 @@ class QuestionWork:
         require_tasks(questions, benchmark, kinds)
         return benchmark, questions
 
-    @property
-    def session(self) -> Session:
-        """Where and how models are asked."""
-        return Session(self.workspace, self.config, self.asking, self.engine)
-
     def ask(self, questions: Sequence[TaskQuestion], job: CallJob[TaskQuestion, R]) -> QuestionResults[R]:
         """Each question through a job, until all are done or a budget, or a server that is down, stops it."""
         found: dict[str, R | Failure] = {}
-        limits = self.asking.limits
+        limits = self.session.asking.limits
         at_once = _AT_ONCE if limits is None else max(8, limits.most)
         try:
             for question, result in ask_many(questions, job, self.session, concurrency=at_once):

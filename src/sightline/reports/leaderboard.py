@@ -15,7 +15,8 @@ from typing import TYPE_CHECKING, Any
 
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import PathLike, dump
+from sightline.io.files import PathLike
+from sightline.io.jsonl import dump
 from sightline.metrics.comparison import Comparison
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines
@@ -142,7 +143,9 @@ def build_leaderboard(folder: PathLike, metric: str | None = None) -> Leaderboar
         raise UserError(f'no run below {root} was scored with "{metric}".', f"choose from {', '.join(known)}")
     boards = []
     for of_benchmark in _by_benchmark(runs):
-        chosen = metric or _usual_metric(of_benchmark)
+        # What most runs have as their first metric: the benchmark's, unless they were scored by others.
+        first = Counter(next(iter(run.scores.metrics), "") for run in of_benchmark)
+        chosen = metric or first.most_common(1)[0][0]
         with_it = with_own_names([run for run in of_benchmark if chosen in run.scores.metrics])
         without = [run for run in of_benchmark if chosen not in run.scores.metrics]
         boards += [_board(root, with_it, chosen)] if with_it else []
@@ -193,11 +196,6 @@ def _by_benchmark(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
     for run in runs:
         groups.setdefault((run.scores.benchmark, run.scores.checksum or ""), []).append(run)
     return [groups[key] for key in sorted(groups)]
-
-
-def _usual_metric(runs: Sequence[ReportedRun]) -> str:
-    """What most runs have as their first metric: the benchmark's, unless they were scored by others."""
-    return Counter(next(iter(run.scores.metrics), "") for run in runs).most_common(1)[0][0]
 
 
 def _board(root: Path, runs: Sequence[ReportedRun], metric: str) -> BenchmarkBoard:

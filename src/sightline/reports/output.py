@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UserError
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 
 
 def write_files(files: Mapping[Path, bytes]) -> None:

@@ -11,7 +11,7 @@ from typing import Any, Literal, TypeAlias
 from sightline import __version__
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.reports.blocks import Chapter, PagePart, Paragraph, ReportPage
 from sightline.reports.html import to_html
 from sightline.reports.markdown import to_markdown

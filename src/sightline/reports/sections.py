@@ -20,7 +20,7 @@ from sightline.agent.attribution import attribute_folder
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.metrics.comparison import Comparison, PairedComparison
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import Scores, write_scores

@@ -1,4 +1,4 @@
-"""A query as one vector: of its words, of its pictures (or regions of them), or of both."""
+"""Queries as vectors: the words of a query, pictures that it names, and regions of them."""
 
 from __future__ import annotations
 
@@ -8,8 +8,7 @@ import re
 import threading
 from collections import OrderedDict
 from contextlib import suppress
-from difflib import get_close_matches
-from typing import TYPE_CHECKING, NamedTuple, TypeVar
+from typing import NamedTuple, TypeVar
 
 import numpy as np
 from numpy.typing import NDArray
@@ -25,10 +24,7 @@ from sightline.models.embedders.session import EmbedderSession
 from sightline.models.embedders.vector_cache import text_key
 from sightline.models.protocols import Pixels, Vectors
 from sightline.retrieval.ranking import token_vectors_of
-from sightline.types import Box, Failure, PictureRef, SearchQuery
-
-if TYPE_CHECKING:
-    from sightline.retrieval.searcher import Searcher
+from sightline.types import Box, Failure
 
 _Value = TypeVar("_Value")
 _KEPT = 1024
@@ -168,50 +164,3 @@ def _unless_failed(value: _Value | Failure, cue: PictureCue) -> _Value:
     if isinstance(value, Failure):
         raise UserError(f"the picture {cue.uri} can't be used as a cue: {value.kind} ({value.message}).", "try another")
     return value
-
-
-_MOST_COMPARED = 20_000
-"""Ids that a wrong one is compared with."""
-
-
-def query_vector(searcher: Searcher, query: SearchQuery, text_weight: float) -> QueryVector:
-    """Words and pictures by the embedder at once where it can, else by the weighted mean of their directions."""
-    cues = [_of_corpus(searcher, ref) for ref in query.like] + [_of_file(name) for name in query.files]
-    text, asker = (query.text or "").strip(), searcher.asker
-    if not text:
-        return QueryVector(mean_direction([_vector(searcher, cue) for cue in cues], [1.0] * len(cues)))
-    if len(cues) == 1:
-        both = asker.joint(cues[0], text)
-        if both is not None:
-            return QueryVector(both)
-    asked = asker.text(text)
-    if not cues:
-        return asked
-    vectors = [asked.vector, *(_vector(searcher, cue) for cue in cues)]
-    weights = [text_weight, *([(1.0 - text_weight) / len(cues)] * len(cues))]
-    return QueryVector(mean_direction(vectors, weights), asked.was_cut)
-
-
-def _vector(searcher: Searcher, cue: PictureCue) -> NDArray[np.float32]:
-    pictures = searcher.pictures
-    if cue.row is not None and cue.region is None and pictures is not None and pictures.holds[cue.row]:
-        return pictures.vectors(np.array([cue.row])).reshape(-1)
-    return searcher.asker.cue(cue)
-
-
-def _of_corpus(searcher: Searcher, ref: PictureRef) -> PictureCue:
-    with searcher.table_lock:
-        known = searcher.table.find(ref.id)
-        picture = None if known is None else searcher.table.pictures([known.row]).get(known.row)
-    if known is None or picture is None:
-        near = get_close_matches(ref.id, searcher.columns.texts("id").vocabulary[:_MOST_COMPARED], n=2, cutoff=0.7)
-        hint = f"Did you mean {' or '.join(near)}?" if near else "give the path of a file, or an id as search shows it"
-        raise UserError(f'there is no picture "{ref.id}" in this index, and no such file.', hint)
-    return PictureCue(picture.uri, ref.region, known.row)
-
-
-def _of_file(name: str) -> PictureCue:
-    cue = parse_cue(name)
-    if not path_of(cue.uri).is_file():
-        raise UserError(f"there is no file {cue.uri} to look like.", "check the path after --like")
-    return cue

@@ -13,7 +13,7 @@ from sightline.config import Config
 from sightline.corpus.scan import checked_places, scan
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder

@@ -2,84 +2,33 @@
 
 from __future__ import annotations
 
-import threading
 import time
-from collections.abc import Callable
-from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
-from typing import Any, Self, TypeVar
 
 import numpy as np
 
 from sightline.calls.session import CallOptions
 from sightline.config import Config
-from sightline.errors import UserError
-from sightline.io import PathLike
-from sightline.models.embedders.session import EmbedderSession
+from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
-from sightline.retrieval.columns import load_columns
 from sightline.retrieval.index.content import folder_address
-from sightline.retrieval.index.manifest import (
-    DEFAULT_INDEX,
-    FILE_NAME,
-    IndexManifest,
-    find_manifest,
-    index_folder,
-    read_manifest,
-    refuse_other_backend,
-)
-from sightline.retrieval.index.table import IndexTable, noticing_damage
-from sightline.retrieval.index.vectors import vectors_folder
+from sightline.retrieval.index.manifest import DEFAULT_INDEX, FILE_NAME, find_manifest, index_folder, read_manifest
+from sightline.retrieval.index.table import noticing_damage
 from sightline.retrieval.methods import checked
+from sightline.retrieval.open_index import OpenIndex
 from sightline.retrieval.pipeline import Pipeline
-from sightline.retrieval.query import QueryEmbedder
-from sightline.retrieval.ranking import HeldVectors, RankedList
+from sightline.retrieval.ranking import RankedList
 from sightline.retrieval.results import Hit, Results
-from sightline.retrieval.scope import Selection, Selector
-from sightline.retrieval.threshold import Threshold, calibrate, load_threshold
-from sightline.retrieval.vector_stores import Rows, open_vector_store
-from sightline.retrieval.vector_stores.exact import ExactIndex
+from sightline.retrieval.scope import Selection
+from sightline.retrieval.vector_stores import Rows
 from sightline.types import Method, SearchQuery
 
-_Part = TypeVar("_Part")
 
-
-class Searcher:
+class Searcher(OpenIndex):
     """An open index, as it was when it was opened; `close` it, or use it in a `with` block.
 
     Reading is for any number of threads. Only the embedder, the word index and the threshold wait for each other.
     """
-
-    def __init__(
-        self,
-        folder: Path,
-        manifest: IndexManifest,
-        *,
-        session: EmbedderSession | None = None,
-        embedder: str | Embedder | None = None,
-        backend: str | None = None,
-        config: Config | None = None,
-        local_only: bool = False,
-        asking: CallOptions | None = None,
-    ) -> None:
-        refuse_other_backend(manifest, backend)
-        self.folder, self.manifest = folder, manifest
-        self.config, asking = config or Config(), asking or CallOptions()
-        self.asking = replace(asking, local_only=local_only or asking.local_only)
-        self._given, self._session, self._ours = embedder, session, session is None
-        self._backend = backend or manifest.backend
-        self._lock = threading.RLock()
-        self._parts: dict[str, Any] = {}
-        self.table_lock = threading.Lock()
-        self.table = IndexTable(folder)
-        self.columns = load_columns(folder)
-        self._selector = Selector(self.columns)
-        with noticing_damage(folder):
-            self._size = self.table.size
-            living = self.table.rows()
-        # A picture that came after the columns were written is not known to filters yet.
-        self._living = living[living < len(self.columns)]
 
     @classmethod
     def open(
@@ -108,28 +57,6 @@ class Searcher:
         return cls(
             folder, manifest, embedder=embedder, backend=backend, config=config, local_only=local_only, asking=asking
         )
-
-    def __enter__(self) -> Self:
-        return self
-
-    def __exit__(self, *_: object) -> None:
-        self.close()
-
-    def close(self) -> None:
-        """Let go of files, connections and the embedder, if it was opened here."""
-        for part in self._parts.values():
-            if isinstance(part, HeldVectors):
-                part.index.close()
-            elif isinstance(part, QueryEmbedder) and self._ours:
-                part.close()
-        self.table.close()
-
-    def __len__(self) -> int:
-        return len(self._living)
-
-    @property
-    def workspace(self) -> Path:
-        return self.folder.parent.parent
 
     # --- search -----------------------------------------------------------------------------------------------
 
@@ -174,94 +101,6 @@ class Searcher:
         below = below[below < len(self.columns)]
         rows = below if found.rows is None else np.intersect1d(found.rows, below, assume_unique=True)
         return Selection(rows, found.notes)
-
-    # --- parts, each opened when it is first needed -----------------------------------------------------------
-
-    def _once(self, name: str, make: Callable[[], _Part]) -> _Part:
-        """The part of that name: made by the first thread that asks, while others wait."""
-        if name not in self._parts:
-            with self._lock:
-                if name not in self._parts:
-                    self._parts[name] = make()
-        part: _Part = self._parts[name]
-        return part
-
-    @property
-    def asker(self) -> QueryEmbedder:
-        """The embedder that built the index."""
-        return self._once("asker", self._open_embedder)
-
-    def _open_embedder(self) -> QueryEmbedder:
-        mark = self.manifest.embedder
-        if mark is None:
-            raise UserError(f'the index "{self.manifest.name}" holds no vectors.', "make them: sightline index")
-        given = self._given if self._given is not None else mark.spec
-        session = self._session or EmbedderSession(
-            given, self.workspace, config=self.config, local_only=self.asking.local_only, asking=self.asking
-        )
-        now = session.embedder
-        if not mark.is_of(now):
-            if self._ours:
-                session.__exit__()
-            raise UserError(
-                f'the index "{self.manifest.name}" was built by {mark}, and the embedder now is '
-                f"{now.name} ({now.revision}).",
-                f"bring it up to date: sightline index --name {self.manifest.name} --embedder {now.name}",
-            )
-        session.tell_who_sees("queries")
-        return QueryEmbedder(session, self.config)
-
-    @property
-    def pictures(self) -> HeldVectors | None:
-        """The vectors of pictures; None where there are none."""
-        return self._once("pictures", lambda: self._held("pictures"))
-
-    @property
-    def captions(self) -> HeldVectors | None:
-        """The vectors of captions; None where there are none."""
-        return self._once("captions", lambda: self._held("captions")) if self.manifest.captions else None
-
-    def _held(self, what: str) -> HeldVectors | None:
-        mark, tag = self.manifest.embedder, self.manifest.tag
-        if mark is None or tag is None or mark.dim == 0:
-            return None
-        folder = vectors_folder(self.folder, tag, what)
-        index = open_vector_store(self._backend, folder, mark.dim, create=False)
-        holds = np.zeros(self._size, np.bool_)
-        rows = index.rows()
-        holds[rows[rows < self._size]] = True
-        # The exact back-end only reads arrays; what others do with a connection is theirs to say.
-        return HeldVectors(index, holds, nullcontext() if isinstance(index, ExactIndex) else threading.Lock())
-
-    @property
-    def all_rows(self) -> Rows | None:
-        """What an unlimited search by vectors is limited to: None for nothing.
-
-        While an update goes on, or after one was killed, back-ends may hold pictures that left the index.
-        """
-        return self._once("all rows", self._living_rows)
-
-    def _living_rows(self) -> Rows | None:
-        living = np.zeros(self._size, np.bool_)
-        living[self._living] = True
-        held = (part for part in (self.pictures, self.captions) if part is not None)
-        return self._living if any((part.holds & ~living).any() for part in held) else None
-
-    def threshold(self) -> Threshold:
-        """The calibrated one; made, and kept in the index, when it is first asked for."""
-        return self._once("threshold", self._calibrated)
-
-    def _calibrated(self) -> Threshold:
-        pictures, asker = self.pictures, self.asker
-        if pictures is None:
-            raise UserError("there are no vectors to calibrate a threshold on.", "leave --threshold out")
-        stamp = f"{self.manifest.tag} {self.manifest.vectors_state}"
-        found = load_threshold(self.folder, stamp)
-        if found is None:
-            found = calibrate(pictures.index, asker.texts, stamp)
-            if self.manifest.vectors_state is not None:  # More vectors are to come otherwise.
-                found.save(self.folder)
-        return found
 
     # --- inside -----------------------------------------------------------------------------------------------
 

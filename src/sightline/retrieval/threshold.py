@@ -23,7 +23,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores import Rows, VectorIndex
 

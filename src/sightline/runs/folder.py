@@ -15,9 +15,10 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
-from sightline.benchmark.table import CURRENT, TableSource, plain_table, table, upgrade_of, version_of
+from sightline.benchmark.table import CURRENT, TableSource, plain_table, read_header, table
 from sightline.errors import UserError
-from sightline.io import PathLike, dump, read_json, whole_folder, write_json
+from sightline.io.files import PathLike, whole_folder
+from sightline.io.jsonl import read_json, write_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
 from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
@@ -105,17 +106,8 @@ class OpenRun:
 
 def open_run(folder: PathLike, report: Report) -> OpenRun:
     """Read `run.json`; what is wrong with the tables later goes to `report`."""
-    path = Path(folder) / HEADER
-    if not path.is_file():
-        raise UserError(f"{folder} is not a run: it has no {HEADER}.", "give the folder that holds it")
-    raw = read_json(path)
-    version = version_of(raw, path)
-    upgrade = upgrade_of(HEADER, version)
-    try:
-        header = RunRecord.model_validate_json(dump(raw if upgrade is None else upgrade(raw)))
-    except ValidationError as error:
-        raise ProblemsError(explain(error, HEADER, None, RunRecord.model_fields)) from error
-    return OpenRun(header, TableSource(path.parent, version, report, growing=True))
+    header, version = read_header(folder, HEADER, "run", RunRecord)
+    return OpenRun(header, TableSource(Path(folder), version, report, growing=True))
 
 
 def write_header(run: Run, folder: Path) -> None:

@@ -12,7 +12,7 @@ from typing import Any
 from sightline.benchmark.problems import stop
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.session import reused_keys
-from sightline.io import read_json, write_json
+from sightline.io.jsonl import read_json, write_json
 from sightline.runs.folder import LEDGER, open_run
 from sightline.types import LedgerEntry
 

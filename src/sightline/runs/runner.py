@@ -25,7 +25,7 @@ from sightline.class_names import name_of
 from sightline.config import Config
 from sightline.engine.async_map import Stage, run_map
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.runs.folder import HEADER, RunWriter, key_of, read_run, write_run
 from sightline.runs.paid_calls import PaidCalls
 from sightline.runs.summary import ATTEMPT, RunSummary, summarise

@@ -19,7 +19,7 @@ from sightline.class_names import name_of
 from sightline.config import Config
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import SightlineError, UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.metrics.scope import Scopes
 from sightline.runs.system_spec import Spec, parse_spec
 from sightline.runs.systems.base import (

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, fields
 from typing import Literal, TypeAlias
 
 from sightline.class_names import known_as
@@ -86,6 +86,11 @@ class Usage:
     cache_written: int = 0
     reported: bool = True
     """False when the server said nothing of its tokens: then the zeros mean "not known", never "free"."""
+
+    def __add__(self, other: Usage) -> Usage:
+        """Of two calls together; reported only if both are."""
+        sums = {one.name: getattr(self, one.name) + getattr(other, one.name) for one in fields(Usage)}
+        return Usage(**{**sums, "reported": self.reported and other.reported})
 
 
 @dataclass(frozen=True, slots=True)

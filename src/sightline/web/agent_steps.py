@@ -8,7 +8,7 @@ from functools import cached_property
 import orjson
 
 from sightline.agent.trajectory import End, Memory, Record, Start, Turn, Use, ViewedPicture
-from sightline.types import Box, Failure, PictureSet, Prediction, Ranking, Text
+from sightline.types import Box, Failure, PictureSet, Ranking, Text
 from sightline.web.agent_jobs import AgentJob
 from sightline.web.corpus_view import Tile
 from sightline.web.library import Library, LoadedBenchmark
@@ -107,7 +107,8 @@ class Steps:
         said = end.prediction
         failure = f"{said.kind}: {said.message}" if isinstance(said, Failure) else None
         text = said.text if isinstance(said, Text) else ""
-        pictures = self.library.tiles(_pictures(said) or end.evidence, self.loaded)
+        found = said.pictures if isinstance(said, PictureSet | Ranking) else ()
+        pictures = self.library.tiles(found or end.evidence, self.loaded)
         return AgentAnswer(text, end.reason, pictures, failure, end, task)
 
     def sights(self, given: tuple[ViewedPicture, ...]) -> tuple[SeenPicture, ...]:
@@ -154,7 +155,3 @@ def _argument(value: object) -> str:
     if isinstance(value, list):
         return ", ".join(map(_argument, value))
     return value if isinstance(value, str) else orjson.dumps(value).decode()
-
-
-def _pictures(said: Prediction) -> tuple[str, ...]:
-    return said.pictures if isinstance(said, PictureSet | Ranking) else ()

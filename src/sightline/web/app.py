@@ -12,7 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from sightline.errors import SightlineError
-from sightline.web.app_state import AppState, harmless, missing, posting, style_of
+from sightline.web.app_state import AppState, harmless, missing, posting, static_text
 from sightline.web.pages import bench, compare, corpus, graph, home, map, review, runs, search  # noqa: A004
 from sightline.web.security import SecurityGate
 
@@ -70,7 +70,7 @@ def static(request: Request) -> Response:
     if kind is None or not re.fullmatch(r"[a-z]+\.[a-z]+", name):
         raise missing("such file")
     try:
-        text = style_of(name, "sightline.reports" if name == "page.css" else "sightline.web.static")
+        text = static_text(name, "sightline.reports" if name == "page.css" else "sightline.web.static")
     except FileNotFoundError:
         raise missing("such file") from None
     return Response(text, media_type=kind, headers={"cache-control": "private, max-age=60"})

@@ -31,10 +31,15 @@ from sightline.types import Failure
 from sightline.web.agent_jobs import AgentJobs
 from sightline.web.index_search import AppSearch
 from sightline.web.library import Library
+from sightline.web.reviews import ReviewLog
 from sightline.web.security import EXPORT_POLICY, Guard, read_form
 from sightline.web.thumbnails import KEY, data_url
 
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s\"'/:,]+/)*[^\s\"'/:,]+")
+Posted: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
+_LINK = re.compile(r' (?:href|action)="[/?][^"]*"')
+_PERSON = 60
+_FILE_NAME = 100
 
 
 def address(path: str, **query: object) -> str:
@@ -64,12 +69,6 @@ def harmless(text: str, roots: tuple[Path, ...] = ()) -> str:
     for root in sorted(roots, key=lambda path: -len(str(path))):
         text = text.replace(str(root), root.name)
     return _ABSOLUTE.sub("…", text)
-
-
-Posted: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
-_LINK = re.compile(r' (?:href|action)="[/?][^"]*"')
-_PERSON = 60
-_FILE_NAME = 100
 
 
 def _environment() -> Environment:
@@ -104,6 +103,7 @@ class AppState:
     guard: Guard
     finder: AppSearch
     live: AgentJobs
+    reviews: ReviewLog = field(default_factory=ReviewLog)
     templates: Environment = field(default_factory=_environment)
 
     @classmethod
@@ -206,9 +206,9 @@ def remember_person(response: Response, name: str) -> Response:
 
 @functools.cache
 def _style() -> str:
-    return style_of("page.css", "sightline.reports") + style_of("app.css")
+    return static_text("page.css", "sightline.reports") + static_text("app.css")
 
 
-def style_of(name: str, package: str = "sightline.web.static") -> str:
-    """The text of a style sheet."""
+def static_text(name: str, package: str = "sightline.web.static") -> str:
+    """The text of a style sheet, a script or a drawing of the app."""
     return files(package).joinpath(name).read_text("utf-8")

@@ -35,6 +35,10 @@ FACETS = {
 }
 UNKNOWN = "?"
 """As the value of a facet: pictures of which it is not known."""
+_FACET_VALUES = 12
+_YEARS = 40
+_KEPT = 24
+_PAGE = 20_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -100,12 +104,6 @@ def _box(text: str) -> tuple[float, float, float, float] | None:
     except ValueError:
         return None
     return (west, south, east, north) if west < east and south < north else None
-
-
-_FACET_VALUES = 12
-_YEARS = 40
-_KEPT = 24
-_PAGE = 20_000
 
 
 class Tile(NamedTuple):

@@ -53,6 +53,8 @@ _DEPTH = 4
 _FOLDERS = 5_000
 """A folder of photographs can be deep and wide; what is looked for lies near the top."""
 _STILL_NS = 2_000_000_000
+T = TypeVar("T")
+_THUMBS = "thumbs"
 
 
 @dataclass(frozen=True, slots=True)
@@ -161,10 +163,6 @@ def _fresh_name(folder: Path, taken: Collection[str]) -> str:
 
 def _plain(part: str) -> str:
     return re.sub(r"[^\w.]+", "-", part).strip("-.")
-
-
-T = TypeVar("T")
-_THUMBS = "thumbs"
 
 
 @dataclass(frozen=True)

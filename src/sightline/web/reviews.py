@@ -35,7 +35,8 @@ from sightline.benchmark.files import HEADER, REVIEWS
 from sightline.benchmark.problems import ProblemsError, stop
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.errors import SightlineError, UserError
-from sightline.io import read_json, sha256_of, write_json
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.statistics import estimate
 from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
@@ -47,6 +48,9 @@ SAMPLE = 100
 TARGET_IOU = 0.91
 """What the annotators of DISBench reached."""
 _WAITING = "waiting"
+log = logging.getLogger(__name__)
+_PATIENCE = 50
+_FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
 @dataclass(frozen=True, slots=True)
@@ -187,20 +191,12 @@ def is_graded(benchmark: Benchmark) -> bool:
     return any(grade > 1 for held in grades for grade in held)
 
 
-log = logging.getLogger(__name__)
-
-_PATIENCE = 50
-
-
 @dataclass(frozen=True, slots=True)
 class ReviewFigures:
     """What people's decisions say of the labels, and of each judge."""
 
     checked: CheckedLabels
     judges: tuple[JudgeQuality, ...]
-
-
-_FIGURES: StampedCache[ReviewFigures] = StampedCache()
 
 
 def figures_of(loaded: LoadedBenchmark, reviews: Iterable[Review]) -> ReviewFigures:

@@ -26,6 +26,8 @@ SIZES = (256, 512, 1600)
 """The longer side may be one of these."""
 KEY = re.compile("[0-9a-f]{64}")
 _QUALITY = 82
+Region: TypeAlias = tuple[float, float, float, float]
+"""Left, top, width and height, in percent."""
 
 
 def shrink(data: bytes, side: int) -> bytes | Failure:
@@ -83,10 +85,6 @@ class Thumbs:
 def data_url(data: bytes) -> str:
     """A JPEG inside a page."""
     return f"data:image/jpeg;base64,{base64.b64encode(data).decode()}"
-
-
-Region: TypeAlias = tuple[float, float, float, float]
-"""Left, top, width and height, in percent."""
 
 
 def region_of(box: Box | None) -> Region | None:

@@ -16,7 +16,7 @@ from sightline.benchmark.problems import ProblemsError
 from sightline.benchmark.validation import picture_path
 from sightline.corpus.rights import RightsMap
 from sightline.errors import UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Relevance, Rights, Task
 
 NO_OPTIONS = FormatOptions()

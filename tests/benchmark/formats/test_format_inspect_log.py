@@ -14,7 +14,7 @@ from format_tools import exporting, importing, put, run_in
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Attempt, Benchmark, Choice, Failure, LedgerEntry, PictureSet, Ranking, Run, Text, Trace
 

@@ -22,7 +22,7 @@ from sightline.benchmark.formats.pictures import file_name
 from sightline.benchmark.problems import ProblemsError
 from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Benchmark, Group, PictureRef, PictureSet, Ranking, Relevance, Run, Scope, Task
 

@@ -10,7 +10,7 @@ import pytest
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.models.photos import Photos
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 FLICKR8K = Path(__file__).parents[4] / "shared" / "data" / "flickr8k"

@@ -13,10 +13,10 @@ from PIL import Image, ImageDraw, ImageFilter
 
 from sightline.config.settings import AnnotateSettings
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.photos import Photos
 from sightline.models.photos.annotator import UNKNOWN, Annotator, annotate, judge
 from sightline.models.photos.appearance import measure_appearance
 from sightline.models.photos.calibration import CALIBRATION_FILE, calibration, facet_shares
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.ocr import WordReader, missing_modules
 from sightline.types import Failure
 
@@ -157,6 +157,7 @@ def sign(text: str) -> NDArray[np.uint8]:
     return np.asarray(image)
 
 
+@pytest.mark.slow
 def test_words_on_a_sign_and_in_a_photograph(photos: Photos, photographs: Photographs) -> None:
     pytest.importorskip("rapidocr")
     pictures = {"sign": sign("OPEN DAILY"), "page": photographs["page"], "cat": photographs["cat"]}

@@ -12,8 +12,8 @@ from PIL import Image
 
 from sightline.errors import UserError
 from sightline.models.embedders import find_embedder
-from sightline.models.photos import Photos
 from sightline.models.photos.classifier import read_square
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.networks import find_networks
 from sightline.models.photos.onnx_session import OnnxNetwork
 from sightline.types import Failure

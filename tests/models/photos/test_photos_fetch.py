@@ -12,7 +12,8 @@ from zipfile import ZipFile
 import pytest
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.photos import Photos, weights
+from sightline.models.photos import weights
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.networks import cache_folder, find_networks, networks_of, photos_state
 from sightline.models.photos.weights import CLASSIFIER, ENCODER, Package, PackagedFile
 

@@ -4,8 +4,7 @@ from __future__ import annotations
 
 import pytest
 
-from sightline.models.photos import Photos
-from sightline.models.photos.embedder import looks_english
+from sightline.models.photos.embedder import Photos, looks_english
 
 
 @pytest.mark.parametrize(

@@ -10,7 +10,7 @@ from pathlib import Path
 import pytest
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.models.photos import Photos
+from sightline.models.photos.embedder import Photos
 from sightline.models.photos.weights import Package, PackagedFile
 
 CONTENT = b"weights"

@@ -41,7 +41,9 @@ def _head(facts: DatasetFacts) -> str:
     lines.append(f"license: {licences[0]}" if len(licences) == 1 else f"license: {json.dumps(licences)}")
     if "other" in licences:
         lines += ["license_name: see-rights-table", "license_link: rights.csv"]
-    lines += ["task_categories: [image-feature-extraction]", f"language: {_languages(facts)}"]
+    said = facts.benchmark.card.get("languages")
+    languages = [str(one) for one in said] if isinstance(said, list) and said else ["en"]
+    lines += ["task_categories: [image-feature-extraction]", f"language: {json.dumps(languages)}"]
     lines += ["tags: [image-retrieval, text-to-image-retrieval, benchmark, sightline]"]
     lines.append(f'size_categories: ["{size_category(max(facts.pictures, facts.judged_pairs))}"]')
     lines.append("configs:")
@@ -59,11 +61,6 @@ def _config(config: DatasetConfig, *, first: bool) -> Iterator[str]:
     for split in config.rows:
         yield f"  - split: {split}"
         yield f"    path: {config.pattern(split)}"
-
-
-def _languages(facts: DatasetFacts) -> str:
-    said = facts.benchmark.card.get("languages")
-    return json.dumps([str(one) for one in said] if isinstance(said, list) and said else ["en"])
 
 
 def _body(facts: DatasetFacts) -> Iterator[str]:

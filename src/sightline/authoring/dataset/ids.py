@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 from pathlib import Path, PurePosixPath
 from typing import cast
 
-from sightline.io import read_jsonl, write_jsonl
+from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.types import (
     Answer,
     Benchmark,

@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sightline.errors import UserError
-from sightline.io import read_json, sha256_of
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import read_json
 
 MANIFEST = "sightline.json"
 SCHEMA = 1

@@ -20,7 +20,7 @@ from sightline.authoring.dataset.splits import BenchmarkSplits
 from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.formats.parquet import IMAGE
 from sightline.config.settings import BenchmarkSettings
-from sightline.io import dump
+from sightline.io.jsonl import dump
 from sightline.types import Benchmark, Relevance
 
 _TYPES = {

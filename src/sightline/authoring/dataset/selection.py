@@ -102,6 +102,7 @@ class BenchmarkSubset:
     benchmark: Benchmark
     lost_tasks: Mapping[str, str]
     lost_pairs: int = 0
+    lost_relevant: int = 0
 
 
 def subset_benchmark(
@@ -112,7 +113,7 @@ def subset_benchmark(
     lost: dict[str, str] = {}
     truth: dict[str, Truth] = {}
     posed: dict[str, Task] = {}
-    pairs = 0
+    pairs = relevant = 0
     for task in benchmark.tasks.values():
         if tasks is not None and task.id not in tasks:
             continue
@@ -125,8 +126,9 @@ def subset_benchmark(
         if part is not None:
             truth[task.id] = part
         if isinstance(whole, Relevance):
-            pairs += sum(picture not in kept for picture in whole.grades)
-    return BenchmarkSubset(_rest(benchmark, kept, posed, truth), lost, pairs)
+            gone = [grade for picture, grade in whole.grades.items() if picture not in kept]
+            pairs, relevant = pairs + len(gone), relevant + sum(grade > 0 for grade in gone)
+    return BenchmarkSubset(_rest(benchmark, kept, posed, truth), lost, pairs, relevant)
 
 
 def _of_task(task: Task, truth: Truth | None, kept: Collection[str]) -> tuple[str | None, Truth | None]:

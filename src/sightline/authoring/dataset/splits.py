@@ -33,6 +33,7 @@ class BenchmarkSplits:
     splits: Mapping[str, Benchmark]
     lost_tasks: Mapping[str, str]
     lost_pairs: int = 0
+    lost_relevant: int = 0
 
 
 def parse_splits(text: str) -> dict[str, float]:
@@ -91,6 +92,7 @@ def split_benchmark(
         {task: "nothing is relevant to it" for task, home in tasks.items() if home is None}
         | {task: why for part in parts.values() for task, why in part.lost_tasks.items()},
         sum(part.lost_pairs for part in parts.values()),
+        sum(part.lost_relevant for part in parts.values()),
     )
 
 

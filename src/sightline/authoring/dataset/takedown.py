@@ -16,7 +16,7 @@ from sightline.authoring.dataset.splits import relevant_to
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark
 from sightline.errors import UserError
-from sightline.io import read_jsonl, write_jsonl
+from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.runs.folder import HEADER, SCORES, read_run
 from sightline.types import Benchmark, PictureSet, Ranking, Relevance
 

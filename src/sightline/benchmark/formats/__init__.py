@@ -1,4 +1,7 @@
-"""Every format that a benchmark or a run comes from or goes to; each is loaded when it is first asked for."""
+"""Every format that a benchmark or a run comes from or goes to; each is loaded when it is first asked for.
+
+To add one, write a module with a `Format`, and name it in `plugins.py` and, for `sightline formats`, in `formats.csv`.
+"""
 
 from __future__ import annotations
 

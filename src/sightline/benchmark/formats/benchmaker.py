@@ -49,7 +49,8 @@ from sightline.config import Config
 from sightline.corpus.rights import RightsMap
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import whole_folder, write_json, write_jsonl
+from sightline.io.files import whole_folder
+from sightline.io.jsonl import write_json, write_jsonl
 from sightline.types import Annotation, Benchmark, Json
 
 log = logging.getLogger(__name__)

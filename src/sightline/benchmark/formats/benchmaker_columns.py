@@ -6,7 +6,6 @@ names, a configuration's, or the user's.
 
 from __future__ import annotations
 
-import difflib
 from collections.abc import Iterator
 from dataclasses import dataclass
 from pathlib import Path
@@ -16,7 +15,7 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.rows import TableRow
 from sightline.config import Config, load
 from sightline.config.settings import ColumnSettings
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.types import Annotation
 
 IMAGES = "images.jsonl"
@@ -168,8 +167,8 @@ def columns_of(options: FormatOptions, config: Config | None) -> BenchmakerColum
     mapped = {}
     for field, column in options.columns.items():
         if field not in _SETTING_OF:
-            near = difflib.get_close_matches(field, _SETTING_OF, n=1)
-            hint = f'did you mean "{near[0]}"?' if near else f"known: {', '.join(_SETTING_OF)}"
+            near = nearest(field, _SETTING_OF)
+            hint = f'did you mean "{near}"?' if near else f"known: {', '.join(_SETTING_OF)}"
             raise UserError(f'--map {field}={column}: benchmaker has no column "{field}".', hint)
         mapped[_SETTING_OF[field]] = column
     facets, flags = _told(config)

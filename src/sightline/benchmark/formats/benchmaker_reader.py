@@ -14,6 +14,7 @@ from typing import Generic, TypeVar, cast, get_args
 
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.formats.benchmaker_columns import JUDGE, BenchmakerColumns
+from sightline.benchmark.formats.dataset_folder import UNLABELLED
 from sightline.benchmark.formats.retrieval import picture_uri, some
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.corpus.rights import RightsMap, filled
@@ -146,9 +147,7 @@ class BenchmakerPictures:
 
     def _filled(self, name: str, rights: Rights) -> Rights:
         """What the row leaves open, from the rights map."""
-        if self._rights is None:
-            return rights
-        return filled(rights, self._rights.of(name))
+        return rights if self._rights is None else filled(rights, self._rights.of(name))
 
     def _uri(self, name: str, address: str | None) -> str:
         """A file under the pictures' folder if that is known, else the address, else a file beside the others."""
@@ -283,7 +282,6 @@ def _known(value: str | None) -> str | None:
 
 
 DATASET = "original_dataset_name"
-_UNLABELLED = "unlabelled"
 
 
 @dataclass(frozen=True, slots=True)
@@ -348,7 +346,7 @@ class BenchmakerContent:
         seeds = self.plans[query].seeds if query in self.plans else ()
         relevant = (picture for picture, grade in self.asked[query].grades.items() if grade > 0)
         sources = (self.pictures[picture].rights.source for picture in seeds or relevant)
-        return {DATASET: tuple(dict.fromkeys(source for source in sources if source)) or (_UNLABELLED,)}
+        return {DATASET: tuple(dict.fromkeys(source for source in sources if source)) or (UNLABELLED,)}
 
     def _pool(self, query: str) -> Iterator[Candidate]:
         """The planned candidates; where only seeds are known, what was judged was the pool."""

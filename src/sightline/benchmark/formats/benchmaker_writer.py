@@ -24,7 +24,8 @@ from sightline.benchmark.formats.benchmaker_columns import (
 from sightline.benchmark.formats.retrieval import JudgedTask, check_options, judged
 from sightline.config.settings import ColumnSettings
 from sightline.english import counted
-from sightline.io import whole_folder, write_json, write_jsonl
+from sightline.io.files import whole_folder
+from sightline.io.jsonl import write_json, write_jsonl
 from sightline.types import Annotation, Benchmark, Candidate, Picture, Rights
 
 log = logging.getLogger(__name__)

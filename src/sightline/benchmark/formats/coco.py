@@ -41,7 +41,7 @@ from sightline.benchmark.formats.rows import TableRow, WrongFieldError
 from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_json, write_json
+from sightline.io.jsonl import read_json, write_json
 from sightline.types import Annotation, Benchmark, Picture
 
 log = logging.getLogger(__name__)

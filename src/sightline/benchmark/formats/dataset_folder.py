@@ -25,7 +25,7 @@ from sightline.benchmark.record_fields import StrictRecord
 from sightline.benchmark.table import CURRENT, RecordTable, TableSource
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import whole_folder
+from sightline.io.files import whole_folder
 from sightline.types import Benchmark, Corpus, Json, Picture, Task, TaskKind, Truth
 
 log = logging.getLogger(__name__)

@@ -42,7 +42,7 @@ from sightline.benchmark.formats.retrieval import check_options, some
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import write_jsonl, write_lines
+from sightline.io.jsonl import write_jsonl, write_lines
 from sightline.types import Benchmark, Corpus, Group, Json, Picture, PictureSet, Scope, Task
 
 

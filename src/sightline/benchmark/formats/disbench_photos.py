@@ -18,7 +18,7 @@ from sightline.benchmark.formats.retrieval import finite_number, picture_uri, so
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_lines
+from sightline.io.jsonl import read_lines
 from sightline.types import Benchmark, Json, Picture, Task
 
 EVERYONE = "all"

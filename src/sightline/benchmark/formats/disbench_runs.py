@@ -36,7 +36,8 @@ from sightline.benchmark.formats.retrieval import check_options, finite_number, 
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_json, whole_folder, write_json, write_jsonl
+from sightline.io.files import whole_folder
+from sightline.io.jsonl import read_json, write_json, write_jsonl
 from sightline.types import Attempt, Benchmark, Failure, PictureSet, Prediction, Ranking, Run
 
 _FINAL = re.compile(r"final answer(?: is)?", re.IGNORECASE)

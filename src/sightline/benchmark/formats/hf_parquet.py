@@ -38,8 +38,10 @@ from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import dump, read_json, write_json
+from sightline.io.jsonl import dump, read_json, write_json
 from sightline.types import Benchmark, Corpus, Picture, Task
+
+log = logging.getLogger(__name__)
 
 JSON = "json"
 _TEXT, _NUMBER, _COUNT, _IDS = "string", "float64", "int64", ["string"]
@@ -143,8 +145,6 @@ REVIEWS = TableColumns(
     files.REVIEWS, {"task": _TEXT, "picture": _TEXT, "person": _TEXT, "decision": _TEXT, "when": _TEXT}
 )
 
-
-log = logging.getLogger(__name__)
 
 _HEADER = "sightline.json"
 _REQUIRED = (PICTURES, TASKS, TRUTH)

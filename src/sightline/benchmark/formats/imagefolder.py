@@ -45,7 +45,7 @@ from sightline.corpus.export import export_corpus
 from sightline.corpus.names import picture_id
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_jsonl, write_jsonl
+from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.types import Benchmark, Corpus, Json, Picture
 
 SUFFIXES = frozenset({".jpg", ".jpeg", ".png", ".gif", ".bmp", ".webp", ".tif", ".tiff", ".avif", ".heic", ".heif"})

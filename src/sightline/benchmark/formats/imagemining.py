@@ -44,7 +44,7 @@ from sightline.benchmark.formats.pictures import EmbeddedPictures
 from sightline.benchmark.formats.retrieval import check_options, picture_uri, some
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.english import counted
-from sightline.io import write_jsonl
+from sightline.io.jsonl import write_jsonl
 from sightline.types import Answer, Benchmark, Corpus, Json, Picture, PictureRef, Step, Task
 
 _AT_LINE_START = r"(?m)^[ \t]*[(（]?{n}(?:[.．、)）]|(?=[:：]))(?!\d)[:：]?"

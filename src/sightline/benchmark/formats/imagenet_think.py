@@ -37,7 +37,7 @@ from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import write_json, write_jsonl
+from sightline.io.jsonl import write_json, write_jsonl
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace, Traces
 
 _FIXED = ("id", "image", "prompt")

@@ -23,7 +23,7 @@ from sightline.benchmark.formats.base import Content, Format, FormatOptions
 from sightline.benchmark.formats.dataset_folder import limited
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.errors import UserError
-from sightline.io import whole_folder
+from sightline.io.files import whole_folder
 from sightline.metrics.context import Context
 from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.ranked_batch import order_of

@@ -16,7 +16,8 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.replies import reply_text, right_replies, to_exact
 from sightline.benchmark.formats.scored_run import OURS, picture_place
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import dump, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import dump
 from sightline.metrics.scores import TaskScore
 from sightline.types import Attempt, Benchmark, Failure, LedgerEntry, Option, Part
 

@@ -42,7 +42,7 @@ from sightline.benchmark.formats.replies import Attempts, from_exact, read_reply
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, scored
 from sightline.errors import UserError
-from sightline.io import write_json
+from sightline.io.jsonl import write_json
 from sightline.types import Attempt, Estimate, Failure, LedgerEntry, Option, Prediction, Run, Task
 
 _VERSION = 2

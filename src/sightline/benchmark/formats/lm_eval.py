@@ -34,7 +34,7 @@ from sightline.benchmark.formats.retrieval import check_options, some
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
 from sightline.benchmark.formats.scored_run import OURS, RunWithScores, made_at, picture_place, scored
 from sightline.errors import UserError
-from sightline.io import dump, read_json, write_json, write_jsonl
+from sightline.io.jsonl import dump, read_json, write_json, write_jsonl
 from sightline.types import Attempt, Benchmark, Choice, Failure, Prediction, Run, Task
 
 _FILTER = "none"

@@ -40,7 +40,7 @@ from sightline.benchmark.formats.dataset_folder import (
 from sightline.benchmark.formats.retrieval import bare_pictures, check_options
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, read_rows
 from sightline.errors import UserError
-from sightline.io import read_json, write_json, write_jsonl
+from sightline.io.jsonl import read_json, write_json, write_jsonl
 from sightline.types import Benchmark, Choice, Corpus, Json, Option, Part, PictureRef, Step, StepKind, Task
 
 IMAGE = "<image>"

@@ -47,7 +47,8 @@ from sightline.benchmark.formats.retrieval import (
 from sightline.benchmark.formats.rows import TableRow, checked, read_rows
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import read_json, whole_folder
+from sightline.io.files import whole_folder
+from sightline.io.jsonl import read_json
 from sightline.metrics.scope import Scopes
 from sightline.types import Benchmark, Part, Picture, Scope, Task
 

@@ -9,7 +9,8 @@ from tempfile import TemporaryFile
 from typing import Any
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import dump, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import dump
 
 IMAGE = "image"
 """The column type of embedded pictures: bytes and path, which `datasets` decodes when they are asked for."""

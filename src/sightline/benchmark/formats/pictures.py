@@ -24,7 +24,7 @@ from sightline.benchmark.records import PictureRecord, RightsRecord
 from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
 
 _RIGHTS = tuple(RightsRecord.model_fields)

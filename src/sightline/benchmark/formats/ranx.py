@@ -31,7 +31,7 @@ from sightline.benchmark.formats.retrieval import (
 )
 from sightline.benchmark.formats.rows import checked, read_rows
 from sightline.errors import UserError
-from sightline.io import read_json, write_json
+from sightline.io.jsonl import read_json, write_json
 from sightline.types import Benchmark, Run, Task
 
 _PARQUET = (".parquet", ".parq")

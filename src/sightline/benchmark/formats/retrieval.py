@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import difflib
 import logging
 import math
 import os
@@ -17,7 +16,7 @@ from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.benchmark.validation import picture_path
 from sightline.corpus.names import file_uri
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import UserError, nearest
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
 
 log = logging.getLogger(__name__)
@@ -235,9 +234,9 @@ def check_options(options: FormatOptions, *known: str) -> None:
     """Refuse an `--option` that the format does not have."""
     for key in options.extra:
         if key not in known:
-            near = difflib.get_close_matches(key, known, n=1)
+            near = nearest(key, known)
             has = f"it has {', '.join(known)}" if known else "it has none"
-            raise UserError(f'this format has no option "{key}".', f'did you mean "{near[0]}"?' if near else has)
+            raise UserError(f'this format has no option "{key}".', f'did you mean "{near}"?' if near else has)
 
 
 def whole_number(value: object) -> int | None:

@@ -20,7 +20,7 @@ from sightline.benchmark.formats.parquet import read_table
 from sightline.benchmark.formats.retrieval import finite_number, whole_number
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import LineError, parse_line, read_lines
+from sightline.io.jsonl import LineError, parse_line, read_lines
 from sightline.types import Json
 
 TABLES = (".parquet", ".parq", ".arrow")

@@ -36,7 +36,7 @@ from sightline.benchmark.formats.retrieval import (
     whole_number,
 )
 from sightline.english import counted
-from sightline.io import LineError, parse_line, read_lines, write_jsonl, write_lines
+from sightline.io.jsonl import LineError, parse_line, read_lines, write_jsonl, write_lines
 from sightline.types import Benchmark, Json, Run, Task
 
 _IDS = ("_id", "id", "query_id", "query-id", "qid")

@@ -46,7 +46,7 @@ from sightline.benchmark.formats.vlmevalkit_rows import (
 from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import write_lines
+from sightline.io.jsonl import write_lines
 from sightline.types import Answer, Attempt, Benchmark, Choice, Corpus, Failure, PictureRef, Prediction, Task, Truth
 
 log = logging.getLogger(__name__)

@@ -24,7 +24,7 @@ from sightline.benchmark.formats.pictures import EmbeddedPictures, file_name
 from sightline.benchmark.formats.retrieval import picture_uri
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, csv_rows
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.types import Answer, Choice, Option, Part, Picture, PictureRef, Task, Truth
 
 LABELS = ("category", "l2-category", "split")

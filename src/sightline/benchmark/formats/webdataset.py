@@ -50,8 +50,10 @@ from sightline.benchmark.formats.retrieval import (
 )
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import dump
+from sightline.io.jsonl import dump
 from sightline.types import Benchmark, Corpus, Json, Picture
+
+log = logging.getLogger(__name__)
 
 _MEMBER = re.compile(r"(?P<key>(?:.*/)?[^./][^.]*)\.(?P<ext>[^/]+)", re.DOTALL)
 _UNSAFE = re.compile(r"[.%\\\x00-\x1f\x7f]|^/|/$|(?<=/)/|/(?=/)")
@@ -203,8 +205,6 @@ class TarShardWriter:
         self._shards += 1
         self._count = self._bytes = 0
 
-
-log = logging.getLogger(__name__)
 
 _PREFIX = "pictures"
 _TEXTS = ("txt", "text", "caption")

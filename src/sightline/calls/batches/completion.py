@@ -17,10 +17,9 @@ from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import KEPT_FAILURES
 from sightline.calls.prices import Prices
 from sightline.calls.session import purpose
-from sightline.engine.async_map import Stage
-from sightline.engine.async_map import map_async as map_
+from sightline.engine.async_map import Stage, map_async
 from sightline.errors import StoppedError, UserError
-from sightline.io import read_lines, write_jsonl
+from sightline.io.jsonl import read_lines, write_jsonl
 from sightline.models.http import HttpTransport
 from sightline.models.protocols import ChatModel
 from sightline.types import ChatReply, Failure
@@ -160,7 +159,7 @@ async def ask_live(
         return await _ask(job, item, model)
 
     stage: Stage[BatchItem, ChatReply] = Stage(f"{job.stage}, live", ask)
-    async for item, result in map_(distinct, stage, concurrency=concurrency, show_progress=False):
+    async for item, result in map_async(distinct, stage, concurrency=concurrency, show_progress=False):
         store.keep(job, (), [BatchResult(item.id, LIVE, result if isinstance(result, Failure) else None)])
     return len(distinct)
 

@@ -17,7 +17,9 @@ import orjson
 from sightline.calls.request_key import UnreadablePictureError, file_of, request_key
 from sightline.config.settings import ModelSettings
 from sightline.errors import UserError
-from sightline.io import LineError, read_json, read_jsonl, read_lines, write_json, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import LineError, read_json, read_jsonl, read_lines, write_json
+from sightline.io.locks import take_lock
 from sightline.models.http import HttpTransport
 from sightline.models.providers import PROVIDERS
 from sightline.models.transport_factory import open_transport
@@ -123,11 +125,6 @@ def _part(found: Mapping[str, Any], folder: Path) -> ImagePart:
     return ImagePart(source, detail=found["detail"])
 
 
-try:
-    import fcntl
-except ImportError:  # Windows has no flock; there the user sees to it that one process works on a job.
-    fcntl = None  # type: ignore[assignment]
-
 MANIFEST = "batch.json"
 ITEMS = "items.jsonl"
 PICTURES = "pictures"
@@ -229,13 +226,8 @@ class BatchJob:
     def locked(self) -> Iterator[None]:
         """Nobody else on this machine submits, reads or retries this job meanwhile; ends with the process."""
         with (self.folder / _LOCK).open("wb") as file:
-            if fcntl is not None:
-                try:
-                    fcntl.flock(file, fcntl.LOCK_EX | fcntl.LOCK_NB)
-                except BlockingIOError:
-                    raise UserError(
-                        f"another process is working on {self.folder}.", "wait until it is done, or end it"
-                    ) from None
+            if not take_lock(file, wait=False):
+                raise UserError(f"another process is working on {self.folder}.", "wait until it is done, or end it")
             yield
 
 

@@ -24,7 +24,8 @@ from sightline.calls.batches.job import (
 )
 from sightline.calls.journal import Journal
 from sightline.errors import UserError
-from sightline.io import dump, whole_folder
+from sightline.io.files import whole_folder
+from sightline.io.jsonl import dump
 from sightline.models.http import HttpTransport
 from sightline.types import ChatRequest, Failure
 

@@ -18,10 +18,11 @@ from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
 from sightline.calls.prices import Prices
 from sightline.errors import UserError
-from sightline.io import read_lines
+from sightline.io.jsonl import read_lines
 from sightline.models.failures import read_error_payload, status_failure
 from sightline.models.http import HttpTransport
 from sightline.models.protocols import Outcome
+from sightline.models.replies import NOT_REPORTED
 from sightline.types import ChatReply, ChatRequest, Failure, Usage
 
 _ENDS = {
@@ -30,7 +31,6 @@ _ENDS = {
     "failed": Failure("batch-failed", "the batch failed", True),
 }
 _CODES = {"batch_expired": "expired", "batch_cancelled": "cancelled", "batch_canceled": "cancelled"}
-_NOT_KNOWN = Usage(reported=False)
 
 
 @dataclass(slots=True)
@@ -217,7 +217,7 @@ class _Reader:
                 endpoint=self._job.endpoint,
                 sample=0 if item.request is None else item.request.sample,
                 at=time.time(),
-                usage=usage or _NOT_KNOWN,
+                usage=usage or NOT_REPORTED,
                 usd=usd,
                 result=result,
             )

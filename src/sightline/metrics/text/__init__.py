@@ -8,11 +8,9 @@ from sightline.metrics.text.pairs import matched_references, random_pair_baselin
 from sightline.metrics.text.rouge import rouge_1, rouge_l
 from sightline.metrics.text.similarity import describe, text_metric
 from sightline.metrics.text.tokens import bleu_tokens, rouge_tokens, word_tokens
-from sightline.metrics.text_metric import TextMetric
 
 __all__ = [
     "DocumentFrequency",
-    "TextMetric",
     "TokenEmbedder",
     "bertscore",
     "bleu",

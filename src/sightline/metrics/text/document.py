@@ -6,11 +6,11 @@ A profile holds the distinct words and how often each occurs, as arrays: many te
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Iterator, Sequence
-from functools import lru_cache
+from collections.abc import Iterator, Sequence
+from functools import cached_property, lru_cache
 from hashlib import blake2b
 from itertools import pairwise
-from typing import Any, Generic, NamedTuple, TypeVar
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -101,22 +101,6 @@ def _words(buffer: bytes) -> tuple[NDArray[np.int64], NDArray[np.uint64]]:
     return starts, keys
 
 
-T = TypeVar("T")
-
-
-class _Lazy(Generic[T]):
-    """A value worked out at its first use; `functools.cached_property` takes a lock for it in Python 3.11."""
-
-    def __init__(self, compute: Callable[[Any], T]) -> None:
-        self._compute = compute
-        self._name = compute.__name__
-
-    def __get__(self, instance: object, owner: type) -> T:
-        value = self._compute(instance)
-        instance.__dict__[self._name] = value
-        return value
-
-
 class TextDocument:
     """A text and, each worked out on demand and then kept: its tokens, their counts, its vector."""
 
@@ -126,27 +110,27 @@ class TextDocument:
         self.embedded: tuple[TextEmbedder, NDArray[np.float64]] | None = None
         self.profile: WordProfile | None = None
 
-    @_Lazy
+    @cached_property
     def words(self) -> list[str]:
         return word_tokens(self.text)
 
-    @_Lazy
+    @cached_property
     def counts(self) -> Counter[str]:
         return Counter(self.words)
 
-    @_Lazy
+    @cached_property
     def rouge(self) -> list[str]:
         return self.words if self.text.isascii() else rouge_tokens(self.text)
 
-    @_Lazy
+    @cached_property
     def rouge_counts(self) -> Counter[str]:
         return self.counts if self.text.isascii() else Counter(self.rouge)
 
-    @_Lazy
+    @cached_property
     def bleu(self) -> list[str]:
         return bleu_tokens(self.text)
 
-    @_Lazy
+    @cached_property
     def characters(self) -> str:
         """The text without white space."""
         return "".join(self.text.split())

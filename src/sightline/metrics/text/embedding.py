@@ -12,17 +12,7 @@ from sightline.errors import UserError
 from sightline.metrics.context import Context, TextEmbedder, Vectors
 from sightline.metrics.text.bag_of_words import unseen_weight
 from sightline.metrics.text.document import TextDocument
-from sightline.metrics.text.similarity import (
-    SCORES,
-    Over,
-    Prf,
-    Score,
-    bounded,
-    checked,
-    compare,
-    prf,
-    similarity,
-)
+from sightline.metrics.text.similarity import SCORES, Over, Prf, Score, bounded, checked, compare, prf, similarity
 from sightline.metrics.text_metric import combine
 
 

@@ -78,9 +78,7 @@ def gather(data: Bytes, at: Ints, words: int) -> Words:
 
 _SPACE = 32
 _NEWLINE = 10
-_HEX = np.full(256, 16, np.uint8)
-for _digit in b"0123456789abcdefABCDEF":
-    _HEX[_digit] = int(chr(_digit), 16)
+_HEX = np.array([int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 16 for byte in range(256)], np.uint8)
 
 
 class WrongWidthError(Exception):

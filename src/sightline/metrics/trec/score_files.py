@@ -11,7 +11,7 @@ from pathlib import Path
 import numpy as np
 
 from sightline.errors import UserError
-from sightline.io import PathLike, write_whole
+from sightline.io.files import PathLike, write_whole
 from sightline.metrics.statistics import Column, estimate_columns
 from sightline.metrics.trec import read_qrels, score_trec
 from sightline.metrics.trec import read_run as read_trec_run

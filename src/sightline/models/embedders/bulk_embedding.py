@@ -15,12 +15,14 @@ from typing import NamedTuple, TypeAlias
 import numpy as np
 
 from sightline.config import Config
+from sightline.config.settings import ScanSettings
 from sightline.corpus.names import path_of, picture_id
 from sightline.corpus.walk import FoundFile
 from sightline.engine.progress import Advance, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import StoppedError
-from sightline.io import PathLike, read_lines
+from sightline.io.files import PathLike
+from sightline.io.jsonl import read_lines
 from sightline.models.embedders.base import EmbeddingAttempt, attempt_pictures, attempt_texts, batch_of, side_of
 from sightline.models.embedders.listing import EmbeddedFile, Listing, SkippedInput
 from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
@@ -36,16 +38,26 @@ _WORTH_A_PROCESS = 16
 """Pictures whose decoding takes about as long as starting another process for it."""
 
 
-def embed_files(
-    listing: Listing, embedder: Embedder, cache: VectorCache, *, max_pixels: int, workers: int | None = None
-) -> int:
-    """Make the vectors that the cache lacks; how many were made. A bad picture costs only itself."""
+def embed_files(listing: Listing, session: EmbedderSession, config: Config) -> tuple[int, StoppedError | None]:
+    """Make the vectors that the cache lacks: how many were made, and what stopped it, if anything did.
+
+    A bad picture costs only itself; after a stop, whatever has no vector is left out of the listing.
+    """
+    try:
+        return _embed_files(listing, session.embedder, session.cache, config.scan), None
+    except StoppedError as stopped:
+        space = session.cache.space(session.embedder)
+        listing.leave_out_rest(space, NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
+        return 0, stopped
+
+
+def _embed_files(listing: Listing, embedder: Embedder, cache: VectorCache, settings: ScanSettings) -> int:
     space = cache.space(embedder)
     todo = listing.plan(space)
     if not todo:
         return 0
-    jobs = listing.jobs(side_of(embedder), max_pixels, space)
-    lanes = min(workers or cores(), -(-todo // _WORTH_A_PROCESS))
+    jobs = listing.jobs(side_of(embedder), settings.max_pixels, space)
+    lanes = min(settings.workers or cores(), -(-todo // _WORTH_A_PROCESS))
     with progress("embed", todo) as advance:
         batch = _Batch(listing, embedder, cache, advance)
         for job, result in map_in_processes(read_picture, jobs, workers=lanes, chunk=_CHUNK):
@@ -254,18 +266,7 @@ def embed_listed(pictures: Iterable[Picture], session: EmbedderSession, config: 
         else:
             by_path.setdefault(found.path, (found, []))[1].append(picture.id)
     listing = Listing(session.cache, _ROOT, (found for found, _ in by_path.values()))
-    made, stopped = 0, None
-    try:
-        made = embed_files(
-            listing,
-            session.embedder,
-            session.cache,
-            max_pixels=config.scan.max_pixels,
-            workers=config.scan.workers,
-        )
-    except StoppedError as error:
-        stopped = error
-        listing.leave_out_rest(session.cache.space(session.embedder), NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
+    made, stopped = embed_files(listing, session, config)
     why = {left.id: left for left in listing.left_out()}
     keys: dict[str, bytes] = {}
     for (_, key, reason), (found, ids) in zip(listing.outcomes(), by_path.values(), strict=True):

@@ -16,7 +16,8 @@ from urllib.error import HTTPError
 from urllib.request import Request, urlopen
 
 from sightline.errors import MissingExtraError, SightlineError, UserError
-from sightline.io import read_json, sha256_of, write_json
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import read_json, write_json
 
 _HUB = "https://huggingface.co"
 

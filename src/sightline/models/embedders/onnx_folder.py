@@ -9,7 +9,8 @@ from pathlib import Path
 from typing import Any, TypeAlias
 
 from sightline.errors import UserError
-from sightline.io import read_json, sha256_of
+from sightline.io.files import sha256_of
+from sightline.io.jsonl import read_json
 from sightline.models.embedders.preprocessor import Preprocess, read_open_clip, read_preprocessor
 
 # As transformers.js and Optimum lay out a model, and as Immich does (one folder for each tower).

@@ -17,15 +17,8 @@ from sightline.corpus.scan import checked_places
 from sightline.corpus.walk import FolderWalk, FoundFile
 from sightline.engine.progress import Advance, progress
 from sightline.errors import StoppedError, UserError
-from sightline.io import PathLike
-from sightline.models.embedders.bulk_embedding import (
-    NOT_EMBEDDED,
-    Numbered,
-    TextRun,
-    embed_files,
-    number_texts,
-    read_texts,
-)
+from sightline.io.files import PathLike
+from sightline.models.embedders.bulk_embedding import Numbered, TextRun, embed_files, number_texts, read_texts
 from sightline.models.embedders.listing import Listing, SkippedInput
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
 from sightline.models.embedders.vector_cache import text_key
@@ -69,16 +62,8 @@ def embed_pictures(
     ) as session:
         session.tell_who_sees(f"the pictures of {root}")
         walk = FolderWalk(root, hidden=config.scan.hidden)
-        listing, settings = _listing(session, walk, root, limit), config.scan
-        made, stopped = 0, None
-        try:
-            made = embed_files(
-                listing, session.embedder, session.cache, max_pixels=settings.max_pixels, workers=settings.workers
-            )
-        except StoppedError as error:
-            stopped = error
-            space = session.cache.space(session.embedder)
-            listing.leave_out_rest(space, NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
+        listing = _listing(session, walk, root, limit)
+        made, stopped = embed_files(listing, session, config)
         left_out = (*listing.left_out(), *_unreachable(walk))
         count, longest = listing.embedded()
         content = EmbeddedPages(lambda: listing.pages(PAGE), count, longest)

@@ -20,7 +20,7 @@ from sightline.config import Config
 from sightline.config.section import StrictModel
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError, nearest
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.embedders.known_models import KNOWN, KnownModel, find_known
 from sightline.models.protocols import Embedder
 from sightline.models.providers import PROVIDERS, ModelName, Provider, find_base_url, find_key, refuse_remote
@@ -225,7 +225,7 @@ def _unknown(name: str) -> UserError:
 
 
 def _photos(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
-    from sightline.models.photos import Photos, PhotosOptions
+    from sightline.models.photos.embedder import Photos, PhotosOptions
 
     chosen = read_options(PhotosOptions, {**options_in(rest), **options}, DEFAULT)
     return Photos(**chosen.model_dump(), local_only=setting.local_only)

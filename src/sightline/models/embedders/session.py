@@ -14,7 +14,7 @@ from sightline.calls.privacy_notice import announce_recipient
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import SightlineError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.models.embedders.base import close
 from sightline.models.embedders.listing import SkippedInput
 from sightline.models.embedders.registry import find_embedder

@@ -15,7 +15,7 @@ from pydantic import Field
 
 from sightline.config.section import StrictModel
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.models.embedders.base import USUAL_BATCH, EmbeddingAttempt, all_or_raise, as_attempt
 from sightline.models.embedders.preprocessor import text_limit
 from sightline.models.failures import clip

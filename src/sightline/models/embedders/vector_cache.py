@@ -18,7 +18,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.io.sqlite import open_database, transaction
 from sightline.models.embedders.base import EmbedderIdentity
 from sightline.models.protocols import Vectors

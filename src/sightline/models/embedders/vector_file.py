@@ -17,7 +17,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import PathLike, write_whole
+from sightline.io.files import PathLike, write_whole
 from sightline.models.embedders.listing import SkippedInput
 from sightline.models.protocols import Vectors
 

@@ -1,5 +1,1 @@
 """Real photographs without a hub: the embedder `photos`, and what else the same networks can say of a picture."""
-
-from sightline.models.photos.embedder import Photos, PhotosOptions
-
-__all__ = ["Photos", "PhotosOptions"]

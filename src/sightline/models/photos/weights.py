@@ -20,7 +20,7 @@ from tempfile import TemporaryDirectory
 from zipfile import BadZipFile, ZipFile
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 
 FEATURE, EXTRA = 'the embedder "photos"', "photos"
 _RUNTIME = ("onnxruntime", "tokenizers")

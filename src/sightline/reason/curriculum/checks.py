@@ -42,6 +42,19 @@ _SIGN = "\u3040-\u30ff\u3400-\u9fff"
 _WORD = re.compile(rf"[{_SIGN}]|[^\W{_SIGN}]+")
 _SENTENCE = re.compile(r"[.!?。！？;:：；\n]+")
 _CLOSING = re.compile(r"\s*\bThe answer is \S+\.?\s*$")
+Check: TypeAlias = Literal["leak", "answer", "pictures", "steps", "files", "test", "tokens"]
+CHECKS: Mapping[Check, str] = {
+    "leak": "no target text in the prompt, and no word of the answer",
+    "answer": "the conclusion names the right option",
+    "pictures": "as many pictures as placeholders, and no other tool's marks",
+    "steps": "every picture that a step speaks of is shown",
+    "files": "every picture is there and can be read",
+    "test": "no picture of the test, or nearly one",
+    "tokens": "within the limit of tokens",
+}
+_NAMED = 1000
+_SHOWN = 20
+_LONGEST = 120
 
 
 class SharedPassage(NamedTuple):
@@ -133,21 +146,6 @@ def _runs(words: Sequence[str]) -> set[tuple[str, ...]]:
 def largest(shared: Iterable[SharedPassage]) -> float:
     """The largest share of runs."""
     return max((one.runs for one in shared), default=0.0)
-
-
-Check: TypeAlias = Literal["leak", "answer", "pictures", "steps", "files", "test", "tokens"]
-CHECKS: Mapping[Check, str] = {
-    "leak": "no target text in the prompt, and no word of the answer",
-    "answer": "the conclusion names the right option",
-    "pictures": "as many pictures as placeholders, and no other tool's marks",
-    "steps": "every picture that a step speaks of is shown",
-    "files": "every picture is there and can be read",
-    "test": "no picture of the test, or nearly one",
-    "tokens": "within the limit of tokens",
-}
-_NAMED = 1000
-_SHOWN = 20
-_LONGEST = 120
 
 
 @dataclass(frozen=True, slots=True)

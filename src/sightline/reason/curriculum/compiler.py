@@ -19,7 +19,8 @@ from sightline.benchmark.files import checksum, checksums
 from sightline.config import Config
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import PathLike, read_json, whole_folder, write_json, write_whole
+from sightline.io.files import PathLike, whole_folder, write_whole
+from sightline.io.jsonl import read_json, write_json
 from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLimits, Prover
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
 from sightline.reason.curriculum.formats import FORMATS, CurriculumFormat
@@ -54,7 +55,7 @@ def curriculum_folder(out: PathLike) -> Iterator[Path]:
     own = _own_files(before)
     with whole_folder(out, marker=PROOF, owned={name.partition("/")[0] for name in own}) as folder:
         yield folder
-        written = _files(folder)
+        written = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
         write_json(folder / LIST, sorted({*written, LIST}))
         _refuse_others(before, own, written)
         _keep_others(before, own, folder)
@@ -72,10 +73,6 @@ def _own_files(folder: Path) -> set[str]:
 
 def _strings(rows: Any) -> list[str]:
     return [row for row in rows if isinstance(row, str)]
-
-
-def _files(folder: Path) -> list[str]:
-    return [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
 
 
 def _refuse_others(before: Path, own: set[str], written: list[str]) -> None:
@@ -107,19 +104,19 @@ def _link(source: Path, target: Path) -> None:
         shutil.copy2(source, target, follow_symlinks=False)
 
 
-def readme(course: CompiledCurriculum, format_: CurriculumFormat) -> str:
+def readme(curriculum: CompiledCurriculum, format_: CurriculumFormat) -> str:
     """In Markdown."""
     stages = [
-        f"| {stage.phase} | {stage.name} | {len(stage.entries):,} | {stage.tokens:,} |" for stage in course.stages
+        f"| {stage.phase} | {stage.name} | {len(stage.entries):,} | {stage.tokens:,} |" for stage in curriculum.stages
     ]
-    heading, *lines = proof_lines(course.proof)
-    summary = f": {course.plan.summary}" if course.plan.summary else ""
+    heading, *lines = proof_lines(curriculum.proof)
+    summary = f": {curriculum.plan.summary}" if curriculum.plan.summary else ""
     return "\n".join(
         [
             f"# A curriculum for {format_.name}",
             "",
-            f"Plan `{course.plan.name}`{summary}. Seed {course.seed}, {counted(course.count, 'record')} of "
-            f"{counted(len(course.rows()), 'question')}, {course.tokens:,} tokens ({course.counter.how}).",
+            f"Plan `{curriculum.plan.name}`{summary}. Seed {curriculum.seed}, {counted(curriculum.count, 'record')} of "
+            f"{counted(len(curriculum.rows()), 'question')}, {curriculum.tokens:,} tokens ({curriculum.counter.how}).",
             "",
             "| phase | stage | records | tokens |",
             "|---|---|---:|---:|",
@@ -127,7 +124,7 @@ def readme(course: CompiledCurriculum, format_: CurriculumFormat) -> str:
             "",
             "## Train",
             "",
-            format_.usage(course),
+            format_.usage(curriculum),
             "## Proof",
             "",
             f"{heading[0].upper()}{heading[1:]}:",
@@ -225,33 +222,33 @@ def compile_curriculum(
     settings = settings or CurriculumSettings()
     if settings.format not in FORMATS:
         raise UserError(f'there is no format "{settings.format}".', f"choose from {', '.join(FORMATS)}")
-    with compiled(Path(benchmark), plan, Path(out), settings) as course:
-        _write(course, Path(out), settings)
+    with compiled(Path(benchmark), plan, Path(out), settings) as curriculum:
+        _write(curriculum, Path(out), settings)
         return Compiled(
-            plan=course.plan.name,
+            plan=curriculum.plan.name,
             format=settings.format,
             out=Path(out),
             seed=settings.seed,
-            tasks=len(course.rows()),
-            records=course.count,
-            tokens=course.tokens,
+            tasks=len(curriculum.rows()),
+            records=curriculum.count,
+            tokens=curriculum.tokens,
             stages=tuple(
-                StageSummary(stage.name, stage.phase, len(stage.entries), stage.tokens) for stage in course.stages
+                StageSummary(stage.name, stage.phase, len(stage.entries), stage.tokens) for stage in curriculum.stages
             ),
-            left_out=course.pool.left_out,
-            proof=course.proof.to_json(),
-            proof_lines=tuple(proof_lines(course.proof)),
+            left_out=curriculum.pool.left_out,
+            proof=curriculum.proof.to_json(),
+            proof_lines=tuple(proof_lines(curriculum.proof)),
         )
 
 
-def _write(course: CompiledCurriculum, out: Path, settings: CurriculumSettings) -> None:
+def _write(curriculum: CompiledCurriculum, out: Path, settings: CurriculumSettings) -> None:
     try:
         with curriculum_folder(out) as folder:
-            course.pictures.bring(course.lessons(), folder)
-            FORMATS[settings.format].write(course, folder)
-            write_json(folder / PLAN, _plan(course, settings))
-            write_json(folder / PROOF, course.proof.to_json())
-            write_whole(folder / README, readme(course, FORMATS[settings.format]).encode())
+            curriculum.pictures.bring(curriculum.lessons(), folder)
+            FORMATS[settings.format].write(curriculum, folder)
+            write_json(folder / PLAN, _plan(curriculum, settings))
+            write_json(folder / PROOF, curriculum.proof.to_json())
+            write_whole(folder / README, readme(curriculum, FORMATS[settings.format]).encode())
     except OSError as error:  # A disk that is full does not name its file.
         raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
 
@@ -312,17 +309,17 @@ def _refuse_empty(stages: list[StageLayout], budget: int | None) -> None:
         )
 
 
-def _plan(course: CompiledCurriculum, settings: CurriculumSettings) -> dict[str, Any]:
+def _plan(curriculum: CompiledCurriculum, settings: CurriculumSettings) -> dict[str, Any]:
     """All that the records depend on."""
     return {
         "schema": 1,
-        "benchmark": course.pool.folder.resolve().name,
-        "benchmark_checksum": checksum(checksums(course.pool.folder)),
-        "plan": asdict(course.plan),
+        "benchmark": curriculum.pool.folder.resolve().name,
+        "benchmark_checksum": checksum(checksums(curriculum.pool.folder)),
+        "plan": asdict(curriculum.plan),
         "seed": settings.seed,
         "format": settings.format,
         "limit": settings.limit,
         "token_budget": settings.tokens,
-        "tokens": course.tokens,
-        "records": course.count,
+        "tokens": curriculum.tokens,
+        "records": curriculum.count,
     }

@@ -11,7 +11,8 @@ from importlib.resources import files
 from pathlib import Path
 from typing import Any
 
-from sightline.io import dump, write_json, write_jsonl, write_whole
+from sightline.io.files import write_whole
+from sightline.io.jsonl import dump, write_json, write_jsonl
 from sightline.reason.curriculum.lessons import IMAGE, TITLES, Lesson
 from sightline.reason.curriculum.plan import STEPS
 from sightline.reason.curriculum.pool import draws_of, redrawn
@@ -21,6 +22,13 @@ TRAIN = "train.jsonl"
 STAGES = "stages.json"
 MODEL = "Qwen/Qwen2.5-VL-7B-Instruct"
 """In the ready commands; MIR's own choice."""
+_INFO = {
+    "file_name": TRAIN,
+    "formatting": "sharegpt",
+    "columns": {"messages": "messages", "images": "images"},
+    "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
+}
+MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
 
 
 @dataclass(frozen=True, slots=True)
@@ -30,29 +38,29 @@ class CurriculumFormat:
     name: str
     write: Callable[[CompiledCurriculum, Path], None]
 
-    def usage(self, course: CompiledCurriculum) -> str:
+    def usage(self, curriculum: CompiledCurriculum) -> str:
         """The part of its README that says how to train with it."""
-        return _filled(f"{self.name}.md", course)
+        return _filled(f"{self.name}.md", curriculum)
 
 
-def _filled(name: str, course: CompiledCurriculum) -> str:
+def _filled(name: str, curriculum: CompiledCurriculum) -> str:
     """A text of the folder `usage` with what depends on the curriculum."""
     values = {
         "model": MODEL,
-        "trained": course.trained,
-        "longest": str(longest(course)),
-        "stages": " ".join(stage_names(course)),
+        "trained": curriculum.trained,
+        "longest": str(longest(curriculum)),
+        "stages": " ".join(stage_names(curriculum)),
     }
     texts = files("sightline.reason.curriculum").joinpath("usage")
     swift = texts.joinpath("swift-command.md").read_text("utf-8").format(**values)
     return texts.joinpath(name).read_text("utf-8").format(**values, swift=swift)
 
 
-def write_in_order(course: CompiledCurriculum, folder: Path, line: Callable[[CurriculumRecord], Any]) -> None:
+def write_in_order(curriculum: CompiledCurriculum, folder: Path, line: Callable[[CurriculumRecord], Any]) -> None:
     """All records in one file in the order of the training, and where each stage begins in it."""
-    write_jsonl(folder / TRAIN, map(line, course.records()))
+    write_jsonl(folder / TRAIN, map(line, curriculum.records()))
     first, stages = 1, []
-    for stage in course.stages:
+    for stage in curriculum.stages:
         row = {"name": stage.name, "phase": stage.phase, "file": TRAIN, "first_line": first}
         stages.append({**row, "records": len(stage.entries), "tokens": stage.tokens})
         first += len(stage.entries)
@@ -60,21 +68,21 @@ def write_in_order(course: CompiledCurriculum, folder: Path, line: Callable[[Cur
 
 
 def write_by_stage(
-    course: CompiledCurriculum, folder: Path, suffix: str, write: Callable[[Path, Iterator[CurriculumRecord]], None]
+    curriculum: CompiledCurriculum, folder: Path, suffix: str, write: Callable[[Path, Iterator[CurriculumRecord]], None]
 ) -> None:
     """A file for each stage, and their list in the order of the training."""
     stages = []
-    for name, stage in zip(stage_names(course), course.stages, strict=True):
+    for name, stage in zip(stage_names(curriculum), curriculum.stages, strict=True):
         file = f"{name}{suffix}"
-        write(folder / file, course.records(stage))
+        write(folder / file, curriculum.records(stage))
         row = {"name": stage.name, "phase": stage.phase, "file": file}
         stages.append({**row, "records": len(stage.entries), "tokens": stage.tokens})
     write_json(folder / STAGES, stages)
 
 
-def stage_names(course: CompiledCurriculum) -> list[str]:
+def stage_names(curriculum: CompiledCurriculum) -> list[str]:
     """`01-easy`, `02-stage-1`, …: names of files that sort in the order of the training."""
-    return [f"{number:02}-{stage.name}" for number, stage in enumerate(course.stages, 1)]
+    return [f"{number:02}-{stage.name}" for number, stage in enumerate(curriculum.stages, 1)]
 
 
 def write_list(path: Path, rows: Iterable[Any]) -> None:
@@ -90,10 +98,10 @@ def turns(record: CurriculumRecord) -> list[dict[str, str]]:
     ]
 
 
-def longest(course: CompiledCurriculum) -> int:
+def longest(curriculum: CompiledCurriculum) -> int:
     """The length to train at: the limit that was proved, else the longest record and, if estimated, half as much."""
-    wanted = course.proof.longest if course.counter.exact else course.proof.longest * 3 // 2
-    return course.proof.against.limit_tokens or -(-wanted // 1024) * 1024
+    wanted = curriculum.proof.longest if curriculum.counter.exact else curriculum.proof.longest * 3 // 2
+    return curriculum.proof.against.limit_tokens or -(-wanted // 1024) * 1024
 
 
 def _listed(rows: Iterable[Any]) -> Iterator[bytes]:
@@ -104,8 +112,8 @@ def _listed(rows: Iterable[Any]) -> Iterator[bytes]:
     yield b"\n]\n" if before != b"[\n" else b"[]\n"
 
 
-def _write_own(course: CompiledCurriculum, folder: Path) -> None:
-    write_by_stage(course, folder, ".jsonl", lambda path, records: write_jsonl(path, map(own_record, records)))
+def _write_own(curriculum: CompiledCurriculum, folder: Path) -> None:
+    write_by_stage(curriculum, folder, ".jsonl", lambda path, records: write_jsonl(path, map(own_record, records)))
 
 
 def own_record(record: CurriculumRecord) -> dict[str, Any]:
@@ -129,47 +137,36 @@ def own_record(record: CurriculumRecord) -> dict[str, Any]:
     }
 
 
-def _write_llava(course: CompiledCurriculum, folder: Path) -> None:
-    write_by_stage(course, folder, ".json", lambda path, records: write_list(path, map(_llava_record, records)))
+def _write_llava(curriculum: CompiledCurriculum, folder: Path) -> None:
+    write_by_stage(curriculum, folder, ".json", lambda path, records: write_list(path, map(_llava_record, records)))
 
 
 def _llava_record(record: CurriculumRecord) -> dict[str, Any]:
     return {"id": record.id, "image": list(record.images), "conversations": turns(record)}
 
 
-def _write_messages(course: CompiledCurriculum, folder: Path) -> None:
-    write_in_order(course, folder, lambda record: {"messages": record.messages, "images": list(record.images)})
+def _write_messages(curriculum: CompiledCurriculum, folder: Path) -> None:
+    write_in_order(curriculum, folder, lambda record: {"messages": record.messages, "images": list(record.images)})
 
 
-def _write_sharegpt(course: CompiledCurriculum, folder: Path) -> None:
-    write_in_order(course, folder, _sharegpt_record)
+def _write_sharegpt(curriculum: CompiledCurriculum, folder: Path) -> None:
+    write_in_order(curriculum, folder, _sharegpt_record)
 
 
 def _sharegpt_record(record: CurriculumRecord) -> dict[str, Any]:
     return {"id": record.id, "conversations": turns(record), "images": list(record.images)}
 
 
-_INFO = {
-    "file_name": TRAIN,
-    "formatting": "sharegpt",
-    "columns": {"messages": "messages", "images": "images"},
-    "tags": {"role_tag": "role", "content_tag": "content", "user_tag": "user", "assistant_tag": "assistant"},
-}
-
-
-def _write_llama_factory(course: CompiledCurriculum, folder: Path) -> None:
-    _write_messages(course, folder)
+def _write_llama_factory(curriculum: CompiledCurriculum, folder: Path) -> None:
+    _write_messages(curriculum, folder)
     write_json(folder / "dataset_info.json", {"sightline_curriculum": _INFO})
-    write_whole(folder / "train.yaml", _filled("llama-factory.yaml", course).encode())
+    write_whole(folder / "train.yaml", _filled("llama-factory.yaml", curriculum).encode())
 
 
-MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
-
-
-def _write_trl(course: CompiledCurriculum, folder: Path) -> None:
-    write_in_order(course, folder, _trl_record)
-    write_jsonl(folder / MESSAGES, map(_whole, course.records()))
-    write_jsonl(folder / STEPWISE, (row for lesson in course.lessons() for row in _stepwise(lesson, course)))
+def _write_trl(curriculum: CompiledCurriculum, folder: Path) -> None:
+    write_in_order(curriculum, folder, _trl_record)
+    write_jsonl(folder / MESSAGES, map(_whole, curriculum.records()))
+    write_jsonl(folder / STEPWISE, (row for lesson in curriculum.lessons() for row in _stepwise(lesson, curriculum)))
 
 
 def _trl_record(record: CurriculumRecord) -> dict[str, Any]:
@@ -193,14 +190,14 @@ def _parts(text: str) -> Iterator[dict[str, str]]:
             yield {"type": "text", "text": words}
 
 
-def _stepwise(lesson: Lesson, course: CompiledCurriculum) -> Iterator[dict[str, Any]]:
+def _stepwise(lesson: Lesson, curriculum: CompiledCurriculum) -> Iterator[dict[str, Any]]:
     """The steps with the right answer behind them, and with a wrong one by lot; both short, so that they read alike."""
     steps = [f"{TITLES[kind]}: {said.text}" for kind in STEPS[:-1] for said in lesson.steps[kind]]
     wrong = [option.key for option in lesson.options if option.key != lesson.answer]
     if not steps or not wrong:
         return
-    lot = int(redrawn(draws_of([lesson.task]), f"{course.seed}/stepwise")[0])
-    images = [course.pictures.path(name) for name in lesson.images]
+    lot = int(redrawn(draws_of([lesson.task]), f"{curriculum.seed}/stepwise")[0])
+    images = [curriculum.pictures.path(name) for name in lesson.images]
     for key, right in ((lesson.answer, True), (wrong[lot % len(wrong)], False)):
         yield {
             "prompt": lesson.question,

@@ -32,6 +32,15 @@ from sightline.types import Choice, Task, Truth
 
 Draws = NDArray[np.uint64]
 _STEP, _FIRST, _SECOND = (np.uint64(x) for x in (0x9E3779B97F4A7C15, 0xBF58476D1CE4E5B9, 0x94D049BB133111EB))
+_SCHEMA = """
+CREATE TABLE lessons (
+  place INTEGER PRIMARY KEY, id TEXT UNIQUE, task BLOB, hard INTEGER, level REAL, truth BLOB,
+  why TEXT DEFAULT 'no truth'
+);
+CREATE TABLE pictures (id TEXT PRIMARY KEY, uri TEXT, width INTEGER, height INTEGER);
+"""
+UNMEASURED = "no difficulty"
+_LEVELS = {"easy": 0.0, "medium": 0.5, "hard": 1.0}
 
 
 def draws_of(names: Iterable[str]) -> Draws:
@@ -49,17 +58,6 @@ def redrawn(lots: Draws, label: str) -> Draws:
 
 def _number(name: str) -> int:
     return int.from_bytes(blake2b(name.encode("utf-8", "surrogatepass"), digest_size=8).digest(), "big")
-
-
-_SCHEMA = """
-CREATE TABLE lessons (
-  place INTEGER PRIMARY KEY, id TEXT UNIQUE, task BLOB, hard INTEGER, level REAL, truth BLOB,
-  why TEXT DEFAULT 'no truth'
-);
-CREATE TABLE pictures (id TEXT PRIMARY KEY, uri TEXT, width INTEGER, height INTEGER);
-"""
-UNMEASURED = "no difficulty"
-_LEVELS = {"easy": 0.0, "medium": 0.5, "hard": 1.0}
 
 
 class TaskDifficulty(NamedTuple):

@@ -21,6 +21,8 @@ from sightline.reason.curriculum.pool import QuestionPool, redrawn
 Rows = NDArray[np.int64]
 Kept = NDArray[np.bool_]
 """By form and row."""
+Costs = NDArray[np.int64]
+"""Tokens, prompt and target together, by form and row."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -129,10 +131,6 @@ def _times_before(entries: ScheduleEntries, rows: int) -> NDArray[np.uint64]:
     return times
 
 
-Costs = NDArray[np.int64]
-"""Tokens, prompt and target together, by form and row."""
-
-
 @dataclass(frozen=True, slots=True)
 class StageLayout:
     """A stage as it is trained: its records in order, and their tokens."""
@@ -149,7 +147,7 @@ def lay_out(schedule: Schedule, keep: Kept, costs: Costs, budget: int | None) ->
     Each stage is then within half a record of its share, whatever comes before it: plans that arrange the same stages
     differently still teach the same records. What is cut is by lot, whatever the stage's order.
     """
-    natural = [block.epochs * _cost(block.entries, keep, costs) for block in schedule.blocks]
+    natural = [int((costs * keep)[one.entries.forms, one.entries.rows].sum()) * one.epochs for one in schedule.blocks]
     rooms = [None if budget is None else budget * own / max(1, sum(natural)) for own in natural]
     laid = [
         _laid(block.name, block.phase, _taken(schedule, block, keep, costs, room), costs)
@@ -180,7 +178,3 @@ def _taken(schedule: Schedule, block: ScheduleBlock, keep: Kept, costs: Costs, r
         if fits < len(entries):
             return ScheduleEntries.joined([*taken, entries[np.arange(0)]])
     raise AssertionError("passes do not end")
-
-
-def _cost(entries: ScheduleEntries, keep: Kept, costs: Costs) -> int:
-    return int((costs * keep)[entries.forms, entries.rows].sum())

@@ -18,6 +18,15 @@ from sightline.reason.curriculum.lessons import IMAGE
 
 FAMILY = "Qwen2.5-VL"
 """Whose rule counts the tokens of a picture, unless a number is given."""
+_SMALL = (64, 64)
+# Names in bars (Qwen, Llama, Phi, …), and what stands for a picture, a sound or the end of a turn elsewhere.
+_FOREIGN = re.compile(
+    r"""<\|[^|<>\s]{1,40}\|> | <｜[^｜<>]{1,40}｜>
+    | </?(?:img|video|audio|s|bos|eos|pad|unk)> | <(?:image|video|audio|img)_\w{1,30}>
+    | <(?:start|end)_of_(?:image|turn|utterance)> | <fake_token_around_image> | <unused\d+>
+    | \[/?(?:IMG|IMG_BREAK|IMG_END|INST|SYS)\] | <</?SYS>>""",
+    re.IGNORECASE | re.VERBOSE,
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,17 +94,6 @@ def _load(given: str, local_only: bool) -> Any:
         raise UserError(
             f"{given} is no tokenizer that can be had: {error}.", "name a tokenizer.json or its folder"
         ) from None
-
-
-_SMALL = (64, 64)
-# Names in bars (Qwen, Llama, Phi, …), and what stands for a picture, a sound or the end of a turn elsewhere.
-_FOREIGN = re.compile(
-    r"""<\|[^|<>\s]{1,40}\|> | <｜[^｜<>]{1,40}｜>
-    | </?(?:img|video|audio|s|bos|eos|pad|unk)> | <(?:image|video|audio|img)_\w{1,30}>
-    | <(?:start|end)_of_(?:image|turn|utterance)> | <fake_token_around_image> | <unused\d+>
-    | \[/?(?:IMG|IMG_BREAK|IMG_END|INST|SYS)\] | <</?SYS>>""",
-    re.IGNORECASE | re.VERBOSE,
-)
 
 
 def foreign_mark(text: str) -> str | None:

@@ -8,14 +8,14 @@ from typing import Annotated
 
 from pydantic import Field
 
-from sightline.calls.caller import NOT_KNOWN, paid_now
+from sightline.calls.caller import paid_now
 from sightline.models.protocols import ChatModel
+from sightline.models.replies import NOT_REPORTED
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.reason.difficulty.labels import MeasuredDifficulty
 from sightline.reason.difficulty.pass_rate import Bucket
-from sightline.reason.questions import TaskQuestion
-from sightline.runs.task_prompt import ShownPicture, TaskPrompts
-from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
+from sightline.reason.questions import TaskQuestion, content_of
+from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 STAGE = "difficulty-judge"
 EASY_UP_TO = 2
@@ -73,12 +73,9 @@ def _wanted() -> ReplySchema[DifficultyGrade]:
 
 def request_for(question: TaskQuestion, model: str) -> ChatRequest | Failure:
     """What the judge is asked: the question as it stands, without its truth."""
-    content = TaskPrompts(question.pictures).content(question.task)
-    if isinstance(content, Failure):
-        return content
-    shown: tuple[str | ImagePart, ...] = tuple(
-        part.part if isinstance(part, ShownPicture) else part for part in content
-    )
+    shown = content_of(question)
+    if isinstance(shown, Failure):
+        return shown
     wanted = _wanted()
     return ChatRequest(
         model,
@@ -107,7 +104,7 @@ class GradingJob:
         got = await ask_structured(judge, request, _wanted())
         usd = None if None in judge.paid else sum(filter(None, judge.paid))
         if isinstance(got, Failure):
-            return replace(got, usage=got.usage or NOT_KNOWN, usd=usd, from_journal=False)
+            return replace(got, usage=got.usage or NOT_REPORTED, usd=usd, from_journal=False)
         return JudgedDifficulty(got.value.grade, got.value.reason, usd)
 
 

@@ -18,6 +18,9 @@ from sightline.types import Task, Truth
 
 Bucket: TypeAlias = Literal["easy", "hard"]
 LEVEL = 0.95
+FEWEST = 4
+"""Of fewer questions nothing can be said."""
+_NEARLY_ALL = 0.9
 
 
 def probability_of_at_least(rate: float, passes: int, samples: int) -> float:
@@ -94,11 +97,6 @@ class BucketRule:
     def bucket(self, passes: int, samples: int) -> Bucket:
         """By the raw rate passes / samples, never by the posterior."""
         return "easy" if passes / samples >= self.easy else "hard"
-
-
-FEWEST = 4
-"""Of fewer questions nothing can be said."""
-_NEARLY_ALL = 0.9
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,23 +7,24 @@ from __future__ import annotations
 
 import time
 from collections import Counter
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import suppress
 from dataclasses import dataclass, replace
 from pathlib import Path
 from statistics import median
-from typing import Any, NamedTuple
+from typing import Any, NamedTuple, TypeVar
 
 from sightline.benchmark.folder import check_place, read_benchmark
+from sightline.calls.ask_many import CallJob
 from sightline.calls.caller import paid_now
 from sightline.calls.plan import CostPlan
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io import CutOffError, read_jsonl
+from sightline.io.jsonl import CutOffError, read_jsonl
 from sightline.metrics.attempt_scores import WRONG_FORM
 from sightline.metrics.evaluation import evaluate
 from sightline.reason.difficulty import judge, sampling
-from sightline.reason.difficulty.labels import DifficultySummary, MeasuredDifficulty, store
+from sightline.reason.difficulty.labels import DifficultySummary, Measure, MeasuredDifficulty, store
 from sightline.reason.difficulty.pass_rate import (
     LEVEL,
     Bucket,
@@ -48,6 +49,14 @@ from sightline.types import Benchmark, Failure, Json, Run
 _DIGITS = 4
 _SHOWN = 5
 _MANY_CUT = 0.1
+_RIGHT = 1.0
+_FEW = 100
+"""Resamples of intervals that nobody reads here."""
+_CAME = UNFINISHED | {"unparsed", "repeated-call", "wrong-schema", "bad-prediction", WRONG_FORM}
+"""Failed attempts that brought a reply, if no answer: they did not pass. Of all others nothing came."""
+_SERVICES = frozenset({"http", "retriever"})
+"""Kinds of system whose `refused` is a service that did not take the question, not a model that would not answer."""
+R = TypeVar("R")
 
 
 def price_samples(work: QuestionWork, settings: SamplingSettings) -> CostPlan:
@@ -72,16 +81,32 @@ def measure_by_samples(work: QuestionWork, settings: SamplingSettings, out: Path
     nothing twice.
     """
     started = time.monotonic()
-    benchmark, questions = work.opened(KINDS)
-    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
-    found, stopped = work.ask(questions, sampling.SamplingJob(settings))
-    measured = {name: _from_samples(one, settings) for name, one in found.items()}
-    summary = store(benchmark, work.source, out, measured, "samples")
-    if stopped is not None:
-        raise stopped
+    job = sampling.SamplingJob(settings)
+    questions, found, summary = _asked(work, job, lambda one: _from_samples(one, settings), out, "samples")
     summary = _with_calls(summary, found, settings.rule)
     notes = (*settings.preset.notes(settings.model), *_notes(questions, found, settings))
-    return replace(summary, seconds=round(time.monotonic() - started, 2), notes=notes)
+    return replace(summary, seconds=_since(started), notes=notes)
+
+
+def _asked(
+    work: QuestionWork,
+    job: CallJob[TaskQuestion, R],
+    read: Callable[[R | Failure], MeasuredDifficulty],
+    out: Path,
+    measure: Measure,
+) -> tuple[list[TaskQuestion], dict[str, R | Failure], DifficultySummary]:
+    """Ask all questions and write the benchmark with what came; a stop is raised when that is written."""
+    benchmark, questions = work.opened(KINDS)
+    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
+    found, stopped = work.ask(questions, job)
+    summary = store(benchmark, work.source, out, {name: read(one) for name, one in found.items()}, measure)
+    if stopped is not None:
+        raise stopped
+    return questions, found, summary
+
+
+def _since(started: float) -> float:
+    return round(time.monotonic() - started, 2)
 
 
 def _notes(
@@ -128,13 +153,7 @@ def _about_samples(sampled: Sequence[SampleCounts], settings: SamplingSettings) 
 def measure_by_judge(work: QuestionWork, model: str, out: Path) -> DifficultySummary:
     """Have a judge grade each question, and write the benchmark with it."""
     started = time.monotonic()
-    benchmark, questions = work.opened(KINDS)
-    check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
-    found, stopped = work.ask(questions, judge.GradingJob(model))
-    measured = {name: judge.measured(one, model) for name, one in found.items()}
-    summary = store(benchmark, work.source, out, measured, "judge")
-    if stopped is not None:
-        raise stopped
+    _, found, summary = _asked(work, judge.GradingJob(model), lambda one: judge.measured(one, model), out, "judge")
     costs = [paid_now(one) if isinstance(one, Failure) else one.usd for one in found.values()]
     return replace(
         summary,
@@ -142,7 +161,7 @@ def measure_by_judge(work: QuestionWork, model: str, out: Path) -> DifficultySum
         failures=dict(Counter(one.kind for one in found.values() if isinstance(one, Failure))),
         usd=sum(usd or 0.0 for usd in costs),
         unpriced=costs.count(None),
-        seconds=round(time.monotonic() - started, 2),
+        seconds=_since(started),
     )
 
 
@@ -197,15 +216,6 @@ def _with_calls(
     )
 
 
-_RIGHT = 1.0
-_FEW = 100
-"""Resamples of intervals that nobody reads here."""
-_CAME = UNFINISHED | {"unparsed", "repeated-call", "wrong-schema", "bad-prediction", WRONG_FORM}
-"""Failed attempts that brought a reply, if no answer: they did not pass. Of all others nothing came."""
-_SERVICES = frozenset({"http", "retriever"})
-"""Kinds of system whose `refused` is a service that did not take the question, not a model that would not answer."""
-
-
 @dataclass(frozen=True, slots=True)
 class _Try:
     """One attempt: was it right, did anything come of it, and why it failed, if it did."""
@@ -242,7 +252,7 @@ def measure_by_run(source: Path, run: Path, out: Path, rule: BucketRule) -> Diff
     _require(measured, run)
     summary = store(benchmark, source, out, measured, "run")
     notes = (*_about_missing(list(samples.values())), *about_guessing(tried.system, rates))
-    return replace(summary, seconds=round(time.monotonic() - started, 2), notes=notes)
+    return replace(summary, seconds=_since(started), notes=notes)
 
 
 def measure_by_turns(source: Path, run: Path, out: Path, easy_turns: float | None = None) -> DifficultySummary:
@@ -276,7 +286,7 @@ def measure_by_turns(source: Path, run: Path, out: Path, easy_turns: float | Non
             },
         )
     summary = store(benchmark, source, out, measured, "turns")
-    return replace(summary, seconds=round(time.monotonic() - started, 2))
+    return replace(summary, seconds=_since(started))
 
 
 def turns_of(run: Path) -> dict[tuple[str, int], int]:

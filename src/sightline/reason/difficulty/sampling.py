@@ -14,12 +14,28 @@ from sightline.metrics.registry import metric
 from sightline.models.protocols import ChatModel
 from sightline.models.providers import parse_name
 from sightline.reason.difficulty.pass_rate import BucketRule
-from sightline.reason.questions import TaskQuestion, has_right_option, shown_in
-from sightline.runs.task_prompt import ShownPicture, TaskPrompts
+from sightline.reason.questions import TaskQuestion, content_of, has_right_option, shown_in
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Json, Message, TaskKind, Text
 
 # Those whose API has a word for it; others refuse what they don't know.
 _REPETITION = frozenset(("vllm", "vllm-local", "sglang", "openrouter", "transformers"))
+STAGE = "difficulty"
+KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
+UNREAD = "unread"
+NO_RIGHT_OPTION = "no-right-option"
+"""Why a question is not asked: its truth is none of its options, so that every reply would be wrong."""
+UNFINISHED = frozenset({"length", "endless", "repetition", "empty", "refused"})
+"""Failures that are a model's own reply: it came, was paid for, and gives no answer. All others brought none."""
+_METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
+_FORM: Mapping[TaskKind, str] = {
+    "choose": (
+        "\n\nDecide which option is most likely right, and reply in this form:\n"
+        "Your option: X\n"
+        "Reason: one or two sentences\n"
+        "X is the key of the option."
+    ),
+    "answer": "\n\nEnd with the line\nThe final answer is: ANSWER.\nKeep the answer short.",
+}
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,25 +83,6 @@ PRESETS: Mapping[str, Preset] = {
 """`mir` is how MIR drew its samples; `own` leaves all but the length to the model."""
 
 
-STAGE = "difficulty"
-KINDS: frozenset[TaskKind] = frozenset(("choose", "answer"))
-UNREAD = "unread"
-NO_RIGHT_OPTION = "no-right-option"
-"""Why a question is not asked: its truth is none of its options, so that every reply would be wrong."""
-UNFINISHED = frozenset({"length", "endless", "repetition", "empty", "refused"})
-"""Failures that are a model's own reply: it came, was paid for, and gives no answer. All others brought none."""
-_METRIC: Mapping[TaskKind, str] = {"choose": "accuracy", "answer": "answer"}
-_FORM: Mapping[TaskKind, str] = {
-    "choose": (
-        "\n\nDecide which option is most likely right, and reply in this form:\n"
-        "Your option: X\n"
-        "Reason: one or two sentences\n"
-        "X is the key of the option."
-    ),
-    "answer": "\n\nEnd with the line\nThe final answer is: ANSWER.\nKeep the answer short.",
-}
-
-
 @dataclass(frozen=True, slots=True)
 class SamplingSettings:
     """Who is asked, how, and how often."""
@@ -120,18 +117,15 @@ class SampleCounts:
         return sum(first) / len(first) if first else 0.0
 
 
-def content_of(question: TaskQuestion, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
+def sample_content(question: TaskQuestion, preset: Preset) -> tuple[str | ImagePart, ...] | Failure:
     """What the model is shown and asked."""
     if not has_right_option(question.task, question.truth):
         return Failure(NO_RIGHT_OPTION, "the truth is none of the options")
     count = len(shown_in(question.task))
     if preset.most_pictures is not None and count > preset.most_pictures:
         return Failure("too-many-pictures", f"{count} pictures, and {preset.most_pictures} may be shown")
-    content = TaskPrompts(question.pictures).content(question.task)
-    if isinstance(content, Failure):
-        return content
-    shown = tuple(part.part if isinstance(part, ShownPicture) else part for part in content)
-    return (*shown, _FORM[question.task.kind])
+    shown = content_of(question)
+    return shown if isinstance(shown, Failure) else (*shown, _FORM[question.task.kind])
 
 
 def request_for(content: tuple[str | ImagePart, ...], settings: SamplingSettings, sample: int) -> ChatRequest:
@@ -155,7 +149,7 @@ class SamplingJob:
         return question.task.id
 
     async def answer(self, model: ChatModel, question: TaskQuestion) -> SampleCounts | Failure:
-        content = content_of(question, self.settings.preset)
+        content = sample_content(question, self.settings.preset)
         if isinstance(content, Failure):
             return content
         return await sample(model, question, content, self.settings)
@@ -215,7 +209,7 @@ def _chosen(question: TaskQuestion, reply: ChatReply | Failure) -> str:
 
 def requests_for(question: TaskQuestion, settings: SamplingSettings) -> Iterator[ChatRequest | Failure]:
     """All samples of a question, for a plan: an early stop asks fewer."""
-    content = content_of(question, settings.preset)
+    content = sample_content(question, settings.preset)
     if isinstance(content, Failure):
         yield content
     else:

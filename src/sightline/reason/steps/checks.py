@@ -11,10 +11,10 @@ from typing import Literal, TypeAlias
 from sightline.english import counted
 from sightline.metrics.choices.options import right_option
 from sightline.reason.curriculum.lessons import pictures_named
+from sightline.reason.curriculum.plan import STEPS
 from sightline.reason.questions import has_right_option, shown_in
 from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
 
-FIVE: tuple[StepKind, ...] = ("summary", "caption", "text-to-region", "region-to-region", "conclusion")
 FaultKind: TypeAlias = Literal[
     "schema", "missing", "long", "options", "placeholder", "captions", "region", "early-answer", "conclusion"
 ]
@@ -34,7 +34,7 @@ class StepFault:
 
 def has_steps(truth: Truth) -> bool:
     """Are all five there, right or not?"""
-    return isinstance(truth, Choice | Answer) and {*FIVE} <= {step.kind for step in truth.steps}
+    return isinstance(truth, Choice | Answer) and {*STEPS} <= {step.kind for step in truth.steps}
 
 
 def question_faults(task: Task, truth: Truth) -> tuple[StepFault, ...]:
@@ -92,7 +92,7 @@ def chosen_in(task: Task, text: str) -> str | None:
 
 def _missing(steps: Sequence[Step]) -> Iterator[StepFault]:
     said = {step.kind for step in steps if step.text.strip()}
-    for kind in FIVE:
+    for kind in STEPS:
         if kind not in said:
             yield StepFault("missing", f"there is no {kind}")
 

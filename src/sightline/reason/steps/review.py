@@ -9,7 +9,7 @@ from typing import Any
 
 from pydantic import ValidationError
 
-from sightline.io import LineError, dump, read_jsonl, write_jsonl
+from sightline.io.jsonl import LineError, dump, read_jsonl, write_jsonl
 from sightline.models.json_schema import json_values
 from sightline.reason.questions import TaskQuestion, shown_in
 from sightline.reason.steps.annotation import AnnotatedSteps, Reasoning, check_reply, wanted

@@ -7,10 +7,12 @@ known of the picture: the name of its class, its caption, exact facts.
 from __future__ import annotations
 
 import re
+import tomllib
 from collections.abc import Sequence
 from dataclasses import dataclass
 from functools import cache, lru_cache
-from typing import Literal, TypeAlias
+from pathlib import Path
+from typing import Any, Literal, TypeAlias
 
 from sightline.metrics.answers.reply import plain, sentences
 from sightline.metrics.steps.contradictions import NEGATIONS, OPPOSITES, find_contradictions, on_other_sides, tokens_of
@@ -20,24 +22,11 @@ from sightline.metrics.text.tokens import word_tokens
 MOST_CLAIMS = 40
 VERIFIED_EACH = 12
 """Claims of one trace that are verified: those of its answer, from the first on."""
-_STOP_WORDS = (
-    "a an the of in on at to for with by from and or but is are was were be been being it its this that these those "
-    "as there here has have had which who what also very quite some more one 1 can may might could would seem seems "
-    "appear appears likely possibly probably image picture photo photograph shows show shown see seen visible depicts "
-    "的 了 是 在 有 和 与 也 就 都 而 及 着 图 片"
-)
-_STOPS = frozenset(_STOP_WORDS.split())
-_NUMBERS = "two three four five six seven eight nine ten eleven twelve thirteen fourteen fifteen sixteen"
-_SPELLINGS = """
-    gray grey | grays greys | grayish greyish | color colour | colors colours | colored coloured | colorful colourful
-    multicolored multicoloured | center centre | centers centres | centered centred | theater theatre | harbor harbour
-    meter metre | meters metres | fiber fibre | jewelry jewellery | mustache moustache | tire tyre | tires tyres
-    airplane aeroplane | airplanes aeroplanes | pajamas pyjamas | donut doughnut | donuts doughnuts
-    beside next | alongside next | adjacent next | both 2
-"""
-_WRITTEN = {
-    **{word: str(number) for number, word in enumerate(_NUMBERS.split(), 2)},
-    **dict(pair.split() for line in _SPELLINGS.strip().splitlines() for pair in line.split("|")),
+_WORDS: dict[str, Any] = tomllib.loads((Path(__file__).parent / "claim_words.toml").read_text("utf-8"))
+_STOPS = frozenset(_WORDS["stop_words"].split())
+_WRITTEN: dict[str, str] = {
+    **{word: str(number) for number, word in enumerate(_WORDS["numbers"].split(), 2)},
+    **_WORDS["spellings"],
 }
 """What is written in two ways, and the one that counts."""
 _NO_CLAIM = re.compile(
@@ -51,6 +40,12 @@ _SENTENCE_WORDS = 4
 """A sentence of so many words, such as "There is a dog.", claims something even if only one of them matters."""
 _SAME = 0.5
 _NONE: frozenset[str] = frozenset()
+LabelState: TypeAlias = Literal["answer", "thinking", "partly", "denied", "missing"]
+LABEL_SCORES: dict[LabelState, float] = {"answer": 1.0, "thinking": 0.5, "partly": 0.5, "denied": 0.0, "missing": 0.0}
+"""Named in the answer; only in the thinking; only its last word ("shark" for "white shark"); denied; not there."""
+_DENIALS = frozenset({"not", "no", "never", "without", "isn", "aren", "neither", "nor", "cannot"})
+_REACH = 3
+_SAID = 0.75
 
 
 @dataclass(frozen=True, slots=True)
@@ -180,14 +175,6 @@ def _opposite_stems() -> dict[str, frozenset[str]]:
 def _stems(claim: TraceClaim) -> list[str]:
     """The words that matter, in order."""
     return [_root(word) for word in word_tokens(claim.text) if word not in _STOPS]
-
-
-LabelState: TypeAlias = Literal["answer", "thinking", "partly", "denied", "missing"]
-LABEL_SCORES: dict[LabelState, float] = {"answer": 1.0, "thinking": 0.5, "partly": 0.5, "denied": 0.0, "missing": 0.0}
-"""Named in the answer; only in the thinking; only its last word ("shark" for "white shark"); denied; not there."""
-_DENIALS = frozenset({"not", "no", "never", "without", "isn", "aren", "neither", "nor", "cannot"})
-_REACH = 3
-_SAID = 0.75
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import dump, read_json, write_json
+from sightline.io.jsonl import dump, read_json, write_json
 from sightline.io.locks import CAN_LOCK, take_lock
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
 

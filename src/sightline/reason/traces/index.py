@@ -36,6 +36,27 @@ _RNG = np.random.default_rng(20_261_115)
 _FACTORS = _RNG.integers(0, 2**31, (SIZE, 1), dtype=np.uint32) * np.uint32(2) + np.uint32(1)
 _SHIFTS = _RNG.integers(0, 2**32, (SIZE, 1), dtype=np.uint32)
 _PLACES = _RNG.integers(0, 2**31, _SHINGLE, dtype=np.uint32) * np.uint32(2) + np.uint32(1)
+NEARLY_EQUAL = 0.85
+"""Likeness of prints from which on a trace is a copy of an earlier one."""
+_BANDS_AT_ONCE = 500
+_NEXT_NUMBER = """SELECT min(number) FROM (SELECT 0 AS number UNION ALL SELECT number + 1 FROM shards)
+    WHERE number NOT IN (SELECT number FROM shards)"""
+"""The first that is free: that of a shard that was lost, where one was."""
+_SCHEMA = """
+CREATE TABLE shards (number INTEGER PRIMARY KEY, file TEXT NOT NULL, rows INTEGER NOT NULL);
+CREATE TABLE rows (id TEXT PRIMARY KEY, shard INTEGER NOT NULL, kept INTEGER NOT NULL, retryable INTEGER NOT NULL,
+    agreement REAL, conflicts INTEGER NOT NULL, verifier TEXT, verifier_usd REAL) WITHOUT ROWID;
+CREATE TABLE outcomes (row TEXT NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT,
+    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, answered INTEGER NOT NULL, usd REAL,
+    quality REAL, PRIMARY KEY (row, place)) WITHOUT ROWID;
+CREATE TABLE prints (id INTEGER PRIMARY KEY, trace TEXT NOT NULL, value BLOB NOT NULL);
+CREATE TABLE bands (band INTEGER NOT NULL, print INTEGER NOT NULL, PRIMARY KEY (band, print)) WITHOUT ROWID
+"""
+_FILES = """
+ALTER TABLE rows ADD COLUMN sha256 TEXT;
+CREATE TABLE files (path TEXT PRIMARY KEY, shard INTEGER NOT NULL, bytes INTEGER) WITHOUT ROWID;
+INSERT INTO files SELECT file, number, NULL FROM shards WHERE rows > 0
+"""
 
 
 def minhashes_of(texts: Iterable[str]) -> Iterator[bytes]:
@@ -76,29 +97,6 @@ def bands_of(print_: bytes) -> tuple[int, ...]:
 def minhash_similarity(one: bytes, other: bytes) -> float:
     """Equal minima / all: an estimate of the share of shingles in common (Jaccard)."""
     return float(np.count_nonzero(np.frombuffer(one, "<u4") == np.frombuffer(other, "<u4"))) / SIZE
-
-
-NEARLY_EQUAL = 0.85
-"""Likeness of prints from which on a trace is a copy of an earlier one."""
-_BANDS_AT_ONCE = 500
-_NEXT_NUMBER = """SELECT min(number) FROM (SELECT 0 AS number UNION ALL SELECT number + 1 FROM shards)
-    WHERE number NOT IN (SELECT number FROM shards)"""
-"""The first that is free: that of a shard that was lost, where one was."""
-_SCHEMA = """
-CREATE TABLE shards (number INTEGER PRIMARY KEY, file TEXT NOT NULL, rows INTEGER NOT NULL);
-CREATE TABLE rows (id TEXT PRIMARY KEY, shard INTEGER NOT NULL, kept INTEGER NOT NULL, retryable INTEGER NOT NULL,
-    agreement REAL, conflicts INTEGER NOT NULL, verifier TEXT, verifier_usd REAL) WITHOUT ROWID;
-CREATE TABLE outcomes (row TEXT NOT NULL, place INTEGER NOT NULL, state TEXT NOT NULL, reason TEXT,
-    input INTEGER NOT NULL, output INTEGER NOT NULL, reasoning INTEGER NOT NULL, answered INTEGER NOT NULL, usd REAL,
-    quality REAL, PRIMARY KEY (row, place)) WITHOUT ROWID;
-CREATE TABLE prints (id INTEGER PRIMARY KEY, trace TEXT NOT NULL, value BLOB NOT NULL);
-CREATE TABLE bands (band INTEGER NOT NULL, print INTEGER NOT NULL, PRIMARY KEY (band, print)) WITHOUT ROWID
-"""
-_FILES = """
-ALTER TABLE rows ADD COLUMN sha256 TEXT;
-CREATE TABLE files (path TEXT PRIMARY KEY, shard INTEGER NOT NULL, bytes INTEGER) WITHOUT ROWID;
-INSERT INTO files SELECT file, number, NULL FROM shards WHERE rows > 0
-"""
 
 
 @dataclass(frozen=True, slots=True)

@@ -58,7 +58,7 @@ def known_language(code: str) -> str | None:
 def speaks(language: str, text: str) -> bool:
     """Is a text in this language, as far as can be told? From twelve words on, it must have some of its words."""
     found = language_of(text)
-    return found == language or (found is None and (language not in _COMMON or not _is_long(text)))
+    return found == language or (found is None and (language not in _COMMON or len(_words(text)) < _ENOUGH_WORDS))
 
 
 def language_of(text: str) -> str | None:
@@ -96,7 +96,3 @@ def _words(text: str) -> list[str]:
     if start.isascii():
         return ascii_words(start)[:_MOST_WORDS]
     return _WORD.findall(start.lower())[:_MOST_WORDS]
-
-
-def _is_long(text: str) -> bool:
-    return len(_words(text)) >= _ENOUGH_WORDS

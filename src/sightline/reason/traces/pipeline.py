@@ -17,8 +17,7 @@ from pathlib import Path
 
 from sightline.calls.ask_many import ask_many
 from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions, Session
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import SightlineError, UserError
 from sightline.models.transport_factory import find_endpoint
@@ -46,11 +45,147 @@ from sightline.reason.traces.writer_process import WriterTarget, write_in_proces
 from sightline.types import Failure
 
 _log = logging.getLogger(__name__)
+_FEW = 256
+"""Below so many questions, starting processes takes longer than the work."""
+_AT_ONCE = 512
 _MOST_LOOKED_UP = 2_000
 """Questions that are looked for in the journal; they stand for the rest."""
 _DONE = "SELECT shard, sha256, retryable FROM rows WHERE id = ?"
 _MAY_LACK = "SELECT count(*) FROM outcomes WHERE row = ? AND (state = 'failed' OR reason = 'runaway')"
 """The journal keeps no failure that may pass, and no reply that never ended."""
+
+
+@dataclass(frozen=True, slots=True)
+class TraceWork:
+    """What is to be done, and where what is needed for it lies."""
+
+    source: PictureSource
+    settings: TraceSettings
+    session: Session = field(default_factory=Session)
+    limit: int | None = None
+
+    @property
+    def most(self) -> int:
+        """Questions, if every picture has all of its prompts."""
+        pictures = self.source.count if self.limit is None else min(self.limit, self.source.count)
+        return pictures * self.settings.prompts.each
+
+    def questions(self, counts: Counter[str] | None = None) -> Iterator[TraceQuestion]:
+        """All questions, in order; pictures for which no prompt fits are counted."""
+        for subject in islice(self.source.subjects(), self.limit):
+            asked = 0
+            for question in self.settings.prompts.questions(subject):
+                asked += 1
+                yield question
+            if not asked and counts is not None:
+                counts["without prompt"] += 1
+
+    def price(self) -> CostPlan:
+        """What it would cost; nobody is asked."""
+        return price_traces(self.questions, self.most, self.settings, self.session)
+
+
+def make_traces(
+    work: TraceWork,
+    out: Path,
+    *,
+    format_: TraceFormat | None = None,
+    shard_rows: int = SHARD_ROWS,
+    retry_failed: bool = False,
+) -> TraceSummary:
+    """Ask for what is not done yet, and write it to `out`; a stop (budget, server down) leaves whole shards and a card.
+
+    With `retry_failed`, teachers that failed for a reason that may pass are asked again; what the others said is in the
+    journal, and the row takes the place of the one that was there.
+    """
+    started, settings = time.monotonic(), work.settings
+    header = describe(settings, work.source.name, choose_format(out, format_))
+    models = [teacher.name for teacher in settings.teachers]
+    for asked in (*settings.teachers, *filter(None, (settings.verifier,))):  # Before a folder has their names.
+        find_endpoint(
+            asked.name, base_url=asked.base_url or work.session.asking.base_url, models=work.session.config.models
+        )
+    if not (out / HEADER).is_file() and next(work.questions(), None) is None:
+        raise UserError(
+            "no prompt fits what is known of any picture.",
+            "give prompts that ask for nothing else, or what they ask for: --metadata FILE, or --labels FILE",
+        )
+    existed = out.exists()
+    prepare(out, header)
+    with only_writer(out) as held:
+        with TraceIndex(out) as index:
+            shards = TraceShards(out, index, models, header["format"])
+            repair_folder(work, index, out, shards, retry_failed=retry_failed)
+            before = index.count(but_failed=retry_failed)
+        asking = _Requests(work, index.path if before else None, retry_failed)
+        place = WriterTarget(out, tuple(models), header["format"], shard_rows)
+        with closing(iter(asking)) as jobs:
+            if work.most - before < _FEW:
+                write_in_process(jobs, place)
+            else:
+                write_in_subprocess(jobs, place, held)
+        with TraceIndex(out) as index:
+            summary = summarize_traces(
+                out,
+                index,
+                models,
+                asked=asking.counts["asked"],
+                without_prompt=asking.counts["without prompt"],
+                seconds=time.monotonic() - started,
+            )
+        with writing(out / CARD):
+            write_card(out, header, summary)
+        if asking.stopped is not None and not (summary.rows or summary.shards):
+            discard(out, existed=existed)
+    if asking.stopped is not None:
+        raise asking.stopped
+    return summary
+
+
+class _Requests:
+    """Iterate it for the jobs of the judges; a stop ends it, and is kept until all that came before it is written."""
+
+    def __init__(self, work: TraceWork, index: Path | None, retry_failed: bool) -> None:
+        """`index` says what is done; None: nothing yet."""
+        self._work, self._index, self._retry_failed = work, index, retry_failed
+        self.counts: Counter[str] = Counter()
+        self.stopped: SightlineError | None = None
+
+    def __iter__(self) -> Generator[CheckJob, None, None]:
+        work, settings = self._work, self._work.settings
+        teachers = tuple(f"{teacher.name}@{teacher.base_url}" for teacher in settings.teachers)
+        results = ask_many(
+            self._left(),
+            ThinkJob(settings),
+            work.session,
+            concurrency=_concurrency(work),
+            total=work.most,
+        )
+        try:
+            for question, asked in results:
+                replies = TeacherReplies((asked,) * len(settings.teachers)) if isinstance(asked, Failure) else asked
+                self.counts["asked"] += 1
+                yield CheckJob(question, replies, settings.rules, teachers)
+        except SightlineError as stopped:
+            self.stopped = stopped
+
+    def _left(self) -> Iterator[TraceQuestion]:
+        """Opened by the thread that draws the items."""
+        if self._index is None:
+            yield from self._work.questions(self.counts)
+            return
+        done = DoneQuestions(self._index, but_failed=self._retry_failed)
+        try:
+            yield from (question for question in self._work.questions(self.counts) if question.id not in done)
+        finally:
+            done.close()
+
+
+def _concurrency(work: TraceWork) -> int:
+    """Questions at once: enough for every call that is allowed, and some whose replies are being written down."""
+    limits = work.session.asking.limits
+    calls = _AT_ONCE if limits is None else limits.most
+    return max(16, calls * 5 // 4 // len(work.settings.teachers))
 
 
 @dataclass(slots=True)
@@ -85,7 +220,7 @@ def repair_folder(
             work,
             index,
             found.failed,
-            f"the journal of {work.workspace} does not have what other teachers said where one failed",
+            f"the journal of {work.session.workspace} does not have what other teachers said where one failed",
             "say the --workspace that the traces were made with, or go on without --retry-failed",
         )
     if damaged:
@@ -94,7 +229,8 @@ def repair_folder(
             work,
             index,
             found.lost,
-            f"{folder / first} is missing or cut, and the journal of {work.workspace} does not have what it is made of",
+            f"{folder / first} is missing or cut, and the journal of {work.session.workspace} does not have what it is "
+            "made of",
             "put the file back, say the --workspace it was made with, or choose another --out",
         )
         rows = f"{found.found_lost:,} of {counted(lost, 'row')}"
@@ -154,10 +290,10 @@ def _compare(work: TraceWork, index: TraceIndex, damaged: Container[int]) -> _Di
 
 def _refuse_to_pay_twice(work: TraceWork, index: TraceIndex, lost: list[TraceQuestion], why: str, fix: str) -> None:
     """Replies are in the journal, or this is another one; who wants them afresh is not asked."""
-    if not lost or work.asking.fresh:
+    if not lost or work.session.asking.fresh:
         return
     settings = replace(work.settings, verifier=None)
-    plan = price_traces(lambda: lost, len(lost), settings, work.session())
+    plan = price_traces(lambda: lost, len(lost), settings, work.session)
     missing = sum(stage.calls for stage in plan.stages)
     failed = sum(index.database.execute(_MAY_LACK, (question.id,)).fetchone()[0] for question in lost)
     if missing > failed:
@@ -167,150 +303,3 @@ def _refuse_to_pay_twice(work: TraceWork, index: TraceIndex, lost: list[TraceQue
 def _count_rows(index: TraceIndex, numbers: Iterable[int]) -> int:
     count = "SELECT count(*) FROM rows WHERE shard = ?"
     return sum(index.database.execute(count, (number,)).fetchone()[0] for number in numbers)
-
-
-_FEW = 256
-"""Below so many questions, starting processes takes longer than the work."""
-_AT_ONCE = 512
-
-
-@dataclass(frozen=True, slots=True)
-class TraceWork:
-    """What is to be done, and where what is needed for it lies."""
-
-    source: PictureSource
-    settings: TraceSettings
-    workspace: Path
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
-    limit: int | None = None
-
-    @property
-    def most(self) -> int:
-        """Questions, if every picture has all of its prompts."""
-        pictures = self.source.count if self.limit is None else min(self.limit, self.source.count)
-        return pictures * self.settings.prompts.each
-
-    def questions(self, counts: Counter[str] | None = None) -> Iterator[TraceQuestion]:
-        """All questions, in order; pictures for which no prompt fits are counted."""
-        for subject in islice(self.source.subjects(), self.limit):
-            asked = 0
-            for question in self.settings.prompts.questions(subject):
-                asked += 1
-                yield question
-            if not asked and counts is not None:
-                counts["without prompt"] += 1
-
-    def session(self, engine: str = "local") -> Session:
-        """Where and how models are asked."""
-        return Session(self.workspace, self.config, self.asking, engine)
-
-    def price(self) -> CostPlan:
-        """What it would cost; nobody is asked."""
-        return price_traces(self.questions, self.most, self.settings, self.session())
-
-
-def make_traces(
-    work: TraceWork,
-    out: Path,
-    *,
-    engine: str = "local",
-    format_: TraceFormat | None = None,
-    shard_rows: int = SHARD_ROWS,
-    retry_failed: bool = False,
-) -> TraceSummary:
-    """Ask for what is not done yet, and write it to `out`; a stop (budget, server down) leaves whole shards and a card.
-
-    With `retry_failed`, teachers that failed for a reason that may pass are asked again; what the others said is in the
-    journal, and the row takes the place of the one that was there.
-    """
-    started, settings = time.monotonic(), work.settings
-    header = describe(settings, work.source.name, choose_format(out, format_))
-    models = [teacher.name for teacher in settings.teachers]
-    for asked in (*settings.teachers, *filter(None, (settings.verifier,))):  # Before a folder has their names.
-        find_endpoint(asked.name, base_url=asked.base_url or work.asking.base_url, models=work.config.models)
-    if not (out / HEADER).is_file() and next(work.questions(), None) is None:
-        raise UserError(
-            "no prompt fits what is known of any picture.",
-            "give prompts that ask for nothing else, or what they ask for: --metadata FILE, or --labels FILE",
-        )
-    existed = out.exists()
-    prepare(out, header)
-    with only_writer(out) as held:
-        with TraceIndex(out) as index:
-            shards = TraceShards(out, index, models, header["format"])
-            repair_folder(work, index, out, shards, retry_failed=retry_failed)
-            before = index.count(but_failed=retry_failed)
-        asking = _Requests(work, index.path if before else None, engine, retry_failed)
-        place = WriterTarget(out, tuple(models), header["format"], shard_rows)
-        with closing(iter(asking)) as jobs:
-            if work.most - before < _FEW:
-                write_in_process(jobs, place)
-            else:
-                write_in_subprocess(jobs, place, held)
-        with TraceIndex(out) as index:
-            summary = summarize_traces(
-                out,
-                index,
-                models,
-                asked=asking.counts["asked"],
-                without_prompt=asking.counts["without prompt"],
-                seconds=time.monotonic() - started,
-            )
-        with writing(out / CARD):
-            write_card(out, header, summary)
-        if asking.stopped is not None and not (summary.rows or summary.shards):
-            discard(out, existed=existed)
-    if asking.stopped is not None:
-        raise asking.stopped
-    return summary
-
-
-class _Requests:
-    """Iterate it for the jobs of the judges; a stop ends it, and is kept until all that came before it is written."""
-
-    def __init__(self, work: TraceWork, index: Path | None, engine: str, retry_failed: bool) -> None:
-        """`index` says what is done; None: nothing yet."""
-        self._work, self._index, self._engine, self._retry_failed = work, index, engine, retry_failed
-        self.counts: Counter[str] = Counter()
-        self.stopped: SightlineError | None = None
-
-    def __iter__(self) -> Generator[CheckJob, None, None]:
-        work, settings = self._work, self._work.settings
-        teachers = tuple(f"{teacher.name}@{teacher.base_url}" for teacher in settings.teachers)
-        results = ask_many(
-            self._left(),
-            ThinkJob(settings),
-            work.session(self._engine),
-            concurrency=_concurrency(work),
-            total=work.most,
-        )
-        try:
-            for question, asked in results:
-                replies = asked if isinstance(asked, TeacherReplies) else _nothing(asked, settings)
-                self.counts["asked"] += 1
-                yield CheckJob(question, replies, settings.rules, teachers)
-        except SightlineError as stopped:
-            self.stopped = stopped
-
-    def _left(self) -> Iterator[TraceQuestion]:
-        """Opened by the thread that draws the items."""
-        if self._index is None:
-            yield from self._work.questions(self.counts)
-            return
-        done = DoneQuestions(self._index, but_failed=self._retry_failed)
-        try:
-            yield from (question for question in self._work.questions(self.counts) if question.id not in done)
-        finally:
-            done.close()
-
-
-def _concurrency(work: TraceWork) -> int:
-    """Questions at once: enough for every call that is allowed, and some whose replies are being written down."""
-    limits = work.asking.limits
-    calls = _AT_ONCE if limits is None else limits.most
-    return max(16, calls * 5 // 4 // len(work.settings.teachers))
-
-
-def _nothing(failure: Failure, settings: TraceSettings) -> TeacherReplies:
-    return TeacherReplies((failure,) * len(settings.teachers))

@@ -42,20 +42,18 @@ WEIGHTS: Mapping[str, float] = {
     "thinking": 1.0,
     "variety": 1.0,
 }
-"""grounding: claims that who looked at the picture supports / claims judged. facts, caption, label: see `truths`.
+"""grounding: claims that who looked at the picture supports / claims judged. facts, caption, label: see `claims`.
 agreement: mean share of claims that another teacher made too, less a quarter for each contradiction.
 thinking: 1 with thinking of at least 8 words, else 0. variety: 1 − share of repeated 8-grams."""
+_CONFLICT_COSTS = 0.25
+_THOUGHT = 8
+_DIGITS = 3
 
 
 def quality_of(parts: Mapping[str, float]) -> float:
     """Σ weight · part / Σ weight, over the parts that are known; each part is between 0 and 1."""
     total = sum(WEIGHTS[name] for name in parts)
     return sum(WEIGHTS[name] * value for name, value in parts.items()) / total if total else 0.0
-
-
-_CONFLICT_COSTS = 0.25
-_THOUGHT = 8
-_DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,7 +72,8 @@ def check_replies(job: CheckJob) -> Findings:
     sound: list[_PassedReply] = []
     for place, said in enumerate(asked.replies):
         if isinstance(said, Failure):
-            traces[place] = _failed(said)
+            why = CUT_OFF.get(said.kind, said.kind)
+            traces[place] = CheckedTrace("failed", reasons=(why,), failure=said)
             continue
         sifted = filter_reply(said, rules)
         if sifted.reasons:
@@ -89,10 +88,6 @@ def check_replies(job: CheckJob) -> Findings:
     shares = [pair.share for pair in pairs.values() if pair.share is not None]
     conflicts = {(found.kind, found.one, found.other): None for pair in pairs.values() for found in pair.conflicts}
     return Findings(tuple(traces[place] for place in range(len(asked.replies))), _mean(shares), tuple(conflicts))
-
-
-def _failed(said: Failure) -> CheckedTrace:
-    return CheckedTrace("failed", reasons=(CUT_OFF.get(said.kind, said.kind),), failure=said)
 
 
 def _compare(sound: list[_PassedReply], teachers: tuple[str, ...]) -> dict[tuple[int, int], ClaimAgreement]:

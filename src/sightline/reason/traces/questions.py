@@ -23,7 +23,7 @@ from sightline.corpus.scan import scan
 from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
-from sightline.io import LineError, read_json, read_jsonl, read_lines
+from sightline.io.jsonl import LineError, read_json, read_jsonl, read_lines
 from sightline.reason.traces.records import PictureKnowledge, TracePicture, TraceQuestion
 from sightline.types import Benchmark, Picture
 
@@ -33,6 +33,8 @@ _CAPTIONS = ("caption", "description")
 
 Names = Mapping[str, tuple[str, ...]]
 """The names of a class, by its key: a synset (`n01440764`), or a label as the pictures have it."""
+SLOTS = ("caption", "label")
+_SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)
@@ -176,10 +178,6 @@ def _listed(value: Any) -> tuple[str, ...]:
     """`"tench, Tinca tinca"` or a list of names → the names."""
     texts = value if isinstance(value, list) else value.split(",") if isinstance(value, str) else ()
     return tuple(text.strip() for text in texts if isinstance(text, str) and text.strip())
-
-
-SLOTS = ("caption", "label")
-_SLOT = re.compile(r"\{(\w+)\}")
 
 
 @dataclass(frozen=True, slots=True)

@@ -8,11 +8,32 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from sightline.benchmark.formats.parquet import as_json, read_table, write_file
-from sightline.io import PathLike, read_jsonl, write_jsonl
+from sightline.io.files import PathLike
+from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.reason.traces.folder import DATA, TraceFormat, read_header, shard_files, writing
 from sightline.reason.traces.index import NearDuplicate, TraceIndex, bands_of, minhashes_of
 from sightline.reason.traces.records import CUT_OFF, CheckedTrace, TraceRow, Verified
 from sightline.types import Failure, Trace, Traces
+
+Write: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], int]
+"""Writes the records of a file of the folder, and says how large it is; `TraceShards.write`."""
+_PRINTS = """SELECT id, value FROM prints
+    WHERE trace IN (SELECT row || ':' || (place + 1) FROM outcomes WHERE row IN leaving)"""
+_FORGET = """
+DELETE FROM outcomes WHERE row IN leaving;
+DELETE FROM rows WHERE id IN leaving;
+DELETE FROM shards WHERE number NOT IN (SELECT shard FROM rows)
+"""
+SHARD_ROWS = 1_000
+_MOST_CHARACTERS = 32 << 20
+_COUNTED = ("input", "cached", "output", "reasoning", "image", "reported")
+_USAGE = {
+    "model": "string",
+    "finish": "string",
+    **dict.fromkeys(_COUNTED, "int64"),
+    "reported": "bool",
+    "usd": "float64",
+}
 
 
 class StoredTraceRow(NamedTuple):
@@ -44,17 +65,6 @@ def records_of(shard: Path) -> Iterator[dict[str, Any]]:
         yield from read_table(shard)
     else:
         yield from (record for _, record in read_jsonl(shard))
-
-
-Write: TypeAlias = Callable[[str, Sequence[Mapping[str, Any]]], int]
-"""Writes the records of a file of the folder, and says how large it is; `Shards.write`."""
-_PRINTS = """SELECT id, value FROM prints
-    WHERE trace IN (SELECT row || ':' || (place + 1) FROM outcomes WHERE row IN leaving)"""
-_FORGET = """
-DELETE FROM outcomes WHERE row IN leaving;
-DELETE FROM rows WHERE id IN leaving;
-DELETE FROM shards WHERE number NOT IN (SELECT shard FROM rows)
-"""
 
 
 def remove_rows(
@@ -102,18 +112,6 @@ def _forget_prints(index: TraceIndex) -> None:
 
 def _files(index: TraceIndex, number: int) -> list[str]:
     return [path for (path,) in index.database.execute("SELECT path FROM files WHERE shard = ?", (number,))]
-
-
-SHARD_ROWS = 1_000
-_MOST_CHARACTERS = 32 << 20
-_COUNTED = ("input", "cached", "output", "reasoning", "image", "reported")
-_USAGE = {
-    "model": "string",
-    "finish": "string",
-    **dict.fromkeys(_COUNTED, "int64"),
-    "reported": "bool",
-    "usd": "float64",
-}
 
 
 class TraceShards:

@@ -8,7 +8,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.english import counted
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.reason.traces.filters import REASONS
 from sightline.reason.traces.folder import CARD, DATA
 from sightline.reason.traces.index import TraceIndex
@@ -147,20 +147,6 @@ def _teacher(index: TraceIndex, place: int, model: str) -> TeacherCounts:
     return TeacherCounts(model, kept, rejected, failed, sent, came, thought, usd, unpriced, rounded)
 
 
-_COLUMNS = """\
-| column | what it holds |
-|---|---|
-| `id` | the row: the picture, and `#2`, `#3`, … for further prompts about it |
-| `picture`, `image` | the picture's id: its path under the pictures' folder |
-| `prompt` | what the teachers were asked |
-| `labels`, `synset` | what was known of the picture, where anything was |
-| `model_n`, `think_n`, `answer_n` | teacher n, its thinking and its answer; empty where it is not kept |
-| `quality_n` | from 0 to 1, the weighted mean of the parts in `checks` |
-| `usage` | tokens, dollars and finish reason of each reply |
-| `checks` | agreement and contradictions between teachers; for each reply its state, reasons and parts of quality |
-"""
-
-
 def write_card(folder: Path, header: Mapping[str, Any], summary: TraceSummary) -> None:
     """Write README.md."""
     write_whole(folder / CARD, "\n".join(_lines(header, summary)).encode())
@@ -195,7 +181,7 @@ def _lines(header: Mapping[str, Any], summary: TraceSummary) -> Iterator[str]:
     yield from (f"> {' '.join(prompt.split())}\n" for prompt in prompts[:20])
     settings = {**header["parameters"], **header["rules"]}
     yield "Settings: " + ", ".join(f"`{name}={value}`" for name, value in settings.items()) + "\n"
-    yield f"## Columns\n\n{_COLUMNS}"
+    yield "## Columns\n\n" + (Path(__file__).parent / "columns.md").read_text("utf-8")
 
 
 def _teachers(summary: TraceSummary) -> Iterator[str]:

@@ -36,6 +36,9 @@ _WRAPPED = re.compile(
 )
 # What begins and ends a text for some models, and was left in the reply.
 _BEGIN, _ENDS = "<s>", ("</s>", "[e~[")
+STAGE = "think"
+MAX_TOKENS = 4_096
+_TYPICAL_CLAIM = "The picture shows a brown dog that runs along a wet beach in the evening."
 
 
 def parse_reply(reply: ChatReply | Failure) -> TeacherReply | Failure:
@@ -76,11 +79,6 @@ def _unwrapped(text: str) -> str:
         for end in _ENDS:
             found = found.removesuffix(end).rstrip()
     return found.removeprefix(_BEGIN).lstrip()
-
-
-STAGE = "think"
-MAX_TOKENS = 4_096
-_TYPICAL_CLAIM = "The picture shows a brown dog that runs along a wet beach in the evening."
 
 
 @dataclass(frozen=True, slots=True)

@@ -139,11 +139,6 @@ def _died(died: Died, job: CheckJob) -> Findings:
     return Findings(tuple(CheckedTrace("failed", reasons=(failure.kind,), failure=failure) for _ in job.asked.replies))
 
 
-def _received(pipe: BinaryIO) -> Iterator[bytes]:
-    while frame := receive_frame(pipe):
-        yield frame
-
-
 def main() -> None:
     """Serve until told to end; when the other side is gone, stop at once: what is not written comes again."""
     signal.signal(signal.SIGINT, signal.SIG_IGN)  # Ctrl-C reaches everybody; who asks decides what it means.
@@ -155,7 +150,8 @@ def main() -> None:
     try:
         place: WriterTarget = receive(sys.stdin.buffer)
         with fewer_gc_runs(), TraceIndex(place.folder) as index:
-            _write(_judged(_received(sys.stdin.buffer)), index, place)
+            frames = iter(lambda: receive_frame(sys.stdin.buffer), _END)
+            _write(_judged(frames), index, place)
     except EOFError:
         return
     except SightlineError as caught:  # A full disk, for example.

@@ -5,6 +5,7 @@ from __future__ import annotations
 import argparse
 import sys
 from collections.abc import Mapping, Sequence
+from dataclasses import fields
 from pathlib import Path
 from typing import Any
 
@@ -26,6 +27,7 @@ def main(arguments: Sequence[str] | None = None) -> int:
 
 
 def _parser() -> argparse.ArgumentParser:
+    """Each option goes by the name of the field of `TrainSettings` or `TrainJob` that it sets."""
     parser = argparse.ArgumentParser(prog="python -m sightline.reason.train", description=__doc__)
     parser.add_argument("folder", type=Path)
     parser.add_argument("--model", required=True)
@@ -38,14 +40,16 @@ def _parser() -> argparse.ArgumentParser:
     parser.add_argument("--optimiser", choices=["adamw", "muon"], default="adamw")
     parser.add_argument("--tokens", type=int, default=8_192, help="of a batch, padding included")
     parser.add_argument("--together", type=int, default=1, help="batches of a step")
-    parser.add_argument("--answer-tokens", type=int, default=512)
-    parser.add_argument("--mix", action="store_true", help="like lengths together, not the curriculum's order")
+    parser.add_argument("--answer-tokens", dest="most", metavar="ANSWER_TOKENS", type=int, default=512)
+    parser.add_argument(
+        "--mix", dest="mixed", action="store_true", help="like lengths together, not the curriculum's order"
+    )
     parser.add_argument("--keep-every", type=int, default=200, help="steps between checkpoints")
     parser.add_argument("--log-every", type=int, default=10, help="steps between lines of the log")
     parser.add_argument("--limit", type=int, help="of each stage, only so many records from its beginning")
     parser.add_argument("--seed", type=int, default=0)
-    parser.add_argument("--full-precision", action="store_true")
-    parser.add_argument("--compile", action="store_true")
+    parser.add_argument("--full-precision", dest="half", action="store_false")
+    parser.add_argument("--compile", dest="compiled", action="store_true")
     parser.add_argument("--local-only", action="store_true", help="fetch no model")
     return parser
 
@@ -57,30 +61,12 @@ def _train(chosen: argparse.Namespace) -> None:
     from sightline.reason.train.records import by_name, read_questions
     from sightline.reason.train.trainer import TrainJob, run_training
 
-    settings = TrainSettings(
-        rate=chosen.rate,
-        optimiser=chosen.optimiser,
-        tokens=chosen.tokens,
-        together=chosen.together,
-        keep_every=chosen.keep_every,
-        log_every=chosen.log_every,
-        seed=chosen.seed,
-        half=not chosen.full_precision,
-        compiled=chosen.compile,
-    )
-    course = TrainJob(
-        folder=chosen.folder,
-        model=chosen.model,
-        out=chosen.out,
-        lora=chosen.lora,
-        stages=tuple(chosen.stages),
-        evals={name: read_questions(path) for name, path in by_name(chosen.eval).items()},
-        most=chosen.answer_tokens,
-        mixed=chosen.mix,
-        limit=chosen.limit,
-        local_only=chosen.local_only,
-    )
-    done = run_training(course, settings, resume=chosen.resume, tell=tell)
+    given = vars(chosen)
+    evals = {name: read_questions(path) for name, path in by_name(given.pop("eval")).items()}
+    settings = TrainSettings(**{one.name: given[one.name] for one in fields(TrainSettings) if one.name in given})
+    named = {one.name: given[one.name] for one in fields(TrainJob) if one.name in given}
+    job = TrainJob(**{**named, "stages": tuple(given["stages"]), "evals": evals})
+    done = run_training(job, settings, resume=given["resume"], tell=tell)
     if PartialState().is_main_process:
         sys.stdout.write(f"{done.model}\n")
 

@@ -24,6 +24,9 @@ from sightline.io.locks import locked
 AGAIN = "give the same command again, with --resume where there is a checkpoint"
 """How a training goes on that something stopped."""
 _FULL = (errno.ENOSPC, errno.EDQUOT)
+_LOG = logging.getLogger(__name__)
+_FREE = {"log_every", "keep_every"}
+"""Settings that change no weight: a training may go on with others."""
 
 
 @contextmanager
@@ -52,11 +55,6 @@ def not_written(place: Path, error: OSError, then: str) -> UserError:
         return UserError(f"{place} can't be written: the disk is full.", f"make room, and {then}")
     why = error.strerror or str(error)
     return UserError(f"{place} can't be written: {why}.", f"see that files of its size can be, and {then}")
-
-
-_LOG = logging.getLogger(__name__)
-_FREE = {"log_every", "keep_every"}
-"""Settings that change no weight: a training may go on with others."""
 
 
 @dataclass(slots=True)

@@ -11,6 +11,8 @@ from typing import Any
 
 from sightline.errors import UserError
 
+Entries = Sequence[Mapping[str, Any]]
+
 
 class TrainLog:
     """One file of JSON lines; where a training goes on from a checkpoint, what came after that is cut off first."""
@@ -60,9 +62,6 @@ def scores_told(entry: Mapping[str, Any]) -> list[str]:
         unread = f", {scores['unread']} without an option" if scores["unread"] else ""
         lines.append(f"{entry['stage']}: {name} {scores['accuracy']:.3f} {interval}, n {scores['n']}{unread}")
     return lines
-
-
-Entries = Sequence[Mapping[str, Any]]
 
 
 def draw_curves(entries: Entries, folder: Path) -> Path:

@@ -26,6 +26,10 @@ from sightline.reason.train.muon import Muon
 
 WINDOW = 64
 """Batches' worth of examples that are sorted by rounded length at a time: few enough to stay mixed."""
+_AHEAD = 4
+_BETAS = (0.9, 0.98)
+Evaluate = Callable[[str, nn.Module], Mapping[str, Any]]
+LogEntryWriter = Callable[[Mapping[str, Any]], None]
 
 
 @dataclass(frozen=True, slots=True)
@@ -71,10 +75,6 @@ def _cut(rows: NDArray[np.int64], lengths: NDArray[np.int64], tokens: int) -> It
         longest = longer
     if held:
         yield tuple(held)
-
-
-_AHEAD = 4
-_BETAS = (0.9, 0.98)
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -136,10 +136,6 @@ class Totals:
     tokens: int = 0
     said: int = 0
     seconds: float = 0.0
-
-
-Evaluate = Callable[[str, nn.Module], Mapping[str, Any]]
-LogEntryWriter = Callable[[Mapping[str, Any]], None]
 
 
 def train(

@@ -30,6 +30,10 @@ _USUAL = dict.fromkeys("ABCD", "")
 _BOM = b"\xef\xbb\xbf"
 _SMALL = (64, 64)
 _AGAIN = "make the curriculum again: sightline curriculum"
+_BENCHMARK = "benchmark.json"
+_GIVE = "give a benchmark, a curriculum or a file of records with answers"
+_STEP = r"(?:Summary|Caption|Text-to-Region|Region-to-Region|Conclusion)"
+_ENDING = re.compile(rf"\n\nWrite: {_STEP}(?:, {_STEP})*\.\Z")
 
 
 @dataclass(frozen=True, slots=True)
@@ -234,12 +238,6 @@ def digest(stages: Sequence[StageFile]) -> str:
             found.update(f"{stage.first} {stage.count}".encode())
         found.update(stage.file.read_bytes())
     return found.hexdigest()[:16]
-
-
-_BENCHMARK = "benchmark.json"
-_GIVE = "give a benchmark, a curriculum or a file of records with answers"
-_STEP = r"(?:Summary|Caption|Text-to-Region|Region-to-Region|Conclusion)"
-_ENDING = re.compile(rf"\n\nWrite: {_STEP}(?:, {_STEP})*\.\Z")
 
 
 def read_questions(path: Path) -> list[TrainRecord]:

@@ -36,6 +36,10 @@ from sightline.reason.train.records import (
 
 NONE = "-"
 """Stands for an answer from which no option can be read."""
+_PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
+"""Dense bf16 operations a second, by the datasheets of those with SXM sockets."""
+_LEVEL = 0.95
+_ASKED_TOGETHER = 16
 
 
 @contextmanager
@@ -67,10 +71,6 @@ def chosen_option(text: str, options: Mapping[str, str] | Sequence[str] = "ABCD"
     return parse_choice(text.rsplit("Conclusion:", 1)[-1], known).option or NONE
 
 
-_PEAKS = {"H200": 989e12, "H100": 989e12, "A100": 312e12}
-"""Dense bf16 operations a second, by the datasheets of those with SXM sockets."""
-
-
 def utilisation(model: nn.Module, tokens_per_second: float, gpus: int = 1) -> float | None:
     """The share of the peak that the operations for so many tokens are; None where the peak is not known."""
     peak = peak_of_gpu()
@@ -92,10 +92,6 @@ def operations(model: nn.Module) -> int:
     tables = {id(module.weight) for module in model.modules() if isinstance(module, nn.Embedding)}
     weights = [weight for weight in model.parameters() if weight.ndim >= 2 and id(weight) not in tables]
     return sum((6 if weight.requires_grad else 4) * weight.numel() for weight in weights)
-
-
-_LEVEL = 0.95
-_ASKED_TOGETHER = 16
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)
@@ -131,36 +127,36 @@ class TrainResult:
 
 
 def run_training(
-    course: TrainJob,
+    job: TrainJob,
     settings: TrainSettings,
     *,
     resume: bool = False,
     tell: Callable[[Mapping[str, Any]], None] | None = None,
 ) -> TrainResult:
     """Train by stages; with `resume`, from the checkpoint in `out` to the same losses as without a stop."""
-    files = read_stages(course.folder, course.stages)
-    records = {stage.name: read_stage(stage)[: course.limit] for stage in files}
+    files = read_stages(job.folder, job.stages)
+    records = {stage.name: read_stage(stage)[: job.limit] for stage in files}
     keeper = Checkpoints(
-        course.out / "checkpoint.pt",
+        job.out / "checkpoint.pt",
         {
             **asdict(settings),
             "curriculum": digest(files),
-            "model": course.model,
-            "lora": course.lora,
-            "mixed": course.mixed,
-            "limit": course.limit,
+            "model": job.model,
+            "lora": job.lora,
+            "mixed": job.mixed,
+            "limit": job.limit,
         },
     )
     _check_out(keeper, resume)
     writes = Accelerator().is_main_process
-    with held(course.out) if writes else nullcontext(), offline() if course.local_only else nullcontext():
+    with held(job.out) if writes else nullcontext(), offline() if job.local_only else nullcontext():
         if writes:
-            check_pictures(one for some in (*records.values(), *course.evals.values()) for one in some)
-        return _trained(course, settings, records, keeper, writes, tell)
+            check_pictures(one for some in (*records.values(), *job.evals.values()) for one in some)
+        return _trained(job, settings, records, keeper, writes, tell)
 
 
 def _trained(
-    course: TrainJob,
+    job: TrainJob,
     settings: TrainSettings,
     records: Mapping[str, Sequence[TrainRecord]],
     keeper: Checkpoints,
@@ -168,23 +164,23 @@ def _trained(
     tell: Callable[[Mapping[str, Any]], None] | None,
 ) -> TrainResult:
     texts = (message["content"] for some in records.values() for one in some for message in one.messages)
-    model, processor = open_model(course.model, texts, seed=settings.seed)
-    if course.lora is not None:
-        base = course.out / BASE if course.model in NEW or is_adapter(course.model) else None
+    model, processor = open_model(job.model, texts, seed=settings.seed)
+    if job.lora is not None:
+        base = job.out / BASE if job.model in NEW or is_adapter(job.model) else None
         # Low-rank weights are worth nothing without the weights that they stand beside.
         if base is not None and writes:
             save(model, processor, base)
-        model = with_lora(model, course.lora, base)
-    log = TrainLog(course.out / "log.jsonl")
+        model = with_lora(model, job.lora, base)
+    log = TrainLog(job.out / "log.jsonl")
     if writes:
         log.begin(keeper.steps())
     asks = Evaluator(
-        course.evals,
+        job.evals,
         processor,
-        course.most,
+        job.most,
         half=settings.half,
         endings=endings(records),
-        asked=_asked(course, evaluations(log.read())),
+        asked=_asked(job, evaluations(log.read())),
     )
 
     def note(entry: Mapping[str, Any]) -> None:
@@ -192,20 +188,20 @@ def _trained(
         if tell is not None:
             tell(entry)
 
-    stages = [TrainStage(name, RecordExamples(some, processor), mixed=course.mixed) for name, some in records.items()]
+    stages = [TrainStage(name, RecordExamples(some, processor), mixed=job.mixed) for name, some in records.items()]
     try:
-        evaluate = asks if course.evals else None
+        evaluate = asks if job.evals else None
         totals = train(model, stages, settings, note, evaluate=evaluate, keeper=keeper)
     except KeyboardInterrupt:
-        raise Interrupted(course.out, keeper.steps()) from None
+        raise Interrupted(job.out, keeper.steps()) from None
     if writes:
-        save(model, processor, course.out / "model")
+        save(model, processor, job.out / "model")
     entries = log.read()
     speed = totals.tokens / max(totals.seconds, 1e-9)
     return TrainResult(
-        course.out / "model",
+        job.out / "model",
         totals,
-        draw_curves(entries, course.out) if writes else course.out,
+        draw_curves(entries, job.out) if writes else job.out,
         tuple(evaluations(entries)),
         utilisation(model, speed, Accelerator().num_processes),
     )
@@ -227,13 +223,13 @@ def _check_out(keeper: Checkpoints, resume: bool) -> None:
         raise UserError(f"{out}: there is no checkpoint to go on from.", "leave out --resume")
 
 
-def _asked(course: TrainJob, before: Sequence[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
+def _asked(job: TrainJob, before: Sequence[Mapping[str, Any]]) -> frozenset[tuple[str, str]]:
     """The stages and sets that a log has scores of; a name must stand for the same questions throughout."""
     for entry in before:
         for name, scores in entry["evaluation"].items():
-            if name in course.evals and scores.get("questions", "") not in ("", digest_of(course.evals[name])):
+            if name in job.evals and scores.get("questions", "") not in ("", digest_of(job.evals[name])):
                 raise UserError(
-                    f'{course.out}: other questions were asked as "{name}" before.',
+                    f'{job.out}: other questions were asked as "{name}" before.',
                     "go on with those, rename the new ones, or choose another --out",
                 )
     return frozenset((entry["stage"], name) for entry in before for name in entry["evaluation"])

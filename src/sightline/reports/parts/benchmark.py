@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sightline.english import counted, some
-from sightline.io import dump
+from sightline.io.jsonl import dump
 from sightline.reports.blocks import Block, FactsBlock, Fold, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.scored_run import ReportedRun, failures_differ
 from sightline.reports.sections import ReportSection

@@ -16,8 +16,9 @@ from numpy.typing import NDArray
 
 from sightline.class_names import name_of
 from sightline.errors import UserError
-from sightline.io import dump, write_whole
 from sightline.io.checksums import checksum, chosen
+from sightline.io.files import write_whole
+from sightline.io.jsonl import dump
 from sightline.retrieval.columns.kinds import (
     Column,
     FlagColumn,

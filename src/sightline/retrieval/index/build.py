@@ -24,7 +24,7 @@ from sightline.class_names import known_as
 from sightline.config import Config
 from sightline.corpus.store import CorpusStore
 from sightline.errors import MissingExtraError, SightlineError, UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.io.locks import locked
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession

@@ -11,7 +11,7 @@ from pydantic import Field, ValidationError
 
 from sightline.config.section import StrictModel
 from sightline.errors import UserError, did_you_mean
-from sightline.io import LineError, read_json, write_json
+from sightline.io.jsonl import LineError, read_json, write_json
 from sightline.models.protocols import Embedder
 from sightline.retrieval.vector_stores import public_spec
 from sightline.retrieval.vector_stores.base import DamagedError

@@ -18,7 +18,7 @@ from sightline.config import Config
 from sightline.corpus.walk import FoundFile
 from sightline.engine.progress import progress
 from sightline.errors import SightlineError, StoppedError
-from sightline.models.embedders.bulk_embedding import NOT_EMBEDDED, embed_files, embed_new_texts
+from sightline.models.embedders.bulk_embedding import embed_files, embed_new_texts
 from sightline.models.embedders.listing import Listing
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Vectors
@@ -97,17 +97,10 @@ class VectorStep:
     def _make(self) -> None:
         """Read and embed the pictures whose content has no vector in the workspace."""
         rows = array("q")
-        session, settings = self._session, self._config.scan
-        listing = Listing(session.cache, _ROOT, self._files(rows))
+        listing = Listing(self._session.cache, _ROOT, self._files(rows))
         if not listing.count:
             return
-        try:
-            self.done.made = embed_files(
-                listing, session.embedder, session.cache, max_pixels=settings.max_pixels, workers=settings.workers
-            )
-        except StoppedError as error:
-            self.done.stopped = error
-            listing.leave_out_rest(session.cache.space(session.embedder), NOT_EMBEDDED.kind, NOT_EMBEDDED.message)
+        self.done.made, self.done.stopped = embed_files(listing, self._session, self._config)
         self._table.set_keys((key, why, rows[number - 1]) for number, key, why in listing.outcomes())
 
     def _files(self, rows: array[int]) -> Iterator[FoundFile]:

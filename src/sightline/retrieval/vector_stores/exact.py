@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError
-from sightline.io import write_whole
+from sightline.io.files import write_whole
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import (
     LONGEST,

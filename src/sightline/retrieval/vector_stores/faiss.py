@@ -19,8 +19,8 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, UserError
-from sightline.io import read_json, write_json
 from sightline.io.checksums import is_damaged, sums_of
+from sightline.io.jsonl import read_json, write_json
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import (
     NOTHING,

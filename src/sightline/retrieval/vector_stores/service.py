@@ -19,7 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import SightlineError, UserError
-from sightline.io import read_json, write_json
+from sightline.io.jsonl import read_json, write_json
 from sightline.models.protocols import Vectors
 from sightline.retrieval.vector_stores.base import (
     NOTHING,

@@ -163,6 +163,11 @@ def words_of_task(task: Task, language: str | None = None) -> str | Failure:
     return " ".join("".join(part for part in parts if isinstance(part, str)).split())
 
 
+def own_pictures(task: Task, allowed: bool) -> frozenset[str]:
+    """The pictures of the prompt, which are no answers unless they are `allowed` to be; none of them then."""
+    return frozenset() if allowed else frozenset(ref.id for ref in task.pictures)
+
+
 def as_prediction(
     task: Task, found: Sequence[tuple[str, float]], select: Literal["ranking"] | int, scored: bool = True
 ) -> Prediction:

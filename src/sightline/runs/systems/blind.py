@@ -31,19 +31,7 @@ from sightline.runs.systems.base import (
     attempt_number,
     words_of_task,
 )
-from sightline.types import (
-    Annotation,
-    Answer,
-    Benchmark,
-    Choice,
-    Corpus,
-    Failure,
-    Picture,
-    Prediction,
-    Task,
-    TaskKind,
-    Text,
-)
+from sightline.types import Annotation, Answer, Benchmark, Choice, Failure, Picture, Prediction, Task, TaskKind, Text
 
 Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "random", "majority"]
 _FORMS: dict[str, frozenset[TaskKind]] = {
@@ -176,12 +164,8 @@ class WordTable:
 def told(benchmark: Benchmark, by: Source) -> Iterator[tuple[str, str]]:
     """Each picture's id with the words that are looked at."""
     said = {annotation.picture_id: annotation for annotation in benchmark.annotations}
-    for picture in _pictures(benchmark.corpus):
+    for picture in benchmark.corpus.pictures.values():
         yield picture.id, " ".join(_words(picture, said.get(picture.id), by))
-
-
-def _pictures(corpus: Corpus) -> Iterable[Picture]:
-    return corpus.pictures.values()
 
 
 def _words(picture: Picture, said: Annotation | None, by: Source) -> Iterator[str]:

@@ -19,7 +19,7 @@ from pydantic import Field
 
 from sightline.errors import UserError
 from sightline.runs.folder import ATTEMPTS, read_run
-from sightline.runs.systems.base import FINDING, Kind, Options, Outcome, System, SystemSetting, attempt_number
+from sightline.runs.systems.base import FINDING, Kind, Options, Outcome, SystemSetting, attempt_number
 from sightline.types import Attempt, Benchmark, Failure, Json, PictureSet, Ranking, Run, Task, Truth
 
 _MOST_CANDIDATES = 400
@@ -163,8 +163,4 @@ def _checked(run: Run, benchmark: Benchmark, folder: Path) -> Run:
     return run
 
 
-def _open(options: CutOptions, setting: SystemSetting) -> System:
-    return Cut(options, setting)
-
-
-KINDS = {"cut": Kind("cut", "rankings of another run as sets, cut where other tasks say", CutOptions, _open)}
+KINDS = {"cut": Kind("cut", "rankings of another run as sets, cut where other tasks say", CutOptions, Cut)}

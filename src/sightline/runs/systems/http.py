@@ -32,9 +32,9 @@ from sightline.runs.systems.base import (
     Kind,
     Options,
     Outcome,
-    System,
     SystemSetting,
     as_prediction,
+    own_pictures,
     words_of_task,
 )
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, PictureRef, Prediction, Task
@@ -276,7 +276,7 @@ class HttpSystem:
                 "query": words or None,
                 "pictures": pictures,
                 "scope": {"owner": scope.owner, "groups": scope.groups, "pictures": scope.pictures},
-                "k": self._options.k + len(self._left_out(task)),
+                "k": self._options.k + len(own_pictures(task, self._options.own)),
             }
         )
 
@@ -347,7 +347,7 @@ class HttpSystem:
 
     def _read(self, task: Task, body: bytes) -> Prediction:
         try:
-            hits = read_hits(body, self._options.k, self._left_out(task))
+            hits = read_hits(body, self._options.k, own_pictures(task, self._options.own))
         except MalformedError as error:
             return Failure("malformed", str(error))
         self._odd["duplicates"] += hits.duplicates
@@ -355,10 +355,6 @@ class HttpSystem:
         scored = hits.scores is not None
         found = list(zip(hits.pictures, hits.scores or (0.0,) * len(hits.pictures), strict=True))
         return as_prediction(task, found, self._options.select, scored)
-
-    def _left_out(self, task: Task) -> frozenset[str]:
-        """The pictures of the prompt, which are no answers unless they may be."""
-        return frozenset() if self._options.own else frozenset(ref.id for ref in task.pictures)
 
     def _watch(self, failure: Failure | None) -> None:
         """Stop where the service is gone for good, rather than fail on every task that is left."""
@@ -381,8 +377,4 @@ def _why(error: Exception) -> str:
     return " ".join(str(error).split()) or type(error).__name__
 
 
-def _open(options: HttpOptions, setting: SystemSetting) -> System:
-    return HttpSystem(options, setting)
-
-
-KINDS = {"http": Kind("http", "a search service behind HTTP (docs/systems.md)", HttpOptions, _open)}
+KINDS = {"http": Kind("http", "a search service behind HTTP (docs/systems.md)", HttpOptions, HttpSystem)}

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from sightline.class_names import known_as
-from sightline.runs.systems.base import ALL_KINDS, Kind, Options, Outcome, System, SystemSetting
+from sightline.runs.systems.base import ALL_KINDS, Kind, Options, Outcome, SystemSetting
 from sightline.types import (
     Answer,
     Benchmark,
@@ -55,8 +55,4 @@ def as_said(truth: Truth) -> Prediction:
             return truth
 
 
-def _open(options: OracleOptions, setting: SystemSetting) -> System:
-    return Oracle(options, setting)
-
-
-KINDS = {"oracle": Kind("oracle", "the truth itself: the best that the metrics can give", OracleOptions, _open)}
+KINDS = {"oracle": Kind("oracle", "the truth itself: the best that the metrics can give", OracleOptions, Oracle)}

@@ -12,7 +12,7 @@ import hashlib
 import time
 from collections.abc import Iterable
 from contextlib import suppress
-from dataclasses import replace
+from dataclasses import fields, replace
 from typing import Annotated, Literal
 
 from pydantic import Field
@@ -39,9 +39,9 @@ from sightline.runs.systems.base import (
     Kind,
     Options,
     Outcome,
-    System,
     SystemSetting,
     as_prediction,
+    own_pictures,
     words_of_task,
 )
 from sightline.types import Benchmark, Failure, Fusion, Json, LedgerEntry, Method, SearchQuery, Task
@@ -71,13 +71,8 @@ class RetrieverOptions(Options):
 
     def method(self) -> Method:
         """How a query is answered."""
-        return Method(
-            depth=self.depth,
-            text_weight=self.text_weight,
-            diversity=self.diversity,
-            threshold=self.threshold,
-            late=self.late,
-        )
+        told = type(self).model_fields
+        return Method(**{part.name: getattr(self, part.name) for part in fields(Method) if part.name in told})
 
 
 class HybridOptions(RetrieverOptions):
@@ -97,23 +92,6 @@ class HybridOptions(RetrieverOptions):
     fusion: Fusion = "weighted"
     rrf_constant: Annotated[float, Field(gt=0)] = 60.0
     rerank: str | None = None
-
-    def method(self) -> Method:
-        return Method(
-            vectors=self.vectors,
-            words=self.words,
-            captions=self.captions,
-            picture_weight=self.picture_weight,
-            vector_weight=self.vector_weight,
-            fusion=self.fusion,
-            rrf_constant=self.rrf_constant,
-            depth=self.depth,
-            text_weight=self.text_weight,
-            late=self.late,
-            rerank=self.rerank,
-            diversity=self.diversity,
-            threshold=self.threshold,
-        )
 
 
 _ASKED_AGAIN = (0.5, 2.0, 8.0)
@@ -306,7 +284,7 @@ class Retriever:
         like = task.pictures if self._method.vectors else ()
         if not words and not like:
             return Failure("empty-query", "the task has neither words nor pictures to look for")
-        room = 0 if self._options.own else len({ref.id for ref in task.pictures})
+        room = len(own_pictures(task, self._options.own))
         return SearchQuery(text=words or None, like=like, scope=task.scope, k=self._options.k + room)
 
     def _search(self, task: Task, query: SearchQuery) -> Outcome:
@@ -328,7 +306,7 @@ class Retriever:
         calls = () if self._paid is None else self._paid.of(task.id)
         if found.failures:  # A ranking that was only partly re-ranked is no answer of this system.
             return Outcome(Failure("rerank", "; ".join(found.notes), retryable=True), seconds, self._usd, calls)
-        left_out = frozenset() if self._options.own else frozenset(ref.id for ref in task.pictures)
+        left_out = own_pictures(task, self._options.own)
         kept = [(hit.picture.id, hit.score) for hit in found.hits if hit.picture.id not in left_out]
         prediction = as_prediction(task, kept[: self._options.k], self._options.select, self._is_ordered)
         return Outcome(prediction, seconds, self._usd, calls)
@@ -351,11 +329,7 @@ class Retriever:
         return self._method.rerank is None and self._method.diversity == 0
 
 
-def _open(options: RetrieverOptions, setting: SystemSetting) -> System:
-    return Retriever(options, setting)
-
-
 KINDS = {
-    "retriever": Kind("retriever", "an embedder and a back-end: nearest vectors", RetrieverOptions, _open),
-    "hybrid": Kind("hybrid", "vectors and words, fused; captions, re-ranking", HybridOptions, _open),
+    "retriever": Kind("retriever", "an embedder and a back-end: nearest vectors", RetrieverOptions, Retriever),
+    "hybrid": Kind("hybrid", "vectors and words, fused; captions, re-ranking", HybridOptions, Retriever),
 }

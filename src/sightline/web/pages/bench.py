@@ -23,7 +23,6 @@ from sightline.types import (
     PictureSet,
     Relevance,
     Review,
-    Step,
     Task,
     Traces,
 )
@@ -33,13 +32,12 @@ from sightline.web.contradictions import side_by_side
 from sightline.web.corpus_view import Tile
 from sightline.web.library import LoadedBenchmark
 from sightline.web.request_origin import origin_of
-from sightline.web.reviews import ReviewLog, figures_of
+from sightline.web.reviews import figures_of
 from sightline.web.thumbnails import Region, region_of
 
 _TASKS = 100
 _POOL = 400
 _TIERS = ("seed", "positive", "neutral", "near", "hard", "easy", "random", "pooled", "")
-BOOK = ReviewLog()
 _AUDITS: BackgroundCache[Audit] = BackgroundCache()
 _AGAIN = "2"
 """So many seconds until a page that waits for something looks again."""
@@ -85,7 +83,7 @@ def overview(request: Request) -> Response:
         "benchmark.html",
         loaded=loaded,
         facts=facts_of(benchmark),
-        figures=figures_of(loaded, BOOK.read(loaded.folder)),
+        figures=figures_of(loaded, state.reviews.read(loaded.folder)),
         flags=flags,
         flag_counts=Counter(flag for held in flags.values() for flag in held),
         tasks=tasks[offset : offset + _TASKS],
@@ -100,7 +98,7 @@ def overview(request: Request) -> Response:
 def audit(request: Request) -> Response:
     """Everything that the audit finds: baselines that never look, twins, lopsided queries, label quality."""
     state, loaded = of(request)
-    figures = figures_of(loaded, BOOK.read(loaded.folder))
+    figures = figures_of(loaded, state.reviews.read(loaded.folder))
     ranks = _rank_tasks(loaded.benchmark)
     found = None
     if ranks.tasks:
@@ -127,7 +125,7 @@ def task(request: Request) -> Response:
     if asked is None:
         raise missing("such task")
     truth = loaded.benchmark.truth.get(asked.id)
-    reviews = [review for review in standing(BOOK.read(loaded.folder)) if review.task == asked.id]
+    reviews = [review for review in standing(state.reviews.read(loaded.folder)) if review.task == asked.id]
     return state.show(
         request,
         "task.html",
@@ -140,7 +138,10 @@ def task(request: Request) -> Response:
         traces=side_by_side(truth.references) if isinstance(truth, Traces) else None,
         scored=any(one.score is not None for one in loaded.candidates.get(asked.id, ())),
         origin=origin_of(state, loaded, asked),
-        steps=[] if not isinstance(truth, Answer) else [_step(state, loaded, step) for step in truth.steps],
+        steps=[
+            (step, [_part(state, loaded, picture) for picture in step.pictures])
+            for step in (truth.steps if isinstance(truth, Answer) else ())
+        ],
         flags=flags_of(loaded.benchmark).get(asked.id, ()),
         about=[review for review in reviews if review.picture is None],
     )
@@ -196,10 +197,6 @@ def _part(state: AppState, loaded: LoadedBenchmark, part: str | PictureRef) -> P
         return PromptPart(part)
     (tile,) = state.library.tiles([part.id], loaded)
     return PromptPart(tile=tile, region=region_of(part.region))
-
-
-def _step(state: AppState, loaded: LoadedBenchmark, step: Step) -> tuple[Step, list[PromptPart]]:
-    return step, [_part(state, loaded, picture) for picture in step.pictures]
 
 
 def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:

@@ -12,7 +12,7 @@ from starlette.responses import JSONResponse, Response
 
 from sightline.errors import SightlineError
 from sightline.types import Failure, Picture
-from sightline.web.app_state import AppState, missing, number
+from sightline.web.app_state import AppState, missing, number, static_text
 from sightline.web.corpus_view import UNKNOWN, CorpusView, PictureChoice, Tile
 from sightline.web.index_search import SearchForm
 from sightline.web.library import LoadedBenchmark
@@ -26,11 +26,6 @@ _GROUP_TILES = 8
 _LISTED = 200
 _NEIGHBOURS = 12
 _FOREVER = "private, max-age=31536000, immutable"
-_UNREADABLE = (
-    '<svg xmlns="http://www.w3.org/2000/svg" viewBox="0 0 120 90"><rect width="120" height="90" fill="#8884"/>'
-    '<text x="60" y="49" font-family="sans-serif" font-size="11" text-anchor="middle" fill="#888">can’t be read</text>'
-    "</svg>"
-)
 
 
 def grid(request: Request) -> Response:
@@ -191,7 +186,7 @@ def thumb(request: Request) -> Response:
         raise missing("such picture")
     data = state.library.thumbs.get(key, size, path)
     if isinstance(data, Failure):
-        return Response(_UNREADABLE, media_type="image/svg+xml")
+        return Response(static_text("unreadable.svg"), media_type="image/svg+xml")
     return Response(data, media_type="image/jpeg", headers={"cache-control": _FOREVER})
 
 

@@ -18,6 +18,10 @@ from sightline.web.app_state import AppState, missing, number
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.corpus_view import Tile
 
+_GRAPHS: StampedCache[GraphView] = StampedCache()
+_ROW, _WIDE = 96, 90
+"""How high a row is (app.css has the same) and how wide the arcs are, in pixels."""
+
 
 @dataclass(frozen=True, slots=True)
 class JoinedPhotos:
@@ -118,9 +122,6 @@ class GraphView:
         return self.graph.photos[link.source].event, self.graph.photos[link.target].event
 
 
-_GRAPHS: StampedCache[GraphView] = StampedCache()
-
-
 def load_graph(folder: Path) -> GraphView:
     """The graph of a folder, read again when it changes."""
     path = folder / GRAPH
@@ -143,10 +144,6 @@ def _reason(link: GraphLink) -> str:
 
 def _lit(joined: Iterable[JoinedPhotos]) -> frozenset[str]:
     return frozenset(photo for one in joined for photo in one.photos)
-
-
-_ROW, _WIDE = 96, 90
-"""How high a row is (app.css has the same) and how wide the arcs are, in pixels."""
 
 
 def graph(request: Request) -> Response:

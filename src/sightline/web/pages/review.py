@@ -36,7 +36,7 @@ from sightline.web.contradictions import TraceComparison, side_by_side
 from sightline.web.corpus_view import Tile
 from sightline.web.index_search import SearchForm
 from sightline.web.library import BrokenBenchmark, LoadedBenchmark
-from sightline.web.pages.bench import BOOK, JudgedPicture, PromptPart, of, option_parts, parts_of, pools_of
+from sightline.web.pages.bench import JudgedPicture, PromptPart, of, option_parts, parts_of, pools_of
 from sightline.web.request_origin import OriginEvent, RequestOrigin, origin_of, setting_of
 from sightline.web.reviews import (
     SAMPLE,
@@ -102,7 +102,7 @@ def choose(request: Request) -> Response:
     rows, broken = [], state.library.broken()
     for loaded in state.library.benchmarks():
         try:
-            rows.append((loaded, len(loaded.labels.now), len(standing(BOOK.read(loaded.folder)))))
+            rows.append((loaded, len(loaded.labels.now), len(standing(state.reviews.read(loaded.folder)))))
         except UserError as error:
             broken.append(BrokenBenchmark(loaded.name, loaded.folder, str(error)))
     return state.show(request, "review-choose.html", rows=rows, broken=broken)
@@ -120,7 +120,7 @@ def queue(request: Request) -> Response:
     """What is decided next, or what the address names; without the label, unless it is asked to be shown."""
     state, loaded = of(request)
     person, query = person_of(request), request.query_params
-    lines = BOOK.read(loaded.folder)
+    lines = state.reviews.read(loaded.folder)
     reviews = standing(lines)
     votes = votes_of(reviews, loaded.benchmark, loaded.labels.now)
     sample = _sample(loaded, number(request, "sample", SAMPLE) or SAMPLE)
@@ -143,7 +143,7 @@ def queue(request: Request) -> Response:
         skip=skip,
         last=last,
         mark=None if last is None else mark_of(last),
-        notice=_notice(loaded, query),
+        notice=_notice(state, loaded, query),
         told=None if told is None else judged_of(state, loaded, told, reviews),
         found=missed_of(state, loaded, pair, query.get("find", ""), reviews),
         find=query.get("find", ""),
@@ -154,14 +154,15 @@ def queue(request: Request) -> Response:
 
 def decide(request: Request, fields: Mapping[str, str]) -> Response:
     """Save one decision, and on to the next."""
-    loaded, person = _addressed(request, fields), person_of(request)
+    state, loaded = _addressed(request, fields)
+    person = person_of(request)
     if not person:
         raise HTTPException(400, "Say who you are first: every decision has a name.")
     task, picture = fields.get("task", ""), fields.get("picture") or None
     if task not in loaded.benchmark.tasks or (picture is not None and picture not in loaded.benchmark.corpus.pictures):
         raise HTTPException(400, "That is no task and picture of this benchmark.")
     decision = _decision(loaded.benchmark.tasks[task], picture, fields)
-    BOOK.decide(loaded, person, task, None if is_note(decision) else picture, decision)
+    state.reviews.decide(loaded, person, task, None if is_note(decision) else picture, decision)
     stays = fields.get("stay") == "1"
     return go(
         f"/review/{loaded.name}",
@@ -196,8 +197,9 @@ def _decision(task: Task, picture: str | None, fields: Mapping[str, str]) -> str
 
 def undo(request: Request, fields: Mapping[str, str]) -> Response:
     """Take back the decision that the page named, and show what it was about again; another one stays."""
-    loaded, show = _addressed(request, fields), fields.get("show")
-    taken = BOOK.undo(loaded, person_of(request), fields.get("taken", ""))
+    state, loaded = _addressed(request, fields)
+    show = fields.get("show")
+    taken = state.reviews.undo(loaded, person_of(request), fields.get("taken", ""))
     if taken is None:
         return go(f"/review/{loaded.name}", show=show, late="1")
     whole = "1" if taken.picture is None and not is_note(taken.decision) else None
@@ -207,7 +209,7 @@ def undo(request: Request, fields: Mapping[str, str]) -> Response:
 def people(request: Request) -> Response:
     """Who looked at how much, how far they agree, what that says of the judges, and where a third one is needed."""
     state, loaded = of(request)
-    reviews = BOOK.read(loaded.folder)
+    reviews = state.reviews.read(loaded.folder)
     kept = standing(reviews)
     votes = votes_of(kept, loaded.benchmark, loaded.labels.now)
     return state.show(
@@ -225,18 +227,18 @@ def people(request: Request) -> Response:
     )
 
 
-def _addressed(request: Request, fields: Mapping[str, str]) -> LoadedBenchmark:
+def _addressed(request: Request, fields: Mapping[str, str]) -> tuple[AppState, LoadedBenchmark]:
     """The benchmark that a form is about: the one that its page showed, or none."""
-    _, loaded = of(request)
+    state, loaded = of(request)
     if fields.get("of", loaded.mark) != loaded.mark:
         raise HTTPException(409, "The benchmark has changed since this page was made. Nothing was saved: load it anew.")
-    return loaded
+    return state, loaded
 
 
-def _notice(loaded: LoadedBenchmark, query: Mapping[str, str]) -> str | None:
+def _notice(state: AppState, loaded: LoadedBenchmark, query: Mapping[str, str]) -> str | None:
     if query.get("late"):
         return "Nothing was taken back: that was not your last decision any more. This is how it stands."
-    late = BOOK.late(loaded.folder)
+    late = state.reviews.late(loaded.folder)
     return late and f"Decisions are saved, but the card could not be brought up to date. {late}"
 
 

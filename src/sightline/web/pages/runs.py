@@ -5,7 +5,7 @@ And traces of several teachers beside each other.
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterator, Mapping, Sequence
+from collections.abc import Mapping
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -35,6 +35,7 @@ from sightline.web.library import Library, LoadedBenchmark
 from sightline.web.pages.home import object_of
 
 _TASKS = 200
+_TRACES = 20
 _BOARDS: StampedCache[tuple[Leaderboard, ...]] = StampedCache()
 
 
@@ -90,25 +91,21 @@ def named(request: Request) -> tuple[AppState, str, Path]:
 
 def _ranked(library: Library) -> tuple[Leaderboard, ...]:
     """The boards of every root that holds runs; a root below another is part of its boards already."""
+    places = library.places
     roots = [
         root
-        for root in library.places.roots
-        if not any(root.is_relative_to(up) for up in library.places.roots if up != root)
+        for root in places.roots
+        if not any(root.is_relative_to(up) for up in places.roots if up != root)
+        and any(folder.is_relative_to(root) for folder in places.runs.values())
     ]
     stamp = tuple(
         (
             str(folder),
             tuple((folder / name).stat().st_mtime_ns for name in (HEADER, SCORES) if (folder / name).is_file()),
         )
-        for folder in library.places.runs.values()
+        for folder in places.runs.values()
     )
-    return _BOARDS.get("all", stamp, lambda: tuple(_build(roots, library.places.runs.values())))
-
-
-def _build(roots: Sequence[Path], runs: Collection[Path]) -> Iterator[Leaderboard]:
-    for root in roots:
-        if any(folder.is_relative_to(root) for folder in runs):
-            yield build_leaderboard(root)
+    return _BOARDS.get("all", stamp, lambda: tuple(map(build_leaderboard, roots)))
 
 
 def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: Mapping[Path, str]) -> dict[str, Any]:
@@ -195,9 +192,6 @@ def _benchmark_of(library: Library, name: str, checksum: str | None) -> LoadedBe
     named = [loaded for loaded in library.benchmarks() if loaded.benchmark.name == name]
     same = [loaded for loaded in named if loaded.benchmark.is_version(checksum)]
     return next(iter(same or named), None)
-
-
-_TRACES = 20
 
 
 def replay(request: Request) -> Response:

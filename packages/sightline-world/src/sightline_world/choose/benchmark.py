@@ -9,7 +9,7 @@ from pathlib import Path
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.types import Annotation, Benchmark, Corpus, Picture, Rights, Task, Truth
 from sightline_world.choose.tasks import ChooseTask, TaskPicture
 

@@ -10,15 +10,7 @@ from random import Random
 from types import MappingProxyType
 
 from sightline.errors import UserError
-from sightline.types import (
-    Choice,
-    Option,
-    Part,
-    PictureRef,
-    Step,
-    StepKind,
-    Task,
-)
+from sightline.types import Choice, Option, Part, PictureRef, Step, StepKind, Task
 from sightline_world.choose.charts import chart_analysis
 from sightline_world.choose.cooking import cooking_process
 from sightline_world.choose.depth import depth_relationship, forced_perspective

@@ -15,7 +15,7 @@ from sightline.config import Config
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.demo.own import own_folder
 from sightline.english import counted, listed
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.types import Benchmark
 from sightline_world.demo.page import write_world_page
 from sightline_world.demo.results import WorldFound, audit_by_truth, by_truth, exact_truth

@@ -10,7 +10,8 @@ from typing import Any
 from pydantic import TypeAdapter, ValidationError
 
 from sightline.errors import UserError
-from sightline.io import CutOffError, LineError, PathLike, read_json, read_lines
+from sightline.io.files import PathLike
+from sightline.io.jsonl import CutOffError, LineError, read_json, read_lines
 from sightline.types import Corpus, Group, GroupKind, Picture, Rights
 from sightline_world.truth import ShotTruth, SyntheticHistory, World
 

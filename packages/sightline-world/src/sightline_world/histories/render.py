@@ -12,7 +12,7 @@ from random import Random
 from PIL import Image, ImageOps
 
 from sightline.corpus.metadata.exif import device_name
-from sightline.io import sha256_of
+from sightline.io.files import sha256_of
 from sightline.types import Box
 from sightline_world.captions import caption
 from sightline_world.draw import ScenePlan, draw, pin

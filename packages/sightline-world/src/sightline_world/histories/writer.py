@@ -16,7 +16,8 @@ from typing import IO, NamedTuple
 from sightline import __version__
 from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import SightlineError, UserError
-from sightline.io import CutOffError, PathLike, dump, read_json, write_json, write_whole
+from sightline.io.files import PathLike, write_whole
+from sightline.io.jsonl import CutOffError, dump, read_json, write_json
 from sightline_world.histories.corpus import ADDRESS_FILE, LIFE_FILE, SCHEMA, TRUTH_FILE, known_address, shots_in
 from sightline_world.histories.frames import Batch
 from sightline_world.histories.people import owner_names

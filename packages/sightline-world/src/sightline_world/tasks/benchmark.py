@@ -16,7 +16,7 @@ from typing import TYPE_CHECKING, Protocol
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import write_benchmark
 from sightline.errors import UserError
-from sightline.io import PathLike
+from sightline.io.files import PathLike
 from sightline.types import Benchmark, Corpus, Json, TaskKind
 from sightline_world.choose import choose_tasks
 from sightline_world.choose.benchmark import write_picture
