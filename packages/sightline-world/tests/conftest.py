@@ -1,14 +1,11 @@
-"""One written photo history for all tests, and the command line as the tests of Sightline run it."""
+"""One written photo history for all tests."""
 
 from __future__ import annotations
 
 import pytest
 
-from cli.conftest import cli
 from sightline_world.histories import read_shots, write_history
 from world_lives import WrittenLife
-
-__all__ = ["cli", "written_life"]
 
 
 @pytest.fixture(scope="session")
