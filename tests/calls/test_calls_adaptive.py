@@ -10,7 +10,7 @@ from dataclasses import dataclass, field
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.calls.adaptive_limit import AdaptiveLimit
+from sightline.calls.adaptive_concurrency import AdaptiveLimit
 
 
 @dataclass

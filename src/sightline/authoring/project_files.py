@@ -24,8 +24,8 @@ from sightline.benchmark.records import AnnotationRecord
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings
 from sightline.errors import UserError
+from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.jsonl import CutOffError, LineError, parse_line, read_jsonl, read_lines, write_jsonl
-from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Annotation, Json, Picture, Tier
 
 T = TypeVar("T")

@@ -1,4 +1,4 @@
-"""The journal of calls: what was asked is never paid for twice, and what was paid is never forgotten.
+"""The journal of calls, and so the cache of replies: nothing is paid for twice, and what was paid is never forgotten.
 
 One SQLite file in the workspace. Docs: docs/engine.md; why it is as it is: docs/design/journal.md.
 """

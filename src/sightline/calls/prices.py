@@ -1,4 +1,4 @@
-"""What calls cost: the built-in price list, what the user says instead, and None where neither knows."""
+"""What calls cost: by the package genai-prices, else as `[prices]` of the configuration says; None where neither knows."""
 
 from __future__ import annotations
 

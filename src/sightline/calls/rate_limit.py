@@ -15,7 +15,7 @@ from dataclasses import dataclass
 from datetime import UTC, datetime
 from typing import Literal, Protocol
 
-from sightline.calls.adaptive_limit import AdaptiveLimit
+from sightline.calls.adaptive_concurrency import AdaptiveLimit
 from sightline.models.failures import number_in
 
 _DURATION = re.compile(r"(\d+(?:\.\d+)?)(ms|s|m|h|d)")

@@ -13,7 +13,7 @@ from cyclopts import App, Parameter
 from sightline.cli.options import Common, EndpointArguments, pairs, show_plan
 
 if TYPE_CHECKING:
-    from sightline.models.embedders.listing import SkippedInput
+    from sightline.models.embedders.embedded_files import SkippedInput
     from sightline.models.embedders.vector_file import EmbeddedVectors
 
 app = App(name="embed", help="Turn pictures or texts into vectors.")

@@ -1,1 +1,4 @@
-"""Files and folders: written whole or not at all, JSONL, locks, SQLite, checksums, temporary files."""
+"""Files and folders that survive a kill.
+
+`files` (whole or not at all), `append_only_file`, `jsonl`, `locks`, `sqlite`, `checksums`, `temporary_files`.
+"""

@@ -1,4 +1,4 @@
-"""Metrics by name: `ndcg@10`, `f1`, `rbp(p=0.8)`.
+"""Metrics by name: `ndcg@10`, `f1`, `rbp(p=0.8)`. To add one of ours, name it in `plugins.py` too.
 
 A metric is built from its name's parts and is then a plain function of truth, prediction and context:
 

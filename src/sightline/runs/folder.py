@@ -17,10 +17,10 @@ from pydantic import ValidationError
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.table import CURRENT, TableSource, plain_table, read_header, table
 from sightline.errors import UserError
+from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
 from sightline.io.jsonl import read_json, write_json
 from sightline.io.temporary_files import is_temporary, remove_temporary_files
-from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.runs.records import FORMS, LedgerRecord, PredictionRecord, RunRecord, from_attempt, to_attempt
 from sightline.types import Attempt, Json, LedgerEntry, Run
 

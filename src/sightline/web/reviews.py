@@ -35,10 +35,10 @@ from sightline.benchmark.files import HEADER, REVIEWS
 from sightline.benchmark.problems import ProblemsError, stop
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.errors import SightlineError, UserError
+from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.statistics import estimate
-from sightline.runs.append_only_file import AppendOnlyFile
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.library import LoadedBenchmark

@@ -8,7 +8,7 @@ import orjson
 import pytest
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.formats import find_format, hub
+from sightline.benchmark.formats import find_format
 from sightline.exchange import import_files
 
 # By format: whose it is, the file of a folder, and a row of it.
@@ -65,6 +65,6 @@ def test_what_was_fetched_by_its_name_is_named(
     format_, folder = own
     name = find_format(format_).hub
     assert name is not None
-    monkeypatch.setattr(hub, "download", lambda asked: folder if asked == name else None)
+    monkeypatch.setattr("sightline.exchange._download", lambda asked: folder if asked == name else None)
     import_files(format_, name, tmp_path / "bench")
     assert read_benchmark(tmp_path / "bench").card["source"] == name

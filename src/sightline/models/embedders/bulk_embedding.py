@@ -24,7 +24,7 @@ from sightline.errors import StoppedError
 from sightline.io.files import PathLike
 from sightline.io.jsonl import read_lines
 from sightline.models.embedders.base import EmbeddingAttempt, attempt_pictures, attempt_texts, batch_of, side_of
-from sightline.models.embedders.listing import EmbeddedFile, Listing, SkippedInput
+from sightline.models.embedders.embedded_files import EmbeddedFile, Listing, SkippedInput
 from sightline.models.embedders.pixels import AlreadyKnown, Decoded, DecodeJob, DecodeRefused, read_picture
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
 from sightline.models.embedders.vector_cache import VectorCache, text_key

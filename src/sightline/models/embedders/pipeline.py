@@ -19,7 +19,7 @@ from sightline.engine.progress import Advance, progress
 from sightline.errors import StoppedError, UserError
 from sightline.io.files import PathLike
 from sightline.models.embedders.bulk_embedding import Numbered, TextRun, embed_files, number_texts, read_texts
-from sightline.models.embedders.listing import Listing, SkippedInput
+from sightline.models.embedders.embedded_files import Listing, SkippedInput
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
 from sightline.models.embedders.vector_cache import text_key
 from sightline.models.embedders.vector_file import EmbeddedVectors

@@ -1,6 +1,7 @@
 """Embedders by name: `photos`, `world`, `clip-vit-b32`, `onnx:FOLDER`, `transformers:NAME`, `vllm/MODEL`, `http:…`.
 
 Options are given as key and value, and checked; a wrong key is answered with the nearest right one.
+To add one of ours: a builder in `BUILDERS` at the end, and its name in `plugins.py`.
 """
 
 from __future__ import annotations

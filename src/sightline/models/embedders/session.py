@@ -16,7 +16,7 @@ from sightline.config import Config
 from sightline.errors import SightlineError
 from sightline.io.files import PathLike
 from sightline.models.embedders.base import close
-from sightline.models.embedders.listing import SkippedInput
+from sightline.models.embedders.embedded_files import SkippedInput
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.embedders.vector_cache import VectorCache
 from sightline.models.embedders.vector_file import EmbeddedVectors, VectorFile, VectorFileShape, write_vectors

@@ -18,7 +18,7 @@ from numpy.typing import NDArray
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import PathLike, write_whole
-from sightline.models.embedders.listing import SkippedInput
+from sightline.models.embedders.embedded_files import SkippedInput
 from sightline.models.protocols import Vectors
 
 if TYPE_CHECKING:

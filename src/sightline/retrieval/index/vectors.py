@@ -19,7 +19,7 @@ from sightline.corpus.walk import FoundFile
 from sightline.engine.progress import progress
 from sightline.errors import SightlineError, StoppedError
 from sightline.models.embedders.bulk_embedding import embed_files, embed_new_texts
-from sightline.models.embedders.listing import Listing
+from sightline.models.embedders.embedded_files import Listing
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Vectors
 from sightline.retrieval.index.content import local_path
