@@ -1,4 +1,4 @@
-"""What calls cost: by the package genai-prices, else as `[prices]` of the configuration says; None where neither knows."""
+"""What calls cost: by `[prices]` of the configuration, else by the package genai-prices; None where neither knows."""
 
 from __future__ import annotations
 
