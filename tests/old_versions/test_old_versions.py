@@ -7,7 +7,6 @@ and the server at the address that the journal knows must not be asked. Only the
 
 from __future__ import annotations
 
-import asyncio
 import json
 import os
 import shutil
@@ -21,7 +20,7 @@ import pytest
 from old_version_commands import ASKING, BUILT, QUERY, THINKING, WORKSPACE, command, embedder, sightline
 from old_version_server import OldVersionServer, serving
 
-from sightline import load, score, validate
+from sightline import Session, load, score, validate
 
 MADE = Path(__file__).parent / "v0_1_0"
 MADE_AT = "/tmp/sightline-old-version"
@@ -215,16 +214,22 @@ def test_a_question_is_not_paid_again(old: Path, part: str, kept: str) -> None:
 
 
 def test_a_verdict_on_an_answer_is_not_asked_for_again(old: Path) -> None:
-    from sightline.score.judge import CachedJudge, ScriptedJudge, VerdictCache
+    from sightline.metrics.answer_judge import AnswerToJudge, VerdictCache
+    from sightline.runs.judged_answers import AnswerJudgeJob, judge_answers
+    from sightline.types import Answer, ChatRequest
 
-    from sightline.types import Answer
+    def ask(item: AnswerToJudge) -> ChatRequest:
+        raise AssertionError(f"{item} was judged before, and is asked about again")
 
-    asked = ScriptedJudge({}, "old judge")
-    judge = CachedJudge(asked, VerdictCache(old / "verdicts.sqlite"))
+    def read(reply: object) -> Any:
+        raise AssertionError(f"nobody was asked, and {reply} came")
+
     truth = Answer("12 km", aliases=("twelve",), unit="km", tolerance=0.1)
-    verdict: Any = asyncio.run(judge.verdict("How far is it?", truth, "about twelve"))
+    answers = {"far": AnswerToJudge("How far is it?", truth, "about twelve")}
+    job = AnswerJudgeJob("openai/no-such-model", ask, read, name="old judge")
+    session = Session(old / "workspace")
+    verdict: Any = judge_answers(answers, job, session, earlier=VerdictCache(old / "verdicts.sqlite"))["far"]
     assert (verdict.correct, verdict.confidence, verdict.reason) == (True, 0.8, "It is near enough.")
-    assert not asked.asked
 
 
 def test_every_part_is_tried() -> None:

@@ -65,5 +65,6 @@ def judge_answers(
             todo.append(TaskAnswer(task, item))
         else:
             verdicts[task] = known
-    verdicts.update((item.task, verdict) for item, verdict in ask_many(todo, job, session))
+    if todo:  # Where all is known, the model need not even be there.
+        verdicts.update((item.task, verdict) for item, verdict in ask_many(todo, job, session))
     return {task: verdicts[task] for task in answers}

@@ -30,6 +30,9 @@ from sightline.types import Benchmark, Picture
 _SUFFIXES = {"JPEG": ".jpg", "PNG": ".png", "WEBP": ".webp"}
 _TELLING_CHUNKS = frozenset({b"eXIf", b"tEXt", b"iTXt", b"zTXt", b"tIME"})
 _NOTES = {0xE0: b"JFIF", 0xE2: b"ICC_PROFILE", 0xEE: b"Adobe"}
+_NOTE_SIZES = {0xE0: 18, 0xEE: 16}
+"""Bytes of JFIF without a thumbnail, and of Adobe, with their markers."""
+_TELLING_SIGNS = (b"Exif\0\0", b"http://ns.adobe.com/", b"Photoshop 3.0")
 _QUALITY = 95
 _GLANCE = (64, 64)
 """Decoded no larger than this where the format can, to see that the picture is whole."""
@@ -92,7 +95,7 @@ def _jpeg(data: bytes, turn: int) -> Iterator[bytes]:
             if marker == 0xDA:
                 end = _end_of_scan(data, end)
             if _draws(marker, data[at + 4 : at + 16]):
-                yield data[at:end]
+                yield _bounded(marker, data[at:end])
             at = end
     yield b"\xff\xd9"
 
@@ -102,6 +105,18 @@ def _draws(marker: int, head: bytes) -> bool:
     if marker in _NOTES:
         return head.startswith(_NOTES[marker])
     return 0xC0 <= marker <= 0xCF or marker in (0xDA, 0xDB, 0xDD)
+
+
+def _bounded(marker: int, segment: bytes) -> bytes:
+    """A note cut to the size that its kind has: a wrong length would take the next segment, which may tell, with it."""
+    most = _NOTE_SIZES.get(marker, len(segment))
+    if len(segment) > most:
+        segment = segment[:2] + struct.pack(">H", most - 2) + segment[4:most]
+        if marker == 0xE0:  # JFIF's last two bytes say how large its thumbnail is, which is gone.
+            segment = segment[:-2] + b"\0\0"
+    if any(sign in segment for sign in _TELLING_SIGNS):
+        raise RefusedError("unreadable", "a JPEG segment holds another one")
+    return segment
 
 
 def _end_of_scan(data: bytes, at: int) -> int:
