@@ -227,8 +227,8 @@ def test_a_verdict_on_an_answer_is_not_asked_for_again(old: Path) -> None:
     truth = Answer("12 km", aliases=("twelve",), unit="km", tolerance=0.1)
     answers = {"far": AnswerToJudge("How far is it?", truth, "about twelve")}
     job = AnswerJudgeJob("openai/no-such-model", ask, read, name="old judge")
-    session = Session(old / "workspace")
-    verdict: Any = judge_answers(answers, job, session, earlier=VerdictCache(old / "verdicts.sqlite"))["far"]
+    session, earlier = Session(old / "workspace"), VerdictCache(old / "verdicts.sqlite")
+    verdict: Any = judge_answers(answers, job, session, rules_first=False, earlier=earlier)["far"]
     assert (verdict.correct, verdict.confidence, verdict.reason) == (True, 0.8, "It is near enough.")
 
 
