@@ -124,6 +124,33 @@ def test_a_plug_in_that_imports_what_has_moved_is_told_where_to(site: Path, code
     assert fix in (error.value.fix or "") and "Update old" in (error.value.fix or "")
 
 
+@pytest.mark.parametrize("group", plugins.GROUPS)
+def test_an_old_target_is_told_in_every_group(site: Path, group: str) -> None:
+    install(site, f"old-{group}", f"[sightline.{group}]\nancient = sightline.search.gone:THING\n")
+    with pytest.raises(UserError, match=f"old-{group}") as error:
+        plugins.load(group, "ancient")
+    assert "is now in sightline.retrieval" in (error.value.fix or "")
+    assert any("ancient" in line for line in plugins.problems())
+
+
+def test_a_name_that_is_gone_from_a_module_that_is_there(site: Path) -> None:
+    code = "from sightline.runs.systems import NoSuchThing\n"
+    install(site, "stale", "[sightline.systems]\nstale = stale_system:KIND\n", stale_system=code)
+    with pytest.raises(UserError, match="stale") as error:
+        plugins.load("systems", "stale")
+    assert "sightline.runs.systems no longer has that name" in (error.value.fix or "")
+
+
+@pytest.mark.parametrize("body", ["raise ValueError('no')", "return 'four'", "return 10**400", "return float('nan')"])
+def test_a_metric_that_fails_is_named(site: Path, monkeypatch: pytest.MonkeyPatch, body: str) -> None:
+    code = f"def broken(truth, prediction, context):\n    {body}\n"
+    install(site, "broken-metrics", "[sightline.metrics]\nbroken = broken_metrics:broken\n", broken_metrics=code)
+    monkeypatch.delitem(sys.modules, "broken_metrics", raising=False)
+    monkeypatch.setattr("sightline.metrics.registry._REGISTRY", dict(_REGISTRY))
+    with pytest.raises(UserError, match='metric "broken"'):
+        metric("broken")(Answer("x"), Text("four"), Context())
+
+
 def test_a_target_that_is_no_longer_there(site: Path) -> None:
     install(site, "older", "[sightline.systems]\nolder = sightline.run.systems.no_more:KIND\n")
     with pytest.raises(UserError, match="older") as error:

@@ -33,3 +33,12 @@ def test_importing_it_brings_no_heavy_package() -> None:
 def test_an_unknown_name_is_an_attribute_error() -> None:
     with pytest.raises(AttributeError, match="no attribute 'serach'"):
         sightline.serach  # noqa: B018
+
+
+def test_paths_of_ones_home_are_understood(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
+    monkeypatch.setenv("HOME", str(tmp_path))
+    (tmp_path / "pictures").mkdir()
+    sightline.scan("~/pictures", workspace="~/workspace")
+    assert len(sightline.load("~/workspace").pictures) == 0
+    with pytest.raises(Exception, match=str(tmp_path)):
+        sightline.score("~/no-such-bench", "~/no-such-run")

@@ -41,7 +41,7 @@ _READERS: Mapping[str, Callable[[PathLike], Loaded]] = {
 
 def load(path: PathLike) -> Loaded:
     """The benchmark, the run or the scanned corpus in a folder."""
-    folder = Path(path)
+    folder = Path(path).expanduser()
     for marker, reader in _READERS.items():
         if (folder / marker).is_file():
             return reader(folder)

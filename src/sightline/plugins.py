@@ -236,9 +236,8 @@ class Plugin:
 
     def _broken(self, error: Exception) -> UserError:
         fix = f"Update {self.package}, or remove it: pip uninstall {self.package}"
-        missing = (error.name or "") if isinstance(error, ImportError) else ""
-        if missing.startswith("sightline."):
-            fix = f"Update {self.package}: {_whereabouts(missing, self.group)}."
+        if isinstance(error, ImportError) and (error.name or "").startswith("sightline."):
+            fix = f"Update {self.package}: {_whereabouts(error, self.group)}."
         return UserError(f"{self} could not be loaded: {type(error).__name__}: {error}.", fix)
 
 
@@ -310,7 +309,7 @@ def unknown(group: str, name: str, message: str, known: Iterable[str] | None = N
     if (group, name) in _IN_WORLD_PACKAGE:
         return UserError(
             f'"{name}" is part of the package {_WORLD_PACKAGE}, which is not installed.',
-            f"pip install {_WORLD_PACKAGE}",
+            f"pip install {_WORLD_PACKAGE} (in a checkout: pip install packages/{_WORLD_PACKAGE})",
         )
     listed = names(group) if known is None else tuple(known)
     near = nearest(name.lower(), listed)
@@ -335,12 +334,16 @@ def problems() -> list[str]:
     return found
 
 
-def _whereabouts(module: str, group: str) -> str:
-    """Where a module of Sightline went that a plug-in still imports."""
+def _whereabouts(error: ImportError, group: str) -> str:
+    """Where what a plug-in imports from Sightline went."""
+    module = error.name or ""
     new = _MOVED.get(module.split(".")[1])
-    gone = f"{module} is no longer there" if new is None else f"{module} is now in {new}"
-    made_with = f"; plug-ins of sightline.{group} are made with {_TYPES[group].replace(':', '.')}"
-    return gone + (made_with if group in _TYPES else "")
+    if not isinstance(error, ModuleNotFoundError):
+        gone = f"{module} no longer has that name"
+    else:
+        gone = f"{module} is no longer there" if new is None else f"{module} is now in {new}"
+    kind = _TYPES.get(group, "").replace(":", ".")
+    return f"{gone}; plug-ins of sightline.{group} are made with {kind}" if kind else gone
 
 
 def _importing(target: str) -> Callable[[], Any]:

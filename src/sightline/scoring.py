@@ -36,7 +36,8 @@ def score(
     What is written always holds the benchmark's own metrics too. A run that was limited to some tasks is scored on
     those alone. With `limit` only the first tasks are scored, and nothing is written.
     """
-    made_of = benchmark if isinstance(benchmark, Benchmark) else read_benchmark(benchmark)
+    made_of = benchmark if isinstance(benchmark, Benchmark) else read_benchmark(Path(benchmark).expanduser())
+    run = run if isinstance(run, Run) else Path(run).expanduser()
     keep = not isinstance(run, Run) and limit is None
     if keep and metrics is not None:
         metrics = tuple(dict.fromkeys((*metrics, *metric_names(made_of))))
@@ -53,7 +54,7 @@ def score(
     )
     if keep and not isinstance(run, Run):
         write_scores(scores, run)
-        if (Path(run) / TRAJECTORIES).is_dir():
+        if (run / TRAJECTORIES).is_dir():
             from sightline.agent.attribution import attribute_folder
 
             attribute_folder(run, made_of)
@@ -81,10 +82,11 @@ def compare(
 
 
 def _scores_of(run: PathLike, benchmark: PathLike | Benchmark | None) -> Scores:
-    if benchmark is not None and not (Path(run) / SCORES_FILE).is_file():
-        return score(benchmark, run)
-    return read_scores(run)
+    folder = Path(run).expanduser()
+    if benchmark is not None and not (folder / SCORES_FILE).is_file():
+        return score(benchmark, folder)
+    return read_scores(folder)
 
 
 def _name(run: PathLike | Scores) -> str:
-    return run.system if isinstance(run, Scores) else Path(run).resolve().name
+    return run.system if isinstance(run, Scores) else Path(run).expanduser().resolve().name

@@ -100,7 +100,8 @@ def main(arguments: Sequence[str] | None = None) -> None:
         if sys.stdout is not None:  # It may be closed from the beginning.
             sys.stdout.flush()
     except CycloptsError as error:
-        _fail(str(error), 2)
+        elsewhere = bool(tokens) and plugins.is_elsewhere("commands", tokens[0])
+        _fail(str(plugins.unknown("commands", tokens[0], "") if elsewhere else error), 2)
     except SightlineError as error:
         _fail(str(error), error.exit_code)
     except BrokenPipeError:

@@ -140,7 +140,11 @@ def doctor(*, common: Common = Common()) -> None:
             state = [f"{name} {version}" for name, version in extra.installed.items()]
             state += [f"{name} missing" for name in extra.missing]
             table.add_row(f"\\[{extra.name}]", escape(", ".join(state)), extra.purpose)
+        for package, version in _split(["sightline-world"])[0].items():
+            table.add_row(package, version, "a synthetic world: a demo, and benchmarks with exact ground truth")
         common.console.print(table)
+        if plugins.is_elsewhere("commands", "world"):
+            common.console.print(str(plugins.unknown("commands", "world", "")), markup=False, soft_wrap=True)
         for line in _advice(found.extras):
             common.console.print(line, markup=False, soft_wrap=True)
     common.warn(plugins.problems())

@@ -14,6 +14,7 @@ from __future__ import annotations
 import re
 from collections.abc import Callable, Mapping
 from dataclasses import dataclass, field
+from math import isfinite
 from typing import Protocol, get_args
 
 from sightline import plugins
@@ -110,4 +111,25 @@ def entry_of(base: str) -> Entry:
 def _without_options(spec: MetricSpec, loaded: Metric) -> Metric:
     if spec.cutoff is not None or spec.options:
         raise UserError(f'metric "{spec.base}" has no options and no cut-off.', f'write "{spec.base}"')
-    return loaded
+    return _checked(spec.base, loaded)
+
+
+def _checked(name: str, function: Metric) -> Metric:
+    """A metric of another package: what is wrong with it is told with its name."""
+
+    def call(truth: Truth, prediction: Prediction, context: Context) -> float | None:
+        try:
+            value = function(truth, prediction, context)
+            if value is None:
+                return None
+            found = float(value)
+        except (TypeError, ValueError, ArithmeticError, LookupError, AttributeError) as error:
+            raise UserError(
+                f'metric "{name}" failed: {type(error).__name__}: {error}.',
+                "It comes from another package (`sightline doctor`): mend it, or leave it out of --metrics.",
+            ) from error
+        if not isfinite(found):
+            raise UserError(f'metric "{name}" gave {found}.', "Return None where it is not defined.")
+        return found
+
+    return call
