@@ -176,6 +176,14 @@ def test_rows_come_back(tmp_path: Path, name: str) -> None:
     assert found.tasks["n00005787_11054"].extra == {"score": 0.5}
 
 
+@pytest.mark.parametrize("boxes", [[[0.1, 0.2]], {"dog": 1}, [1, "two"]])
+def test_values_without_a_type_of_parquet_are_json_text(tmp_path: Path, boxes: object) -> None:
+    pq = pytest.importorskip("pyarrow.parquet", reason="reading Parquet needs pyarrow")
+    FORMAT.write(read(save(tmp_path, row(boxes=boxes))), tmp_path / "out.parquet", FormatOptions())
+    (found,) = pq.read_table(tmp_path / "out.parquet").to_pylist()
+    assert orjson.loads(found["boxes"]) == boxes
+
+
 def test_columns_are_those_of_the_data_set(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="reading Parquet needs pyarrow")
     FORMAT.write(read(save(tmp_path, row())), tmp_path / "out.parquet", FormatOptions())

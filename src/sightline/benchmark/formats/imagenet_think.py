@@ -31,7 +31,7 @@ from sightline.benchmark.formats.dataset_folder import (
     public_benchmark,
     tasks_of,
 )
-from sightline.benchmark.formats.parquet import IMAGE, as_json, column_type, write_file, write_parts
+from sightline.benchmark.formats.parquet import IMAGE, JSON_TEXT, as_json, column_type, write_file, write_parts
 from sightline.benchmark.formats.pictures import EmbeddedPictures, image_cell
 from sightline.benchmark.formats.retrieval import check_options
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError, checked, read_rows
@@ -80,13 +80,13 @@ class _Table:
         """The type of each Parquet column; values without a common type are JSON text."""
         found: dict[str, Any] = dict.fromkeys(self._names, "string")
         found[self._options.column("image")] = IMAGE if self._embeds else "string"
-        return found | {key: kind or "string" for key, kind in self._types.items()}
+        return found | self._types
 
     def cells(self) -> Iterator[dict[str, Any]]:
         """The rows for Parquet."""
         for task in self._tasks:
             row = self._row(task)
-            row |= {key: as_json(row[key]) for key, kind in self._types.items() if kind is None}
+            row |= {key: as_json(row[key]) for key, kind in self._types.items() if kind == JSON_TEXT}
             if self._embeds:
                 row[self._options.column("image")] = _cell(task, self._benchmark, self._options)
             yield row
