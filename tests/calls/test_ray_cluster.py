@@ -37,6 +37,7 @@ def cluster() -> Iterator[Any]:
     ray = ray_or_skip()
     from ray.cluster_utils import Cluster
 
+    ray.shutdown()  # Another test of this process may be connected to a cluster of its own.
     nodes = Cluster(initialize_head=True, head_node_args={**_NODE, "include_dashboard": False})
     nodes.add_node(**_NODE)
     nodes.wait_for_nodes()
