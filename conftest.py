@@ -35,6 +35,8 @@ def cli(tmp_path: Path) -> Cli:
 
 
 def pytest_collection_modifyitems(items: list[pytest.Item]) -> None:
+    # A process stays connected to its first Ray cluster: those that bring one of their own come before all others.
+    items.sort(key=lambda item: item.path.name != "test_ray_cluster.py")
     if find_spec("sightline_world") is None:
         for item in items:
             if item.get_closest_marker("world"):
