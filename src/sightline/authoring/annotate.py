@@ -17,7 +17,7 @@ from typing import Any
 from sightline.authoring import annotate_photos
 from sightline.authoring import project as files
 from sightline.authoring.annotate_requests import STAGE as ANNOTATE
-from sightline.authoring.annotate_requests import AnnotationQuestions, AnnotationReplies, batch_requests, metadata_of
+from sightline.authoring.annotate_requests import AnnotateJob, AnnotationQuestions, batch_requests, metadata_of
 from sightline.authoring.project import Project
 from sightline.authoring.project_files import SCHEMA, SHA256, AnnotationLines, GrowingFile, read_images
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
@@ -182,7 +182,7 @@ class AnnotateStage:
         if questions.model == annotate_photos.NAME:
             return annotate_photos.annotate_by_photos(todo, questions, local_only=asking.local_only)
         session = Session(project.workspace, questions.config, asking, self.engine)
-        return ask_many(todo, AnnotationReplies(questions), session)
+        return ask_many(todo, AnnotateJob(questions), session)
 
 
 def chosen_model(given: str | None, config: Config) -> str:

@@ -165,7 +165,7 @@ def _check_tags(settings: AnnotateSettings) -> None:
 
 
 @dataclass(frozen=True, slots=True)
-class AnnotationReplies:
+class AnnotateJob:
     """The job of annotating: asks about pictures, and turns replies into annotations."""
 
     questions: AnnotationQuestions
