@@ -54,6 +54,25 @@ __all__ = [
     "validate",
 ]
 
+VERBS = (
+    "ask",
+    "compare",
+    "embed",
+    "export_files",
+    "import_files",
+    "index",
+    "leaderboard",
+    "load",
+    "make",
+    "report",
+    "run",
+    "scan",
+    "score",
+    "search",
+    "validate",
+)
+"""The functions that are also methods of a `Session`."""
+
 _FUNCTIONS = {
     "Session": "sightline.calls.session",
     "ask": "sightline.agent.ask",

@@ -28,7 +28,7 @@ RIGHT = "ABCD"
 
 def work(folder: Path, server: wire.Server, **asking: object) -> QuestionWork:
     options = CallOptions(base_url=server.base_url, **asking)  # type: ignore[arg-type]
-    return QuestionWork(folder / "bench", Session(folder / "ws", asking=options))
+    return QuestionWork(folder / "bench", Session(folder / "ws", calls=options))
 
 
 def key(received: wire.Received) -> str:
@@ -57,7 +57,7 @@ def test_a_benchmark_gets_steps_and_nothing_is_asked_twice(tmp_path: Path) -> No
         checked = check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws")))
         assert checked.complete == 4 and not checked.faults
         kept = annotate_benchmark(
-            QuestionWork(tmp_path / "out", Session(tmp_path / "ws", asking=CallOptions(base_url=server.base_url))),
+            QuestionWork(tmp_path / "out", Session(tmp_path / "ws", calls=CallOptions(base_url=server.base_url))),
             StepSettings(MODEL),
             tmp_path / "out",
         )

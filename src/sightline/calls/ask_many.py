@@ -110,14 +110,14 @@ def ask_many(
     Cached replies cost nothing. A used-up budget, or an endpoint that is down, ends it with a `SightlineError` after
     what is under way has been yielded; run it again to go on.
     """
-    told = {"job": job, "config": session.config, "asking": replace(session.asking, budget=None)}
+    told = {"job": job, "config": session.config, "asking": replace(session.calls, budget=None)}
     spec: StageSpec[Item, Result] = StageSpec(job.stage, _stage_of, told)
     return run_spread(
         items,
         spec,
         session.workspace,
         engine=session.engine,
-        budget=session.asking.budget,
+        budget=session.calls.budget,
         concurrency=concurrency,
         total=total,
     )
@@ -143,7 +143,7 @@ def price_many(
     sent = (request for request in requests if not isinstance(request, Failure))
 
     async def planned() -> StagePlan:
-        asking = replace(session.asking, plan=True)
+        asking = replace(session.calls, plan=True)
         async with open_chat(model, session.config, workspace=session.workspace, asking=asking, stage=stage) as caller:
             return caller.plan(sent, calls)
 
@@ -162,7 +162,7 @@ def check_model(model: str, session: Session) -> None:
     """Refuse a model that can't be asked before another is paid; asks nobody."""
 
     async def opened() -> None:
-        async with open_chat(model, session.config, workspace=session.workspace, asking=session.asking):
+        async with open_chat(model, session.config, workspace=session.workspace, asking=session.calls):
             pass
 
     asyncio.run(opened())
