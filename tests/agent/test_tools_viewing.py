@@ -62,8 +62,12 @@ def test_what_cant_be_looked_at_is_said_without_a_path(materials: Materials, tmp
         photos: dict[str, Any] = (
             {"photos": [name, "a.png#2,0,1,1"]} if used in ("ViewPhotos", "Compare") else {"photo": name}
         )
-        more = {"Crop": {"box": [0, 0, 1, 1]}, "Rotate": {"degrees": 90}, "Mark": {"points": [[0, 0]]}}.get(used, {})
-        seen = call(tool(used, materials), **photos, **more)
+        more: dict[str, dict[str, Any]] = {
+            "Crop": {"box": [0, 0, 1, 1]},
+            "Rotate": {"degrees": 90},
+            "Mark": {"points": [[0, 0]]},
+        }
+        seen = call(tool(used, materials), **photos, **more.get(used, {}))
         assert seen.error and not seen.pictures and str(tmp_path) not in seen.text
 
 

@@ -158,7 +158,7 @@ def test_a_cancelled_call_is_written_down_and_counted(when: str, tmp_path: Path)
 
     async def main() -> None:
         async with FaultServer({"p": [fault]}) as server:
-            options = {"prices": DEAR, "budget": budget, "retry": slow}
+            options: dict[str, Any] = {"prices": DEAR, "budget": budget, "retry": slow}
             async with calling(server, tmp_path, **options) as caller:
                 with pytest.raises(TimeoutError):
                     await asyncio.wait_for(caller.reply(ask("p", max_tokens=100)), 0.5)

@@ -175,7 +175,8 @@ def test_a_slow_reply_is_given_up_and_the_next_one_gets_its_turn(text_model: Pat
 
 @pytest.mark.parametrize("field", ["tool_choice", "reasoning_effort"])
 def test_what_a_local_model_has_no_word_for(text_model: Path, field: str) -> None:
-    (outcome,) = ask(text_model, replace(HELLO, **{field: "low"}))
+    changed: dict[str, Any] = {field: "low"}
+    (outcome,) = ask(text_model, replace(HELLO, **changed))
     assert isinstance(outcome.result, Failure)
     assert outcome.result.kind == "unsupported"
 

@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["colour"],
     "additionalProperties": False,
 }
-PARAMETERS = {"type": "object", "properties": {"query": {"type": "string"}}}
+PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"query": {"type": "string"}}}
 EVERYTHING = ChatRequest(
     model="openai/gpt-5-mini",
     messages=(
@@ -297,13 +297,13 @@ def test_a_schema_in_the_prompt_of_responses() -> None:
 
 
 def test_a_loose_schema_is_not_called_strict() -> None:
-    loose = {"type": "object", "properties": {"colour": {"type": "string"}}}
+    loose: dict[str, Any] = {"type": "object", "properties": {"colour": {"type": "string"}}}
     _, received = ask(replace(HELLO, schema=loose))
     assert received.json["response_format"]["json_schema"]["strict"] is False
 
 
 def test_read_only_mappings_are_sent() -> None:
-    frozen = MappingProxyType({"type": "object", "properties": MappingProxyType({})})
+    frozen: Any = MappingProxyType({"type": "object", "properties": MappingProxyType({})})
     _, received = ask(replace(HELLO, tools=(ToolSpec("t", "d", frozen),), extra=MappingProxyType({"x": frozen})))
     assert received.json["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
     assert received.json["x"] == {"type": "object", "properties": {}}
