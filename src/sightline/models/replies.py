@@ -5,7 +5,7 @@ Also its tokens as the server reports them; what a server leaves out is not gues
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
@@ -16,6 +16,12 @@ from sightline.models.thinking import split_thinking, starts_thinking
 from sightline.types import ChatReply, ChatRequest, Failure, ToolCall, Usage
 
 NOT_REPORTED = Usage(reported=False)
+
+
+def total_usd(costs: Iterable[float | None]) -> float | None:
+    """What several replies cost together; None where one has no known price."""
+    known = list(costs)
+    return None if None in known else sum(cost for cost in known if cost is not None)
 
 
 def read_usage(reported: Any) -> Usage:
