@@ -211,21 +211,11 @@ class HttpTransport:
         )
 
     def _open_session(self) -> aiohttp.ClientSession:
-        settings = self._settings
+        # All other times are kept by `Deadline`.
+        timeout = aiohttp.ClientTimeout(total=None, connect=self._settings.connect_seconds)
         headers = CIMultiDict(_JSON)
-        headers.update(settings.headers)
-        if self._key is not None:
-            headers.setdefault("Authorization", f"Bearer {self._key.get_secret_value()}")
-        return aiohttp.ClientSession(
-            # No limit here: how much is under way is decided by whoever calls.
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=headers,
-            # All other times are kept by `Deadline`.
-            timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_seconds),
-            # A proxy is for what leaves the machine.
-            trust_env=leaves_machine(self.endpoint),
-        )
+        headers.update(self._settings.headers)
+        return open_session(self.endpoint, self._key, timeout, headers)
 
     # --- the reply -----------------------------------------------------------------------------------------
 
@@ -246,10 +236,10 @@ class HttpTransport:
             waited = self._waited(error, watched.was_quiet, reached=response is not None)
             return Outcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
         except aiohttp.ClientPayloadError as error:
-            return Outcome(failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({_reason(error)})"))
+            return Outcome(failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({reason_of(error)})"))
         except (aiohttp.ClientError, OSError) as error:
             sent = not isinstance(error, aiohttp.ClientConnectorError)
-            return Outcome(failure("connection", self._scrub(f"{self._asked(request)}: {_reason(error)}")), sent=sent)
+            return Outcome(failure("connection", self._scrub(f"{self._asked(request)}: {reason_of(error)}")), sent=sent)
 
     def _heard(
         self, response: aiohttp.ClientResponse, data: bytes | None, request: ChatRequest, seconds: float
@@ -290,6 +280,24 @@ class HttpTransport:
             where = "inside the reply" if reached else "before the reply"
             return f"nothing came for {self._settings.quiet_seconds:g} s {where}"
         return f"not done within {self._settings.total_seconds:g} s"
+
+
+def open_session(
+    endpoint: str, key: Hidden | None, timeout: aiohttp.ClientTimeout, headers: Mapping[str, str] | None = None
+) -> aiohttp.ClientSession:
+    """Connections to a server with its key, unless the headers bring another; used from within an event loop."""
+    sent = CIMultiDict(headers or {})
+    if key is not None:
+        sent.setdefault("Authorization", f"Bearer {key.get_secret_value()}")
+    return aiohttp.ClientSession(
+        # No limit here: how much is under way is decided by whoever calls.
+        connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=sent,
+        timeout=timeout,
+        # A proxy is for what leaves the machine.
+        trust_env=leaves_machine(endpoint),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -339,7 +347,8 @@ def _parse(data: bytes, content_type: str, asked: str) -> Mapping[str, Any] | Fa
     return payload
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Why a server could not be reached, and what may help."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, OSError) and cause.errno == errno.EMFILE:
         return "too many open files; raise the limit (ulimit -n) or ask for fewer calls at once"
