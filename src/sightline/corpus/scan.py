@@ -31,6 +31,9 @@ from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.errors import UserError
 from sightline.types import Rights
 
+_log = logging.getLogger(__name__)
+_COMMIT_EVERY_SECONDS = 0.5
+
 
 @dataclass(frozen=True, slots=True)
 class DerivedColumns:
@@ -71,10 +74,6 @@ class DerivedColumns:
             for picture in self.store.ids():
                 self.store.set_columns(picture, self.columns(picture))
             self.store.set_note("derived", self.stamp)
-
-
-_log = logging.getLogger(__name__)
-_COMMIT_EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)

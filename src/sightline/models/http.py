@@ -41,6 +41,8 @@ from sightline.types import ChatReply, ChatRequest, Failure
 
 _LOOKS = 20
 """Looks during the time that is allowed, so that nothing takes a twentieth longer; but one a second is enough."""
+_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
+_KEPT_OUT = frozenset({"set-cookie"})
 
 
 class Deadline:
@@ -112,10 +114,6 @@ class _Watched:
         """Its time is over."""
         self._is_late, self.was_quiet = True, was_quiet
         self._task.cancel()
-
-
-_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
-_KEPT_OUT = frozenset({"set-cookie"})
 
 
 class HttpTransport:

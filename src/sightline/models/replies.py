@@ -16,6 +16,15 @@ from sightline.models.thinking import split_thinking, starts_thinking
 from sightline.types import ChatReply, ChatRequest, Failure, ToolCall, Usage
 
 NOT_REPORTED = Usage(reported=False)
+_FAULTS = {
+    "refused": "the model refused",
+    "content-filter": "the provider's content filter stopped the reply",
+    "overloaded": "the server had no room to finish the reply",
+    "server-error": "the server broke the reply off",
+}
+_BLANK_RUN = 256
+"""So much blank text in a row, where the reply was cut off, is a model that writes nothing but newlines."""
+_LEAST_FULL = 0.1
 
 
 def total_usd(costs: Iterable[float | None]) -> float | None:
@@ -66,17 +75,6 @@ def _count(reported: Mapping[str, Any], *names: str) -> int | None:
         if isinstance(value, int) and not isinstance(value, bool) and value >= 0:
             return value
     return None
-
-
-_FAULTS = {
-    "refused": "the model refused",
-    "content-filter": "the provider's content filter stopped the reply",
-    "overloaded": "the server had no room to finish the reply",
-    "server-error": "the server broke the reply off",
-}
-_BLANK_RUN = 256
-"""So much blank text in a row, where the reply was cut off, is a model that writes nothing but newlines."""
-_LEAST_FULL = 0.1
 
 
 @dataclass(frozen=True, slots=True)

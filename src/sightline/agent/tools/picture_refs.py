@@ -22,6 +22,9 @@ WHOLE = Box(0.0, 0.0, 1.0, 1.0)
 _DECIMALS = 4
 _REGION = re.compile(r"#(\d[\d.]{0,20}),(\d[\d.]{0,20}),(\d[\d.]{0,20}),(\d[\d.]{0,20})$", re.ASCII)
 _TURN = re.compile(r"~rotate-(\d+)(?=~|#|$)")
+_MOST_COMPARED = 2000
+_SMALLEST = 4
+"""Pixels along a side of a region that is still worth looking at."""
 
 
 def split_name(name: str) -> tuple[str, Box | None]:
@@ -77,11 +80,6 @@ def turned_back(box: Box, degrees: int) -> Box:
 
 def _edges(box: Box) -> tuple[float, float, float, float]:
     return box.left, box.top, box.right, box.bottom
-
-
-_MOST_COMPARED = 2000
-_SMALLEST = 4
-"""Pixels along a side of a region that is still worth looking at."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -37,6 +37,7 @@ ATTRIBUTION = "attribution"
 """Whom to name: a column that benchmaker does not have."""
 _UNKNOWN = ("", "UNKNOWN")
 V = TypeVar("V")
+DATASET = "original_dataset_name"
 
 
 class Latest(Generic[V]):
@@ -279,9 +280,6 @@ class Similarities:
 
 def _known(value: str | None) -> str | None:
     return None if value is None or value.strip().upper() in _UNKNOWN else value
-
-
-DATASET = "original_dataset_name"
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,13 @@ from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Json, Me
 
 PATH = "/embeddings"
 Encoding: TypeAlias = Literal["base64", "float"]
+_STAGE = "embed"
+_SILENT = 0
+"""Tokens of a reply: an embedder says nothing, so nothing is set aside for it."""
+_SIDE = 1024
+_QUALITY = 95
+_SPLIT = frozenset({"bad-request", "length", "content-filter", "unsupported"})
+"""A refusal of one input among many: the list is halved until it is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,15 +162,6 @@ def _vector(value: Any) -> NDArray[np.float32] | None:
     except (binascii.Error, ValueError, TypeError):
         return None
     return found if found is not None and found.ndim == 1 else None
-
-
-_STAGE = "embed"
-_SILENT = 0
-"""Tokens of a reply: an embedder says nothing, so nothing is set aside for it."""
-_SIDE = 1024
-_QUALITY = 95
-_SPLIT = frozenset({"bad-request", "length", "content-filter", "unsupported"})
-"""A refusal of one input among many: the list is halved until it is found."""
 
 
 class EndpointOptions(StrictModel):

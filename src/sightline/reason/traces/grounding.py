@@ -33,6 +33,13 @@ _MARGIN = 0.1
 _SIDE = 768
 _NEARLY_ALL = 0.8
 _ON_ITS_SIDE = frozenset({5, 6, 7, 8})
+STAGE = "verify"
+MAX_TOKENS = 4_096
+_INSTRUCTION = (
+    "Look at the picture and judge each numbered claim by what can be seen, not by what is likely. "
+    '"supported": it can be seen to be true. "contradicted": it can be seen to be false. '
+    '"unclear": the picture does not tell. Give one verdict for each number.\n\n'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -93,15 +100,6 @@ def _cut(data: bytes, box: Box) -> bytes | None:
     buffer = io.BytesIO()
     Image.fromarray(pixels).save(buffer, "PNG")
     return buffer.getvalue()
-
-
-STAGE = "verify"
-MAX_TOKENS = 4_096
-_INSTRUCTION = (
-    "Look at the picture and judge each numbered claim by what can be seen, not by what is likely. "
-    '"supported": it can be seen to be true. "contradicted": it can be seen to be false. '
-    '"unclear": the picture does not tell. Give one verdict for each number.\n\n'
-)
 
 
 @dataclass(frozen=True, slots=True)
