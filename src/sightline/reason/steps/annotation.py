@@ -181,11 +181,15 @@ def read_reasoning(question: TaskQuestion, said: Reasoning) -> ReadSteps:
     return ReadSteps(steps, tuple(faults))
 
 
+def _box(region: StepRegion) -> Box:
+    return Box(region.left, region.top, region.right, region.bottom)
+
+
 def _wrong_regions(kind: StepKind, regions: Sequence[StepRegion], pictures: int) -> Iterator[StepFault]:
     for region in regions:
         if not 1 <= region.picture <= pictures:
             yield StepFault("region", f"{kind}: there is no picture {region.picture}: the last is {pictures}")
-        elif not (0 <= region.left < region.right <= 1 and 0 <= region.top < region.bottom <= 1):
+        elif not _box(region).is_valid:
             edges = f"{region.left:g}, {region.top:g}, {region.right:g}, {region.bottom:g}"
             yield StepFault(
                 "region",
@@ -197,22 +201,10 @@ def _wrong_regions(kind: StepKind, regions: Sequence[StepRegion], pictures: int)
 def _refs(regions: Sequence[StepRegion], refs: Sequence[PictureRef]) -> Iterator[PictureRef]:
     """The regions that can be placed; those of a picture that is itself a cut-out are told from the whole picture."""
     for region in regions:
-        box = Box(region.left, region.top, region.right, region.bottom)
-        inside = 0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1
-        if inside and 1 <= region.picture <= len(refs):
+        box = _box(region)
+        if box.is_valid and 1 <= region.picture <= len(refs):
             shown = refs[region.picture - 1]
-            whole = box == Box(0, 0, 1, 1)
-            yield shown if whole else PictureRef(shown.id, box if shown.region is None else _within(shown.region, box))
-
-
-def _within(outer: Box, inner: Box) -> Box:
-    wide, high = outer.right - outer.left, outer.bottom - outer.top
-    return Box(
-        outer.left + inner.left * wide,
-        outer.top + inner.top * high,
-        outer.left + inner.right * wide,
-        outer.top + inner.bottom * high,
-    )
+            yield shown if box == Box(0, 0, 1, 1) else PictureRef(shown.id, box.within(shown.region))
 
 
 @dataclass(frozen=True, slots=True)
