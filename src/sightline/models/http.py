@@ -33,7 +33,7 @@ from sightline.models.failures import (
     status_failure,
 )
 from sightline.models.picture_cache import PictureCache, PreparedPictures
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.providers import ModelName, about_key, leaves_machine, wire_model
 from sightline.models.replies import ReplyText, check_reply, read_usage
 from sightline.models.wire_settings import Api, WireSettings
@@ -160,11 +160,11 @@ class HttpTransport:
         """Which of the two APIs is spoken."""
         return self._api
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """One attempt; every fault of the network, the server and the model is a failure in the outcome."""
         body = await self.body(request)
         if isinstance(body, Failure):
-            return Outcome(body, sent=False)
+            return CallOutcome(body, sent=False)
         return await self._post(body, request)
 
     async def body(self, request: ChatRequest) -> bytes | Failure:
@@ -175,15 +175,15 @@ class HttpTransport:
         built = self._build(request, pictures)
         return built if isinstance(built, Failure) else openai_chat.as_json(built)
 
-    def read(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float | None = None) -> Outcome:
+    def read(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float | None = None) -> CallOutcome:
         """What a reply's JSON means; also for the lines of a provider's batch results."""
         broken = body_failure(payload, self._asked(request))
         if broken is not None:
-            return Outcome(replace(broken, message=self._scrub(broken.message)))
+            return CallOutcome(replace(broken, message=self._scrub(broken.message)))
         said = self._read(payload)
         if said is None:
             paid = ChatReply("", usage=read_usage(payload.get("usage")))
-            return Outcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"), partial=paid)
+            return CallOutcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"), partial=paid)
         outcome = check_reply(said, request, seconds)
         if isinstance(outcome.result, Failure):
             return replace(outcome, result=replace(outcome.result, message=self._scrub(outcome.result.message)))
@@ -217,7 +217,7 @@ class HttpTransport:
 
     # --- the reply -----------------------------------------------------------------------------------------
 
-    async def _post(self, body: bytes, request: ChatRequest) -> Outcome:
+    async def _post(self, body: bytes, request: ChatRequest) -> CallOutcome:
         if self._session is None:
             self._session = self._open_session()
         started = time.perf_counter()
@@ -232,16 +232,20 @@ class HttpTransport:
         except TimeoutError as error:
             sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
             waited = self._waited(error, watched.was_quiet, reached=response is not None)
-            return Outcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
+            return CallOutcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
         except aiohttp.ClientPayloadError as error:
-            return Outcome(failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({reason_of(error)})"))
+            return CallOutcome(
+                failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({reason_of(error)})")
+            )
         except (aiohttp.ClientError, OSError) as error:
             sent = not isinstance(error, aiohttp.ClientConnectorError)
-            return Outcome(failure("connection", self._scrub(f"{self._asked(request)}: {reason_of(error)}")), sent=sent)
+            return CallOutcome(
+                failure("connection", self._scrub(f"{self._asked(request)}: {reason_of(error)}")), sent=sent
+            )
 
     def _heard(
         self, response: aiohttp.ClientResponse, data: bytes | None, request: ChatRequest, seconds: float
-    ) -> Outcome:
+    ) -> CallOutcome:
         headers = {name.lower(): value for name, value in response.headers.items()}
         for name in _KEPT_OUT:
             headers.pop(name, None)
@@ -251,17 +255,19 @@ class HttpTransport:
 
     def _understood(
         self, status: int, content_type: str, data: bytes | None, request: ChatRequest, seconds: float
-    ) -> Outcome:
+    ) -> CallOutcome:
         asked = self._asked(request)
         if data is None:
-            return Outcome(failure("endless", f"{asked}: the reply is over {self._settings.max_reply_bytes:,} bytes"))
+            return CallOutcome(
+                failure("endless", f"{asked}: the reply is over {self._settings.max_reply_bytes:,} bytes")
+            )
         if not 200 <= status < 300:
             told = read_error(data)
             scrubbed = replace(told, message=self._scrub(told.message))
-            return Outcome(status_failure(status, scrubbed, asked, self._about_key))
+            return CallOutcome(status_failure(status, scrubbed, asked, self._about_key))
         payload = _parse(data, content_type, asked)
         if isinstance(payload, Failure):
-            return Outcome(replace(payload, message=self._scrub(payload.message)))
+            return CallOutcome(replace(payload, message=self._scrub(payload.message)))
         return self.read(payload, request, seconds)
 
     @property

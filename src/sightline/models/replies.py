@@ -11,7 +11,7 @@ from typing import Any
 
 from sightline.models.failures import clip, failure, meanings
 from sightline.models.json_schema import fitting_json
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.thinking import split_thinking, starts_thinking
 from sightline.types import ChatReply, ChatRequest, Failure, ToolCall, Usage
 
@@ -97,7 +97,7 @@ def finish_reason(word: Any) -> str:
     return meanings("finishes").get(word.lower(), word)
 
 
-def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = None) -> Outcome:
+def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = None) -> CallOutcome:
     """The reply, or the named failure that it really is, with what was said beside it."""
     text, thinking = _apart(said)
     reply = ChatReply(
@@ -105,9 +105,9 @@ def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = N
     )
     wrong = _wrong(said, reply, request)
     if wrong is not None:
-        return Outcome(wrong, partial=reply)
+        return CallOutcome(wrong, partial=reply)
     if request.schema is None or (said.tool_calls and not text):
-        return Outcome(reply)
+        return CallOutcome(reply)
     return _parsed(reply, request.schema)
 
 
@@ -155,8 +155,8 @@ def _letters(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def _parsed(reply: ChatReply, schema: Mapping[str, Any]) -> Outcome:
+def _parsed(reply: ChatReply, schema: Mapping[str, Any]) -> CallOutcome:
     value, wrong = fitting_json(reply.text, schema)
     if wrong:
-        return Outcome(failure("wrong-schema", clip("; ".join(wrong))), partial=reply)
-    return Outcome(replace(reply, parsed=value))
+        return CallOutcome(failure("wrong-schema", clip("; ".join(wrong))), partial=reply)
+    return CallOutcome(replace(reply, parsed=value))
