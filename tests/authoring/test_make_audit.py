@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -47,7 +48,7 @@ def benchmark(
     reviews: tuple[Review, ...] = (),
     per_query: int = 3,
     pool: int = 9,
-    **changes: object,
+    **changes: Any,
 ) -> Benchmark:
     """Ten queries with pools of nine, of which three fit; picture `p12` belongs to query 1."""
     pictures, tasks, truth, candidates = {}, {}, {}, []
@@ -64,7 +65,7 @@ def benchmark(
     found = Benchmark("b", Corpus("b", pictures, groups), tasks, truth, annotations=said, candidates=tuple(candidates))
     from dataclasses import replace
 
-    return replace(found, reviews=reviews, **changes)  # type: ignore[arg-type]
+    return replace(found, reviews=reviews, **changes)
 
 
 def by_name(found: Benchmark) -> dict[str, int]:

@@ -14,8 +14,8 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
-from reason_tools import choose_bench
 
+from reason.reason_tools import choose_bench
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError

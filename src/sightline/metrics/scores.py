@@ -29,6 +29,7 @@ SCHEMA = 1
 UNLABELLED = "unlabelled"
 
 Status: TypeAlias = Literal["answered", "failed", "missing"]
+_MISSING = "no prediction, counted as zero: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,9 +176,6 @@ def _csv(scores: Scores) -> bytes:
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue().encode()
-
-
-_MISSING = "no prediction, counted as zero: "
 
 
 def missing_note(rows: Iterable[TaskScore], tasks: int) -> str | None:

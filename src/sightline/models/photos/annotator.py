@@ -50,6 +50,7 @@ FACET_SURE = 0.7
 """A value that is less sure than this is unknown: below, promises held on some facets only."""
 _SHARP_SURE = 0.8
 _QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECASE)
+_SURE = 0.75
 
 
 class _Scores(NamedTuple):
@@ -166,9 +167,6 @@ def _looks(look: Appearance) -> dict[str, Json]:
         "sharp_confidence": round(max(sharp, 1 - sharp), 3),
         "people": UNKNOWN,
     }
-
-
-_SURE = 0.75
 
 
 @dataclass(frozen=True, slots=True)

@@ -47,6 +47,8 @@ _EITHER = frozenset(
 )
 """Small words that English texts have too, in names: two of them, and a third of the text, say something."""
 _ENOUGH, _SHARE = 2, 1 / 3
+_SHOWN = 60
+_log = logging.getLogger(__name__)
 
 
 def looks_english(text: str) -> bool:
@@ -61,10 +63,6 @@ def looks_english(text: str) -> bool:
         return False
     either = sum(word in _EITHER for word in words)
     return either < _ENOUGH or either < _SHARE * len(words)
-
-
-_SHOWN = 60
-_log = logging.getLogger(__name__)
 
 
 class PhotosOptions(StrictModel):

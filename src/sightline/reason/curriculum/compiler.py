@@ -6,7 +6,6 @@ Written again, the folder replaces its own files alone; its README says what is 
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass, field
@@ -19,7 +18,7 @@ from sightline.benchmark.files import checksum, checksums
 from sightline.config import Config
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import PathLike, whole_folder, write_whole
+from sightline.io.files import PathLike, link_or_copy, whole_folder, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLimits, Prover
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
@@ -94,14 +93,7 @@ def _keep_others(before: Path, own: set[str], folder: Path) -> None:
             is_file = path.is_symlink() or not path.is_dir()
             if is_file and path.relative_to(before).as_posix() not in own and not os.path.lexists(kept):
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                _link(path, kept)
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # A file system without hard links.
-        shutil.copy2(source, target, follow_symlinks=False)
+                link_or_copy(path, kept)
 
 
 def readme(curriculum: CompiledCurriculum, format_: CurriculumFormat) -> str:
