@@ -17,6 +17,7 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
     from sightline.authoring.pipeline import make
+    from sightline.calls.plan import dry_run
     from sightline.calls.session import Session
     from sightline.corpus.scan import scan
     from sightline.exchange import export_files, import_files, load, validate
@@ -36,6 +37,7 @@ __all__ = [
     "__version__",
     "ask",
     "compare",
+    "dry_run",
     "embed",
     "estimate",
     "export_files",
@@ -77,6 +79,7 @@ _FUNCTIONS = {
     "Session": "sightline.calls.session",
     "ask": "sightline.agent.ask",
     "compare": "sightline.scoring",
+    "dry_run": "sightline.calls.plan",
     "embed": "sightline.models.embedders.pipeline",
     "estimate": "sightline.metrics.statistics.estimates",
     "export_files": "sightline.exchange",

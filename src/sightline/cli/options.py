@@ -264,8 +264,9 @@ class SamplingOptions:
 
 
 def show_plan(plan: CostPlan, common: Common) -> None:
-    """The table of `--plan`, or its JSON."""
+    """The table of `--plan`, or its JSON; notes on stderr."""
+    common.note(plan.notes)
     if common.json:
-        common.print_json(plan.to_dict())
+        common.print_json(plan.to_json())
     else:
         common.console.print(str(plan), markup=False, soft_wrap=True)
