@@ -187,6 +187,13 @@ def _limits(most: int) -> RateLimits:
     return RateLimits(start=min(most, RateLimits().start), most=most)
 
 
+def require_model(name: str | None) -> str:
+    """The name of a model, where one was given or configured."""
+    if name is None:
+        raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
+    return name
+
+
 _TASK: ContextVar[str | None] = ContextVar("sightline_task", default=None)
 _AFRESH: ContextVar[bool] = ContextVar("sightline_afresh", default=False)
 _REUSED: ContextVar[list[bytes] | None] = ContextVar("sightline_reused", default=None)

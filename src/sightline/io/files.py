@@ -8,12 +8,21 @@ import shutil
 from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
-from typing import IO, TypeAlias
+from typing import IO, TypeAlias, overload
 
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
 
 PathLike: TypeAlias = "str | os.PathLike[str]"
+
+
+@overload
+def as_path(path: PathLike) -> Path: ...
+@overload
+def as_path(path: PathLike | None) -> Path | None: ...
+def as_path(path: PathLike | None) -> Path | None:
+    """A path as somebody gives it, which may begin with `~`; None where none is given."""
+    return None if path is None else Path(path).expanduser()
 
 
 def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:
