@@ -84,14 +84,14 @@ def test_they_are_asked_as_the_training_has_taught_so_far(
     tmp_path: Path, plan: str, steps: list[int], form: str
 ) -> None:
     from sightline.cli.train import _of_benchmark
-    from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
+    from sightline.reason.curriculum.compiler import curriculum
     from sightline.reason.train.records import as_taught, endings, read_stage, read_stages
     from sightline_world.choose import choose_task
     from sightline_world.choose.benchmark import write_choose_benchmark
 
     made = (choose_task(number, 5, size=(64, 48)) for number in range(24))
     write_choose_benchmark(made, tmp_path / "bench")
-    done = compile_curriculum(tmp_path / "bench", plan, tmp_path / "course", CurriculumSettings(format=form))
+    done = curriculum(tmp_path / "bench", plan, tmp_path / "course", format=form)
     found = endings({stage.name: read_stage(stage) for stage in read_stages(done.out)})
     records = _of_benchmark(tmp_path / "bench")
     for ending, count in zip(found.values(), steps, strict=True):

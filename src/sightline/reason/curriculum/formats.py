@@ -9,7 +9,7 @@ from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump, write_json, write_jsonl
@@ -207,6 +207,7 @@ def _stepwise(lesson: Lesson, curriculum: CompiledCurriculum) -> Iterator[dict[s
         }
 
 
+FormatName: TypeAlias = Literal["sightline", "ms-swift", "llama-factory", "trl", "llava", "sharegpt"]
 FORMATS: Mapping[str, CurriculumFormat] = {
     one.name: one
     for one in (
