@@ -16,7 +16,7 @@ from sightline.config import Config
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.mining import questions
 from sightline.mining.benchmark import QUESTIONS, check_mining_place
 from sightline.mining.model_calls import Bill, billed, told_failures
@@ -130,21 +130,22 @@ def mine(
     Examples
     --------
     >>> import sightline
-    >>> sightline.mine("mined", workspace="workspace", model="openai/gpt-5-mini")
-    Traceback (most recent call last):
-    sightline.errors.UserError: no owner has a history to mine (…).
+    >>> plan = sightline.dry_run(sightline.mine, model="openai/gpt-5-mini", queries=10, workspace="history")
+    >>> {stage.stage: stage.calls for stage in plan.stages}
+    {'mine-parse': 50, 'mine-associate': 200, 'mine-queries': 10, 'mine-check': 60}
     """
     session = Session.of(session, workspace)
     chosen = _stages(stages)
     require_one_of(PRESETS, preset=preset)
     require_at_least(1, cap=cap, queries=queries, clues=clues)
     require_at_least(0, retrieval_bound=retrieval_bound, metadata_bound=metadata_bound, seed=seed)
-    folder, place, plans = as_path(project) or session.workspace / "mine", as_path(out), session.calls.plan
+    folder = optional_path(project, "a mining project") or session.workspace / "mine"
+    place, plans = optional_path(out, "the folder to write"), session.calls.plan
     # A stage that goes on with a project is as the ones before, but for what is given.
     goes_on = "parse" not in chosen and not plans
     settings = _as_before(folder, model, session.config) if goes_on else _by(model, session.config)
     rules = settings.rules if preset is None else PRESETS[preset]
-    given = {
+    given: dict[str, Any] = {
         "embedder": embedder if isinstance(embedder, str) else None,
         "owners": _names(owners) or None,
         "queries": queries,
@@ -297,7 +298,7 @@ def mine_questions(
     --------
     >>> import sightline
     >>> plan = sightline.dry_run(
-    ...     sightline.mine_questions, web="frozen:pages.jsonl", model="openai/gpt-5-mini", workspace="workspace"
+    ...     sightline.mine_questions, web="frozen:pages.jsonl", model="openai/gpt-5-mini", workspace="ws"
     ... )
     >>> [stage.calls for stage in plan.stages]
     [6, 120]
@@ -314,7 +315,7 @@ def mine_questions(
         raise DryRunError(questions.plan_questions(list(pictures.values()), settings, session))
     if out is None:
         raise UserError("there is no place for the benchmark.", "say where: --out BENCH")
-    target = Path(out).expanduser()
+    target = as_path(out, "the folder to write")
     check_mining_place(target, QUESTIONS, scanned)
     opened = _web(web, session)
     with billed(place) as bill:

@@ -13,7 +13,7 @@ from sightline.calls.plan import CostPlan, DryRunError, StagePlan, priced
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.metrics.comparison import Comparison, PairedComparison, compare
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import write_scores
@@ -189,7 +189,7 @@ def ablate(
     --------
     >>> import sightline
     >>> plan = sightline.dry_run(
-    ...     sightline.ablate, "questions", model="openai/gpt-5-mini", without="without pictures", workspace="workspace"
+    ...     sightline.ablate, "questions", model="openai/gpt-5-mini", without="without pictures", workspace="ws"
     ... )
     >>> {stage.stage: stage.calls for stage in plan.stages}
     {'whole': 4, 'without pictures': 4}
@@ -207,7 +207,7 @@ def ablate(
     }
     options = {**{name: value for name, value in asked.items() if value is not None}, "concurrency": concurrency}
     arms = (without,) if isinstance(without, str) else tuple(without or ARMS)
-    source, place = Path(benchmark).expanduser(), as_path(out)
+    source, place = as_path(benchmark, "a benchmark"), optional_path(out, "the folder to write")
     ablations = Ablations(source, model, options, arms, repeat, seed or 0, limit, session)
     if session.calls.plan:
         raise DryRunError(ablations.price(place))

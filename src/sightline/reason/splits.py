@@ -18,7 +18,7 @@ from sightline.calls.session import Session
 from sightline.corpus.near_duplicates import connected
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import read_json, write_json
 from sightline.reason.copy_detection import looks_of, same_looks
 from sightline.reason.questions import shown_in
@@ -125,7 +125,7 @@ def split(
     started, session = time.monotonic(), Session.of(session)
     require_at_least(0, bits=bits, seed=seed)
     seed = (session.seed or 0) if seed is None else seed
-    source, place = Path(benchmark).expanduser(), Path(out).expanduser()
+    source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
     shares = _checked(_parsed(parts) if isinstance(parts, str) else parts)
     whole = read_benchmark(source)
     if not whole.tasks:

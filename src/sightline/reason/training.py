@@ -12,7 +12,7 @@ from sightline.benchmark.files import HEADER
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.reason.curriculum.lessons import eval_questions
 from sightline.reason.train.records import TrainRecord, by_name, read_questions
 from sightline.reason.train.result import TrainResult
@@ -101,8 +101,8 @@ def train(
     Examples
     --------
     >>> import sightline
-    >>> done = sightline.train("course", "trained", model="glimpse-tiny", rate=1e-3)  # doctest: +SKIP
-    >>> done.totals.steps  # doctest: +SKIP
+    >>> done = sightline.train("course", "trained", model="glimpse-tiny", rate=1e-3)
+    >>> done.totals.steps
     4
     """
     session = Session.of(session)
@@ -128,9 +128,9 @@ def train(
     )
     asked = [evals] if isinstance(evals, str) or not isinstance(evals, Sequence) else evals
     job = TrainJob(
-        folder=Path(folder).expanduser(),
+        folder=as_path(folder, "a curriculum"),
         model=model,
-        out=Path(out).expanduser(),
+        out=as_path(out, "the folder to write"),
         lora=lora,
         stages=(stages,) if isinstance(stages, str) else tuple(stages),
         evals={name: _questions(path) for name, path in by_name(Path(one).expanduser() for one in asked).items()},

@@ -115,7 +115,7 @@ def view(
     Examples
     --------
     >>> import sightline
-    >>> with sightline.view("bench", workspace="workspace") as app:
+    >>> with sightline.view("bench", workspace="ws") as app:
     ...     print(app.address.partition(":")[0])
     http
     """

@@ -18,7 +18,7 @@ from sightline.benchmark.files import checksum, checksums
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path, write_whole
+from sightline.io.files import PathLike, as_path, optional_path, write_whole
 from sightline.io.jsonl import write_json
 from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLimits, Prover
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
@@ -250,12 +250,12 @@ def curriculum(
         limit_tokens,
         None if tokenizer is None else os.fspath(tokenizer),
         picture_tokens,
-        as_path(test),
+        optional_path(test, "a benchmark"),
         same_bits,
         drop,
         pictures,
     )
-    source, place = Path(benchmark).expanduser(), Path(out).expanduser()
+    source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
     planned = plan if isinstance(plan, CurriculumPlan) else load_plan(os.fspath(plan))
     with compiled(source, planned, place, settings) as made:
         _write(made, place, settings)

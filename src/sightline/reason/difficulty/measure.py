@@ -9,7 +9,7 @@ from typing import Literal
 from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session, require_model
 from sightline.errors import UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.reason.difficulty import pipeline
 from sightline.reason.difficulty.labels import MEASURES, DifficultySummary, Measure
 from sightline.reason.difficulty.pass_rate import BucketRule
@@ -78,7 +78,7 @@ def difficulty(
     --------
     >>> import sightline
     >>> plan = sightline.dry_run(
-    ...     sightline.difficulty, "questions", model="openai/gpt-5-mini", samples=5, workspace="workspace"
+    ...     sightline.difficulty, "questions", model="openai/gpt-5-mini", samples=5, workspace="ws"
     ... )
     >>> plan.stages[0].calls
     20
@@ -88,7 +88,8 @@ def difficulty(
     require_one_of(PRESETS, preset=preset)
     require_at_least(1, limit=limit, max_tokens=max_tokens)
     rule = BucketRule(samples, easy, early=not all_samples)
-    source, made, place = Path(benchmark).expanduser(), as_path(run), as_path(out)
+    source, made = as_path(benchmark, "a benchmark"), optional_path(run, "a run")
+    place = optional_path(out, "the folder to write")
     _refuse_idle(by, made, model, max_tokens)
     if place is None and not session.calls.plan:
         raise UserError("there is no place for the benchmark with difficulty.", "say where: --out FOLDER")

@@ -12,7 +12,7 @@ from sightline.benchmark.folder import check_place, write_benchmark_elsewhere
 from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session, require_model
 from sightline.errors import SightlineError, UserError, require_at_least
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.reason.questions import QuestionWork, TaskQuestion
 from sightline.reason.steps.annotation import (
     KINDS,
@@ -85,7 +85,7 @@ def steps(
     Examples
     --------
     >>> import sightline
-    >>> plan = sightline.dry_run(sightline.steps, "questions", model="openai/gpt-5-mini", workspace="workspace")
+    >>> plan = sightline.dry_run(sightline.steps, "questions", model="openai/gpt-5-mini", workspace="ws")
     >>> plan.stages[0].calls
     4
     """
@@ -98,7 +98,7 @@ def steps(
         "reasoning_effort": reasoning_effort,
         "seed": session.seed if seed is None else seed,
     }
-    work = QuestionWork(Path(benchmark).expanduser(), session, limit)
+    work = QuestionWork(as_path(benchmark, "a benchmark"), session, limit)
     if session.calls.plan:
         raise DryRunError(
             price_steps(work, StepSettings(require_model(model), repairs, tell_answer, parameters), again=again)
@@ -107,7 +107,8 @@ def steps(
         raise UserError("there is no place for the benchmark with steps.", "say where: --out FOLDER")
     nobody = model is None and reviewed is not None
     settings = None if nobody else StepSettings(require_model(model), repairs, tell_answer, parameters)
-    return annotate_benchmark(work, settings, Path(out).expanduser(), again=again, reviewed=as_path(reviewed))
+    place, mended = as_path(out, "the folder to write"), optional_path(reviewed, "a steps-review.jsonl")
+    return annotate_benchmark(work, settings, place, again=again, reviewed=mended)
 
 
 def check_steps(benchmark: PathLike, *, limit: int | None = None) -> CheckedSteps:
@@ -131,7 +132,7 @@ def check_steps(benchmark: PathLike, *, limit: int | None = None) -> CheckedStep
     >>> print(sightline.check_steps("questions"))
       0 of 4 questions have all five steps; 0 of these are in order
     """
-    _, questions = QuestionWork(Path(benchmark).expanduser(), limit=limit).opened(KINDS)
+    _, questions = QuestionWork(as_path(benchmark, "a benchmark"), limit=limit).opened(KINDS)
     complete = [question for question in questions if has_steps(question.truth)]
     found = {question.task.id: _own_faults(question) for question in complete}
     return CheckedSteps(

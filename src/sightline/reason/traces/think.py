@@ -4,13 +4,12 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
-from pathlib import Path
 
 from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.reason.traces.folder import TRACE_FORMATS, TraceFormat
 from sightline.reason.traces.language import known_language
 from sightline.reason.traces.pipeline import TraceWork, make_traces
@@ -106,7 +105,7 @@ def think(
     --------
     >>> import sightline
     >>> plan = sightline.dry_run(
-    ...     sightline.think, "pictures", teachers=["openai/gpt-5-mini", "openai/gpt-5"], workspace="workspace"
+    ...     sightline.think, "pictures", teachers=["openai/gpt-5-mini", "openai/gpt-5"], workspace="ws"
     ... )
     >>> [stage.calls for stage in plan.stages]
     [6, 6]
@@ -127,7 +126,7 @@ def think(
     )
     settings = TraceSettings(
         _teachers(teachers, samples),
-        prompts_of(texts, as_path(prompts_file), prompts_each, seed or 0),
+        prompts_of(texts, optional_path(prompts_file, "a file of prompts"), prompts_each, seed or 0),
         None if verifier is None else Teacher.parse(verifier),
         rules,
         {
@@ -144,7 +143,8 @@ def think(
     skipped = _skipped(pictures.skipped)
     if session.calls.plan or out is None:
         raise DryRunError(replace(work.price(), notes=skipped))
-    done = make_traces(work, Path(out).expanduser(), format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
+    place = as_path(out, "the folder to write")
+    done = make_traces(work, place, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
     notes = (*skipped, *filter(None, (settings.about_verifier(),)))
     return replace(done, pictures=pictures.folder(), notes=notes)
 
@@ -160,13 +160,13 @@ def _teachers(given: str | Sequence[str], samples: int | None) -> tuple[Teacher,
 def _pictures(
     source: PathLike | None, labels: PathLike | None, metadata: PathLike | None, session: Session
 ) -> PictureSource:
-    named = as_path(labels)
+    named = optional_path(labels, "a file with the names of classes")
     return open_source(
-        as_path(source),
+        optional_path(source, "a folder of pictures, a workspace or a benchmark"),
         session.workspace,
         config=session.config,
         names=None if named is None else read_names(named),
-        metadata=as_path(metadata),
+        metadata=optional_path(metadata, "a table about the pictures"),
     )
 
 
