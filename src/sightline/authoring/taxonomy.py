@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import tomllib
@@ -21,6 +20,7 @@ from sightline.calls.chat import open_chat
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.config.sources import DEFAULT_FILE
+from sightline.engine.event_loop import run_async
 from sightline.errors import SightlineError
 from sightline.io.files import write_whole
 from sightline.models.built_in import Taxonomy, find_built_in
@@ -89,7 +89,7 @@ def propose(
     sample = [pictures[row] for row in rows]
     if model == annotate_photos.NAME:
         return by_photos(sample, config, asking)
-    return asyncio.run(_by_model(sample[:SHOWN], model, config, workspace, asking))
+    return run_async(_by_model(sample[:SHOWN], model, config, workspace, asking))
 
 
 def request(sample: Iterable[Picture], model: str, config: Config) -> ChatRequest:
