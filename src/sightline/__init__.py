@@ -19,20 +19,37 @@ if TYPE_CHECKING:
     from sightline.authoring.pipeline import make
     from sightline.calls.session import Session
     from sightline.corpus.scan import scan
+    from sightline.errors import SightlineError, UserError
     from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
     from sightline.metrics.statistics import estimate
+    from sightline.models.embedders.function import FunctionEmbedder
     from sightline.models.embedders.pipeline import embed
     from sightline.reports.leaderboard import leaderboard
     from sightline.reports.report import report
     from sightline.retrieval.search import search
     from sightline.runs.runner import run
+    from sightline.runs.systems.function import FunctionSystem
     from sightline.scoring import compare, score
+    from sightline.types import Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Run, Task, Text
 
 __all__ = [
+    "Benchmark",
+    "Corpus",
+    "Failure",
+    "FunctionEmbedder",
+    "FunctionSystem",
+    "Picture",
+    "PictureSet",
+    "Ranking",
+    "Run",
     "Session",
+    "SightlineError",
+    "Task",
+    "Text",
+    "UserError",
     "__version__",
     "ask",
     "compare",
@@ -74,7 +91,20 @@ VERBS = (
 """The functions that are also methods of a `Session`."""
 
 _FUNCTIONS = {
+    "Benchmark": "sightline.types",
+    "Corpus": "sightline.types",
+    "Failure": "sightline.types",
+    "FunctionEmbedder": "sightline.models.embedders.function",
+    "FunctionSystem": "sightline.runs.systems.function",
+    "Picture": "sightline.types",
+    "PictureSet": "sightline.types",
+    "Ranking": "sightline.types",
+    "Run": "sightline.types",
     "Session": "sightline.calls.session",
+    "SightlineError": "sightline.errors",
+    "Task": "sightline.types",
+    "Text": "sightline.types",
+    "UserError": "sightline.errors",
     "ask": "sightline.agent.ask",
     "compare": "sightline.scoring",
     "embed": "sightline.models.embedders.pipeline",
