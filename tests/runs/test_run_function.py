@@ -47,7 +47,7 @@ def test_a_function_of_query_and_k(bench: Benchmark, tmp_path: Path) -> None:
 
     done = sightline.run(bench, my_search, workspace=tmp_path)
     assert asked == [("red", 100), ("blue", 100)]
-    assert done.run.system == "my_search" and done.run.parameters["kind"] == "function"
+    assert done.run.system == "my_search" and done.run.parameters["k"] == 100
     assert sightline.score(bench, done.run, ["rr@10"]).overall["rr@10"].mean == 0.75
     assert sightline.score(bench, done.folder, ["rr@10"]).overall["rr@10"].mean == 0.75
 

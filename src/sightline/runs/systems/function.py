@@ -124,7 +124,7 @@ class FunctionSystem:
     @property
     def parameters(self) -> dict[str, Json]:
         """What tells one version of the function from another; kept in run.json."""
-        return {"kind": "function", "code": fingerprint(self._function), "k": self._k}
+        return {"code": fingerprint(self._function), "k": self._k}
 
     async def attempt(self, task: Task, bench: Benchmark) -> SystemReply:
         """Call the function, and read what it returns; whatever goes wrong is a failure of this task."""
