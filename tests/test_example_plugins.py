@@ -31,29 +31,29 @@ FOLDERS = sorted(path.parent for path in EXAMPLES.glob("*/pyproject.toml"))
 COLOUR_NAMES = tuple(COLOURS)
 
 
-def install(project: Path, target: Path) -> None:
+def install(target: Path) -> None:
     """By pip, with no network; where hatchling is missing, what pip would leave: the metadata and the module."""
     if find_spec("hatchling") is not None:
-        words = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--target", str(target), str(project)]
-        subprocess.run([sys.executable, "-m", "pip", "install", *words], check=True, timeout=300)
+        words = ["--quiet", "--no-deps", "--no-build-isolation", "--no-index", "--no-compile", "--target", str(target)]
+        subprocess.run([sys.executable, "-m", "pip", "install", *words, *map(str, FOLDERS)], check=True, timeout=300)
         return
-    told = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
-    facts = target / f"{told['name'].replace('-', '_')}-{told['version']}.dist-info"
-    facts.mkdir(parents=True)
-    (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\n")
-    lines = []
-    for group, entries in told["entry-points"].items():
-        lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
-    (facts / "entry_points.txt").write_text("\n".join(lines))
-    for module in project.glob("*.py"):
-        (target / module.name).write_bytes(module.read_bytes())
+    for project in FOLDERS:
+        told = tomllib.loads((project / "pyproject.toml").read_text("utf-8"))["project"]
+        facts = target / f"{told['name'].replace('-', '_')}-{told['version']}.dist-info"
+        facts.mkdir(parents=True)
+        (facts / "METADATA").write_text(f"Metadata-Version: 2.1\nName: {told['name']}\nVersion: {told['version']}\n")
+        lines = []
+        for group, entries in told["entry-points"].items():
+            lines += [f"[{group}]", *(f"{name} = {value}" for name, value in entries.items())]
+        (facts / "entry_points.txt").write_text("\n".join(lines))
+        for module in project.glob("*.py"):
+            (target / module.name).write_bytes(module.read_bytes())
 
 
 @pytest.fixture(scope="module")
 def site(tmp_path_factory: pytest.TempPathFactory) -> Path:
     target = tmp_path_factory.mktemp("site")
-    for folder in FOLDERS:
-        install(folder, target)
+    install(target)
     return target
 
 
