@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from collections.abc import Mapping
 from dataclasses import dataclass, field
+from typing import TYPE_CHECKING, Any
 
 from sightline.class_names import known_as
 from sightline.types.corpus import Json
 from sightline.types.truth import Prediction
+
+if TYPE_CHECKING:
+    from sightline.types.benchmark import Benchmark
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,6 +58,46 @@ class Run:
     seed: int | None = None
     limits: Mapping[str, Json] = field(default_factory=dict)
     ledger: tuple[LedgerEntry, ...] = ()
+
+    @classmethod
+    def from_rankings(
+        cls,
+        rankings: Any,
+        *,
+        benchmark: Benchmark | str | None = None,
+        system: str = "system",
+        columns: Mapping[str, str] | None = None,
+    ) -> Run:
+        """Make a run from results that are at hand.
+
+        Parameters
+        ----------
+        rankings:
+            `{query: {picture: score}}`, ordered by score and, where scores are equal, as trec_eval does;
+            `{query: [pictures]}` or `{query: [(picture, score)]}`, best first; or a data frame (pandas or polars) or a
+            list of dictionaries with `query_id`, `picture` and `score`, `rank` or neither. A `Failure` in place of a
+            ranking is counted as one.
+        benchmark:
+            What the queries are of; a benchmark that has none of them is refused.
+        system:
+            What the system is called.
+        columns:
+            Where a column is called otherwise, `{field: column}`; fields are `query`, `picture`, `score` and `rank`.
+
+        Returns
+        -------
+        Run
+            One attempt for each query, in memory.
+
+        Examples
+        --------
+        >>> run = Run.from_rankings({"q1": {"a.jpg": 0.2, "b.jpg": 0.7}}, system="mine")
+        >>> run.attempts[0].prediction.pictures
+        ('b.jpg', 'a.jpg')
+        """
+        from sightline.benchmark.from_tables import run_from_rankings
+
+        return run_from_rankings(rankings, benchmark=benchmark, system=system, columns=columns)
 
 
 @dataclass(frozen=True, slots=True)
