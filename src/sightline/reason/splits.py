@@ -13,13 +13,13 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sightline.benchmark.copy_detection import looks_of, same_looks
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
 from sightline.config import Config
 from sightline.corpus.near_duplicates import connected
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json, write_json
-from sightline.reason.copy_detection import looks_of, same_looks
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
 
