@@ -17,13 +17,13 @@ from sightline.benchmark.folder import check_place, read_benchmark, write_benchm
 from sightline.benchmark.formats import Content, FormatOptions, find_format, format_names
 from sightline.benchmark.problems import Problem
 from sightline.benchmark.validation import oddities as benchmark_oddities
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.class_names import name_of
 from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, picture_path
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of

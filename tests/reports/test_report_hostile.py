@@ -12,11 +12,11 @@ from hypothesis import strategies as st
 from reports.page_check import Page
 from reports.report_samples import Folders, make_benchmark, make_run
 from sightline.benchmark.folder import write_benchmark
+from sightline.markup import Markup, escape, join, tag
+from sightline.plain_text import columns, one_line, short
 from sightline.reports.markdown import plain
-from sightline.reports.markup import Markup, escape, join, tag
 from sightline.reports.report import write_report
 from sightline.reports.sections import unique_slugs
-from sightline.reports.text import columns, one_line, short
 from sightline.runs import write_run
 from sightline.types import Attempt, Failure
 

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, printable, show_plan
+from sightline.cli.options import ChatOptions, Common, show_plan
 from sightline.english import counted
 from sightline.errors import SightlineError, StoppedError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console

@@ -6,8 +6,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from sightline.cli.options import Common, printable
+from sightline.cli.options import Common
 from sightline.errors import UserError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from sightline.demo.own import OwnDemo
@@ -65,7 +66,7 @@ def _own(out: Path, pictures: Path, common: Common) -> None:
 def to_text(made: OwnDemo, pictures: Path) -> str:
     """What was scanned, seen and found, and where the page is."""
     from sightline.cli import scan, search
-    from sightline.reports.text import short
+    from sightline.plain_text import short
 
     found = made.found
     lines = [f"scanned {pictures}", scan.to_text(found.scanned)]

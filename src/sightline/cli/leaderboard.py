@@ -47,7 +47,7 @@ def leaderboard(
 
 def _print_line(text: str, common: Common, indent: str = "") -> None:
     """Names come from files: nothing in them may act on the terminal."""
-    from sightline.reports.text import one_line
+    from sightline.plain_text import one_line
 
     common.console.print(indent + one_line(text), markup=False, soft_wrap=True)
 
@@ -66,8 +66,8 @@ def _table(board: BenchmarkBoard, width: int) -> Table:
     from rich.table import Table as RichTable
     from rich.text import Text
 
+    from sightline.plain_text import one_line
     from sightline.reports.leaderboard import board_table
-    from sightline.reports.text import one_line
 
     made = board_table(board)
     rows = [[one_line(str(cell)) for cell in row] for row in made.rows]

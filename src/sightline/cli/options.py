@@ -18,6 +18,7 @@ from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from sightline.errors import UserError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -158,11 +159,6 @@ class _Printable(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         return "\n".join(printable(line) for line in super().formatMessage(record).split("\n"))
-
-
-def printable(name: str) -> str:
-    """A name as a terminal can show it: what would move its cursor or change its colours is written out."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
 
 
 _GROUP = "Models"

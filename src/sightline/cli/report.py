@@ -19,8 +19,8 @@ def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, 
     md:
         Write the page as Markdown, too.
     """
+    from sightline.plain_text import one_line
     from sightline.reports.report import ROWS, write_report
-    from sightline.reports.text import one_line
 
     rows = ROWS if common.limit is None else common.limit
     written = write_report(sources, out, format="both" if md else None, rows=rows)

@@ -9,8 +9,9 @@ from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import BudgetOptions, Common, Switch, Whole, printable
+from sightline.cli.options import BudgetOptions, Common, Switch, Whole
 from sightline.errors import UserError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from sightline.retrieval.results import Hit, Results

@@ -11,8 +11,8 @@ from format_tools import benchmark_in, exporting, importing, picture_bytes, put,
 
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import Benchmark, Corpus, Picture, Relevance, Rights
 
 

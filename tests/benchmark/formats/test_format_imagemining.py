@@ -18,9 +18,9 @@ from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.imagemining import join_steps, split_steps
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Answer, Benchmark, PictureRef, Step, Task
 
 FORMAT = find_format("imagemining")

@@ -20,9 +20,8 @@ from sightline.benchmark.formats.mteb_dataset import class_name
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
 from sightline.benchmark.formats.pictures import file_name
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
-from sightline.io.files import sha256_of
+from sightline.io.files import picture_path, sha256_of
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Benchmark, Group, PictureRef, PictureSet, Ranking, Relevance, Run, Scope, Task
 
