@@ -20,8 +20,8 @@ from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.judge_quality import find_drift
 from sightline.authoring.judge_verdicts import JudgeVerdict
-from sightline.authoring.label_quality import label_quality, stratified
-from sightline.authoring.review_decisions import decision_of
+from sightline.benchmark.label_quality import label_quality, stratified
+from sightline.benchmark.review_decisions import decision_of
 from sightline.calls.session import CallOptions
 from sightline.types import (
     Annotation,

@@ -57,6 +57,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreWarning:
+    """Why a score or a comparison deserves less trust than it looks, and what to do about it."""
+
+    code: str
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean over `n` tasks with its interval; failures count as zero in `mean` and are left out of `answered`."""
 
