@@ -10,7 +10,7 @@ from __future__ import annotations
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Generic, TypeVar
+from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 from sightline.errors import MissingExtraError
 from sightline.markup import Markup, join, tag
@@ -107,6 +107,25 @@ class Table(Shown, Generic[RowT]):
         except ImportError as error:
             raise MissingExtraError(f"{type(self).__name__}.to_polars", "polars") from error
         return polars.DataFrame(self.records(), infer_schema_length=None, strict=False)
+
+
+class Rows(tuple[RowT, ...], Table[RowT]):
+    """A tuple that shows itself in a notebook; so does a slice of it."""
+
+    __slots__ = ()
+
+    def _rows(self) -> Sequence[RowT]:
+        return tuple(self)
+
+    @overload
+    def __getitem__(self, at: SupportsIndex, /) -> RowT: ...
+    @overload
+    def __getitem__(self, at: slice, /) -> Self: ...
+    def __getitem__(self, at: SupportsIndex | slice, /) -> RowT | Self:
+        found = super().__getitem__(at)
+        return type(self)(found) if isinstance(at, slice) else found  # type: ignore[return-value, arg-type]
+
+    __repr__ = Shown.__repr__
 
 
 @dataclass(frozen=True, slots=True)

@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
@@ -46,6 +46,12 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+class Result(Protocol):
+    """What a verb gives back: `str` of it is what the command prints."""
+
+    def to_json(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -117,6 +123,17 @@ class Common:
         import orjson
 
         sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
+
+    def show(self, result: Result) -> None:
+        """A result on stdout: as JSON where that was asked for, else as its text."""
+        if self.json:
+            self.print_json(result.to_json())
+        else:
+            self.print(str(result))
+
+    def print(self, text: str) -> None:
+        """Text as it is: nothing in it is markup, and long lines stay whole."""
+        self.console.print(text, markup=False, soft_wrap=True)
 
     @property
     def console(self) -> Console:

@@ -17,6 +17,14 @@ from sightline.io.temporary_files import folder_beside, is_temporary, name_besid
 PathLike: TypeAlias = "str | os.PathLike[str]"
 
 
+def as_path(given: object, what: str) -> Path:
+    """A path that a caller gave, `~` expanded; refuses what is none: `what` names what was expected."""
+    if not isinstance(given, str | os.PathLike) or not str(given):
+        shown = f"{given!r:.60}" if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
+        raise UserError(f"Expected the path of {what}, got {shown}.", "Give it as a string or a pathlib.Path.")
+    return Path(os.fsdecode(given)).expanduser()
+
+
 def picture_path(uri: str, folder: Path) -> Path | None:
     """Where a picture lies on this machine: a path (relative ones start at `folder`) or `file://`; else None."""
     if "://" not in uri:

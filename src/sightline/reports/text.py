@@ -17,12 +17,12 @@ def score(value: float | None) -> str:
 
 def interval(estimate: Estimate) -> str:
     """`[0.812, 0.901]`; values that don't differ leave nothing to make one of."""
-    return "no interval" if estimate.method == "none" else f"[{score(estimate.low)}, {score(estimate.high)}]"
+    return estimate.interval()
 
 
 def estimate(found: Estimate | None) -> str:
     """`0.873 [0.812, 0.901]`; a dash where there was nothing to measure."""
-    return DASH if found is None or not found.n else f"{score(found.mean)} {interval(found)}"
+    return DASH if found is None else str(found)
 
 
 def signed(value: float) -> str:

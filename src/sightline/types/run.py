@@ -2,12 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
+from itertools import islice
+from typing import Any
 
-from sightline.class_names import known_as
+from sightline.class_names import known_as, name_of
+from sightline.display import Rows, Table, html_table
+from sightline.english import counted, some
+from sightline.plain_text import short, text_table
 from sightline.types.corpus import Json
-from sightline.types.truth import Prediction
+from sightline.types.truth import Choice, Failure, PictureSet, Prediction, Ranking, Text, Trace
+
+_ROWS = 20
 
 
 @dataclass(frozen=True, slots=True)
@@ -17,6 +24,60 @@ class Attempt:
     task_id: str
     prediction: Prediction
     number: int = 0
+
+
+class Attempts(Rows[Attempt]):
+    """Attempts in order: `attempts[:5]` are the first five."""
+
+    __slots__ = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each attempt: its task, its number, what was said, and why it failed."""
+        return [
+            {
+                "task": attempt.task_id,
+                "attempt": attempt.number,
+                "prediction": name_of(type(attempt.prediction)),
+                "answer": answer_text(attempt.prediction),
+                "failure": attempt.prediction.kind if isinstance(attempt.prediction, Failure) else None,
+            }
+            for attempt in self
+        ]
+
+    def __str__(self) -> str:
+        return text_table(("task", "attempt", "answer", "failure"), self._cells(_ROWS), right={1})
+
+    def _line(self) -> str:
+        failed = sum(isinstance(attempt.prediction, Failure) for attempt in self)
+        return counted(len(self), "attempt") + (f", {failed:,} of them failed" if failed else "")
+
+    def _cells(self, most: int) -> list[tuple[str, ...]]:
+        return [(attempt.task_id, f"{attempt.number}", *_said(attempt.prediction)) for attempt in islice(self, most)]
+
+    def _blocks(self) -> Iterable[str]:
+        if self:
+            yield html_table(("task", "attempt", "answer", "failure"), self._cells(len(self)), numeric={1})
+
+
+def _said(prediction: Prediction) -> tuple[str, str]:
+    """The answer, and why there is none."""
+    if isinstance(prediction, Failure):
+        return "–", f"{prediction.kind}: {short(prediction.message, 100)}"
+    return answer_text(prediction), ""
+
+
+def answer_text(prediction: Prediction) -> str:
+    """What a system said, on one line; nothing for a failure."""
+    match prediction:
+        case Ranking() | PictureSet():
+            return some(prediction.pictures, 4) or "no picture"
+        case Text():
+            return short(prediction.text, 120)
+        case Choice():
+            return prediction.option or "–"
+        case Trace():
+            return short(prediction.answer, 120)
+    return ""
 
 
 @dataclass(frozen=True, slots=True)
@@ -41,9 +102,12 @@ class LedgerEntry:
 
 
 @known_as("Run")
-@dataclass(frozen=True, slots=True)
-class Run:
-    """Benchmark, system, predictions and ledger; `benchmark_checksum` says on exactly what it was run."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Run(Table[Attempt]):
+    """Benchmark, system, predictions and ledger; `benchmark_checksum` says on exactly what it was run.
+
+    Its rows are the attempts; `run.failures` are those that failed.
+    """
 
     benchmark: str
     system: str
@@ -54,6 +118,30 @@ class Run:
     seed: int | None = None
     limits: Mapping[str, Json] = field(default_factory=dict)
     ledger: tuple[LedgerEntry, ...] = ()
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attempts", Attempts(self.attempts))
+
+    @property
+    def failures(self) -> Attempts:
+        """The attempts that failed: each counts as zero."""
+        return Attempts(attempt for attempt in self.attempts if isinstance(attempt.prediction, Failure))
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each attempt."""
+        return Attempts(self.attempts).records()
+
+    def __str__(self) -> str:
+        return f"{self._line()}\n{self.attempts}"
+
+    def _rows(self) -> Sequence[Attempt]:
+        return self.attempts
+
+    def _line(self) -> str:
+        return f"{self.system} on {self.benchmark}: {Attempts(self.attempts)._line()}"
+
+    def _blocks(self) -> Iterable[str]:
+        return Attempts(self.attempts)._blocks()
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,3 +165,15 @@ class Estimate:
     answered: float | None
     level: float = 0.95
     method: str = "bca"
+
+    def __str__(self) -> str:
+        return format(self)
+
+    def __format__(self, spec: str) -> str:
+        """`0.873 [0.812, 0.901]`, each number by `spec` (three decimals); a dash where there was nothing to measure."""
+        spec = spec or ".3f"
+        return f"{self.mean:z{spec}} {self.interval(spec)}" if self.n else "–"
+
+    def interval(self, spec: str = ".3f") -> str:
+        """`[0.812, 0.901]`; values that don't differ leave nothing to make one of."""
+        return "no interval" if self.method == "none" else f"[{self.low:z{spec}}, {self.high:z{spec}}]"
