@@ -74,23 +74,14 @@ class Shown:
         return page(self._line(), self._blocks())
 
 
-class Table(Shown, Generic[RowT]):
-    """A result with rows: iterate over it, take its length, or turn it into records or a data frame."""
+class Frames(Shown):
+    """Has records, and gives them as a data frame too."""
 
     __slots__ = ()
-
-    def _rows(self) -> Sequence[RowT]:
-        raise NotImplementedError
 
     def records(self) -> list[dict[str, Any]]:
         """One flat record for each row, all with the same keys."""
         raise NotImplementedError
-
-    def __iter__(self) -> Iterator[RowT]:
-        return iter(self._rows())
-
-    def __len__(self) -> int:
-        return len(self._rows())
 
     def to_pandas(self) -> pandas.DataFrame:
         """The records as a pandas data frame; needs the extra `pandas`."""
@@ -107,6 +98,21 @@ class Table(Shown, Generic[RowT]):
         except ImportError as error:
             raise MissingExtraError(f"{type(self).__name__}.to_polars", "polars") from error
         return polars.DataFrame(self.records(), infer_schema_length=None, strict=False)
+
+
+class Table(Frames, Generic[RowT]):
+    """A result with rows: iterate over it, take its length, or turn it into records or a data frame."""
+
+    __slots__ = ()
+
+    def _rows(self) -> Sequence[RowT]:
+        raise NotImplementedError
+
+    def __iter__(self) -> Iterator[RowT]:
+        return iter(self._rows())
+
+    def __len__(self) -> int:
+        return len(self._rows())
 
 
 class Rows(tuple[RowT, ...], Table[RowT]):
@@ -223,8 +229,7 @@ def interval_bar(mean: float, low: float | None, high: float | None, first: floa
     def x(value: float) -> float:
         return round(width * (min(max(value, first), last) - first) / (last - first), 2) if last > first else 0.0
 
-    pale = {"stroke": "currentColor", "stroke_opacity": 0.25}
-    parts = [tag("line", x1=0, x2=width, y1=middle, y2=middle, **pale)]
+    parts = [tag("line", x1=0, x2=width, y1=middle, y2=middle, stroke="currentColor", stroke_opacity=0.25)]
     if first < 0 < last:
         parts.append(tag("line", x1=x(0), x2=x(0), y1=1, y2=13, stroke="currentColor", stroke_opacity=0.6))
     if low is not None and high is not None:

@@ -38,6 +38,7 @@ from sightline.metrics.statistics import RESAMPLES, Column, Repeated, estimate_c
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import TaskTable, attempts_table, by_slice, task_table
 from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
+from sightline.types.task_table import Tasks
 
 
 def limit_of(run: Run) -> int | None:
@@ -59,7 +60,7 @@ def within_limit(benchmark: Benchmark, run: Run, limit: int | None = None) -> Be
         names = [name for name in names if name in first or name in attempted]
     if len(names) == len(benchmark.tasks):
         return benchmark
-    return replace(benchmark, tasks={name: benchmark.tasks[name] for name in names})
+    return replace(benchmark, tasks=Tasks({name: benchmark.tasks[name] for name in names}))
 
 
 def about_limit(whole: Benchmark, scored: Benchmark, run: Run) -> tuple[str, ...]:

@@ -3,10 +3,9 @@
 from sightline.types.benchmark import Annotation, Benchmark, Candidate, Judgment, Review, Tier
 from sightline.types.chat import ChatReply, ChatRequest, ImagePart, Message, Partial, Role, ToolCall, ToolSpec, Usage
 from sightline.types.corpus import Box, Corpus, Group, GroupKind, Json, Picture, PictureRef, Rights
-from sightline.types.run import Attempt, Attempts, Estimate, LedgerEntry, Run, ScoreWarning
+from sightline.types.run import Attempt, Estimate, LedgerEntry, Run, ScoreWarning
 from sightline.types.search import Fusion, Method, SearchQuery
 from sightline.types.task import Option, Part, Scope, Task, TaskKind
-from sightline.types.task_table import Tasks
 from sightline.types.truth import (
     Answer,
     Choice,
@@ -27,7 +26,6 @@ __all__ = [
     "Annotation",
     "Answer",
     "Attempt",
-    "Attempts",
     "Benchmark",
     "Box",
     "Candidate",
@@ -66,7 +64,6 @@ __all__ = [
     "StepKind",
     "Task",
     "TaskKind",
-    "Tasks",
     "Text",
     "Tier",
     "ToolCall",

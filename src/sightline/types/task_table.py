@@ -7,7 +7,7 @@ from itertools import islice
 from pathlib import Path
 from typing import Any, overload
 
-from sightline.display import Table, Thumbnail, html_table, pictures
+from sightline.display import Frames, Thumbnail, html_table, pictures
 from sightline.english import counted
 from sightline.io.files import picture_path
 from sightline.markup import Markup, join, tag
@@ -19,7 +19,7 @@ from sightline.types.truth import Answer, Choice, PictureSet, Relevance, Traces,
 _PICTURES, _TASKS, _WORDS = 5, 10, 300
 
 
-class Tasks(dict[str, Task], Table[Task]):  # type: ignore[misc]
+class Tasks(dict[str, Task], Frames):
     """Tasks by id: `tasks["q1"]` is one, `tasks[:5]` are the first five; iterating gives ids, as with any mapping."""
 
     def __init__(
@@ -42,9 +42,7 @@ class Tasks(dict[str, Task], Table[Task]):  # type: ignore[misc]
         names = list(self)[key]
         return Tasks({name: self[name] for name in names}, self._truth, self._corpus, self._folder)
 
-    __repr__ = Table.__repr__
-    __iter__ = dict.__iter__
-    __len__ = dict.__len__
+    __repr__ = Frames.__repr__
 
     def records(self) -> list[dict[str, Any]]:
         """One flat record for each task: its words, its pictures, what is true of it, and its labels."""
@@ -67,9 +65,6 @@ class Tasks(dict[str, Task], Table[Task]):  # type: ignore[misc]
         ]
         more = f"\n  … and {counted(len(self) - _TASKS, 'more task')}" if len(self) > _TASKS else ""
         return text_table(("task", "kind", "text", "truth"), rows) + more
-
-    def _rows(self) -> Sequence[Task]:
-        return tuple(self.values())
 
     def _some(self) -> Iterable[Task]:
         return islice(self.values(), _TASKS)

@@ -17,6 +17,7 @@ from sightline.reason.steps.annotation import KINDS, STAGE, AnnotatedSteps, Step
 from sightline.reason.steps.checks import StepFault, has_steps, question_faults, step_faults
 from sightline.reason.steps.review import REVIEW, StepReview, read_reviewed, rows_of, write_review
 from sightline.types import Answer, Benchmark, Choice, Json
+from sightline.types.task_table import Tasks
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,4 +174,4 @@ def _with_steps(benchmark: Benchmark, found: Mapping[str, AnnotatedSteps], by: s
         note: dict[str, Json] = {"by": by, "calls": one.calls, "told": one.told}
         tasks[name] = replace(tasks[name], extra={**tasks[name].extra, "steps": note})
         truth[name] = replace(before, steps=one.steps)
-    return replace(benchmark, tasks=tasks, truth=truth)
+    return replace(benchmark, tasks=Tasks(tasks), truth=truth)
