@@ -58,14 +58,14 @@ def text_table(
     """
     cells = [[one_line(cell) for cell in row] for row in (head, *rows)]
     widths = [max(columns(row[at]) for row in cells) for at in range(len(head))]
-    broken = [[[cell] for cell in row] for row in cells]
+    lines = [[[cell] for cell in row] for row in cells]
     if flexible is not None:
         others = sum(width + 2 for at, width in enumerate(widths) if at != flexible)
         room = max(_NARROWEST, shutil.get_terminal_size().columns - others - 2)
-        for row in broken:
-            row[flexible] = _broken(row[flexible][0], room)
-        widths[flexible] = max(columns(line) for row in broken for line in row[flexible])
-    return "\n".join(_line(parts, widths, right) for row in broken for parts in zip_longest(*row, fillvalue=""))
+        for row in lines:
+            row[flexible] = broken(row[flexible][0], room).split("\n")
+        widths[flexible] = max(columns(line) for row in lines for line in row[flexible])
+    return "\n".join(_line(parts, widths, right) for row in lines for parts in zip_longest(*row, fillvalue=""))
 
 
 def _line(parts: Iterable[str], widths: Sequence[int], right: Collection[int]) -> str:
@@ -76,11 +76,11 @@ def _line(parts: Iterable[str], widths: Sequence[int], right: Collection[int]) -
     return f"  {'  '.join(padded)}".rstrip()
 
 
-def _broken(cell: str, width: int) -> list[str]:
+def broken(cell: str, width: int) -> str:
     """A long name on lines of at most so many columns, where one of its words ends."""
     lines = [""]
     for piece in _WORD_ENDS.split(cell):
         if lines[-1] and columns(lines[-1] + piece.rstrip()) > width:
             lines.append("")
         lines[-1] += piece
-    return [line.rstrip() for line in lines]
+    return "\n".join(line.rstrip() for line in lines)

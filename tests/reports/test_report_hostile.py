@@ -15,7 +15,7 @@ from sightline.benchmark.folder import write_benchmark
 from sightline.markup import Markup, escape, join, tag
 from sightline.plain_text import columns, one_line, short
 from sightline.reports.markdown import plain
-from sightline.reports.report import write_report
+from sightline.reports.report import report as write_report
 from sightline.reports.sections import unique_slugs
 from sightline.runs import write_run
 from sightline.types import Attempt, Failure

@@ -16,7 +16,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores, write_scores
 from sightline.reports.leaderboard import build_leaderboard
-from sightline.reports.report import write_report
+from sightline.reports.report import report as write_report
 from sightline.reports.text import estimate, interval, p_value, score, signed
 from sightline.runs import read_run, write_run
 from sightline.scoring import compare
@@ -402,7 +402,7 @@ def test_a_page_is_html_or_markdown(made: Folders, tmp_path: Path, name: str) ->
 def test_the_package_is_the_verb(made: Folders, tmp_path: Path) -> None:
     import sightline
 
-    assert sightline.report([made.benchmark], tmp_path / "page.md") == tmp_path / "page.md"
+    assert sightline.report([made.benchmark], tmp_path / "page.md").path == tmp_path / "page.md"
     assert (tmp_path / "page.md").is_file()
 
 

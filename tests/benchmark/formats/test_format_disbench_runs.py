@@ -273,12 +273,10 @@ def test_through_the_commands(tmp_path: Path) -> None:
     write_benchmark(benchmark(), tmp_path / "bench")
     known = read_benchmark(tmp_path / "bench")
     (tmp_path / "predictions.jsonl").write_bytes(lines({"query_id": "a", "prediction": "the final answer is [1, 2]"}))
-    summary = import_files(
-        "disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", FormatOptions(benchmark=known)
-    )
+    summary = import_files("disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", benchmark=known)
     assert summary.tasks == 1 and len(summary.warnings) == 1
     assert read_run(tmp_path / "run").benchmark_checksum == known.checksum
-    export_files("disbench-predictions", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=known))
+    export_files("disbench-predictions", tmp_path / "run", tmp_path / "out", benchmark=known)
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == {
         "predictions.jsonl",
         "eval_samples.jsonl",
