@@ -16,6 +16,7 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
+    from sightline.agent.trajectory import read_trajectory
     from sightline.authoring.pipeline import make
     from sightline.calls.session import Session
     from sightline.corpus.scan import scan
@@ -24,6 +25,7 @@ if TYPE_CHECKING:
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
     from sightline.metrics.statistics import estimate
+    from sightline.metrics.trec.score_files import score_trec
     from sightline.models.embedders.pipeline import embed
     from sightline.reports.leaderboard import leaderboard
     from sightline.reports.report import report
@@ -46,10 +48,12 @@ __all__ = [
     "make",
     "match_answer",
     "parse_choice",
+    "read_trajectory",
     "report",
     "run",
     "scan",
     "score",
+    "score_trec",
     "search",
     "validate",
 ]
@@ -68,6 +72,7 @@ VERBS = (
     "run",
     "scan",
     "score",
+    "score_trec",
     "search",
     "validate",
 )
@@ -87,10 +92,12 @@ _FUNCTIONS = {
     "make": "sightline.authoring.pipeline",
     "match_answer": "sightline.metrics.answers.match",
     "parse_choice": "sightline.metrics.choices.parse",
+    "read_trajectory": "sightline.agent.trajectory",
     "report": "sightline.reports.report",
     "run": "sightline.runs.runner",
     "scan": "sightline.corpus.scan",
     "score": "sightline.scoring",
+    "score_trec": "sightline.metrics.trec.score_files",
     "search": "sightline.retrieval.search",
     "validate": "sightline.exchange",
 }

@@ -153,6 +153,7 @@ class Session:
         run = staticmethod(sightline.run)
         scan = staticmethod(sightline.scan)
         score = staticmethod(sightline.score)
+        score_trec = staticmethod(sightline.score_trec)
         search = staticmethod(sightline.search)
         validate = staticmethod(sightline.validate)
 
