@@ -36,7 +36,7 @@ _STYLE = Markup(
     ".sightline .sl-quiet{opacity:.68}.sightline .sl-bad{color:#d1495b}"
     ".sightline table{border-collapse:collapse;margin:.3em 0 .6em;border:0;font-size:inherit;"
     "font-variant-numeric:tabular-nums;border-top:1.5px solid currentColor;border-bottom:1.5px solid currentColor}"
-    ".sightline th,.sightline td{border:0;background:none;padding:.28em .9em .28em 0;text-align:left;"
+    ".sightline th,.sightline td{border:0;background:none;padding:.28em 1.3em .28em 0;text-align:left;"
     "vertical-align:top;max-width:34em;overflow-wrap:anywhere;white-space:normal}"
     ".sightline thead th{font-weight:600;border-bottom:1px solid currentColor;white-space:nowrap}"
     ".sightline tbody th{font-weight:500}.sightline tbody tr{background:none}"
@@ -69,6 +69,9 @@ class Shown:
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {short(self._line(), _LINE)}>"
+
+    def __str__(self) -> str:
+        return self._line()
 
     def _repr_html_(self) -> str:
         return page(self._line(), self._blocks())
@@ -171,17 +174,18 @@ def quiet(text: str) -> Markup:
 
 
 def pictures(items: Sequence[Thumbnail], *, most: int = PICTURES, small: bool = False) -> Markup:
-    """Pictures side by side; those beyond `most` are counted."""
-    shown = tag("div", *map(_figure, items[:most]), class_="sl-pictures sl-small" if small else "sl-pictures")
+    """Pictures side by side, with their names unless they are small; those beyond `most` are counted."""
+    figures = (_figure(item, named=not small) for item in items[:most])
+    shown = tag("div", *figures, class_="sl-pictures sl-small" if small else "sl-pictures")
     return join([shown, *_more(len(items) - most, "picture")])
 
 
-def _figure(item: Thumbnail) -> Markup:
+def _figure(item: Thumbnail, *, named: bool) -> Markup:
     source = None if item.source is None else data_url(item.source)
     inside = tag("span", "not here", class_="sl-quiet") if source is None else tag("img", src=source, alt=item.name)
     lines = (join([tag("br"), tag("span", line, class_="sl-quiet")]) for line in item.lines)
-    caption = join([tag("span", short(item.name, _NAME), title=item.name), *lines])
-    return tag("figure", tag("div", inside, class_="sl-frame"), tag("figcaption", caption))
+    caption = [tag("figcaption", tag("span", short(item.name, _NAME)), *lines)] if named else []
+    return tag("figure", tag("div", inside, class_="sl-frame"), *caption, title=item.name)
 
 
 def _more(count: int, noun: str) -> list[Markup]:

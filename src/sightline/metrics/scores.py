@@ -61,10 +61,14 @@ class TaskScores(Rows[TaskScore]):
         return [_record(row, labels, dict.fromkeys(name for row in self for name in row.values)) for row in self]
 
     def __str__(self) -> str:
-        return text_table(*self._cells())
+        return text_table(*self._cells(), right=self._numeric())
 
     def _line(self) -> str:
         return f"scores of {counted(len(self), 'attempt')}"
+
+    def _numeric(self) -> set[int]:
+        metrics = {name for row in self for name in row.values}
+        return {at for at, name in enumerate(self._cells()[0]) if name in metrics}
 
     def _cells(self) -> tuple[tuple[str, ...], list[list[str]]]:
         """The columns that say something: labels and metrics, what failed, and which attempt where there are more."""
@@ -74,7 +78,7 @@ class TaskScores(Rows[TaskScore]):
         return tuple(name.removeprefix("label:") for name in head), [[_cell(row[n]) for n in head] for row in records]
 
     def _blocks(self) -> Iterable[str]:
-        return (html_table(*self._cells()),) if self else ()
+        return (html_table(*self._cells(), numeric=self._numeric()),) if self else ()
 
 
 def _cell(value: object) -> str:

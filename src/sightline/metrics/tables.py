@@ -97,6 +97,8 @@ def comparison_blocks(comparison: Comparison) -> Iterator[str]:
     yield _standings(comparison)
     yield quiet("Systems that share a letter can't be told apart.")
     yield _differences(comparison.pairs, 1 - comparison.level)
+    if any(pair.significant(comparison.level) for pair in comparison.pairs):
+        yield quiet(f"* The two can be told apart at the level of {comparison.level:.0%}, after Holm's correction.")
     yield from (quiet(f"Note: {note}") for note in comparison.notes)
 
 

@@ -6,7 +6,7 @@ from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from typing import Any, SupportsIndex, overload
 
-from sightline.display import Table, Thumbnail, pictures, quiet
+from sightline.display import Shown, Table, Thumbnail, pictures, quiet
 from sightline.english import counted
 from sightline.errors import StoppedError
 from sightline.plain_text import printable
@@ -16,8 +16,8 @@ from sightline.types.task_table import thumbnail_of
 _TAGS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit(Shown):
     """A picture, and how well it fits (comparable within one search only).
 
     `score` is a cosine where vectors alone were asked, a BM25 score where words alone were, else the fused score.
@@ -46,8 +46,11 @@ class Hit:
             "tags": list(self.tags),
         }
 
-    def __str__(self) -> str:
+    def _line(self) -> str:
         return "  ".join(cell for cell in self.cells() if cell)
+
+    def _blocks(self) -> Iterable[str]:
+        return (pictures([self.thumbnail()]),)
 
     def cells(self) -> tuple[str, ...]:
         """Score, id, time, place and tags, as a terminal can show them."""
@@ -62,9 +65,6 @@ class Hit:
         """How a notebook shows it."""
         score, _, *rest = self.cells()
         return thumbnail_of(self.picture, lines=[score, *(line for line in rest if line)])
-
-    def _repr_html_(self) -> str:
-        return Results("", (self,), None, None, 1)._repr_html_()
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -153,7 +153,7 @@ class Results(Table[Hit]):
 
     def _line(self) -> str:
         hits = counted(len(self.hits), "hit")
-        return f"{self.query}: {hits} in {counted(self.searched, 'picture')}" if self.query else hits
+        return f"{self.query or 'search'}: {hits} in {counted(self.searched, 'picture')}"
 
     def _blocks(self) -> Iterable[str]:
         if self.hits:

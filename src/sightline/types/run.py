@@ -45,18 +45,29 @@ class Attempts(Rows[Attempt]):
         ]
 
     def __str__(self) -> str:
-        return text_table(("task", "attempt", "answer", "failure"), self._cells(_ROWS), right={1})
+        more = f"\n  … and {counted(len(self) - _ROWS, 'more attempt')}" if len(self) > _ROWS else ""
+        return text_table(*self._cells(_ROWS)) + more if self else f"  {self._line()}"
 
     def _line(self) -> str:
         failed = sum(isinstance(attempt.prediction, Failure) for attempt in self)
+        if failed and failed == len(self):
+            return counted(failed, "failed attempt")
         return counted(len(self), "attempt") + (f", {failed:,} of them failed" if failed else "")
 
-    def _cells(self, most: int) -> list[tuple[str, ...]]:
-        return [(attempt.task_id, f"{attempt.number}", *_said(attempt.prediction)) for attempt in islice(self, most)]
+    def _cells(self, most: int) -> tuple[tuple[str, ...], list[tuple[str, ...]]]:
+        """The names of columns, and the first rows; numbers of attempts only where tasks were tried more than once."""
+        repeated = any(attempt.number for attempt in self)
+        failed = any(isinstance(attempt.prediction, Failure) for attempt in self)
+        head = ("task", *(("attempt",) if repeated else ()), "answer", *(("failure",) if failed else ()))
+        rows = [
+            (one.task_id, *((f"{one.number}",) if repeated else ()), *_said(one.prediction)[: 1 + failed])
+            for one in islice(self, most)
+        ]
+        return head, rows
 
     def _blocks(self) -> Iterable[str]:
         if self:
-            yield html_table(("task", "attempt", "answer", "failure"), self._cells(len(self)), numeric={1})
+            yield html_table(*self._cells(len(self)))
 
 
 def _said(prediction: Prediction) -> tuple[str, str]:
@@ -70,7 +81,7 @@ def answer_text(prediction: Prediction) -> str:
     """What a system said, on one line; nothing for a failure."""
     match prediction:
         case Ranking() | PictureSet():
-            return some(prediction.pictures, 4) or "no picture"
+            return short(some(prediction.pictures, 3), 100) or "no picture"
         case Text():
             return short(prediction.text, 120)
         case Choice():
