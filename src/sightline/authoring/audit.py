@@ -17,10 +17,10 @@ from sightline.authoring.audit_baselines import SHORTCUTS, Baseline, blind_basel
 from sightline.authoring.audit_pools import LookAlikeReport, WeakQueries, find_look_alikes, find_weak_queries
 from sightline.authoring.judge_quality import Drift, JudgeQuality, find_drift, judge_quality
 from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
-from sightline.authoring.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.calls.session import CallOptions
 from sightline.english import counted, some
 from sightline.io.files import write_whole

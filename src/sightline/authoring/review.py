@@ -11,13 +11,13 @@ from typing import Any
 from sightline.authoring.assemble import FOLDER
 from sightline.authoring.audit import audit_benchmark, people_summary
 from sightline.authoring.judge_quality import judge_quality
-from sightline.authoring.label_quality import check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.review_changes import AppliedReviews, apply_reviews
-from sightline.authoring.review_decisions import PEOPLE
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
+from sightline.benchmark.label_quality import check_labels
+from sightline.benchmark.review_decisions import PEOPLE
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions

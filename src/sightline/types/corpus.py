@@ -68,6 +68,23 @@ class Box:
     right: float
     bottom: float
 
+    @property
+    def is_valid(self) -> bool:
+        """It has an area, and lies within the picture."""
+        return 0 <= self.left < self.right <= 1 and 0 <= self.top < self.bottom <= 1
+
+    def within(self, outer: Box | None) -> Box:
+        """This region of a region, as a region of the whole."""
+        if outer is None:
+            return self
+        wide, high = outer.right - outer.left, outer.bottom - outer.top
+        return Box(
+            outer.left + self.left * wide,
+            outer.top + self.top * high,
+            outer.left + self.right * wide,
+            outer.top + self.bottom * high,
+        )
+
 
 @known_as("PictureRef")
 @dataclass(frozen=True, slots=True)

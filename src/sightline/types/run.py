@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import math
 from collections.abc import Mapping
 from dataclasses import dataclass, field
 from typing import TYPE_CHECKING, Any
@@ -101,6 +102,15 @@ class Run:
 
 
 @dataclass(frozen=True, slots=True)
+class ScoreWarning:
+    """Why a score or a comparison deserves less trust than it looks, and what to do about it."""
+
+    code: str
+    message: str
+    fix: str
+
+
+@dataclass(frozen=True, slots=True)
 class Estimate:
     """A mean over `n` tasks with its interval; failures count as zero in `mean` and are left out of `answered`."""
 
@@ -112,3 +122,33 @@ class Estimate:
     answered: float | None
     level: float = 0.95
     method: str = "bca"
+    reason: str | None = None
+
+    @property
+    def no_interval(self) -> str | None:
+        """Why `low` and `high` say nothing, in a few words; None where they are an interval to read.
+
+        `reason` is what n alone does not tell, such as too few clusters.
+        """
+        if self.reason is not None:
+            return self.reason
+        if self.n < max(fewest_units(self.level), _FEWEST_TO_RESAMPLE if self.method == "bca" else 0):
+            return f"too few tasks ({self.n})"
+        return "no spread" if self.method == "none" else None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None where `no_interval` says why there are none to read."""
+        return (self.low, self.high) if self.no_interval is None else None
+
+
+# Below this many tasks 95 % intervals by resampling held the truth in less than 90 % of simulations.
+_FEWEST_TO_RESAMPLE = 10
+
+
+def fewest_units(level: float) -> int:
+    """The fewest tasks or clusters that can carry an interval: the least G with 2 / 2^G < 1 - level; 6 for 95 %.
+
+    With fewer, no test that takes deviations as likely up as down excludes any value at that level.
+    """
+    return math.floor(-math.log2(1 - level)) + 2
