@@ -23,6 +23,7 @@ def run(
     repeat: Positive = 1,
     concurrency: Positive | None = None,
     retry_failed: Switch = False,
+    show_annotations: Switch = False,
     spending: PlanOptions = PlanOptions(),
     common: Common = Common(),
 ) -> None:
@@ -43,6 +44,8 @@ def run(
         How many tasks at once; the system's own choice when not given.
     retry_failed:
         Forget the failures in the run that another try may mend, and try those tasks again.
+    show_annotations:
+        Show the system texts that a model wrote while the benchmark was made. Scores then carry a warning.
     """
     asked: dict[str, Any] = {
         "repeat": repeat,
@@ -51,6 +54,7 @@ def run(
         "workspace": common.workspace_path,
         "config": common.settings(),
         "asking": spending.asking(common),
+        "show_annotations": show_annotations,
     }
     if spending.plan:
         from sightline.runs.runner import price_run

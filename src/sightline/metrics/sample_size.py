@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -14,6 +14,9 @@ from sightline.io.files import PathLike
 from sightline.metrics.scores import Scores, read_scores
 from sightline.metrics.statistics import Spread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
+from sightline.types import ScoreWarning
+
+_ABOUT_LABELS = ("labels-unchecked", "judge-error")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -27,6 +30,8 @@ class SamplePlan:
     design_effect: float
     asked: str
     spread: Spread
+    warnings: tuple[ScoreWarning, ...] = ()
+    "Of the runs: how many labels people should decide on, where labels are generated."
 
     def to_json(self) -> dict[str, Any]:
         """What `--json` prints."""
@@ -37,10 +42,11 @@ class SamplePlan:
 
     def __str__(self) -> str:
         verb = "are needed to see" if self.asked == "tasks" else "can show"
-        return (
+        lines = [
             f"  {self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
             f"(paired, two-sided, α = {self.alpha:g}, design effect {self.design_effect:.2f})"
-        )
+        ]
+        return "\n".join([*lines, *(f"  {one.message} {one.fix}" for one in self.warnings)])
 
 
 def power(
@@ -94,14 +100,19 @@ def power(
     if isinstance(runs, str) or (runs and len(runs) != 2):
         given = 1 if isinstance(runs, str) else len(runs)
         raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
+    warnings: tuple[ScoreWarning, ...] = ()
     if runs:
         first, second = (run if isinstance(run, Scores) else read_scores(Path(run).expanduser()) for run in runs)
         expected = learnt_spread(first, second, metric)
+        warnings = tuple(
+            dict.fromkeys(one for scores in (first, second) for one in scores.warnings if one.code in _ABOUT_LABELS)
+        )
     else:
         expected = given_spread(sd, disagreement, design_effect)
-    return sample_plan(
+    found = sample_plan(
         expected, binary=disagreement is not None, difference=difference, tasks=tasks, alpha=alpha, power=chance
     )
+    return replace(found, warnings=warnings)
 
 
 def sample_plan(

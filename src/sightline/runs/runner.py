@@ -19,6 +19,7 @@ import numpy as np
 
 from sightline import __version__
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions, purpose
 from sightline.class_names import name_of
@@ -140,6 +141,7 @@ def price_run(
     workspace: PathLike = ".sightline",
     config: Config | None = None,
     asking: CallOptions | None = None,
+    show_annotations: bool = False,
 ) -> CostPlan:
     """What `run` would take, asking nobody; what the folder `out` has already costs nothing.
 
@@ -157,6 +159,7 @@ def price_run(
         workspace=workspace,
         config=config,
         asking=replace(asking or CallOptions(), plan=True),
+        show_annotations=show_annotations,
     )
     begun = folder is not None and (folder / HEADER).is_file()
     done = set(map(key_of, read_run(folder).attempts)) if folder is not None and begun else set()
@@ -185,6 +188,7 @@ def run(
     limit: int | None = None,
     concurrency: int | None = None,
     retry_failed: bool = False,
+    show_annotations: bool = False,
     workspace: PathLike = ".sightline",
     config: Config | None = None,
     local_only: bool = False,
@@ -197,7 +201,8 @@ def run(
     What `out` has already is not run again; `retry_failed` forgets the failures there that another try may mend, and
     asks models for those tasks afresh, whatever the journal has.
     `repeat` is how often each task is tried, `limit` takes only the first tasks, `concurrency` is how many attempts
-    are made at once (the system's own choice when not given).
+    are made at once (the system's own choice when not given). `show_annotations` shows systems the texts that a model
+    wrote while the benchmark was made, which is noted in the run.
     """
     check_numbers(repeat=repeat, limit=limit, concurrency=concurrency)
     started = time.monotonic()
@@ -213,6 +218,7 @@ def run(
         workspace=workspace,
         config=config,
         asking=replace(asking or CallOptions(), local_only=local_only or bool(asking and asking.local_only)),
+        show_annotations=show_annotations,
     )
     tested = opened.system
     job = _Job(folder, opened, limit, concurrency or concurrency_of(tested), Path(workspace).expanduser())
@@ -272,7 +278,12 @@ class _Job:
             parameters=told if spec is None else {**spec.parameters, **told},
             versions={"sightline": __version__},
             seed=seed,
-            limits={"repeat": self.opened.repeat, "limit": self.limit, "concurrency": self.concurrency},
+            limits={
+                "repeat": self.opened.repeat,
+                "limit": self.limit,
+                "concurrency": self.concurrency,
+                **({SHOW_ANNOTATIONS: True} if self.opened.show_annotations else {}),
+            },
         )
 
     def _work(self, writer: RunWriter, name: str, again: frozenset[tuple[str, int]]) -> int:

@@ -15,6 +15,7 @@ from sightline.authoring.dataset.manifest import DatasetManifest, PublishOptions
 from sightline.authoring.dataset.splits import relevant_to
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark
+from sightline.benchmark.grade import grade_of, label_warnings
 from sightline.errors import UserError
 from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.runs.folder import HEADER, SCORES, read_run
@@ -103,7 +104,9 @@ def publish_options(
     """What a folder is built with: as the benchmark's card and the project's lists say."""
     audit = source.benchmark.card.get("audit")
     known = audit if isinstance(audit, dict) else {}
-    return PublishOptions(released, repo, agreed, taken_down(project), known, project.folder / IDS)
+    grade = grade_of(source.benchmark)
+    warnings = label_warnings(source.benchmark, grade)
+    return PublishOptions(released, repo, agreed, taken_down(project), known, project.folder / IDS, grade, warnings)
 
 
 def _find(name: str, benchmark: Benchmark, folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:

@@ -96,6 +96,7 @@ class SystemSetting:
 
     `benchmark` is what it may see; `truth` is empty but for the oracle and for ours that are fitted on other tasks.
     `base` is where relative addresses of pictures begin, `folder` the run's own, for trajectories and blobs.
+    `hides_texts`: the benchmark has texts that a model wrote, which systems are not shown.
     """
 
     benchmark: Benchmark
@@ -106,6 +107,7 @@ class SystemSetting:
     asking: CallOptions = field(default_factory=CallOptions)
     seed: int = 0
     folder: Path | None = None
+    hides_texts: bool = False
 
     @property
     def local_only(self) -> bool:

@@ -70,7 +70,16 @@ def run_systems(
 
     def attempt(kind: str, options: Mapping[str, str], folder: Path) -> RunSummary:
         spec: Spec = make_spec(find_kind(kind), options)
-        return run(benchmark, spec, folder, seed=seed, workspace=workspace, config=config, local_only=True)
+        return run(
+            benchmark,
+            spec,
+            folder,
+            seed=seed,
+            show_annotations=True,
+            workspace=workspace,
+            config=config,
+            local_only=True,
+        )
 
     for name, (kind, options) in SYSTEMS.items():
         slug = name.replace(" ", "-")
@@ -84,7 +93,8 @@ def run_systems(
             done = attempt(kind, {**options, "name": name}, runs[name])
         score(benchmark, runs[name], seed=seed)
         tell("run", f"{name} on {done.run.benchmark}: {done.attempts} tasks{_failed(done)} in {done.seconds:.1f} s")
-    return Field(benchmark, runs, called, compare(list(runs.values()), allow_failures_differ=True, seed=seed))
+    compared = compare(list(runs.values()), allow_failures_differ=True, rehearsal=True, seed=seed)
+    return Field(benchmark, runs, called, compared)
 
 
 def compare_on(benchmark: Benchmark, runs: Mapping[str, Path], *, seed: int) -> Comparison:
