@@ -104,9 +104,7 @@ def test_power_says_how_many_decisions_would_help(cli: Cli, tmp_path: Path) -> N
 
 def test_too_few_clusters_are_a_warning(tmp_path: Path) -> None:
     made = benchmark_in(tmp_path / "bench")
-    tasks = {
-        id_: replace(task, labels={"trip": (f"t{at % 3}",)}) for at, (id_, task) in enumerate(made.tasks.items())
-    }
+    tasks = {id_: replace(task, labels={"trip": (f"t{at % 3}",)}) for at, (id_, task) in enumerate(made.tasks.items())}
     made = write_benchmark(replace(made, tasks=tasks), tmp_path / "bench")
     best = run_in(tmp_path / "best", made, "best", later)
     scores = sightline.score(tmp_path / "bench", best, cluster_by="trip")

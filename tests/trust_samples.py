@@ -26,7 +26,9 @@ from sightline.types import (
 )
 
 COUNT = 24
-WORDS = [f"{first}{second}" for first in ("ba", "du", "ki", "lo", "mi") for second in ("ren", "sap", "tov", "wun", "xil")]
+WORDS = [
+    f"{first}{second}" for first in ("ba", "du", "ki", "lo", "mi") for second in ("ren", "sap", "tov", "wun", "xil")
+]
 
 
 def benchmark_in(folder: Path, judge: str = "openai/gpt-5-mini", *, captions: bool = False) -> Benchmark:

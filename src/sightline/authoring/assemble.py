@@ -182,12 +182,16 @@ class _Reading:
         return [verdict for verdict in found if verdict.counts]
 
     def _annotations(self) -> Mapping[str, Annotation]:
-        """Those of the file; what it does not say of a picture is taken from the columns of the judgments."""
+        """Those of the file; what it does not say of a picture is taken from the columns of the judgments.
+
+        Benchmaker's files do not name the model; a person who wrote some is named in the column `by`.
+        """
         path = self._project.found(files.ANNOTATIONS)
         if path is None:
             return self._flat_notes
         said = read_annotations(path, self._project.config).annotations
-        return {id_: _filled(note, self._flat_notes.get(id_)) for id_, note in {**self._flat_notes, **said}.items()}
+        named = {id_: replace(note, by=note.by or JUDGE) for id_, note in {**self._flat_notes, **said}.items()}
+        return {id_: _filled(note, self._flat_notes.get(id_)) for id_, note in named.items()}
 
     def _similarities(self) -> Similarities:
         found, complaints = Similarities(self._columns), StrictProblems()
