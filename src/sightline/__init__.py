@@ -19,13 +19,13 @@ if TYPE_CHECKING:
     from sightline.authoring.pipeline import make
     from sightline.calls.plan import dry_run
     from sightline.calls.session import Session
-    from sightline.corpus.scan import scan
     from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
     from sightline.metrics.statistics import estimate
     from sightline.models.embedders.pipeline import embed
+    from sightline.pictures import scan
     from sightline.reports.leaderboard import leaderboard
     from sightline.reports.report import report
     from sightline.retrieval.search import search
@@ -92,7 +92,7 @@ _FUNCTIONS = {
     "parse_choice": "sightline.metrics.choices.parse",
     "report": "sightline.reports.report",
     "run": "sightline.runs.runner",
-    "scan": "sightline.corpus.scan",
+    "scan": "sightline.pictures",
     "score": "sightline.scoring",
     "search": "sightline.retrieval.search",
     "validate": "sightline.exchange",

@@ -16,10 +16,12 @@ from pathlib import Path
 import pytest
 
 from pictures import Draw, random_picture
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import ScanChanges, ScanSummary, scan
+from sightline.corpus.scan import ScanChanges, ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
+from sightline.pictures import scan
 
 
 @pytest.fixture
@@ -33,8 +35,8 @@ def photos(tmp_path: Path) -> Path:
 def look(tmp_path: Path, photos: Path):
     """Scan the photos into one workspace."""
 
-    def look(**options: object) -> ScanSummary:
-        return scan(photos, workspace=tmp_path / "ws", **options)
+    def look(config: Config | None = None, **options: object) -> ScanSummary:
+        return scan(photos, session=Session(tmp_path / "ws", config), **options)
 
     return look
 

@@ -23,7 +23,7 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sightline.calls.plan import CostPlan
-    from sightline.calls.session import CallOptions
+    from sightline.calls.session import CallOptions, Session
     from sightline.config import Config, Loaded
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -95,6 +95,17 @@ class Common:
             keys = ", ".join(item.key for item in loaded.unmapped)
             self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
         return loaded.config
+
+    def session(
+        self, calls: CallOptions | None = None, engine: str = "local", overrides: Mapping[str, Any] | None = None
+    ) -> Session:
+        """Where the verb works, and how it calls models."""
+        from sightline.calls.session import CallOptions, Session
+        from sightline.config.sources import DEFAULT_FILE
+
+        calls = CallOptions(local_only=self.local_only) if calls is None else calls
+        settings, path = self.settings(overrides), self.config or DEFAULT_FILE
+        return Session(self.workspace_path, settings, calls, engine, seed=self.seed, config_path=path)
 
     def warn(self, messages: Iterable[str]) -> None:
         """One line on stderr for each."""

@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, PlanOptions, Switch, show_plan
+from sightline.cli.options import Common, PlanOptions, Switch
 from sightline.english import counted
-from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.runs.summary import RunSummary
@@ -48,28 +47,18 @@ def run(
     retry_failed:
         Forget the failures in the run that another try may mend, and try those tasks again.
     """
-    asked: dict[str, Any] = {
-        "repeat": repeat,
-        "seed": common.seed or 0,
-        "limit": common.limit,
-        "workspace": common.workspace_path,
-        "config": common.settings(),
-        "asking": spending.asking(common),
-    }
-    if spending.plan:
-        from sightline.runs.runner import price_run
-
-        plan = price_run(benchmark, system, out, **asked)
-        if plan.stages or common.json:
-            show_plan(plan, common)
-        else:
-            common.console.print("  such a system asks no chat model: there is nothing to price")
-        return
-    if out is None:
-        raise UserError("there is no place for the run.", "say where: --out FOLDER")
     from sightline.runs.runner import run as run_system
 
-    done = run_system(benchmark, system, out, concurrency=concurrency, retry_failed=retry_failed, **asked)
+    done = run_system(
+        benchmark,
+        system,
+        out,
+        repeat=repeat,
+        concurrency=concurrency,
+        retry_failed=retry_failed,
+        limit=common.limit,
+        session=common.session(spending.asking(common)),
+    )
     common.warn(done.notes)
     if common.json:
         common.print_json(done.to_json())

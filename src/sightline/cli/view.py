@@ -60,6 +60,5 @@ def view(
         ready=ready,
         model=chat.model,
         embedder=embedder,
-        config=common.settings(),
-        asking=chat.asking(common),
+        session=common.session(chat.asking(common)),
     )

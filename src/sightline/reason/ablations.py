@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions
+from sightline.calls.plan import CostPlan, StagePlan, dry_run
+from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.english import counted
 from sightline.errors import UserError
@@ -20,7 +20,7 @@ from sightline.metrics.scores import write_scores
 from sightline.metrics.statistics import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
-from sightline.runs.runner import price_run, run
+from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
@@ -153,7 +153,7 @@ class Ablations:
         stages: list[StagePlan] = []
         specs, asked = self._specs(), self.asked()
         for name, spec in specs.items():
-            plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
+            plan = dry_run(run, asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
         return CostPlan(tuple(stages))
 
@@ -185,8 +185,8 @@ class Ablations:
         )
 
     def _how(self) -> dict[str, Any]:
-        names = ("repeat", "seed", "limit", "workspace", "config", "asking")
-        return {name: getattr(self, name) for name in names}
+        session = Session(self.workspace, self.config, self.asking)
+        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, "session": session}
 
     def _specs(self) -> dict[str, Spec]:
         """The system of the whole question, and that of each arm."""

@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import cast
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.class_names import name_of
-from sightline.config import Config
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import SightlineError, UserError
 from sightline.io.files import PathLike
@@ -150,22 +149,12 @@ def load_system(
     repeat: int,
     limit: int | None,
     seed: int,
-    workspace: PathLike,
-    config: Config | None,
-    asking: CallOptions | None,
+    session: Session,
 ) -> LoadedSystem:
     """Open a system (a SPEC, a TOML file or an object with `attempt`) for a benchmark."""
     whole, base = _read(benchmark)
     shown = visible(whole)
-    setting = SystemSetting(
-        benchmark=shown,
-        base=base,
-        workspace=Path(workspace).expanduser(),
-        config=config or Config(),
-        asking=asking or CallOptions(),
-        seed=seed,
-        folder=folder,
-    )
+    setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder)
     spec = parse_spec(system) if isinstance(system, str | Path) else system
     if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
         setting = replace(setting, truth=whole.truth)
