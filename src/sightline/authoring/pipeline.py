@@ -28,6 +28,7 @@ from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session
+from sightline.engine.user_functions import UserFunction
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
@@ -57,14 +58,14 @@ class StageOptions:
     """By whom and by what the stages are done, as far as the configuration does not say it."""
 
     model: str | None = None
-    judges: tuple[str, ...] = ()
+    judges: tuple[str | UserFunction, ...] = ()
     "The model judges when empty."
     embedder: str | Embedder | None = None
     vectors: Path | None = None
     batch: BatchOptions | None = None
 
     @property
-    def panel(self) -> tuple[str, ...]:
+    def panel(self) -> tuple[str | UserFunction, ...]:
         return self.judges or (() if self.model is None else (self.model,))
 
 
@@ -164,7 +165,7 @@ def make(
     out: PathLike | None = None,
     given: Mapping[str, PathLike] | None = None,
     model: str | None = None,
-    judges: Sequence[str] = (),
+    judges: Sequence[str | UserFunction] = (),
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
@@ -190,7 +191,8 @@ def make(
     model:
         The chat model that annotates, words queries and judges; as configured, else "builtin/photos", when not given.
     judges:
-        The models that judge; `model` when not given.
+        Models that judge, or functions of `(query, picture)` that return a grade; `model` when not given. What a
+        function raises is counted as a failure.
     embedder:
         Who compares queries and pictures; the configured one when not given.
     vectors:

@@ -7,7 +7,6 @@ budget is kept to, and a stop leaves what was done. `price_many` says beforehand
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass
 from itertools import islice
@@ -19,6 +18,7 @@ from sightline.calls.plan import StagePlan
 from sightline.calls.session import Session, purpose
 from sightline.calls.stages import SharedServices, StageSpec, run_spread
 from sightline.engine.async_map import Mapped, Stage
+from sightline.engine.event_loop import run_async
 from sightline.types import ChatReply, ChatRequest, Failure
 
 Item = TypeVar("Item")
@@ -143,7 +143,7 @@ def price_many(
         async with open_chat(model, session.with_calls(plan=True), stage=stage) as caller:
             return caller.plan(sent, calls)
 
-    return asyncio.run(planned())
+    return run_async(planned())
 
 
 def price_first(
@@ -161,4 +161,4 @@ def check_model(model: str, session: Session) -> None:
         async with open_chat(model, session):
             pass
 
-    asyncio.run(opened())
+    run_async(opened())

@@ -13,7 +13,7 @@ from sightline.calls.prices import Prices
 from sightline.calls.privacy_notice import NoticeTransport
 from sightline.calls.session import Session
 from sightline.errors import SightlineError
-from sightline.models.protocols import Outcome, Transport
+from sightline.models.protocols import CallOutcome, Transport
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.models.transport_factory import find_endpoint, find_wire, open_transport
 from sightline.models.wire_settings import WireSettings
@@ -98,7 +98,7 @@ class _Unasked:
     def __init__(self, endpoint: str, wire: str) -> None:
         self.endpoint, self.wire = endpoint, wire
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         raise SightlineError(f"{request.model} was to be asked while a plan was made; nothing was sent.")
 
     async def close(self) -> None:

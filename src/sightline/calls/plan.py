@@ -140,7 +140,7 @@ def dry_run(verb: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
     --------
     >>> import sightline
     >>> plan = sightline.dry_run(sightline.think, "pictures", teachers="openai/gpt-5-mini", workspace="ws")
-    >>> plan.stages[0].calls
+    >>> sum(stage.calls for stage in plan.stages)
     12
     """
     session = _session_of(verb, kwargs)

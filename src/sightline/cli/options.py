@@ -12,7 +12,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
@@ -25,6 +25,13 @@ if TYPE_CHECKING:
     from sightline.calls.plan import CostPlan
     from sightline.calls.session import CallOptions, Session
     from sightline.config import Config, Loaded
+
+
+class Shown(Protocol):
+    """A result of a verb: what `--json` prints, and as text what a person reads."""
+
+    def to_json(self) -> Mapping[str, Any]: ...
+
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -127,6 +134,13 @@ class Common:
         import orjson
 
         sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
+
+    def show(self, result: Shown) -> None:
+        """What a verb returned, as JSON or for a person."""
+        if self.json:
+            self.print_json(result.to_json())
+        else:
+            self.console.print(str(result), markup=False, soft_wrap=True)
 
     @property
     def console(self) -> Console:
@@ -246,10 +260,9 @@ class ChatOptions(EndpointArguments):
 
     def chosen(self, otherwise: str | None = None) -> str:
         """The model's name: as given here, else the configured one."""
-        name = self.model or otherwise
-        if name is None:
-            raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
-        return name
+        from sightline.calls.session import require_model
+
+        return require_model(self.model or otherwise)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -277,7 +290,4 @@ class SamplingOptions:
 def show_plan(plan: CostPlan, common: Common) -> None:
     """The table of `--plan`, or its JSON; notes on stderr."""
     common.note(plan.notes)
-    if common.json:
-        common.print_json(plan.to_json())
-    else:
-        common.console.print(str(plan), markup=False, soft_wrap=True)
+    common.show(plan)

@@ -24,9 +24,11 @@ from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session, purpose
 from sightline.class_names import name_of
 from sightline.engine.async_map import Stage, run_map
+from sightline.engine.user_functions import UserFunction
 from sightline.errors import UserError
-from sightline.io.files import PathLike
-from sightline.runs.folder import HEADER, RunWriter, key_of, read_run, write_run
+from sightline.io.files import PathLike, optional_path
+from sightline.models.protocols import Embedder
+from sightline.runs.folder import HEADER, RunWriter, key_of, new_run_folder, read_run, write_run
 from sightline.runs.paid_calls import PaidCalls
 from sightline.runs.summary import ATTEMPT, RunSummary, summarise
 from sightline.runs.system_loader import LoadedSystem, check_numbers, load_system
@@ -151,7 +153,7 @@ async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostP
 @priced
 def run(
     benchmark: PathLike | Benchmark,
-    system: PathLike | Spec | System,
+    system: PathLike | Spec | System | Embedder | UserFunction,
     out: PathLike | None = None,
     *,
     repeat: int = 1,
@@ -170,9 +172,10 @@ def run(
         The folder of the benchmark, or the benchmark.
     system:
         What is tested: "kind:key=value,…" (kinds: retriever, hybrid, chat, agent, http, blind, oracle and those of
-        plug-ins), a TOML file, or an object with `attempt(task, bench)`.
+        plug-ins), a TOML file, an object with `attempt(task, bench)`, an embedder (searched by its vectors), or a
+        function: `my_search(query, k)` that returns ids (`FunctionSystem` says what else).
     out:
-        The folder of the run, new or begun before; only a dry run needs none.
+        The folder of the run, new or begun before; a new one under `runs` in the workspace when not given.
     repeat:
         How often each task is tried.
     concurrency:
@@ -200,13 +203,12 @@ def run(
     {}
     """
     check_numbers(repeat=repeat, limit=limit, concurrency=concurrency)
-    session, folder = Session.of(session, workspace), None if out is None else Path(out).expanduser()
+    session, folder = Session.of(session, workspace), optional_path(out, "the folder of the run")
     started, seed = time.monotonic(), seed if seed is not None else session.seed or 0
     loading = partial(load_system, benchmark, system, repeat=repeat, limit=limit, seed=seed, session=session)
     if session.calls.plan:
         raise DryRunError(_price(loading(None), folder))
-    if folder is None:
-        raise UserError("there is no place for the run.", "say where: --out FOLDER")
+    folder = folder or new_run_folder(session.workspace, system)
     _refuse_other_content(folder)
     opened = loading(folder)
     tested = opened.system
