@@ -23,7 +23,6 @@ from sightline.authoring.project_files import LOOK_ALIKE, PHASH, SHA256, look_of
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.benchmark.formats.retrieval import picture_uri
-from sightline.benchmark.validation import picture_path
 from sightline.config import Config
 from sightline.corpus.names import path_of
 from sightline.corpus.near_duplicates import connected
@@ -31,6 +30,7 @@ from sightline.corpus.rights import RightsMap, filled
 from sightline.corpus.scan import ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import LineError, parse_line, read_lines, write_jsonl
 from sightline.pictures import scan
 from sightline.types import Annotation, Corpus, Group, Json, Picture

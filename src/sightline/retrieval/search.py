@@ -115,7 +115,7 @@ def search(
     name, embedder = _chosen(place, index, embedder, session.config)
     finder = _Finder(session, place, folder, method, name, index is not None, embedder, backend, limit)
     results = finder.find(asked, cues)
-    return replace(results, seconds=time.monotonic() - started)
+    return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked))
 
 
 def _query(
@@ -129,6 +129,12 @@ def _query(
     if owner is not None or groups:
         asked = replace(asked, scope=Scope(owner or asked.scope.owner, (*asked.scope.groups, *groups)))
     return asked
+
+
+def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
+    """The options that leave pictures out."""
+    given = (("--where", asked.where), ("--owner", asked.scope.owner), ("--group", asked.scope.groups))
+    return tuple(option for option, value in given if value)
 
 
 def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
