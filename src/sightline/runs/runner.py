@@ -24,6 +24,7 @@ from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session, purpose
 from sightline.class_names import name_of
 from sightline.engine.async_map import Stage, run_map
+from sightline.engine.event_loop import run_async
 from sightline.engine.user_functions import UserFunction
 from sightline.errors import UserError
 from sightline.io.files import PathLike, optional_path
@@ -135,7 +136,7 @@ def _price(opened: LoadedSystem, out: Path | None) -> CostPlan:
     A system that asks no chat model gives a plan without stages. An agent's index is built as for the run itself.
     """
     done = set(map(key_of, read_run(out).attempts)) if out is not None and (out / HEADER).is_file() else set()
-    return asyncio.run(_priced(opened.system, opened.attempts(done)))
+    return run_async(_priced(opened.system, opened.attempts(done)))
 
 
 async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
