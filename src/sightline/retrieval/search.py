@@ -10,6 +10,7 @@ from pathlib import Path
 
 from sightline.calls.session import Session
 from sightline.config import Config
+from sightline.corpus.names import names_a_picture
 from sightline.corpus.scan import checked_places, scan_folder
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
@@ -271,13 +272,13 @@ def _with_cues(query: SearchQuery, cues: tuple[str, ...], searcher: Searcher) ->
 
 
 def _refused(store: CorpusStore, folder: PathLike | None) -> dict[str, int]:
-    """Files that look like pictures, and that a scan could not take in, by reason."""
+    """Files that call themselves pictures, and that a scan could not take in, by reason."""
     query = "SELECT r.path, f.path, f.reason FROM files AS f JOIN roots AS r ON r.id = f.root"
     below = None if folder is None else os.fsencode(os.path.normpath(Path(folder).expanduser().absolute())) + b"/"
     counts: dict[str, int] = {}
-    for root, path, reason in store.database.execute(
-        f"{query} WHERE f.state = 'present' AND f.reason <> 'not a picture'"
-    ):
+    for root, path, reason in store.database.execute(f"{query} WHERE f.state = 'present' AND f.reason IS NOT NULL"):
+        if reason == "not a picture" and not names_a_picture(os.fsdecode(path)):
+            continue
         if below is None or (root.rstrip(b"/") + b"/" + path).startswith(below):
             counts[reason] = counts.get(reason, 0) + 1
     return counts
