@@ -13,6 +13,7 @@ from sightline import Session
 from sightline.models.embedders import session as embedding
 from sightline.retrieval import search as searching
 from sightline.retrieval.searcher import Searcher
+from sightline.types import Method
 
 
 class Watched(Colours):
@@ -79,7 +80,7 @@ def test_a_picture_that_came_is_found(folder: Path, tmp_path: Path, opened: dict
 
 
 def test_words_need_no_embedder(folder: Path, tmp_path: Path, opened: dict[str, list[Any]]) -> None:
-    words = searching.Method(vectors=False, words=True)
+    words = Method(vectors=False, words=True)
     with Session(tmp_path / "ws") as session:
         assert best(session, "blue", folder, method=words) == "blue.png"
         assert opened["embedders"] == []
