@@ -148,7 +148,7 @@ def make(url: str, traces: int, folder: Path) -> None:
     )
     asking = CallOptions(base_url=url, limits=RateLimits.at_once(IN_FLIGHT))
     settings = TraceSettings(tuple(Teacher(name) for name in TEACHERS))
-    done = make_traces(TraceWork(source, settings, Session(folder / "ws", asking=asking)), folder / "traces")
+    done = make_traces(TraceWork(source, settings, Session(folder / "ws", calls=asking)), folder / "traces")
     if done.kept < 0.99 * traces:
         raise SystemExit(f"only {done.kept:,} of {traces:,} traces were kept: {done.rejected} {done.failed}")
 

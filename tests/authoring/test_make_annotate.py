@@ -153,7 +153,7 @@ def test_a_budget_stops_with_what_was_done(tmp_path: Path) -> None:
     with seeing() as server:
         planned = annotate(project, server, plan=True)
         assert planned.price is not None
-        assert planned.price.to_dict()["calls"] == 4
+        assert planned.price.to_json()["calls"] == 4
         assert not server.requests
         assert not project.path(ANNOTATIONS).exists()
         with pytest.raises(StoppedError, match="of 4 pictures were annotated"):

@@ -16,14 +16,14 @@ from judging_tools import judging, judging_config, ready
 from make_tools import write_rows
 from sightline.authoring import project as files
 from sightline.authoring.audit import AuditStage, audit_benchmark
-from sightline.authoring.audit_baselines import blind_baselines
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.judge_quality import find_drift
 from sightline.authoring.judge_verdicts import JudgeVerdict
-from sightline.authoring.label_quality import label_quality, stratified
-from sightline.authoring.review_decisions import decision_of
+from sightline.benchmark.label_quality import label_quality, stratified
+from sightline.benchmark.review_decisions import decision_of
 from sightline.calls.session import CallOptions
+from sightline.runs.blind_baselines import blind_baselines
 from sightline.types import (
     Annotation,
     Benchmark,

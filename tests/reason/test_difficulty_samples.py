@@ -25,7 +25,7 @@ MODEL = "vllm/stub"
 
 
 def work(folder: Path, server: wire.Server) -> QuestionWork:
-    return QuestionWork(folder / "bench", Session(folder / "ws", asking=CallOptions(base_url=server.base_url)))
+    return QuestionWork(folder / "bench", Session(folder / "ws", calls=CallOptions(base_url=server.base_url)))
 
 
 def question(key: str = "A") -> TaskQuestion:

@@ -19,6 +19,7 @@ from sightline.authoring.stage import stage_request
 from sightline.calls.batches.manager import Requests
 from sightline.config import Config
 from sightline.config.settings import JudgeSettings
+from sightline.engine.user_functions import UserFunction, fingerprint
 from sightline.models.built_in import find_built_in
 from sightline.models.failures import failure
 from sightline.models.json_schema import strict_object
@@ -62,10 +63,14 @@ class PictureGrade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestions:
-    """What is asked of one judge; `hash` changes with whatever may change an answer."""
+    """What is asked of one judge; `hash` changes with whatever may change an answer.
+
+    `function` is a judge that a program handed over, in place of a model.
+    """
 
     model: str
     config: Config
+    function: UserFunction | None = None
 
     @property
     def settings(self) -> JudgeSettings:
@@ -84,6 +89,8 @@ class JudgeQuestions:
             settings.reasoning_effort,
             settings.image_detail,
         ]
+        if self.function is not None:
+            parts.append(fingerprint(self.function))
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
     def key(self, text: str, picture: Picture) -> str:

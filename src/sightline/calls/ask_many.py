@@ -7,7 +7,6 @@ budget is kept to, and a stop leaves what was done. `price_many` says beforehand
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,6 +19,7 @@ from sightline.calls.session import CallOptions, Session, purpose
 from sightline.calls.stages import SharedServices, StageSpec, run_spread
 from sightline.config import Config
 from sightline.engine.async_map import Mapped, Stage
+from sightline.engine.event_loop import run_async
 from sightline.types import ChatReply, ChatRequest, Failure
 
 Item = TypeVar("Item")
@@ -110,14 +110,14 @@ def ask_many(
     Cached replies cost nothing. A used-up budget, or an endpoint that is down, ends it with a `SightlineError` after
     what is under way has been yielded; run it again to go on.
     """
-    told = {"job": job, "config": session.config, "asking": replace(session.asking, budget=None)}
+    told = {"job": job, "config": session.config, "asking": replace(session.calls, budget=None)}
     spec: StageSpec[Item, Result] = StageSpec(job.stage, _stage_of, told)
     return run_spread(
         items,
         spec,
         session.workspace,
         engine=session.engine,
-        budget=session.asking.budget,
+        budget=session.calls.budget,
         concurrency=concurrency,
         total=total,
     )
@@ -143,11 +143,11 @@ def price_many(
     sent = (request for request in requests if not isinstance(request, Failure))
 
     async def planned() -> StagePlan:
-        asking = replace(session.asking, plan=True)
+        asking = replace(session.calls, plan=True)
         async with open_chat(model, session.config, workspace=session.workspace, asking=asking, stage=stage) as caller:
             return caller.plan(sent, calls)
 
-    return asyncio.run(planned())
+    return run_async(planned())
 
 
 def price_first(
@@ -162,7 +162,7 @@ def check_model(model: str, session: Session) -> None:
     """Refuse a model that can't be asked before another is paid; asks nobody."""
 
     async def opened() -> None:
-        async with open_chat(model, session.config, workspace=session.workspace, asking=session.asking):
+        async with open_chat(model, session.config, workspace=session.workspace, asking=session.calls):
             pass
 
-    asyncio.run(opened())
+    run_async(opened())

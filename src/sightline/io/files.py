@@ -13,7 +13,15 @@ from typing import IO, TypeAlias
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def as_path(given: object, what: str) -> Path:
+    """A path that a caller gave, `~` expanded; refuses what is none: `what` names what was expected."""
+    if not isinstance(given, str | os.PathLike) or not str(given):
+        shown = f"{given!r:.60}" if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
+        raise UserError(f"Expected the path of {what}, got {shown}.", "Give it as a string or a pathlib.Path.")
+    return Path(os.fsdecode(given)).expanduser()
 
 
 def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:
@@ -57,6 +65,11 @@ def whole_folder(
         _sync_folder(fresh)
         _swap(fresh, target, aside)
     _sync_folder(target.parent)
+
+
+def optional_path(given: object, what: str) -> Path | None:
+    """The same where it may be left out."""
+    return None if given is None else as_path(given, what)
 
 
 def sha256_of(path: PathLike) -> str:

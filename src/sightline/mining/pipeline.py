@@ -36,7 +36,7 @@ from sightline.mining.graph import MemoryGraph, build_graph, read_graph, write_g
 from sightline.mining.graph_page import graph_page
 from sightline.mining.history import OwnerRecord, PhotoHistory, histories
 from sightline.mining.knowledge import Knowledge
-from sightline.mining.model_calls import Bill, CallResults, billed, gather
+from sightline.mining.model_calls import Bill, CallResults, billed, gather, told_failures
 from sightline.mining.project import GENTLE, MiningFiles, MiningSettings
 from sightline.mining.records import Association, Draft, DraftVerdict, PictureClues
 from sightline.models.embedders.bulk_embedding import embed_words
@@ -49,7 +49,7 @@ _LOOKS_EACH = 2
 _SHOWN = "pictures and what they show"
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class MiningResult:
     """What a stage did; `failures` counts what could not be done, by kind, and `nothing` says that nothing could."""
 
@@ -68,7 +68,7 @@ class MiningResult:
             raise UserError(self.nothing, "mend what it says, or choose another --model, and run it again")
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`: `usd` is what was paid now, null where no price is known."""
+        """What `--json` prints: `usd` is what was paid now, null where no price is known."""
         return {
             "stage": self.stage,
             "wrote": [str(path) for path in self.wrote],
@@ -78,6 +78,22 @@ class MiningResult:
             **self.bill.to_json(),
             "seconds": self.seconds,
         }
+
+    def __repr__(self) -> str:
+        return f"<MiningResult of {self.stage}: {len(self.wrote)} files>"
+
+    def __str__(self) -> str:
+        """A line for a stage, one for what failed, and one for each note."""
+        counts = ", ".join(f"{name} {_told(value)}" for name, value in self.counts.items() if value not in ({}, None))
+        lines = [f"  {self.stage}: {counts} · {self.bill} · {self.seconds:.1f} s"]
+        lines += [f"    {note}" for note in (*told_failures(self.failures), *self.notes)]
+        return "\n".join(lines)
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"({', '.join(f'{name} {count:,}' for name, count in value.items())})"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def plan_mining(pictures: Sequence[Picture], settings: MiningSettings, session: Session) -> CostPlan:
@@ -326,7 +342,7 @@ class Mining:
 
     def _session(self) -> EmbedderSession:
         embedder = self._embedder if self._embedder is not None else self.settings.embedder
-        asking = self.session.asking
+        asking = self.session.calls
         return EmbedderSession(
             embedder, self.session.workspace, config=self.session.config, local_only=asking.local_only, asking=asking
         )

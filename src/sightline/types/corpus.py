@@ -2,10 +2,13 @@
 
 from __future__ import annotations
 
+import os
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import Literal, TypeAlias
+from urllib.parse import unquote_to_bytes
 
 from sightline.class_names import known_as
 
@@ -41,6 +44,13 @@ class Picture:
     device: str | None = None
     rights: Rights = Rights()
     extra: Mapping[str, Json] = field(default_factory=dict)
+
+    @property
+    def path(self) -> Path | None:
+        """The file on this machine, as `uri` has it; None for an address elsewhere."""
+        if self.uri.startswith("file://"):
+            return Path(os.fsdecode(unquote_to_bytes(self.uri.removeprefix("file://"))))
+        return None if "://" in self.uri or self.uri.startswith("data:") else Path(self.uri)
 
     @property
     def taken_at_is_naive(self) -> bool:

@@ -8,7 +8,7 @@ from __future__ import annotations
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump, write_json, write_jsonl
@@ -206,6 +206,7 @@ def _stepwise(lesson: Lesson, curriculum: CompiledCurriculum) -> Iterator[dict[s
         }
 
 
+FormatName: TypeAlias = Literal["sightline", "ms-swift", "llama-factory", "trl", "llava", "sharegpt"]
 FORMATS: Mapping[str, CurriculumFormat] = {
     one.name: one
     for one in (
