@@ -32,6 +32,7 @@ from sightline.benchmark.review_decisions import (
     standing,
 )
 from sightline.types import Answer, Benchmark, Candidate, Choice, Json, Part, PictureSet, Relevance, Review, Task, Truth
+from sightline.types.task_table import Tasks
 
 What: TypeAlias = Literal["label", "new label", "words", "answer"]
 
@@ -107,7 +108,7 @@ def apply_reviews(benchmark: Benchmark, *, people: int = PEOPLE, accepted_only: 
     kept = replace(
         benchmark,
         version=raised(benchmark.version),
-        tasks=tasks,
+        tasks=Tasks(tasks),
         truth=truths,
         candidates=(
             *(one for one in benchmark.candidates if one.task in tasks),

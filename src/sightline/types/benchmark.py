@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.class_names import known_as
+from sightline.display import Table, quiet
+from sightline.english import counted
 from sightline.types.corpus import Corpus, Json
 from sightline.types.task import Task
+from sightline.types.task_table import Tasks
 from sightline.types.truth import Truth
 
 if TYPE_CHECKING:
@@ -68,16 +73,17 @@ class Review:
 
 
 @known_as("Benchmark")
-@dataclass(frozen=True, slots=True)
-class Benchmark:
+@dataclass(frozen=True, slots=True, repr=False)
+class Benchmark(Table[Task]):
     """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
 
-    `former_checksums` are names that older releases gave to it.
+    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
+    gave to it; `folder` is where it was read from.
     """
 
     name: str
     corpus: Corpus
-    tasks: Mapping[str, Task]
+    tasks: Tasks
     truth: Mapping[str, Truth]
     version: str = "1"
     metrics: tuple[str, ...] = ()
@@ -87,7 +93,52 @@ class Benchmark:
     judgments: tuple[Judgment, ...] = ()
     reviews: tuple[Review, ...] = ()
     checksum: str | None = None
-    former_checksums: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    former_checksums: frozenset[str] = field(default=frozenset(), compare=False)
+    folder: Path | None = field(default=None, compare=False)
+
+    if TYPE_CHECKING:  # Any mapping of tasks will do.
+
+        def __init__(
+            self,
+            name: str,
+            corpus: Corpus,
+            tasks: Mapping[str, Task],
+            truth: Mapping[str, Truth],
+            version: str = "1",
+            metrics: tuple[str, ...] = (),
+            card: Mapping[str, Json] = ...,
+            annotations: tuple[Annotation, ...] = (),
+            candidates: tuple[Candidate, ...] = (),
+            judgments: tuple[Judgment, ...] = (),
+            reviews: tuple[Review, ...] = (),
+            checksum: str | None = None,
+            former_checksums: frozenset[str] = ...,
+            folder: Path | None = None,
+        ) -> None: ...
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", Tasks(self.tasks, self.truth, self.corpus.pictures, self.folder))
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each task."""
+        return self.tasks.records()
+
+    def __str__(self) -> str:
+        return f"{self._line()}\n{self.tasks}"
+
+    def _rows(self) -> Sequence[Task]:
+        return tuple(self.tasks.values())
+
+    def _line(self) -> str:
+        kinds = Counter(task.kind for task in self.tasks.values())
+        tasks = f" ({', '.join(f'{count:,} {kind}' for kind, count in kinds.items())})" if len(kinds) > 1 else ""
+        pictures = counted(len(self.corpus.pictures), "picture")
+        return f"{self.name}, version {self.version}: {counted(len(self.tasks), 'task')}{tasks} on {pictures}"
+
+    def _blocks(self) -> Iterable[str]:
+        if self.metrics:
+            yield quiet(f"Metrics: {', '.join(self.metrics)}")
+        yield from self.tasks._blocks()
 
     def is_version(self, checksum: str | None) -> bool:
         """Whether a checksum that a run keeps names this content; one that is not known, here or there, may."""

@@ -11,7 +11,7 @@ from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, quoted, s
 from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.label_quality import LabelQuality, label_quality
 from sightline.english import counted, listed
-from sightline.reports.text import one_line
+from sightline.plain_text import one_line
 
 _MOST_RIGHTS = 30
 _DEPTH = 3

@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import (
     Annotation,
     Answer,
@@ -26,6 +26,7 @@ from sightline.types import (
     Task,
     Truth,
 )
+from sightline.types.task_table import Tasks
 
 UNKNOWN = "unknown"
 """Stands for pictures of which no licence is known."""
@@ -178,7 +179,7 @@ def _rest(
             {id_: picture for id_, picture in corpus.pictures.items() if id_ in kept},
             tuple(group for group in groups if group.pictures),
         ),
-        tasks=tasks,
+        tasks=Tasks(tasks),
         truth=truth,
         annotations=tuple(note for note in benchmark.annotations if note.picture_id in kept),
         candidates=tuple(row for row in benchmark.candidates if row.picture in kept and row.task in tasks),

@@ -15,10 +15,10 @@ from pathlib import Path
 import numpy as np
 
 from sightline.authoring.dataset.selection import BenchmarkSubset, subset_benchmark
-from sightline.benchmark.validation import picture_path
 from sightline.corpus.near_duplicates import Pairs, connected, near_pairs, perceptual_hash
 from sightline.corpus.pixels import RefusedError, load_small
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.models.pictures import MAX_PIXELS, open_one
 from sightline.types import Benchmark, GroupKind, Picture, PictureSet, Relevance
 

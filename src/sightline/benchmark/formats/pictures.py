@@ -21,11 +21,11 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.retrieval import local_file, picture_uri
 from sightline.benchmark.problems import stop
 from sightline.benchmark.records import PictureRecord, RightsRecord
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import write_whole
+from sightline.io.files import picture_path, write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
+from sightline.types.task_table import Tasks
 
 _RIGHTS = tuple(RightsRecord.model_fields)
 _OWN = tuple(name for name in PictureRecord.model_fields if name not in ("id", "uri", "rights", "extra"))
@@ -186,7 +186,7 @@ class QueryPictures:
             return benchmark
         corpus = replace(benchmark.corpus, groups=(Group(CORPUS, "dataset", self._corpus),))
         tasks = {name: _within_corpus(task) for name, task in benchmark.tasks.items()}
-        return replace(benchmark, corpus=corpus, tasks=tasks)
+        return replace(benchmark, corpus=corpus, tasks=Tasks(tasks))
 
 
 def _identity(picture: Picture) -> str:
