@@ -75,6 +75,7 @@ check: $(STAMP)  ## style, types, layers, Python in documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MYPYPATH=benchmarks $(BIN)/mypy benchmarks docs examples conftest.py
 	@# A client that calls every verb, as callers see their types.
 	$(BIN)/mypy tests/typed_client.py
 	$(BIN)/basedpyright --pythonpath $(BIN)/python

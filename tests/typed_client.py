@@ -9,6 +9,9 @@ from collections.abc import Sequence
 from pathlib import Path
 from typing import assert_type
 
+import numpy as np
+from numpy.typing import NDArray
+
 import sightline
 from sightline.calls.plan import CostPlan
 from sightline.metrics.sample_size import SamplePlan
@@ -41,6 +44,42 @@ def benchmarks_and_runs(folder: Path) -> None:
     sightline.export_files("trec-qrels", "bench", "qrels.txt")
     sightline.validate("bench")
     sightline.run("bench", "oracle", "run", workspace="ws")
+
+
+def colors(batch: Sequence[NDArray[np.uint8]]) -> list[NDArray[np.float64]]:
+    return [np.asarray(picture, np.float64).mean(axis=(0, 1)) for picture in batch]
+
+
+def own_objects() -> None:
+    made = sightline.Benchmark.from_tables(
+        pictures=["a.jpg", "b.jpg"], queries={"q1": "a red bicycle"}, judgments={"q1": {"a.jpg": 2, "b.jpg": 0}}
+    )
+    assert_type(made, sightline.Benchmark)
+    found = assert_type(sightline.Run.from_rankings({"q1": {"a.jpg": 0.7}}, system="mine"), sightline.Run)
+    assert_type(sightline.score(made, found), Scores)
+
+    def search(query: str, k: int) -> list[str]:
+        return [query] * k
+
+    sightline.run(made, sightline.FunctionSystem(search, name="echo"), "run")
+    sightline.FunctionEmbedder("mean", pictures=colors)
+    try:
+        print(sightline.Corpus("c", {"a": sightline.Picture("a", "a.jpg")}), sightline.__version__)  # noqa: T201
+    except sightline.UserError as error:
+        print(error.fix)  # noqa: T201
+    except sightline.SightlineError as error:
+        print(error.exit_code)  # noqa: T201
+
+
+def predictions(task: sightline.Task) -> list[object]:
+    ranked = sightline.Ranking(("a.jpg",), (0.5,))
+    return [
+        task.id,
+        ranked,
+        sightline.PictureSet(("a.jpg",)),
+        sightline.Text("two"),
+        sightline.Failure("timeout", "late"),
+    ]
 
 
 def scores() -> None:

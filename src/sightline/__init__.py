@@ -20,6 +20,7 @@ if TYPE_CHECKING:
     from sightline.calls.plan import dry_run
     from sightline.calls.session import Session
     from sightline.corpus.scan import scan
+    from sightline.errors import SightlineError, UserError
     from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
     from sightline.metrics.answers.match import match_answer
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sightline.metrics.sample_size import power
     from sightline.metrics.statistics import estimate
     from sightline.mining.mine import mine, mine_questions
+    from sightline.models.embedders.function import FunctionEmbedder
     from sightline.models.embedders.pipeline import embed
     from sightline.reason.ablations import ablate
     from sightline.reason.curriculum.compiler import curriculum
@@ -39,11 +41,26 @@ if TYPE_CHECKING:
     from sightline.reports.report import report
     from sightline.retrieval.search import search
     from sightline.runs.runner import run
+    from sightline.runs.systems.function import FunctionSystem
     from sightline.scoring import compare, score
+    from sightline.types import Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Run, Task, Text
     from sightline.web.view import view
 
 __all__ = [
+    "Benchmark",
+    "Corpus",
+    "Failure",
+    "FunctionEmbedder",
+    "FunctionSystem",
+    "Picture",
+    "PictureSet",
+    "Ranking",
+    "Run",
     "Session",
+    "SightlineError",
+    "Task",
+    "Text",
+    "UserError",
     "__version__",
     "ablate",
     "ask",
@@ -110,8 +127,21 @@ VERBS = (
 """The functions that are also methods of a `Session`."""
 
 _FUNCTIONS = {
+    "Benchmark": "sightline.types",
+    "Corpus": "sightline.types",
+    "Failure": "sightline.types",
+    "FunctionEmbedder": "sightline.models.embedders.function",
+    "FunctionSystem": "sightline.runs.systems.function",
+    "Picture": "sightline.types",
+    "PictureSet": "sightline.types",
+    "Ranking": "sightline.types",
+    "Run": "sightline.types",
     "Session": "sightline.calls.session",
     "ablate": "sightline.reason.ablations",
+    "SightlineError": "sightline.errors",
+    "Task": "sightline.types",
+    "Text": "sightline.types",
+    "UserError": "sightline.errors",
     "ask": "sightline.agent.ask",
     "check_steps": "sightline.reason.steps.pipeline",
     "compare": "sightline.scoring",

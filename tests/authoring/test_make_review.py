@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sightline.authoring.label_quality import check_labels, label_quality
 from sightline.authoring.review import review_benchmark
 from sightline.authoring.review_changes import apply_reviews, raised
-from sightline.authoring.review_decisions import PEOPLE, labels_of, settled, standing, votes_of
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.label_quality import check_labels, label_quality
+from sightline.benchmark.review_decisions import PEOPLE, labels_of, settled, standing, votes_of
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
 from sightline.errors import UserError

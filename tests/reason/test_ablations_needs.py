@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 
 import models_server as wire
+from reason.reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.calls.session import Session
 from sightline.errors import UserError

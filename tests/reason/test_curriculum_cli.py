@@ -11,8 +11,8 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from curriculum_tools import STEPS, drawn, lines, question, written
 
+from reason.curriculum_tools import STEPS, drawn, lines, question, written
 from sightline.cli import main
 from sightline.cli.curriculum import curriculum as command
 from sightline.errors import UserError

@@ -13,8 +13,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from curriculum_tools import drawn, lines
 
+from reason.curriculum_tools import drawn, lines
 from sightline.reason.curriculum.compiler import curriculum
 
 pytestmark = pytest.mark.slow

@@ -5,11 +5,12 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 
 import models_server as wire
+from reason.reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
@@ -235,7 +236,7 @@ def test_a_mistake_ends_with_its_fix(
 def test_a_stop_from_the_keyboard_says_what_is_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str, said: str
 ) -> None:
-    def stopped(*_: object, **__: object) -> None:
+    def stopped(*_: object, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"sightline.reason.splits.{where}", stopped)

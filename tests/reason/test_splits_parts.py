@@ -14,13 +14,13 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
-from reason_tools import choose_bench
 
+from reason.reason_tools import choose_bench
+from sightline.benchmark.copy_detection import LookView, PictureLook, same_looks, views_of
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json
-from sightline.reason.copy_detection import LookView, PictureLook, same_looks, views_of
 from sightline.reason.splits import FILE, assign, pictures_of, split
 from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
 

@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import answering, as_json, choose_bench, number_of, pictures, reasoning, words
 
 import models_server as wire
+from reason.reason_tools import answering, as_json, choose_bench, number_of, pictures, reasoning, words
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions, Session
@@ -26,8 +27,8 @@ MODEL = "vllm/stub"
 RIGHT = "ABCD"
 
 
-def work(folder: Path, server: wire.Server, **asking: object) -> QuestionWork:
-    options = CallOptions(base_url=server.base_url, **asking)  # type: ignore[arg-type]
+def work(folder: Path, server: wire.Server, **asking: Any) -> QuestionWork:
+    options = CallOptions(base_url=server.base_url, **asking)
     return QuestionWork(folder / "bench", Session(folder / "ws", calls=options))
 
 
@@ -115,7 +116,8 @@ def test_what_remains_goes_to_people_and_comes_back(tmp_path: Path) -> None:
     assert len(server.requests) <= asked + 1  # A refused request may be asked again; no answered one is.
     made = read_benchmark(tmp_path / "out")
     truth = made.truth["q0"]
-    assert isinstance(truth, Choice) and truth.steps and made.tasks["q0"].extra["steps"]["by"] == "people"
+    extra: Any = made.tasks["q0"].extra
+    assert isinstance(truth, Choice) and truth.steps and extra["steps"]["by"] == "people"
 
 
 def test_a_review_is_read_with_the_place_of_what_is_wrong(tmp_path: Path) -> None:

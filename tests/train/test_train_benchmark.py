@@ -7,6 +7,8 @@ from pathlib import Path
 
 import pytest
 
+from sightline.types import Choice
+
 pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dependencies")
 
 
@@ -43,7 +45,11 @@ def test_a_truth_is_asked_for_by_its_key_and_one_that_is_no_option_not_at_all(tm
     write_choose_benchmark(iter((first, second, third)), tmp_path / "bench")
     made, right = read_benchmark(tmp_path / "bench"), first.truth.option or ""
     changed = {first.task.id: right.lower(), second.task.id: "none of these words"}
-    truth = {**made.truth, **{name: replace(made.truth[name], option=said) for name, said in changed.items()}}
+    truth = dict(made.truth)
+    for name, said in changed.items():
+        chosen = truth[name]
+        assert isinstance(chosen, Choice)
+        truth[name] = replace(chosen, option=said)
     write_benchmark(replace(made, truth=truth), tmp_path / "bench")
     asked = {record.id: record.answer for record in benchmark_questions(tmp_path / "bench")}
     assert asked == {first.task.id: right, third.task.id: third.truth.option}

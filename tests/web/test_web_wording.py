@@ -134,9 +134,9 @@ def mined(copied: Path, extra: dict[str, Json]) -> str:
         "meant": True,
         "pictures": [*others, *truth.pictures],
     }
-    far: Json = {"from": "2020-01-01T00:00:00", "meant": True, "pictures": others}
+    far: Json = {"from": "2020-01-01T00:00:00", "meant": True, "pictures": [*others]}
     origin: Json = {
-        "anchor": {"text": "a white bench", "pictures": others},
+        "anchor": {"text": "a white bench", "pictures": [*others]},
         "link": None,
         "target": {"text": "a dog", "pictures": list(truth.pictures)},
         "events": [event, far],

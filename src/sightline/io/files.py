@@ -105,16 +105,17 @@ def _carry_over(old: Path, fresh: Path, owned: Collection[str]) -> None:
         if is_folder and kept.is_dir():
             _carry_over(entry, kept, owned=())
         elif is_folder and not kept.exists():
-            shutil.copytree(entry, kept, symlinks=True, copy_function=_link)
+            shutil.copytree(entry, kept, symlinks=True, copy_function=link_or_copy)
         elif not kept.exists():
-            _link(str(entry), str(kept))
+            link_or_copy(entry, kept)
 
 
-def _link(source: str, destination: str) -> None:
+def link_or_copy(source: PathLike, target: PathLike) -> None:
+    """The same file under another name; a copy on a file system without hard links."""
     try:
-        os.link(source, destination, follow_symlinks=False)
-    except OSError:  # A file system without hard links.
-        shutil.copy2(source, destination, follow_symlinks=False)
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _swap(fresh: Path, target: Path, aside: Path) -> None:

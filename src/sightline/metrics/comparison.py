@@ -18,6 +18,8 @@ from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, TaskKind
 
 _COLUMNS = 4
+_Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
+"""`paired_differences` with the level, seed and resamples of the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,10 +79,6 @@ class Comparison:
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
         return asdict(self)
-
-
-_Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
-"""`paired_differences` with the level, seed and resamples of the comparison."""
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -23,6 +23,7 @@ from sightline.metrics.context import Context
 from sightline.types import Prediction, TaskKind, Truth
 
 _NAME = re.compile(r"(?P<base>[a-z][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
+_REGISTRY: dict[str, Entry] = {}
 
 
 class Metric(Protocol):
@@ -46,9 +47,6 @@ class Entry:
 
     kinds: tuple[TaskKind, ...]
     build: Callable[[MetricSpec], Metric]
-
-
-_REGISTRY: dict[str, Entry] = {}
 
 
 def register(

@@ -29,6 +29,7 @@ SCHEMA = 1
 UNLABELLED = "unlabelled"
 
 Status: TypeAlias = Literal["answered", "failed", "missing"]
+_MISSING = "no prediction, counted as zero: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -97,7 +98,7 @@ class Scores:
 
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
-        found = {"schema": SCHEMA, **asdict(replace(self, tasks=()))}
+        found = {"schema": SCHEMA, **without_empty_reasons(asdict(replace(self, tasks=())))}
         del found["tasks"]
         return found | {"tasks": [_plain(row) for row in self.tasks]} if tasks else found
 
@@ -113,6 +114,15 @@ class Scores:
         """The rows as flat records: the columns of `per_task.csv`."""
         labels = sorted({label for row in self.tasks for label in row.labels})
         return [_record(row, labels, self.metrics) for row in self.tasks]
+
+
+def without_empty_reasons(content: Any) -> Any:
+    """Plain content in which an estimate has a `reason` only where it has one."""
+    if isinstance(content, dict):
+        return {
+            key: without_empty_reasons(value) for key, value in content.items() if key != "reason" or value is not None
+        }
+    return [without_empty_reasons(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def _plain(row: TaskScore) -> dict[str, Any]:
@@ -175,9 +185,6 @@ def _csv(scores: Scores) -> bytes:
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue().encode()
-
-
-_MISSING = "no prediction, counted as zero: "
 
 
 def missing_note(rows: Iterable[TaskScore], tasks: int) -> str | None:

@@ -38,7 +38,7 @@ from sightline.mining.history import OwnerRecord, PhotoHistory, histories
 from sightline.mining.knowledge import Knowledge
 from sightline.mining.model_calls import Bill, CallResults, billed, gather, told_failures
 from sightline.mining.project import GENTLE, MiningFiles, MiningSettings
-from sightline.mining.records import Association, Draft, DraftVerdict, PictureReading
+from sightline.mining.records import Association, Draft, DraftVerdict, PictureClues
 from sightline.models.embedders.bulk_embedding import embed_words
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
@@ -323,10 +323,10 @@ class Mining:
         """The graph as it was written."""
         return read_graph(self.files.existing(names.GRAPH))
 
-    def _readings(self) -> dict[str, PictureReading]:
-        return {reading.picture: reading for reading in self.files.read(names.READINGS, PictureReading)}
+    def _readings(self) -> dict[str, PictureClues]:
+        return {reading.picture: reading for reading in self.files.read(names.READINGS, PictureClues)}
 
-    def _read(self, readings: Mapping[str, PictureReading]) -> tuple[PhotoHistory, ...]:
+    def _read(self, readings: Mapping[str, PictureClues]) -> tuple[PhotoHistory, ...]:
         """The histories of what was read: a picture that nobody could read might show anything."""
         found = (history.only(readings) for history in self.histories)
         return tuple(history for history in found if history.events)
@@ -347,9 +347,7 @@ class Mining:
             embedder, self.session.workspace, config=self.session.config, local_only=asking.local_only, asking=asking
         )
 
-    def _followed(
-        self, histories: Iterable[PhotoHistory], readings: Mapping[str, PictureReading]
-    ) -> list[FollowedClue]:
+    def _followed(self, histories: Iterable[PhotoHistory], readings: Mapping[str, PictureClues]) -> list[FollowedClue]:
         found: list[FollowedClue] = []
         with self._session() as opened:
             opened.tell_who_sees(_SHOWN)

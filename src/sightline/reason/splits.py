@@ -13,6 +13,7 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sightline.benchmark.copy_detection import looks_of, same_looks
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
 from sightline.calls.session import Session
 from sightline.corpus.near_duplicates import connected
@@ -20,7 +21,6 @@ from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import read_json, write_json
-from sightline.reason.copy_detection import looks_of, same_looks
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
 

@@ -2,15 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
-from typing import Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.class_names import known_as
 from sightline.types.corpus import Corpus, Json
 from sightline.types.task import Task
 from sightline.types.truth import Truth
+
+if TYPE_CHECKING:
+    from sightline.io.files import PathLike
 
 
 @dataclass(frozen=True, slots=True)
@@ -89,3 +92,66 @@ class Benchmark:
     def is_version(self, checksum: str | None) -> bool:
         """Whether a checksum that a run keeps names this content; one that is not known, here or there, may."""
         return checksum is None or self.checksum in (None, checksum) or checksum in self.former_checksums
+
+    @classmethod
+    def from_tables(
+        cls,
+        pictures: Any,
+        queries: Any,
+        judgments: Any,
+        *,
+        name: str = "benchmark",
+        columns: Mapping[str, str] | None = None,
+        labels: Sequence[str] = (),
+        metrics: Sequence[str] = (),
+        root: PathLike | None = None,
+    ) -> Benchmark:
+        """Make a benchmark from data frames (pandas or polars), lists or dictionaries.
+
+        Columns are found by their usual names (`query_id`, `image_id`, `relevance`, …); `columns` says the others.
+        A wrong cell is refused with its row and its column.
+
+        Parameters
+        ----------
+        pictures:
+            A table with an id, a path or address, or both; a list of ids, paths or addresses; `{id: path}`; a `Corpus`.
+            Other columns are kept with the picture. None: those that the judgments name.
+        queries:
+            A table with `query_id` and `text`; `{id: text}`; a list of texts, which are then their own ids. A column
+            `picture` shows a picture with the words. None: the ids that the judgments name.
+        judgments:
+            A table with `query_id`, `picture` and `grade`, or without grades where every row says "relevant";
+            `{query: {picture: grade}}`; `{query: [pictures]}`. A grade is a whole number or a truth value: 0 is judged
+            and not relevant, a negative one is not judged.
+        name:
+            What the benchmark is called.
+        columns:
+            Where a column is called otherwise, `{field: column}`, as with `import --map`; fields are `picture`, `uri`,
+            `query`, `text` and `grade`.
+        labels:
+            Columns of the queries by which scores are broken down.
+        metrics:
+            What is scored when nothing else is said.
+        root:
+            Where relative paths of pictures begin; the current folder when not given.
+
+        Returns
+        -------
+        Benchmark
+            Rank tasks, in memory; queries without a judgment are left out, with a warning.
+
+        Examples
+        --------
+        >>> benchmark = Benchmark.from_tables(
+        ...     pictures=["a.jpg", "b.jpg", "c.jpg"],
+        ...     queries={"q1": "a red bicycle"},
+        ...     judgments={"q1": {"a.jpg": 2, "b.jpg": 0}},
+        ... )
+        >>> benchmark.tasks["q1"].text
+        'a red bicycle'
+        """
+        from sightline.benchmark.from_tables import benchmark_from_tables
+
+        return benchmark_from_tables(
+            pictures, queries, judgments, name=name, columns=columns, labels=labels, metrics=metrics, root=root
+        )

@@ -9,7 +9,7 @@ from typing import Any
 from sightline import __version__
 from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, quoted, size_category
 from sightline.authoring.dataset.tables import DatasetConfig
-from sightline.authoring.label_quality import LabelQuality, label_quality
+from sightline.benchmark.label_quality import LabelQuality, label_quality
 from sightline.english import counted, listed
 from sightline.reports.text import one_line
 

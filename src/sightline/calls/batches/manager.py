@@ -35,6 +35,10 @@ from sightline.models.providers import leaves_machine
 from sightline.models.transport_factory import find_wire
 from sightline.types import ChatRequest
 
+Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]
+"""Gives the requests of a stage, with their ids, from the first on each time: they are not kept in memory."""
+_Work: TypeAlias = Callable[[BatchJob, BatchStore, BatchClient], Awaitable[tuple[BatchRow, ...]]]
+
 
 def plan_job(
     items: Iterable[tuple[str, ChatRequest]],
@@ -84,11 +88,6 @@ async def check_budget(budget: BudgetLike, plan: StagePlan, done: str) -> None:
             f"{dollars(budget.cap)}; {done}.",
             "give a larger --budget, or fewer requests with --limit",
         )
-
-
-Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]
-"""Gives the requests of a stage, with their ids, from the first on each time: they are not kept in memory."""
-_Work: TypeAlias = Callable[[BatchJob, BatchStore, BatchClient], Awaitable[tuple[BatchRow, ...]]]
 
 
 @dataclass(frozen=True, slots=True)

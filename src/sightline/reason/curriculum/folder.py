@@ -3,14 +3,13 @@
 from __future__ import annotations
 
 import os
-import shutil
 from collections.abc import Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import Any
 
 from sightline.errors import UserError
-from sightline.io.files import PathLike, whole_folder
+from sightline.io.files import PathLike, link_or_copy, whole_folder
 from sightline.io.jsonl import read_json, write_json
 
 PLAN, PROOF, README, LIST = "plan.json", "proof.json", "README.md", "files.json"
@@ -75,11 +74,4 @@ def _keep_others(before: Path, own: set[str], folder: Path) -> None:
             is_file = path.is_symlink() or not path.is_dir()
             if is_file and path.relative_to(before).as_posix() not in own and not os.path.lexists(kept):
                 kept.parent.mkdir(parents=True, exist_ok=True)
-                _link(path, kept)
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # A file system without hard links.
-        shutil.copy2(source, target, follow_symlinks=False)
+                link_or_copy(path, kept)

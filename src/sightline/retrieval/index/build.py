@@ -52,6 +52,8 @@ from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.retrieval.vector_stores.service import FILE_NAME as SERVED
 from sightline.types import Annotation
 
+_log = logging.getLogger(__name__)
+
 
 @known_as("Parts")
 @dataclass(frozen=True, slots=True)
@@ -115,9 +117,6 @@ class BuiltIndex:
             "recalls": self.manifest.recalls,
             "seconds": round(self.seconds, 3),
         }
-
-
-_log = logging.getLogger(__name__)
 
 
 def build_index(

@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
+from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
 
 from sightline.authoring.audit import Audit, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
-from sightline.authoring.review_decisions import standing
+from sightline.benchmark.review_decisions import standing
 from sightline.reports.sections import facts_of
 from sightline.types import (
     Answer,
@@ -103,7 +104,7 @@ def audit(request: Request) -> Response:
     found = None
     if ranks.tasks:
         patience = {"patience": None} if request.query_params.get("export") == "1" else {}
-        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks), **patience)
+        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks, loaded.folder), **patience)
     waits = found is None and bool(ranks.tasks)
     if found is not None:  # Only this part changes with a review.
         found = replace(found, checked=figures.checked, judges=figures.judges)
@@ -113,9 +114,9 @@ def audit(request: Request) -> Response:
     return page
 
 
-def _audited(benchmark: Benchmark) -> Audit:
+def _audited(benchmark: Benchmark, folder: Path) -> Audit:
     judging = benchmark.card.get("judging")
-    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None)
+    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, base=folder)
 
 
 def task(request: Request) -> Response:
