@@ -27,7 +27,9 @@ PICTURES = 24
 """How many pictures a notebook shows."""
 _SIDE = 224
 _LARGEST_FILE = 64 << 20
-_MOST_PIXELS = 100_000_000
+_MOST_PIXELS = 80_000_000
+# Pillow knows others, some of which start programs.
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF")
 _LINE, _NAME = 160, 40
 
 _STYLE = Markup(
@@ -204,7 +206,8 @@ def data_url(source: Path | bytes) -> Markup | None:
     try:
         if isinstance(source, Path) and (not source.is_file() or source.stat().st_size > _LARGEST_FILE):
             return None
-        with Image.open(source if isinstance(source, Path) else io.BytesIO(source)) as image:
+        file = source if isinstance(source, Path) else io.BytesIO(source)
+        with Image.open(file, formats=_known_formats()) as image:
             if image.width * image.height > _MOST_PIXELS:
                 return None
             image.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # A JPEG is decoded at a fraction of its size.
@@ -215,6 +218,20 @@ def data_url(source: Path | bytes) -> Markup | None:
     except Exception:  # Decoders raise what they like, and a picture that can't be shown must not hide a result.
         return None
     return Markup(f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}")
+
+
+def _known_formats() -> list[str]:
+    """The formats that can be decoded here; HEIF where its package is installed."""
+    from contextlib import suppress
+
+    from PIL import Image
+
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+    Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]
 
 
 def _on_white(image: Any) -> Any:
