@@ -75,6 +75,7 @@ check: $(STAMP)  ## style, types, layers, Python in documents
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
+	MYPYPATH=benchmarks $(BIN)/mypy benchmarks docs examples conftest.py
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_snippets.py
 

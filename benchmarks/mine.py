@@ -34,7 +34,7 @@ from sightline.mining.graph import EventNode, MemoryGraph, Photo, structure
 from sightline.mining.knowledge import Knowledge, decide
 from sightline.mining.pipeline import STAGES
 from sightline.mining.project import VERDICTS
-from sightline.mining.questions import QuestionSettings, mine_questions, starts
+from sightline.mining.questions import QuestionSettings, follow_clues, starts
 from sightline.mining.records import Clue, ClueKind, DraftVerdict
 from sightline_world.histories import read_history, read_shots, read_world, write_history
 from sightline_world.tasks.album import ANY, Album, Trait
@@ -137,7 +137,7 @@ def mine_web(folder: Path, seed: int) -> tuple[Counter[str], list[bool]]:
     pictures = {picture.id: picture for picture in open_corpus(folder / "ws").pictures.values()}
     settings = QuestionSettings("builtin/world", count=1_000, seed=seed)
     found = starts(list(pictures.values()), settings.model, desk, seed)
-    mined = mine_questions(found.clues, pictures, OfflineWeb(web), settings, desk)
+    mined = follow_clues(found.clues, pictures, OfflineWeb(web), settings, desk)
     return Counter(mined.counts), [is_true(question.chain, web.facts) for question in mined.kept]
 
 

@@ -44,7 +44,7 @@ class Made:
 
 
 def unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 def key_of(number: int) -> bytes:
@@ -73,7 +73,7 @@ def pictures(rows: int) -> Iterator[Picture]:
         )
 
 
-def annotations(rows: int) -> Iterator[Annotation]:
+def annotations_of(rows: int) -> Iterator[Annotation]:
     for number in range(rows):
         first, second = NOUNS[number % 12], NOUNS[number // 12 % 12]
         yield Annotation(
@@ -96,7 +96,7 @@ def main() -> None:
         workspace = Path(folder)
         fill_cache(workspace, given.rows)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        content = Content(pictures(given.rows), annotations=annotations(given.rows))
+        content = Content(pictures(given.rows), annotations=annotations_of(given.rows))
         built = build_index(workspace, content=content, embedder=Made(), backend=given.backend)
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(f"build {given.rows:,} rows: {built.seconds:.1f} s, peak memory {before // 1024} → {after // 1024} MB")

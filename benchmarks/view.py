@@ -165,7 +165,8 @@ def decisions(root: Path) -> None:
     desk.warm()
     app = build(desk)
     shelf = read_benchmark(root / "labels")
-    pairs = [(task, picture) for task, truth in shelf.truth.items() for picture in truth.grades][:: _POOL // 2]
+    graded = {task: truth.grades for task, truth in shelf.truth.items() if isinstance(truth, Relevance)}
+    pairs = [(task, picture) for task, grades in graded.items() for picture in grades][:: _POOL // 2]
     for people in (1, PEOPLE):
         took: list[float] = []
         threads = [

@@ -97,7 +97,7 @@ def make_answer(sample: Sample, folder: Path) -> AskResult:
     end = End("text", to_exact(Text(f"at sea {EVIL}")), reason=EVIL, turns=2, tokens=1200, seconds=3.0)
     recorder = Recorder(folder)
     recorder.write(Start("ask-1", 0, "answer", "a/model", (), "", (f"where? {EVIL}", shown[0])))
-    uses = (Use("1", "search", f'{{"query": "{EVIL}"}}', "2 found", tuple(shown), ("a", "b")),)
+    uses: tuple[Use, ...] = (Use("1", "search", f'{{"query": "{EVIL}"}}', "2 found", tuple(shown), ("a", "b")),)
     uses += (Use("2", "zoom", "{}", f"no such picture {EVIL}", error=True),)
     recorder.write(Turn(1, "x", thought=f"I look {EVIL}", uses=uses))
     recorder.write(Memory("tokens", f"so far {EVIL}", "a/model"))

@@ -11,6 +11,7 @@ import pytest
 import sightline
 from result_samples import Sample, make_sample
 from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.types import Benchmark
 
 Call = Callable[[Sample], object]
 
@@ -50,6 +51,10 @@ WRONG: dict[str, tuple[Call, str]] = {
     "a run without its benchmark": (
         lambda made: sightline.compare([_any(sightline.load(made.runs[0])), made.runs[1]]),
         "has no scores yet",
+    ),
+    "a run that is loaded as a benchmark": (
+        lambda made: sightline.load(made.runs[0], Benchmark),
+        "is a run, not a benchmark",
     ),
     "nothing to load": (lambda made: sightline.load(_any(None)), "Expected the path"),
     "nothing to validate": (
@@ -129,7 +134,7 @@ def test_a_notebook_shows_the_message_and_the_fix_only(
     from IPython.core.interactiveshell import InteractiveShell
 
     monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
-    shell = InteractiveShell()
+    shell: Any = _any(InteractiveShell)()
     shell.user_ns["error"] = error
     done = shell.run_cell("raise error")
     shown = capsys.readouterr().out
@@ -142,5 +147,5 @@ def test_other_errors_keep_their_traceback(capsys: pytest.CaptureFixture[str], t
     pytest.importorskip("IPython")
     from IPython.core.interactiveshell import InteractiveShell
 
-    InteractiveShell(ipython_dir=str(tmp_path)).run_cell("raise ValueError('ours')")
+    _any(InteractiveShell)(ipython_dir=str(tmp_path)).run_cell("raise ValueError('ours')")
     assert "Traceback" in capsys.readouterr().out

@@ -18,9 +18,10 @@ from result_samples import EVIL, PICTURES, TASKS, Sample, make_answer, make_resu
 from sightline import display
 from sightline.display import Thumbnail, data_url, html_table, interval_bar
 from sightline.errors import MissingExtraError, UserError
+from sightline.metrics.tables import estimates_html, estimates_text
 from sightline.plain_text import text_table
 from sightline.retrieval.results import Hit, Results
-from sightline.types import Estimate, Failure
+from sightline.types import Benchmark, Estimate, Failure, Run
 
 KINDS = (
     "benchmark", "tasks", "corpus", "run", "attempts", "failures", "scores", "rows", "comparison", "leaderboard",
@@ -38,7 +39,7 @@ def sample(tmp_path_factory: pytest.TempPathFactory) -> Sample:
 def made(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> dict[str, Any]:
     """One result of each kind."""
     out = tmp_path_factory.mktemp("made")
-    benchmark, run = sightline.load(sample.benchmark), sightline.load(sample.runs[1])
+    benchmark, run = sightline.load(sample.benchmark, Benchmark), sightline.load(sample.runs[1], Run)
     scores = [sightline.score(sample.benchmark, folder) for folder in sample.runs]
     sightline.export_files("trec-qrels", sample.benchmark, out / "new" / "folder" / "qrels.txt")
     exported = sightline.export_files("trec-run", sample.runs[0], out / "run.txt")
@@ -222,6 +223,9 @@ def test_an_estimate_is_written_in_one_way() -> None:
     assert str(found) == "0.500 [0.250, 0.750]" and f"{found:.2f}" == "0.50 [0.25, 0.75]"
     assert str(Estimate(0.5, 0.5, 0.5, 20, 0, 0.5, method="none")) == "0.500 no interval"
     assert str(Estimate(0.0, 0.0, 0.0, 0, 0, None)) == "–"
+    few = Estimate(0.5, 0.0, 1.0, 4, 0, 0.5)
+    assert str(few) == "0.500 no interval" and "too few tasks (4)" in estimates_text({"map": few})
+    assert "stroke-width" not in estimates_html({"map": few})
 
 
 def test_columns_of_text_are_aligned_and_broken_where_the_terminal_is_narrow(monkeypatch: pytest.MonkeyPatch) -> None:
@@ -233,7 +237,7 @@ def test_columns_of_text_are_aligned_and_broken_where_the_terminal_is_narrow(mon
 
 
 def test_an_interval_is_drawn_where_it_lies() -> None:
-    drawn = interval_bar(0.5, 0.25, 0.75)
+    drawn = interval_bar(0.5, (0.25, 0.75))
     assert 'x1="30" x2="90"' in drawn and 'cx="60"' in drawn
-    assert 'x1="60" x2="60"' in interval_bar(0.1, 0.0, 0.2, -1, 1)  # The mark of zero.
-    assert "stroke-width" not in interval_bar(0.5, None, None)
+    assert 'x1="60" x2="60"' in interval_bar(0.1, (0.0, 0.2), -1, 1)  # The mark of zero.
+    assert "stroke-width" not in interval_bar(0.5, None)

@@ -171,7 +171,7 @@ def remember_life(life: Path) -> None:
         events[group.id] = EventNode(group.id, owner, tuple(ids))
         for id_ in ids:
             taken, note = corpus.pictures[id_].taken_at, said[id_]
-            photos[id_] = Photo(id_, owner, group.id, taken.isoformat() if taken else "", summary=note.summary)
+            photos[id_] = Photo(id_, owner, group.id, taken.isoformat() if taken else "", summary=note.summary or "")
             for noun in [tag for tag in note.tags if tag in KIND_NOUNS]:
                 clue = Clue(f"{id_}#{noun}", id_, "object", noun, noun, phrase(noun), noun, 1.0)
                 clues[clue.id] = clue

@@ -243,7 +243,7 @@ def _on_white(image: Any) -> Any:
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
 
 
-def interval_bar(mean: float, low: float | None, high: float | None, first: float = 0.0, last: float = 1.0) -> Markup:
+def interval_bar(mean: float, interval: tuple[float, float] | None, first: float = 0.0, last: float = 1.0) -> Markup:
     """A mean and its interval on a line from `first` to `last`; a tick marks zero where it lies between them."""
     width, middle = 120.0, 7.0
 
@@ -253,7 +253,8 @@ def interval_bar(mean: float, low: float | None, high: float | None, first: floa
     parts = [tag("line", x1=0, x2=width, y1=middle, y2=middle, stroke="currentColor", stroke_opacity=0.25)]
     if first < 0 < last:
         parts.append(tag("line", x1=x(0), x2=x(0), y1=1, y2=13, stroke="currentColor", stroke_opacity=0.6))
-    if low is not None and high is not None:
-        parts.append(tag("line", x1=x(low), x2=x(high), y1=middle, y2=middle, stroke="#4a8fd8", stroke_width=3))
+    if interval is not None:
+        low, high = map(x, interval)
+        parts.append(tag("line", x1=low, x2=high, y1=middle, y2=middle, stroke="#4a8fd8", stroke_width=3))
     parts.append(tag("circle", cx=x(mean), cy=middle, r=3.5, fill="#4a8fd8"))
     return tag("svg", *parts, width=width, height=14, role="img", aria_hidden="true")

@@ -53,6 +53,20 @@ class MissingExtraError(UserError):
         self.extra = extra
 
 
+def require_at_least(least: float, **given: float | None) -> None:
+    """Refuse parameters that are no numbers, or too small; one that is None was not given."""
+    for name, value in given.items():
+        if value is not None and (not isinstance(value, int | float) or not value >= least):
+            raise UserError(f"{name} must be a number of at least {least:g}, not {value!r}.")
+
+
+def require_one_of(known: Iterable[str], **given: str | None) -> None:
+    """Refuse parameters that name none of the known words; one that is None was not given."""
+    for name, value in given.items():
+        if value is not None and value not in (words := tuple(known)):
+            raise UserError(f"{name} can't be {value!r}.", f"Choose from {', '.join(words)}.")
+
+
 def nearest(word: str, known: Iterable[str]) -> str | None:
     """The known word most like this one, if any is like it at all."""
     from difflib import get_close_matches  # Here: only mistakes need it.

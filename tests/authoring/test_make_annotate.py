@@ -153,7 +153,7 @@ def test_a_budget_stops_with_what_was_done(tmp_path: Path) -> None:
     with seeing() as server:
         planned = annotate(project, server, plan=True)
         assert planned.price is not None
-        assert planned.price.to_dict()["calls"] == 4
+        assert planned.price.to_json()["calls"] == 4
         assert not server.requests
         assert not project.path(ANNOTATIONS).exists()
         with pytest.raises(StoppedError, match="of 4 pictures were annotated"):
@@ -164,7 +164,10 @@ def test_a_budget_stops_with_what_was_done(tmp_path: Path) -> None:
 
 
 def test_metadata_is_told_and_kept(tmp_path: Path) -> None:
-    lines = [{"image_id": "00_red.png", "camera": "north"}, {"image_id": "nowhere.png", "camera": 1}]
+    lines: list[dict[str, Any]] = [
+        {"image_id": "00_red.png", "camera": "north"},
+        {"image_id": "nowhere.png", "camera": 1},
+    ]
     metadata = write_rows(tmp_path / "meta.jsonl", lines)
     config = colour_config(
         user_prompt="Camera {metadata.camera}, id {metadata.image_id}.", metadata_columns=("camera",)
@@ -227,7 +230,7 @@ def test_one_picture_is_enough_to_annotate_and_is_warned_of(tmp_path: Path) -> N
 
 def test_the_hash_of_the_questions_changes_with_all_that_may_change_an_answer() -> None:
     base = AnnotationQuestions("vllm/seer", colour_config())
-    changed = [
+    changed: list[dict[str, Any]] = [
         {"user_prompt": "x"}, {"system_prompt": "x"}, {"max_output_tokens": 1}, {"reasoning_effort": "low"},
         {"image_detail": "high"}, {"flags": ()}, {"vocabulary": ()}, {"min_tags": 1}, {"taxonomy": {}},
     ]  # fmt: skip

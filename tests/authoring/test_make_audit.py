@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -15,7 +16,6 @@ from judging_tools import judging, judging_config, ready
 from make_tools import write_rows
 from sightline.authoring import project as files
 from sightline.authoring.audit import AuditStage, audit_benchmark
-from sightline.authoring.audit_baselines import blind_baselines
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.judge_quality import find_drift
@@ -23,6 +23,7 @@ from sightline.authoring.judge_verdicts import JudgeVerdict
 from sightline.benchmark.label_quality import label_quality, stratified
 from sightline.benchmark.review_decisions import decision_of
 from sightline.calls.session import CallOptions
+from sightline.runs.blind_baselines import blind_baselines
 from sightline.types import (
     Annotation,
     Benchmark,
@@ -47,7 +48,7 @@ def benchmark(
     reviews: tuple[Review, ...] = (),
     per_query: int = 3,
     pool: int = 9,
-    **changes: object,
+    **changes: Any,
 ) -> Benchmark:
     """Ten queries with pools of nine, of which three fit; picture `p12` belongs to query 1."""
     pictures, tasks, truth, candidates = {}, {}, {}, []
@@ -64,7 +65,7 @@ def benchmark(
     found = Benchmark("b", Corpus("b", pictures, groups), tasks, truth, annotations=said, candidates=tuple(candidates))
     from dataclasses import replace
 
-    return replace(found, reviews=reviews, **changes)  # type: ignore[arg-type]
+    return replace(found, reviews=reviews, **changes)
 
 
 def by_name(found: Benchmark) -> dict[str, int]:

@@ -24,7 +24,7 @@ from sightline.config import Config
 from sightline.errors import UserError
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
-QUERIES = {"chelsea.png": "a cat", "coffee.png": "a cup of coffee", "motorcycle_left.png": "a motorcycle in a garage"}
+QUERIES = {"chelsea.png": "a cat", "coffee.png": "an espresso", "motorcycle_left.png": "a motorcycle in a garage"}
 OTHERS = ("rocket.jpg", "astronaut.png", "brick.png")
 
 
@@ -87,7 +87,7 @@ def test_the_whole_second_half_runs_on_this_machine(project: Project) -> None:
 
 def test_colours_and_light_are_measured_because_words_for_them_mean_little_to_it(project: Project) -> None:
     # rocket.jpg is mostly blue, and coffee.png mostly red.
-    words = {"q0": "Which photos are mostly blue?", "q1": "A photo of a cup of coffee, mostly red.", "q2": "a cat"}
+    words = {"q0": "Which photos are mostly blue?", "q1": "A photo of an espresso, mostly red.", "q2": "a cat"}
     write_rows(project.path(files.QUERIES), [{"query_id": id_, "query_text": text} for id_, text in words.items()])
     plans = rows(project.path(files.PLAN))
     everything = [*QUERIES, *OTHERS]

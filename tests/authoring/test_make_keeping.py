@@ -9,6 +9,7 @@ from collections.abc import Iterator
 from contextlib import contextmanager
 from dataclasses import dataclass, replace
 from pathlib import Path
+from typing import Any
 
 import pytest
 from aiohttp import web
@@ -272,8 +273,8 @@ def pictures_served() -> Iterator[Web]:
         yield found
 
 
-def asked(server: Web, *paths: str, **options: object) -> dict[str, UrlCheck]:
-    found = check_urls([(path, server.url + path) for path in paths], allow_private=True, **options)  # type: ignore[arg-type]
+def asked(server: Web, *paths: str, **options: Any) -> dict[str, UrlCheck]:
+    found = check_urls([(path, server.url + path) for path in paths], allow_private=True, **options)
     return {one.picture: one for one in found}
 
 

@@ -227,7 +227,7 @@ def test_a_price_is_said_and_nothing_is_asked_or_written(tmp_path: Path) -> None
     project = seeds_of_colour(tmp_path)
     price = QueryStage().run(project, CallOptions(plan=True, base_url="http://localhost:9/v1")).price
     assert price is not None
-    assert price.to_dict()["calls"] == 4
+    assert price.to_json()["calls"] == 4
     free = QueryStage("builtin/photos").run(project, CallOptions(plan=True)).price
     assert free is not None
     assert free.usd is not None

@@ -10,6 +10,7 @@ from collections import Counter
 from dataclasses import replace
 from html.parser import HTMLParser
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -65,14 +66,14 @@ def table(project: Project, name: str) -> list[dict[str, str]]:
     return list(csv.DictReader(io.StringIO(text)))
 
 
-def small(grades: dict[str, dict[str, int]], **fields: object) -> Benchmark:
+def small(grades: dict[str, dict[str, int]], **fields: Any) -> Benchmark:
     ids = {id_ for one in grades.values() for id_ in one}
     return Benchmark(
         "small",
         Corpus("small", {id_: Picture(id_, id_) for id_ in sorted(ids)}),
         {task: Task(task, "rank", ("some words",)) for task in grades},
         {task: Relevance(one) for task, one in grades.items()},
-        **fields,  # type: ignore[arg-type]
+        **fields,
     )
 
 

@@ -15,9 +15,10 @@ import pytest
 from sightline.benchmark.files import checksums
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import oddities, picture_path, validate_benchmark
+from sightline.benchmark.validation import oddities, validate_benchmark
 from sightline.cli.app import main
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import (
     Annotation,
     Answer,

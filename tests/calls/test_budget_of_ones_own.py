@@ -140,7 +140,7 @@ def difficulty_by_judge(folder: Path, asking: CallOptions) -> object:
 
 def ablate(folder: Path, asking: CallOptions) -> object:
     small_bench(folder / "bench")
-    arms = Ablations(folder / "bench", MODEL, workspace=folder / "ws", config=CONFIG, asking=asking)
+    arms = Ablations(folder / "bench", MODEL, session=Session(folder / "ws", CONFIG, asking))
     return arms.run(folder / "arms")
 
 

@@ -125,7 +125,8 @@ def test_a_call_is_kept_with_what_it_was_for(tmp_path: Path) -> None:
 
 def test_another_address_is_another_call_unless_it_has_a_name(tmp_path: Path) -> None:
     async def main() -> None:
-        for options, expected in (({}, 2), ({"journal_as": "our cluster"}, 1)):
+        ways: list[tuple[dict[str, Any], int]] = [({}, 2), ({"journal_as": "our cluster"}, 1)]
+        for options, expected in ways:
             asked = 0
             for _ in range(2):
                 async with FaultServer() as server, calling(server, tmp_path, **options) as caller:
@@ -155,7 +156,7 @@ def test_a_model_by_its_name_with_journal_and_prices(tmp_path: Path) -> None:
 
 
 def test_everything_that_changes_the_wire_is_another_call(tmp_path: Path) -> None:
-    settings = [
+    settings: list[dict[str, Any]] = [
         {},
         {"extra": {"top_k": 5}},
         {"headers": {"X-Tier": "flex"}},
@@ -180,7 +181,11 @@ def test_everything_that_changes_the_wire_is_another_call(tmp_path: Path) -> Non
 
             assert [await once(**fields) for fields in settings] == [False] * len(settings)
             assert [await once(**fields) for fields in settings] == [True] * len(settings)
-            same = [{"headers": {"Authorization": "Bearer b"}}, {"quiet_seconds": 7.0}, {"max_reply_bytes": 10_000}]
+            same: list[dict[str, Any]] = [
+                {"headers": {"Authorization": "Bearer b"}},
+                {"quiet_seconds": 7.0},
+                {"max_reply_bytes": 10_000},
+            ]
             assert [await once(**fields) for fields in same] == [True] * 3, "who asks, and how long we wait, is not"
 
     run(main())

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare, render_comparison
@@ -19,7 +20,7 @@ BASE = RNG.random(60).round(3)
 
 def scored(
     system: str,
-    values: Sequence[float | None],
+    values: Sequence[float | None] | NDArray[np.float64],
     *,
     status: Mapping[int, Status] | None = None,
     clusters: Sequence[str] | None = None,

@@ -116,7 +116,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def mining(workspace: Path, server: Server, config: Config | None = None, **asking: Any) -> Mining:
-    bounds = {"metadata_bound": 1.1, "retrieval_bound": 1.1}
+    bounds: dict[str, Any] = {"metadata_bound": 1.1, "retrieval_bound": 1.1}
     settings = MiningSettings("vllm/seer", writer="vllm/seer", rules=RULES, queries=2, **bounds)
     desk = Session(workspace, config or Config(), CallOptions(base_url=server.base_url, **asking))
     return Mining(desk, workspace / "mine", settings, ByColour())
@@ -124,7 +124,7 @@ def mining(workspace: Path, server: Server, config: Config | None = None, **aski
 
 def test_all_stages_by_a_model_make_a_benchmark_and_cost_nothing_again(workspace: Path, tmp_path: Path) -> None:
     with serving_in_thread(answer) as server:
-        told = []
+        told: list[MiningResult] = []
         made = mining(workspace, server).run_all(tmp_path / "bench", told.append)
         asked = len(server.requests)
         again = mining(workspace, server).run_all(tmp_path / "bench")
@@ -266,7 +266,8 @@ def test_what_was_mined_of_other_pictures_is_left_as_it_is(workspace: Path, tmp_
 
 def test_what_is_wrong_with_the_means_is_found_before_anything_is_asked(workspace: Path, tmp_path: Path) -> None:
     with serving_in_thread(answer) as server:
-        for wrong in ({"writer": "nonsense/x"}, {"embedder": "nonsense"}):
+        wrongs: list[dict[str, Any]] = [{"writer": "nonsense/x"}, {"embedder": "nonsense"}]
+        for wrong in wrongs:
             mined = mining(workspace, server)
             told = replace(mined.settings, **wrong)
             with pytest.raises(UserError, match="nonsense"):

@@ -13,9 +13,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from curriculum_tools import drawn, lines
 
-from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
+from reason.curriculum_tools import drawn, lines
+from sightline.reason.curriculum.compiler import curriculum
 
 pytestmark = pytest.mark.slow
 
@@ -33,7 +33,7 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def written(here: Path, name: str) -> None:
     """A curriculum in a format; from now on in its folder, as its README says."""
-    compile_curriculum(here / "bench", "mir", here / "out", CurriculumSettings(format=name))
+    curriculum(here / "bench", "mir", here / "out", format=name)
     os.chdir(here / "out")
 
 
@@ -85,7 +85,7 @@ def test_ms_swift_reads_messages_and_pictures_in_order(here: Path, name: str) ->
     swift = pytest.importorskip("swift.dataset")
     written(here, name)
     data, _ = swift.load_dataset(["train.jsonl"], shuffle=False, load_from_cache_file=False)
-    compile_curriculum(here / "bench", "mir", here / "plain", CurriculumSettings(format="ms-swift"))
+    curriculum(here / "bench", "mir", here / "plain", format="ms-swift")
     wanted = lines(here / "plain/train.jsonl")
     assert [[message["content"] for message in row["messages"]] for row in data] == [
         [message["content"] for message in row["messages"]] for row in wanted

@@ -5,15 +5,15 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 
 import models_server as wire
+from reason.reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
-from sightline.cli.difficulty import to_text
 from sightline.reason.difficulty.labels import DifficultySummary
 from sightline.types import Choice
 
@@ -146,8 +146,8 @@ def test_difficulty_says_that_a_model_only_guesses(folder: Path, capsys: pytest.
 
 def test_difficulty_sends_only_questions_with_options_to_a_curriculum() -> None:
     done = DifficultySummary(Path("out"), "samples", tasks=2, easy=1, hard=1, unmeasured={})
-    assert "next: sightline curriculum" not in to_text(done)
-    assert "next: sightline curriculum" in to_text(replace(done, choices=1))
+    assert "next: sightline curriculum" not in str(done)
+    assert "next: sightline curriculum" in str(replace(done, choices=1))
 
 
 def test_ablate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,7 +236,7 @@ def test_a_mistake_ends_with_its_fix(
 def test_a_stop_from_the_keyboard_says_what_is_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str, said: str
 ) -> None:
-    def stopped(*_: object, **__: object) -> None:
+    def stopped(*_: object, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"sightline.reason.splits.{where}", stopped)

@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 import pytest
-from think_tools import ONE, TWO, script, source_of, things, work_of
 
+from reason.think_tools import ONE, TWO, script, source_of, things, work_of
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.imagenet_think import PROMPT, read
 from sightline.calls.budget import Budget

@@ -18,7 +18,7 @@ from sightline.reports.markdown import plain
 from sightline.reports.report import report as write_report
 from sightline.reports.sections import unique_slugs
 from sightline.runs import write_run
-from sightline.types import Attempt, Failure
+from sightline.types import Attempt, Failure, Json
 
 EVIL = '<script>alert("1")</script>\n\n| `x` [a](b) \' & \u202eltr\u202c \x1b[31m'
 HEBREW = "שלום עולם"
@@ -37,7 +37,7 @@ def write_hostile(folder: Path) -> list[Path]:
         for number, task in enumerate(made.tasks.values())
     }
     truth = dict(zip(tasks, made.truth.values(), strict=True))
-    card = {EVIL: EVIL, "nested": {"</style>": ["</script>"]}}
+    card: dict[str, Json] = {EVIL: EVIL, "nested": {"</style>": ["</script>"]}}
     benchmark = write_benchmark(replace(made, tasks=tasks, truth=truth, card=card), folder / "bench")
     folders = [folder / "bench"]
     for number, name in enumerate((EVIL, HEBREW)):

@@ -10,7 +10,7 @@ from pathlib import Path
 
 import pytest
 
-from reports.page_check import Page
+from reports.page_check import Page, Table
 from reports.report_samples import OWNERS, PICTURES, Folders, make_benchmark, score_only, with_prices, write_all
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
@@ -76,7 +76,7 @@ def test_letters_and_differences_are_those_of_compare(made: Folders, page: Page)
         )
 
 
-def _firsts(table) -> set[str]:
+def _firsts(table: Table) -> set[str]:
     return {row[0] for row in table.rows}
 
 
@@ -306,7 +306,7 @@ def test_money_that_is_not_known_is_said_to_be_unknown(copied: Folders, tmp_path
     assert "against cost" not in page.text
 
 
-def write_scored(run, folder: Path, benchmark: Path) -> None:
+def write_scored(run: Run, folder: Path, benchmark: Path) -> None:
     write_run(run, folder)
     score_run(benchmark, folder)
 

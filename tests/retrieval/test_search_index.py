@@ -9,6 +9,7 @@ import signal
 from collections.abc import Callable, Sequence
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -38,10 +39,10 @@ def pictures(tmp_path: Path) -> list[Picture]:
     return painted(tmp_path / "pictures", **{f"{name}-one": name for name in RGB})
 
 
-def built(workspace: Path, pictures: list[Picture], embedder: Colours | None = None, **more: object) -> BuiltIndex:
+def built(workspace: Path, pictures: list[Picture], embedder: Colours | None = None, **more: Any) -> BuiltIndex:
     parts = more.pop("parts", None)
-    content = Content(pictures, **more)  # type: ignore[arg-type]
-    return build_index(workspace, content=content, embedder=embedder or Colours(), parts=parts)  # type: ignore[arg-type]
+    content = Content(pictures, **more)
+    return build_index(workspace, content=content, embedder=embedder or Colours(), parts=parts)
 
 
 def state(workspace: Path) -> dict[str, tuple[int, list[float]]]:
@@ -304,7 +305,7 @@ def _dying(work: Callable[[], object], at: int) -> None:
     count = 0
 
     def wrapped(step: Callable[..., object]) -> Callable[..., object]:
-        def run(*arguments: object, **options: object) -> object:
+        def run(*arguments: object, **options: Any) -> object:
             nonlocal count
             count += 1
             if count == at:

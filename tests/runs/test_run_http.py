@@ -139,7 +139,7 @@ def test_what_is_asked_is_the_query_its_scope_and_its_pictures(
     spec = f"{serve(listen).spec},pictures=bytes,key_env=MY_KEY,k=7,select=2,concurrency=1"
     run(colours, spec, tmp_path / "run", workspace=tmp_path / "ws")
     asked = [body for body, _ in heard]
-    whole = {"owner": None, "groups": [], "pictures": []}
+    whole: dict[str, Any] = {"owner": None, "groups": [], "pictures": []}
     assert asked[0] == {"query": "a picture of red", "pictures": [], "scope": whole, "k": 7}
     assert asked[1]["scope"]["owner"] == "ben"
     assert asked[2]["query"] is None and asked[2]["pictures"][0]["id"] == "ana/green.png"

@@ -35,6 +35,7 @@ from sightline.agent.web import FROZEN, offline_web
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
 from sightline.config import Config
+from sightline.engine.event_loop import run_async
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.runs.folder import blob_path, read_run
@@ -302,8 +303,8 @@ def replay_task(
     """
     recorded = read_trajectory(folder, task, attempt)
     if benchmark is None:
-        return asyncio.run(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
-    return asyncio.run(_with_tools(recorded, read_run(folder), Path(benchmark), Path(workspace), config or Config()))
+        return run_async(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
+    return run_async(_with_tools(recorded, read_run(folder), Path(benchmark), Path(workspace), config or Config()))
 
 
 async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace: Path, config: Config) -> Replayed:

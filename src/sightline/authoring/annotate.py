@@ -29,6 +29,7 @@ from sightline.config import Config
 from sightline.errors import StoppedError, UserError
 from sightline.io.jsonl import dump, write_jsonl
 from sightline.models.built_in import Taxonomy, find_built_in
+from sightline.models.replies import total_usd
 from sightline.types import Annotation, Failure, Picture
 
 log = logging.getLogger(__name__)
@@ -168,7 +169,7 @@ class AnnotateStage:
                         failures[found.kind] += 1
                     else:
                         done += 1
-                        usd = None if usd is None or found.cost_usd is None else usd + found.cost_usd
+                        usd = total_usd((usd, found.cost_usd))
         except StoppedError as stopped:
             said = f"{stopped.message} {done:,} of {len(todo):,} pictures were annotated, into {store.path}."
             raise StoppedError(said, stopped.fix) from stopped

@@ -180,8 +180,12 @@ class _Reading:
         return [verdict for verdict in found if verdict.counts]
 
     def _annotations(self) -> Mapping[str, Annotation]:
+        """Those of the file; what it does not say of a picture is taken from the columns of the judgments."""
         path = self._project.found(files.ANNOTATIONS)
-        return self._flat_notes if path is None else read_annotations(path, self._project.config).annotations
+        if path is None:
+            return self._flat_notes
+        said = read_annotations(path, self._project.config).annotations
+        return {id_: _filled(note, self._flat_notes.get(id_)) for id_, note in {**self._flat_notes, **said}.items()}
 
     def _similarities(self) -> Similarities:
         found, complaints = Similarities(self._columns), StrictProblems()
@@ -288,6 +292,18 @@ class _Reading:
         if audit is not None:
             card["audit"] = read_json(audit).get("summary")
         return card
+
+
+def _filled(note: Annotation, flat: Annotation | None) -> Annotation:
+    if flat is None or flat is note:
+        return note
+    return replace(
+        note,
+        summary=note.summary or flat.summary,
+        facets={**flat.facets, **note.facets},
+        flags={**flat.flags, **note.flags},
+        tags=note.tags or flat.tags,
+    )
 
 
 def read_reviews(path: Path) -> Sequence[Review]:

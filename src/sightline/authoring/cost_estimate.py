@@ -105,7 +105,7 @@ def _of_judgments(
     size = pool_size(project.config, len(pictures))
     stages: list[StagePlan] = []
     for questions in stage.panel(project):
-        if questions.model == judge_photos.NAME:
+        if questions.function is not None or questions.model == judge_photos.NAME:
             stages += free_plan(JUDGE, questions.model).stages
             continue
         together = len(next(iter(_groups(questions, list(pictures.values())[:size], project.config))))

@@ -13,6 +13,7 @@ from dataclasses import dataclass, replace
 
 from sightline.authoring import judge_photos
 from sightline.authoring import project as files
+from sightline.authoring.judge_function import judge_by_function
 from sightline.authoring.judge_labels import JudgingFigures, JudgingRun
 from sightline.authoring.judge_pool import JudgeWork, check_retrievers, make_pool
 from sightline.authoring.judge_requests import (
@@ -29,6 +30,8 @@ from sightline.authoring.stage import BatchOptions, StageResult, batch_first, fr
 from sightline.calls.ask_many import ask_many, price_many
 from sightline.calls.plan import CostPlan, StagePlan
 from sightline.calls.session import CallOptions, Session
+from sightline.config import Config
+from sightline.engine.user_functions import UserFunction, function_name
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError
 from sightline.models.protocols import Embedder
@@ -41,7 +44,7 @@ _GOOD_COVERAGE = 0.8
 class JudgeStage:
     """Deepens the pools, has every picture of them judged by every judge, and writes what follows from it."""
 
-    judges: tuple[str, ...] = ()
+    judges: tuple[str | UserFunction, ...] = ()
     "Who judges; `judge.panel` of the configuration, else `judge.model`, else `builtin/photos`, when empty."
     batch: BatchOptions | None = None
     engine: str = "local"
@@ -85,10 +88,14 @@ class JudgeStage:
     def panel(self, project: Project) -> tuple[JudgeQuestions, ...]:
         """Who judges, and what each is asked."""
         settings = project.config.judge
-        names = self.judges or settings.panel or (settings.model or judge_photos.NAME,)
-        if judge_photos.NAME in names:
-            require_local_engine(judge_photos.NAME, self.batch, self.engine)
-        return tuple(JudgeQuestions(name, project.config) for name in dict.fromkeys(names))
+        judges = self.judges or settings.panel or (settings.model or judge_photos.NAME,)
+        panel = tuple(_questions(judge, project.config) for judge in dict.fromkeys(judges))
+        for questions in panel:
+            if _is_here(questions):
+                require_local_engine(questions.model, self.batch, self.engine)
+        if len({questions.model for questions in panel}) < len(panel):
+            raise UserError("Two judges have the same name.", "Give each function a name of its own.")
+        return panel
 
     def _judge(self, judging: JudgingRun, asking: CallOptions) -> None:
         project = judging.work.project
@@ -123,6 +130,8 @@ class JudgeStage:
     def _answers(
         self, groups: Sequence[JudgeGroup], questions: JudgeQuestions, project: Project, asking: CallOptions
     ) -> Iterator[tuple[JudgeGroup, GroupVerdicts | Failure]]:
+        if questions.function is not None:
+            return judge_by_function(groups, questions)
         if questions.model == judge_photos.NAME:
             return judge_photos.judge_by_photos(groups, questions, project, asking)
         session = Session(project.workspace, questions.config, asking, self.engine)
@@ -138,7 +147,7 @@ class JudgeStage:
         for questions in panel:
             judging = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
             groups = judging.groups(questions, fresh=asking.fresh)
-            if questions.model == judge_photos.NAME or not groups:
+            if _is_here(questions) or not groups:
                 stages += free_plan(STAGE, questions.model).stages
                 continue
             requests = (request for _, request in batch_requests(groups, questions)())
@@ -146,6 +155,17 @@ class JudgeStage:
             stage = price_many(requests, questions.model, STAGE, session)
             stages.append(_scaled(stage, 1 + math.ceil(len(pools) * more / settings.together) / len(groups)))
         return CostPlan(tuple(stages))
+
+
+def _questions(judge: str | UserFunction, config: Config) -> JudgeQuestions:
+    if isinstance(judge, str):
+        return JudgeQuestions(judge, config)
+    return JudgeQuestions(function_name(judge), config, judge)
+
+
+def _is_here(questions: JudgeQuestions) -> bool:
+    """Does this judge work in this process, asking no server?"""
+    return questions.function is not None or questions.model == judge_photos.NAME
 
 
 def _scaled(stage: StagePlan, factor: float) -> StagePlan:

@@ -29,6 +29,7 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions
 from sightline.config import Config
+from sightline.engine.user_functions import UserFunction
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
@@ -58,7 +59,7 @@ class StageOptions:
     """By whom and by what the stages are done, as far as the configuration does not say it."""
 
     model: str | None = None
-    judges: tuple[str, ...] = ()
+    judges: tuple[str | UserFunction, ...] = ()
     "The model judges when empty."
     embedder: str | Embedder | None = None
     vectors: Path | None = None
@@ -66,7 +67,7 @@ class StageOptions:
     engine: str = "local"
 
     @property
-    def panel(self) -> tuple[str, ...]:
+    def panel(self) -> tuple[str | UserFunction, ...]:
         return self.judges or (() if self.model is None else (self.model,))
 
 
@@ -170,7 +171,7 @@ def make(
     out: PathLike | None = None,
     given: Mapping[str, PathLike] | None = None,
     model: str | None = None,
-    judges: Sequence[str] = (),
+    judges: Sequence[str | UserFunction] = (),
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
@@ -188,8 +189,9 @@ def make(
     `stage` may also be a stage of your own, or one with settings, such as `PublishStage(dry_run=True)`; with a folder,
     `annotate` lists its pictures first. `out` is the project's folder (or, ending in .jsonl, the file that the stage
     writes), `given` names files that lie elsewhere, such as {"annotations": "A.jsonl"}. `config` is a configuration
-    or its file (`sightline.toml` when not given). `watch` is told of each stage when it is done. A budget in `asking`
-    that is used up raises `StoppedError`; the same call goes on where this one was.
+    or its file (`sightline.toml` when not given). A judge is a model, or a function of `(query, picture)` that returns
+    a grade: it is given a `Picture`, and what it raises is counted as a failure. `watch` is told of each stage when it
+    is done. A budget in `asking` that is used up raises `StoppedError`; the same call goes on where this one was.
     """
     asking = asking or CallOptions()
     asking = replace(asking, local_only=local_only or asking.local_only)

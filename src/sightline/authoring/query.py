@@ -40,6 +40,7 @@ from sightline.errors import StoppedError, UserError
 from sightline.io.jsonl import CutOffError, read_jsonl, write_jsonl
 from sightline.models.built_in import find_built_in
 from sightline.models.json_schema import strict_object
+from sightline.models.replies import total_usd
 from sightline.models.structured_output import ask_again
 from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Picture
 
@@ -226,7 +227,7 @@ class _QueryRows:
         """What is wrong with a reply; None when it became a query."""
         if isinstance(reply, Failure):
             return reply
-        self.usd = None if self.usd is None or reply.usd is None else self.usd + reply.usd
+        self.usd = total_usd((self.usd, reply.usd))
         said = reply.parsed
         text = said.get(self.project.config.columns.query) if isinstance(said, dict) else None
         return self.add(spec, text.strip() if isinstance(text, str) else "", reply.usd)

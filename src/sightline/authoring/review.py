@@ -52,7 +52,7 @@ def review_benchmark(
     if out.resolve() == source.resolve():
         raise UserError(f"{out} is the version before, which runs may belong to.", "choose another folder")
     _refuse_another(out, before, applied.benchmark)
-    applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people)))
+    applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people, source)))
     if not dry_run:
         log = {"versions": [*_earlier(source), _entry(before, applied, people)]}
         written = write_benchmark_elsewhere(applied.benchmark, source, out, beside={LOG: log}, force=True)
@@ -120,11 +120,11 @@ def _refuse_nothing(source: Path, before: Benchmark, applied: AppliedReviews, pe
     )
 
 
-def _card(before: Benchmark, applied: AppliedReviews, people: int) -> dict[str, Json]:
+def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path) -> dict[str, Json]:
     """The card with what was changed, and what people say of the labels as they are now."""
     after = applied.benchmark
     card: dict[str, Any] = dict(before.card)
-    card["audit"] = _audit(before, after)
+    card["audit"] = _audit(before, after, source)
     retention = card.get("retention")
     reasons = dict(Counter(one.reason for one in applied.left_out).most_common())
     card["reviewed"] = {
@@ -141,7 +141,7 @@ def _card(before: Benchmark, applied: AppliedReviews, people: int) -> dict[str, 
     return card
 
 
-def _audit(before: Benchmark, after: Benchmark) -> dict[str, Any]:
+def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:
     """What the audit says of the new version; where there was none, what people do."""
     audit, judging = before.card.get("audit"), before.card.get("judging")
     known = audit if isinstance(audit, dict) else {}
@@ -149,7 +149,8 @@ def _audit(before: Benchmark, after: Benchmark) -> dict[str, Any]:
         return {**known, **people_summary(check_labels(after), judge_quality(after))}
     aside = known.get("set_aside")
     gone = len(before.tasks) - len(after.tasks) + (aside if isinstance(aside, int) else 0)
-    return audit_benchmark(after, judging=judging if isinstance(judging, dict) else None, set_aside=gone).summary()
+    known_judging = judging if isinstance(judging, dict) else None
+    return audit_benchmark(after, judging=known_judging, set_aside=gone, base=source).summary()
 
 
 def _earlier(source: Path) -> list[Any]:

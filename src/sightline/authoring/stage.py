@@ -52,7 +52,7 @@ class StageResult:
             "warnings": list(self.warnings),
             "usd": self.usd,
             "seconds": self.seconds,
-            "price": None if self.price is None else self.price.to_dict(),
+            "price": None if self.price is None else self.price.to_json(),
         }
 
 

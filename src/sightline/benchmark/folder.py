@@ -39,6 +39,9 @@ from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
 
 _ELSEWHERE = "choose a new or an empty folder"
+CHECKSUMS_WAY = 'whatever writes a benchmark writes them: see "Your own questions" in docs/data-model.md'
+R = TypeVar("R", bound=StrictRecord)
+V = TypeVar("V")
 
 
 def check_place(
@@ -129,11 +132,6 @@ def _try(place: Path) -> None:
         for folder in missing:
             with suppress(OSError):
                 folder.rmdir()
-
-
-CHECKSUMS_WAY = 'whatever writes a benchmark writes them: see "Your own questions" in docs/data-model.md'
-R = TypeVar("R", bound=StrictRecord)
-V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)

@@ -7,7 +7,6 @@ budget is kept to, and a stop leaves what was done. `price_many` says beforehand
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Iterable, Iterator
 from dataclasses import dataclass, replace
 from itertools import islice
@@ -20,6 +19,7 @@ from sightline.calls.session import CallOptions, Session, purpose
 from sightline.calls.stages import SharedServices, StageSpec, run_spread
 from sightline.config import Config
 from sightline.engine.async_map import Mapped, Stage
+from sightline.engine.event_loop import run_async
 from sightline.types import ChatReply, ChatRequest, Failure
 
 Item = TypeVar("Item")
@@ -147,7 +147,7 @@ def price_many(
         async with open_chat(model, session.config, workspace=session.workspace, asking=asking, stage=stage) as caller:
             return caller.plan(sent, calls)
 
-    return asyncio.run(planned())
+    return run_async(planned())
 
 
 def price_first(
@@ -165,4 +165,4 @@ def check_model(model: str, session: Session) -> None:
         async with open_chat(model, session.config, workspace=session.workspace, asking=session.calls):
             pass
 
-    asyncio.run(opened())
+    run_async(opened())

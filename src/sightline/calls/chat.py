@@ -15,7 +15,7 @@ from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import SightlineError
 from sightline.io.files import PathLike
-from sightline.models.protocols import Outcome, Transport
+from sightline.models.protocols import CallOutcome, Transport
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.models.transport_factory import find_endpoint, find_wire, open_transport
 from sightline.models.wire_settings import WireSettings
@@ -113,7 +113,7 @@ class _Unasked:
     def __init__(self, endpoint: str, wire: str) -> None:
         self.endpoint, self.wire = endpoint, wire
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         raise SightlineError(f"{request.model} was to be asked while a plan was made; nothing was sent.")
 
     async def close(self) -> None:

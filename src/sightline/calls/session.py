@@ -140,8 +140,12 @@ class Session:
         return update_wrapper(partial(verb, session=self), verb)
 
     if TYPE_CHECKING:  # Editors and type checkers see each verb with its own parameters.
+        ablate = staticmethod(sightline.ablate)
         ask = staticmethod(sightline.ask)
+        check_steps = staticmethod(sightline.check_steps)
         compare = staticmethod(sightline.compare)
+        curriculum = staticmethod(sightline.curriculum)
+        difficulty = staticmethod(sightline.difficulty)
         embed = staticmethod(sightline.embed)
         export_files = staticmethod(sightline.export_files)
         import_files = staticmethod(sightline.import_files)
@@ -149,13 +153,21 @@ class Session:
         leaderboard = staticmethod(sightline.leaderboard)
         load = staticmethod(sightline.load)
         make = staticmethod(sightline.make)
+        mine = staticmethod(sightline.mine)
+        mine_questions = staticmethod(sightline.mine_questions)
+        power = staticmethod(sightline.power)
         report = staticmethod(sightline.report)
         run = staticmethod(sightline.run)
         scan = staticmethod(sightline.scan)
         score = staticmethod(sightline.score)
         score_trec = staticmethod(sightline.score_trec)
         search = staticmethod(sightline.search)
+        split = staticmethod(sightline.split)
+        steps = staticmethod(sightline.steps)
+        think = staticmethod(sightline.think)
+        train = staticmethod(sightline.train)
         validate = staticmethod(sightline.validate)
+        view = staticmethod(sightline.view)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *sightline.VERBS})
@@ -186,6 +198,13 @@ def _limits(most: int) -> RateLimits:
     if most < 1:
         raise UserError("max_connections must be at least 1.", "Leave it out to call as fast as the server allows.")
     return RateLimits(start=min(most, RateLimits().start), most=most)
+
+
+def require_model(name: str | None) -> str:
+    """The name of a model, where one was given or configured."""
+    if name is None:
+        raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
+    return name
 
 
 _TASK: ContextVar[str | None] = ContextVar("sightline_task", default=None)

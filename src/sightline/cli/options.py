@@ -24,8 +24,15 @@ if TYPE_CHECKING:
     from rich.console import Console
 
     from sightline.calls.plan import CostPlan
-    from sightline.calls.session import CallOptions
+    from sightline.calls.session import CallOptions, Session
     from sightline.config import Config, Loaded
+
+
+class Shown(Protocol):
+    """A result of a verb: what `--json` prints, and as text what a person reads."""
+
+    def to_json(self) -> Mapping[str, Any]: ...
+
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -46,12 +53,6 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
-
-
-class Result(Protocol):
-    """What a verb gives back: `str` of it is what the command prints."""
-
-    def to_json(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -103,6 +104,13 @@ class Common:
             self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
         return loaded.config
 
+    def session(self, calls: CallOptions | None = None, engine: str = "local") -> Session:
+        """Where the verb works, and how it calls models."""
+        from sightline.calls.session import CallOptions, Session
+
+        calls = CallOptions(local_only=self.local_only) if calls is None else calls
+        return Session(self.workspace_path, self.settings(), calls, engine)
+
     def warn(self, messages: Iterable[str]) -> None:
         """One line on stderr for each."""
         for message in messages:
@@ -124,8 +132,8 @@ class Common:
 
         sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
 
-    def show(self, result: Result) -> None:
-        """A result on stdout: as JSON where that was asked for, else as its text."""
+    def show(self, result: Shown) -> None:
+        """What a verb returned, as JSON or for a person."""
         if self.json:
             self.print_json(result.to_json())
         else:
@@ -248,10 +256,9 @@ class ChatOptions(EndpointArguments):
 
     def chosen(self, otherwise: str | None = None) -> str:
         """The model's name: as given here, else the configured one."""
-        name = self.model or otherwise
-        if name is None:
-            raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
-        return name
+        from sightline.calls.session import require_model
+
+        return require_model(self.model or otherwise)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -277,8 +284,6 @@ class SamplingOptions:
 
 
 def show_plan(plan: CostPlan, common: Common) -> None:
-    """The table of `--plan`, or its JSON."""
-    if common.json:
-        common.print_json(plan.to_dict())
-    else:
-        common.console.print(str(plan), markup=False, soft_wrap=True)
+    """The table of `--plan`, or its JSON; notes on stderr."""
+    common.note(plan.notes)
+    common.show(plan)

@@ -27,11 +27,14 @@ from sightline.corpus.rights import RightsMap
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import FolderWalk
 from sightline.display import Shown
-from sightline.engine.progress import progress
+from sightline.engine.progress import advancing, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.types import Rights
+
+_log = logging.getLogger(__name__)
+_COMMIT_EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +76,6 @@ class DerivedColumns:
             for picture in self.store.ids():
                 self.store.set_columns(picture, self.columns(picture))
             self.store.set_note("derived", self.stamp)
-
-
-_log = logging.getLogger(__name__)
-_COMMIT_EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -236,7 +235,7 @@ class _Scanner:
         settings = self.config.scan
         walk = FolderWalk(self.root.path, self.part, hidden=settings.hidden)
         with progress("look", None) as advance:
-            seen = self.store.remember_seen(islice(_counted(walk, advance), self.limit))
+            seen = self.store.remember_seen(islice(advancing(walk, advance), self.limit))
         self.warnings.update(walk.warnings)
         gone = [] if self.limit is not None else self.store.gone(self.root, self.part)
         offline, deleted = self._sort_out(gone, walk.unreachable, seen)
@@ -285,12 +284,6 @@ class _Scanner:
             self.store.keep_refused(self.root, job, result)
             return "skipped"
         return self.store.keep_picture(self.root, job, result, self.derive.columns)
-
-
-def _counted(walk: FolderWalk, advance: Any) -> Iterator[Any]:
-    for found in walk:
-        advance(1)
-        yield found
 
 
 def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:

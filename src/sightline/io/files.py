@@ -14,7 +14,7 @@ from urllib.parse import unquote, urlsplit
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
 
 
 def as_path(given: object, what: str) -> Path:
@@ -76,6 +76,11 @@ def whole_folder(
     _sync_folder(target.parent)
 
 
+def optional_path(given: object, what: str) -> Path | None:
+    """The same where it may be left out."""
+    return None if given is None else as_path(given, what)
+
+
 def sha256_of(path: PathLike) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
@@ -109,16 +114,17 @@ def _carry_over(old: Path, fresh: Path, owned: Collection[str]) -> None:
         if is_folder and kept.is_dir():
             _carry_over(entry, kept, owned=())
         elif is_folder and not kept.exists():
-            shutil.copytree(entry, kept, symlinks=True, copy_function=_link)
+            shutil.copytree(entry, kept, symlinks=True, copy_function=link_or_copy)
         elif not kept.exists():
-            _link(str(entry), str(kept))
+            link_or_copy(entry, kept)
 
 
-def _link(source: str, destination: str) -> None:
+def link_or_copy(source: PathLike, target: PathLike) -> None:
+    """The same file under another name; a copy on a file system without hard links."""
     try:
-        os.link(source, destination, follow_symlinks=False)
-    except OSError:  # A file system without hard links.
-        shutil.copy2(source, destination, follow_symlinks=False)
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _swap(fresh: Path, target: Path, aside: Path) -> None:

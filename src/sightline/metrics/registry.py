@@ -24,6 +24,7 @@ from sightline.types import Prediction, TaskKind, Truth
 
 _NAME = re.compile(r"(?P<base>[a-z][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
 _COMMA = re.compile(r",(?![^()]*\))")
+_REGISTRY: dict[str, Entry] = {}
 
 
 class Metric(Protocol):
@@ -47,9 +48,6 @@ class Entry:
 
     kinds: tuple[TaskKind, ...]
     build: Callable[[MetricSpec], Metric]
-
-
-_REGISTRY: dict[str, Entry] = {}
 
 
 def register(

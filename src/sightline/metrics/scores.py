@@ -29,6 +29,7 @@ SCHEMA = 1
 UNLABELLED = "unlabelled"
 
 Status: TypeAlias = Literal["answered", "failed", "missing"]
+_MISSING = "no prediction, counted as zero: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,9 +165,10 @@ class Scores(Table[TaskScore]):
 
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
-        found = {"schema": SCHEMA, **asdict(replace(self, tasks=(), attribution=None))}
+        plain = asdict(replace(self, tasks=(), attribution=None))
         for name in ("tasks", "asked", "attribution"):
-            del found[name]
+            del plain[name]
+        found = {"schema": SCHEMA, **without_empty_reasons(plain)}
         return found | {"tasks": [_plain(row) for row in self.tasks]} if tasks else found
 
     def to_json(self) -> dict[str, Any]:
@@ -200,6 +202,15 @@ class Scores(Table[TaskScore]):
         from sightline.metrics.tables import scores_blocks
 
         return scores_blocks(self, failures_of(self, self.shown), notes_of(self, self.shown))
+
+
+def without_empty_reasons(content: Any) -> Any:
+    """Plain content in which an estimate has a `reason` only where it has one."""
+    if isinstance(content, dict):
+        return {
+            key: without_empty_reasons(value) for key, value in content.items() if key != "reason" or value is not None
+        }
+    return [without_empty_reasons(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def _plain(row: TaskScore) -> dict[str, Any]:
@@ -262,9 +273,6 @@ def _csv(scores: Scores) -> bytes:
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue().encode()
-
-
-_MISSING = "no prediction, counted as zero: "
 
 
 def missing_note(rows: Iterable[TaskScore], tasks: int) -> str | None:

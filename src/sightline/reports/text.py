@@ -17,7 +17,7 @@ def score(value: float | None) -> str:
 
 def interval(estimate: Estimate) -> str:
     """`[0.812, 0.901]`; values that don't differ leave nothing to make one of."""
-    return estimate.interval()
+    return estimate.interval_text()
 
 
 def estimate(found: Estimate | None) -> str:

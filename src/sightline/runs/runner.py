@@ -24,9 +24,11 @@ from sightline.calls.session import CallOptions, purpose
 from sightline.class_names import name_of
 from sightline.config import Config
 from sightline.engine.async_map import Stage, run_map
+from sightline.engine.user_functions import UserFunction
 from sightline.errors import UserError
 from sightline.io.files import PathLike
-from sightline.runs.folder import HEADER, RunWriter, key_of, read_run, write_run
+from sightline.models.protocols import Embedder
+from sightline.runs.folder import HEADER, RunWriter, key_of, new_run_folder, read_run, write_run
 from sightline.runs.paid_calls import PaidCalls
 from sightline.runs.summary import ATTEMPT, RunSummary, summarise
 from sightline.runs.system_loader import LoadedSystem, check_numbers, load_system
@@ -129,7 +131,7 @@ def _is_number(score: object) -> bool:
 
 def price_run(
     benchmark: PathLike | Benchmark,
-    system: PathLike | Spec | System,
+    system: PathLike | Spec | System | Embedder | UserFunction,
     out: PathLike | None = None,
     *,
     repeat: int = 1,
@@ -175,8 +177,8 @@ async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostP
 
 def run(
     benchmark: PathLike | Benchmark,
-    system: PathLike | Spec | System,
-    out: PathLike,
+    system: PathLike | Spec | System | Embedder | UserFunction,
+    out: PathLike | None = None,
     *,
     repeat: int = 1,
     seed: int = 0,
@@ -188,15 +190,18 @@ def run(
     local_only: bool = False,
     asking: CallOptions | None = None,
 ) -> RunSummary:
-    """Run a system (a SPEC, a TOML file or an object with `attempt`) over a benchmark, into the folder `out`.
+    """Run a system over a benchmark, into the folder `out`; into a new one under `runs` in the workspace without it.
 
+    The system is a SPEC, a TOML file, an object with `attempt`, an embedder (searched by its vectors), or a function:
+    `my_search(query, k)` that returns ids (`FunctionSystem` says what else).
     What `out` has already is not run again; `retry_failed` forgets the failures there that another try may mend, and
     asks models for those tasks afresh, whatever the journal has.
     `repeat` is how often each task is tried, `limit` takes only the first tasks, `concurrency` is how many attempts
     are made at once (the system's own choice when not given).
     """
     check_numbers(repeat=repeat, limit=limit, concurrency=concurrency)
-    started, folder = time.monotonic(), Path(out).expanduser()
+    started = time.monotonic()
+    folder = new_run_folder(Path(workspace).expanduser(), system) if out is None else Path(out).expanduser()
     _refuse_other_content(folder)
     opened = load_system(
         benchmark,

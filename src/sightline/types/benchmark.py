@@ -17,6 +17,9 @@ from sightline.types.task import Task
 from sightline.types.task_table import Tasks
 from sightline.types.truth import Truth
 
+if TYPE_CHECKING:
+    from sightline.io.files import PathLike
+
 
 @dataclass(frozen=True, slots=True)
 class Annotation:
@@ -69,18 +72,13 @@ class Review:
     picture: str | None = None
 
 
-@known_as("Benchmark")
 @dataclass(frozen=True, slots=True, repr=False)
-class Benchmark(Table[Task]):
-    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
-
-    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
-    gave to it; `folder` is where it was read from.
-    """
+class _Fields(Table[Task]):
+    """What a benchmark is made of: any mapping of tasks will do."""
 
     name: str
     corpus: Corpus
-    tasks: Tasks
+    tasks: Mapping[str, Task]
     truth: Mapping[str, Truth]
     version: str = "1"
     metrics: tuple[str, ...] = ()
@@ -93,25 +91,21 @@ class Benchmark(Table[Task]):
     former_checksums: frozenset[str] = field(default=frozenset(), compare=False)
     folder: Path | None = field(default=None, compare=False)
 
-    if TYPE_CHECKING:  # Any mapping of tasks will do.
 
-        def __init__(
-            self,
-            name: str,
-            corpus: Corpus,
-            tasks: Mapping[str, Task],
-            truth: Mapping[str, Truth],
-            version: str = "1",
-            metrics: tuple[str, ...] = (),
-            card: Mapping[str, Json] = ...,
-            annotations: tuple[Annotation, ...] = (),
-            candidates: tuple[Candidate, ...] = (),
-            judgments: tuple[Judgment, ...] = (),
-            reviews: tuple[Review, ...] = (),
-            checksum: str | None = None,
-            former_checksums: frozenset[str] = ...,
-            folder: Path | None = None,
-        ) -> None: ...
+@known_as("Benchmark")
+@dataclass(frozen=True, slots=True, repr=False)
+class Benchmark(_Fields):
+    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
+
+    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
+    gave to it; `folder` is where it was read from.
+    """
+
+    if TYPE_CHECKING:
+
+        @property  # type: ignore[misc]
+        def tasks(self) -> Tasks:
+            """The tasks by id, in order."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", Tasks(self.tasks, self.truth, self.corpus.pictures, self.folder))
@@ -140,3 +134,66 @@ class Benchmark(Table[Task]):
     def is_version(self, checksum: str | None) -> bool:
         """Whether a checksum that a run keeps names this content; one that is not known, here or there, may."""
         return checksum is None or self.checksum in (None, checksum) or checksum in self.former_checksums
+
+    @classmethod
+    def from_tables(
+        cls,
+        pictures: Any,
+        queries: Any,
+        judgments: Any,
+        *,
+        name: str = "benchmark",
+        columns: Mapping[str, str] | None = None,
+        labels: Sequence[str] = (),
+        metrics: Sequence[str] = (),
+        root: PathLike | None = None,
+    ) -> Benchmark:
+        """Make a benchmark from data frames (pandas or polars), lists or dictionaries.
+
+        Columns are found by their usual names (`query_id`, `image_id`, `relevance`, …); `columns` says the others.
+        A wrong cell is refused with its row and its column.
+
+        Parameters
+        ----------
+        pictures:
+            A table with an id, a path or address, or both; a list of ids, paths or addresses; `{id: path}`; a `Corpus`.
+            Other columns are kept with the picture. None: those that the judgments name.
+        queries:
+            A table with `query_id` and `text`; `{id: text}`; a list of texts, which are then their own ids. A column
+            `picture` shows a picture with the words. None: the ids that the judgments name.
+        judgments:
+            A table with `query_id`, `picture` and `grade`, or without grades where every row says "relevant";
+            `{query: {picture: grade}}`; `{query: [pictures]}`. A grade is a whole number or a truth value: 0 is judged
+            and not relevant, a negative one is not judged.
+        name:
+            What the benchmark is called.
+        columns:
+            Where a column is called otherwise, `{field: column}`, as with `import --map`; fields are `picture`, `uri`,
+            `query`, `text` and `grade`.
+        labels:
+            Columns of the queries by which scores are broken down.
+        metrics:
+            What is scored when nothing else is said.
+        root:
+            Where relative paths of pictures begin; the current folder when not given.
+
+        Returns
+        -------
+        Benchmark
+            Rank tasks, in memory; queries without a judgment are left out, with a warning.
+
+        Examples
+        --------
+        >>> benchmark = Benchmark.from_tables(
+        ...     pictures=["a.jpg", "b.jpg", "c.jpg"],
+        ...     queries={"q1": "a red bicycle"},
+        ...     judgments={"q1": {"a.jpg": 2, "b.jpg": 0}},
+        ... )
+        >>> benchmark.tasks["q1"].text
+        'a red bicycle'
+        """
+        from sightline.benchmark.from_tables import benchmark_from_tables
+
+        return benchmark_from_tables(
+            pictures, queries, judgments, name=name, columns=columns, labels=labels, metrics=metrics, root=root
+        )

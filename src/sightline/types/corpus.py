@@ -2,12 +2,15 @@
 
 from __future__ import annotations
 
+import os
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
 from itertools import islice
+from pathlib import Path
 from typing import Any, Literal, TypeAlias
+from urllib.parse import unquote_to_bytes
 
 from sightline.class_names import known_as
 from sightline.display import Table, pictures
@@ -48,6 +51,13 @@ class Picture:
     extra: Mapping[str, Json] = field(default_factory=dict)
 
     @property
+    def path(self) -> Path | None:
+        """The file on this machine, as `uri` has it; None for an address elsewhere."""
+        if self.uri.startswith("file://"):
+            return Path(os.fsdecode(unquote_to_bytes(self.uri.removeprefix("file://"))))
+        return None if "://" in self.uri or self.uri.startswith("data:") else Path(self.uri)
+
+    @property
     def taken_at_is_naive(self) -> bool:
         """The camera wrote wall-clock time with no offset from UTC."""
         return self.taken_at is not None and self.taken_at.tzinfo is None
@@ -62,6 +72,23 @@ class Box:
     top: float
     right: float
     bottom: float
+
+    @property
+    def is_valid(self) -> bool:
+        """It has an area, and lies within the picture."""
+        return 0 <= self.left < self.right <= 1 and 0 <= self.top < self.bottom <= 1
+
+    def within(self, outer: Box | None) -> Box:
+        """This region of a region, as a region of the whole."""
+        if outer is None:
+            return self
+        wide, high = outer.right - outer.left, outer.bottom - outer.top
+        return Box(
+            outer.left + self.left * wide,
+            outer.top + self.top * high,
+            outer.left + self.right * wide,
+            outer.top + self.bottom * high,
+        )
 
 
 @known_as("PictureRef")

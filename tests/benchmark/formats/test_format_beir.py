@@ -10,8 +10,8 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retrieval_samples import PICTURES, other_tasks, rank_benchmark
 
+from benchmark.formats.retrieval_samples import PICTURES, other_tasks, rank_benchmark
 from sightline.benchmark.formats import FormatOptions, Imported, find_format
 from sightline.benchmark.formats.pictures import FIELDS, from_fields, to_fields
 from sightline.benchmark.problems import ProblemsError

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError

@@ -8,9 +8,9 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing
 from hypothesis import HealthCheck, given, settings
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError

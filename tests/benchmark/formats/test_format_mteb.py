@@ -13,8 +13,8 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retrieval_samples import PICTURES, other_tasks, rank_benchmark
 
+from benchmark.formats.retrieval_samples import PICTURES, other_tasks, rank_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.mteb_dataset import class_name
 from sightline.benchmark.formats.parquet import IMAGE, write_parts

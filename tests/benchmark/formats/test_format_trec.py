@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retrieval_samples import PICTURES, other_tasks, rank_benchmark, ranked_run, text_run
 
+from benchmark.formats.retrieval_samples import PICTURES, other_tasks, rank_benchmark, ranked_run, text_run
 from sightline.benchmark.formats import Content, FormatOptions, Imported, find_format
 from sightline.benchmark.formats.retrieval import falling
 from sightline.benchmark.formats.trec import decode_id, encode_id

@@ -11,10 +11,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.webdataset import decode_key, encode_key
 from sightline.benchmark.problems import ProblemsError

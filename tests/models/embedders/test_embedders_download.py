@@ -9,6 +9,7 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -82,13 +83,13 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server.server_close()
 
 
-def pinned(folder: Path, **change: object) -> KnownModel:
+def pinned(folder: Path, **change: Any) -> KnownModel:
     names = ("onnx/vision_model.onnx", "onnx/text_model.onnx", "tokenizer.json")
     data = {name: (folder / name).read_bytes() for name in names}
     files = tuple(PinnedFile(name, len(body), hashlib.sha256(body).hexdigest()) for name, body in data.items())
     settings = {name: json.loads((folder / name).read_text("utf-8")) for name in SETTINGS}
     fields = {"name": "tiny", "repo": "tiny/clip", "revision": REVISION, "licence": "ours", "files": files}
-    return KnownModel(**{**fields, "settings": settings, **change})  # type: ignore[arg-type]
+    return KnownModel(**{**fields, "settings": settings, **change})
 
 
 def test_downloaded_once_and_used(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -60,7 +60,7 @@ def open_at(url: str, workspace: Path, name: str = "vllm/some/clip", **options: 
 
 
 def unit(*numbers: float) -> np.ndarray:
-    return np.array(numbers) / np.linalg.norm(numbers)
+    return np.asarray(np.array(numbers) / np.linalg.norm(numbers))
 
 
 @pytest.mark.parametrize("encoding", ["base64", "float"])
@@ -140,7 +140,7 @@ def test_instruction_and_form_can_be_chosen(tmp_path: Path) -> None:
 def test_any_address(tmp_path: Path) -> None:
     with server(embedding_server) as there:
         for name in (f"http:{there.base_url}#my/model", f"{there.base_url}#my/model"):
-            embedder = find_embedder(name, workspace=tmp_path)
+            embedder: Any = find_embedder(name, workspace=tmp_path)
             assert embedder.texts(["ab"]).shape == (1, 4)
             embedder.close()
     assert {request.json["model"] for request in there.requests} == {"my/model"}

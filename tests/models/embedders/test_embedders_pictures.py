@@ -10,6 +10,7 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -52,11 +53,11 @@ class Corners:
         return as_attempt(np.array([[len(text), *range(1, 12)] for text in batch])).vectors
 
 
-def embedded(folder: Path, workspace: Path, embedder: Corners | None = None, **options: object) -> EmbeddedVectors:
-    return embed_pictures(folder, embedder=embedder or Corners(), workspace=workspace, **options)  # type: ignore[arg-type]
+def embedded(folder: Path, workspace: Path, embedder: Corners | None = None, **options: Any) -> EmbeddedVectors:
+    return embed_pictures(folder, embedder=embedder or Corners(), workspace=workspace, **options)
 
 
-def draw(path: Path, seed: int, **save: object) -> Path:
+def draw(path: Path, seed: int, **save: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     random_picture(seed).save(path, **save)
     return path

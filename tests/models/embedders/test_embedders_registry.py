@@ -60,7 +60,7 @@ def test_the_configured_embedder_is_the_default(tmp_path: Path, monkeypatch: pyt
     config = Config.model_validate({"models": {"embedder": f"onnx:{write_tiny_clip(tmp_path / 'm')}"}})
     assert find_embedder(config=config).name == "onnx:m"
     asked: list[str] = []
-    monkeypatch.setitem(registry.BUILDERS, "photos", lambda rest, *_: asked.append(rest))  # type: ignore[arg-type]
+    monkeypatch.setitem(registry.BUILDERS, "photos", lambda rest, *_: asked.append(rest))
     find_embedder()
     assert asked == [""]
 

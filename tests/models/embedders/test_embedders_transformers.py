@@ -101,12 +101,14 @@ def test_the_same_weights_as_onnx_give_the_same_vectors(tmp_path: Path, kind: st
 
 
 def _export(model: Any, folder: Path, kind: str) -> None:
-    class Sees(torch.nn.Module):
+    module: Any = torch.nn.Module
+
+    class Sees(module):  # type: ignore[misc]
         def forward(self, pixel_values: Any) -> Any:
             found = model.get_image_features(pixel_values=pixel_values)
             return getattr(found, "pooler_output", found)
 
-    class Reads(torch.nn.Module):
+    class Reads(module):  # type: ignore[misc]
         def forward(self, input_ids: Any, attention_mask: Any = None) -> Any:
             found = model.get_text_features(input_ids=input_ids, attention_mask=attention_mask)
             return getattr(found, "pooler_output", found)

@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 JSON = "json"
 _TEXT, _NUMBER, _COUNT, _IDS = "string", "float64", "int64", ["string"]
+_HEADER = "sightline.json"
 
 
 def _nothing(_: Any) -> Mapping[str, Any]:
@@ -146,7 +147,6 @@ REVIEWS = TableColumns(
 )
 
 
-_HEADER = "sightline.json"
 _REQUIRED = (PICTURES, TASKS, TRUTH)
 
 

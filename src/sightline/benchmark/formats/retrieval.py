@@ -10,7 +10,7 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sightline.benchmark.formats.base import Complaints, FormatOptions
 from sightline.corpus.names import file_uri
@@ -311,3 +311,10 @@ def captions_of(benchmark: Benchmark) -> Iterator[PictureCaption]:
             for picture, grade in truth.grades.items():
                 if grade > 0:
                     yield PictureCaption(task.id, picture, task.text, grade, task.labels)
+
+
+def qrels_rows(tasks: Iterable[JudgedTask]) -> Iterator[dict[str, Any]]:
+    """Judgments as mteb has them: a row for each task and picture."""
+    for task, grades in tasks:
+        for picture, grade in grades.items():
+            yield {"query-id": task.id, "corpus-id": picture, "score": grade}

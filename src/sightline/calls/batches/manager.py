@@ -5,7 +5,6 @@ Also what a job would cost, before it is made.
 
 from __future__ import annotations
 
-import asyncio
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
 from dataclasses import asdict, dataclass, field, replace
@@ -29,11 +28,16 @@ from sightline.calls.prices import Prices
 from sightline.calls.privacy_notice import announce_recipient, shows_private_pictures
 from sightline.calls.session import CallOptions
 from sightline.config import Config
+from sightline.engine.event_loop import run_async
 from sightline.errors import StoppedError, UserError
 from sightline.models.http import HttpTransport
 from sightline.models.providers import leaves_machine
 from sightline.models.transport_factory import find_wire
 from sightline.types import ChatRequest
+
+Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]
+"""Gives the requests of a stage, with their ids, from the first on each time: they are not kept in memory."""
+_Work: TypeAlias = Callable[[BatchJob, BatchStore, BatchClient], Awaitable[tuple[BatchRow, ...]]]
 
 
 def plan_job(
@@ -86,11 +90,6 @@ async def check_budget(budget: BudgetLike, plan: StagePlan, done: str) -> None:
         )
 
 
-Requests: TypeAlias = Callable[[], Iterable[tuple[str, ChatRequest]]]
-"""Gives the requests of a stage, with their ids, from the first on each time: they are not kept in memory."""
-_Work: TypeAlias = Callable[[BatchJob, BatchStore, BatchClient], Awaitable[tuple[BatchRow, ...]]]
-
-
 @dataclass(frozen=True, slots=True)
 class BatchJobOptions:
     """How the files of a job are cut, and what a call in a batch costs."""
@@ -115,8 +114,8 @@ class BatchManager:
         """Write a job; nothing is sent. With a budget, a job that may cost more is refused."""
         if self.asking.budget is not None:
             (planned,) = self.plan(requests, model, making).stages
-            asyncio.run(check_budget(self.asking.budget, planned, "nothing was written"))
-        return asyncio.run(self._make(requests, model, out, making))
+            run_async(check_budget(self.asking.budget, planned, "nothing was written"))
+        return run_async(self._make(requests, model, out, making))
 
     def plan(self, requests: Requests, model: str, making: BatchJobOptions) -> CostPlan:
         """What a job would take; none is written, and nothing is sent."""
@@ -156,7 +155,7 @@ class BatchManager:
         """Wait until the deadline, then ask live for what is not answered."""
         job = load_job(folder)
         with job.locked():
-            return asyncio.run(self._finish(job, every, deadline))
+            return run_async(self._finish(job, every, deadline))
 
     def status(self, folder: Path, ids: Sequence[str] = ()) -> tuple[BatchRow, ...]:
         """Ask how the batches of a job stand; takes over those of these ids."""
@@ -240,7 +239,7 @@ class BatchManager:
                     return await work(job, store, server)
 
         with job.locked():
-            return asyncio.run(run())
+            return run_async(run())
 
     def _server(self, job: BatchJob) -> AbstractAsyncContextManager[BatchClient]:
         return BatchClient.open(job.model, job.endpoint, self.config.models, local_only=self.asking.local_only)

@@ -26,6 +26,14 @@ _AND = re.compile(
 )
 _WEAK = re.compile(rf"\s*,(?!\d)\s*(?:and\s+)?|{_AND.pattern}", re.IGNORECASE)
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]+)[)\]]\.?")
+FORMS: tuple[Form, ...] = ("exact", "normalised", "yes/no", "numeric", "date", "parts")
+_DENIED = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|without|either)\b|n't\b|\bor\b(?! (?:more|less|fewer|so)\b)|不|没|并非|或|还是",
+    re.IGNORECASE,
+)
+_NAME_BEFORE = re.compile(r"\S.*\s[A-Z][a-z]+ $", re.DOTALL)
+_NOTE = re.compile(r"^(?P<outside>.*\S)\s*(?:\s[(]|[（])(?P<inside>[^()（）]+)[)）]\.?$", re.DOTALL)
+_NUMBERING = re.compile(r"[\divxlc.,\s]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +112,6 @@ def _cut(text: str, separator: re.Pattern[str]) -> tuple[str, ...]:
 
 
 Form: TypeAlias = Literal["exact", "normalised", "yes/no", "numeric", "date", "parts"]
-FORMS: tuple[Form, ...] = ("exact", "normalised", "yes/no", "numeric", "date", "parts")
-
-_DENIED = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|without|either)\b|n't\b|\bor\b(?! (?:more|less|fewer|so)\b)|不|没|并非|或|还是",
-    re.IGNORECASE,
-)
-_NAME_BEFORE = re.compile(r"\S.*\s[A-Z][a-z]+ $", re.DOTALL)
-_NOTE = re.compile(r"^(?P<outside>.*\S)\s*(?:\s[(]|[（])(?P<inside>[^()（）]+)[)）]\.?$", re.DOTALL)
-_NUMBERING = re.compile(r"[\divxlc.,\s]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,8 +14,8 @@ from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.scan import checked_places
-from sightline.corpus.walk import FolderWalk, FoundFile
-from sightline.engine.progress import Advance, progress
+from sightline.corpus.walk import FolderWalk
+from sightline.engine.progress import advancing, progress
 from sightline.errors import StoppedError, UserError
 from sightline.io.files import PathLike
 from sightline.models.embedders.bulk_embedding import Numbered, TextRun, embed_files, number_texts, read_texts
@@ -185,17 +185,11 @@ def _checked_root(folder: PathLike, workspace: PathLike) -> tuple[Path, Path]:
 
 def _listing(session: EmbedderSession, walk: FolderWalk, root: Path, limit: int | None) -> Listing:
     with progress("look", None) as advance:
-        return Listing(session.cache, root, islice(_counted(walk, advance), limit))
+        return Listing(session.cache, root, islice(advancing(walk, advance), limit))
 
 
 def _numbered(texts: PathLike | Iterable[str], limit: int | None) -> Iterator[Numbered]:
     return islice(read_texts(texts) if isinstance(texts, str | os.PathLike) else number_texts(texts), limit)
-
-
-def _counted(walk: FolderWalk, advance: Advance) -> Iterator[FoundFile]:
-    for found in walk:
-        advance(1)
-        yield found
 
 
 def _unreachable(walk: FolderWalk) -> Iterator[SkippedInput]:

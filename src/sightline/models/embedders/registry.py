@@ -30,6 +30,16 @@ if TYPE_CHECKING:
     from sightline.models.embedders.http_embedder import EndpointOptions
 
 Chosen = TypeVar("Chosen", bound=StrictModel)
+# Asked as a conversation that ends with an empty answer, which the model goes on from.
+_QWEN = "qwen3-vl-embedding"
+_QWEN_INSTRUCTION = "Represent the user's input."
+_INSTEAD = "use --embedder photos (free, on this machine)"
+_COMPACT = ("openai", "vllm")
+"""Servers that are known to send vectors as base64."""
+_CHANGES = ("dimensions", "texts_as", "instruction", "prefix", "extra")
+"""Options that change a vector."""
+DEFAULT = "photos"
+"""What embeds real pictures when nothing better is configured."""
 
 
 def read_options(kind: type[Chosen], given: Mapping[str, Any], embedder: str) -> Chosen:
@@ -64,16 +74,6 @@ def parse_value(text: str) -> Any:
 
 def _options_of(kind: type[StrictModel]) -> str:
     return f"Options: {', '.join(kind.model_fields)}" if kind.model_fields else "It takes no options."
-
-
-# Asked as a conversation that ends with an empty answer, which the model goes on from.
-_QWEN = "qwen3-vl-embedding"
-_QWEN_INSTRUCTION = "Represent the user's input."
-_INSTEAD = "use --embedder photos (free, on this machine)"
-_COMPACT = ("openai", "vllm")
-"""Servers that are known to send vectors as base64."""
-_CHANGES = ("dimensions", "texts_as", "instruction", "prefix", "extra")
-"""Options that change a vector."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -155,10 +155,6 @@ def _revision(endpoint: str, options: EndpointOptions) -> str:
     changes = {name: getattr(options, name) for name in _CHANGES}
     digest = hashlib.sha256(orjson.dumps(changes, option=orjson.OPT_SORT_KEYS)).hexdigest()[:8]
     return f"{options.revision or endpoint} {digest}"
-
-
-DEFAULT = "photos"
-"""What embeds real pictures when nothing better is configured."""
 
 
 def find_embedder(

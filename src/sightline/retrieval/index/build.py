@@ -54,6 +54,8 @@ from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.retrieval.vector_stores.service import FILE_NAME as SERVED
 from sightline.types import Annotation
 
+_log = logging.getLogger(__name__)
+
 
 @known_as("Parts")
 @dataclass(frozen=True, slots=True)
@@ -147,9 +149,6 @@ class BuiltIndex(Shown):
 
     def _blocks(self) -> Iterable[str]:
         return self._lines()
-
-
-_log = logging.getLogger(__name__)
 
 
 def build_index(

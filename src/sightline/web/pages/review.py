@@ -14,7 +14,6 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.authoring.audit_baselines import WordRanker
 from sightline.benchmark.review_decisions import (
     ANSWER,
     OPTION,
@@ -30,6 +29,7 @@ from sightline.benchmark.review_sample import SAMPLE, sample_of
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
+from sightline.runs.word_ranker import WordRanker
 from sightline.types import Answer, PictureSet, Review, Task, Traces
 from sightline.web.app_state import AppState, go, number, person_of, remember_person
 from sightline.web.cache import StampedCache
