@@ -75,6 +75,8 @@ def code_lines(module: Path) -> int:
     text = module.read_text("utf-8")
     left_out: set[int] = set()
     for node in ast.walk(ast.parse(text)):
+        if not isinstance(node, ast.stmt):
+            continue
         told = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
         if told or isinstance(node, ast.Import | ast.ImportFrom):
             left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))

@@ -38,6 +38,7 @@ from sightline.types import (
     Step,
     Task,
 )
+from sightline.types.task_table import Tasks
 
 PIXELS = b"not really pixels"
 NOWHERE = {"picture": "none"}
@@ -359,7 +360,9 @@ def test_what_is_only_odd_is_warned_of(
 
 
 def test_no_tasks_are_warned_of_unless_they_can_not_be_read(folder: Path) -> None:
-    write_benchmark(replace(example(), tasks={}, truth={}, candidates=(), judgments=(), reviews=()), folder, force=True)
+    write_benchmark(
+        replace(example(), tasks=Tasks({}), truth={}, candidates=(), judgments=(), reviews=()), folder, force=True
+    )
     assert warned(folder) == [("tasks.jsonl", None, None)] and found(folder) == []
     (folder / "tasks.jsonl").write_text("[]\n")
     assert warned(folder) == []

@@ -19,6 +19,7 @@ from sightline.reports.report import report as write_report
 from sightline.reports.sections import unique_slugs
 from sightline.runs import write_run
 from sightline.types import Attempt, Failure, Json
+from sightline.types.task_table import Tasks
 
 EVIL = '<script>alert("1")</script>\n\n| `x` [a](b) \' & \u202eltr\u202c \x1b[31m'
 HEBREW = "שלום עולם"
@@ -38,7 +39,7 @@ def write_hostile(folder: Path) -> list[Path]:
     }
     truth = dict(zip(tasks, made.truth.values(), strict=True))
     card: dict[str, Json] = {EVIL: EVIL, "nested": {"</style>": ["</script>"]}}
-    benchmark = write_benchmark(replace(made, tasks=tasks, truth=truth, card=card), folder / "bench")
+    benchmark = write_benchmark(replace(made, tasks=Tasks(tasks), truth=truth, card=card), folder / "bench")
     folders = [folder / "bench"]
     for number, name in enumerate((EVIL, HEBREW)):
         run = make_run(benchmark, name, 0.9 - 0.4 * number)

@@ -22,6 +22,7 @@ from sightline.runs import read_run, write_run
 from sightline.scoring import compare
 from sightline.scoring import score as score_run
 from sightline.types import Attempt, Benchmark, Failure, Run, Text
+from sightline.types.task_table import Tasks
 
 
 @pytest.fixture(scope="module")
@@ -352,7 +353,7 @@ def test_kinds_of_task_without_a_metric_are_listed_without_a_score(copied: Folde
 
 def test_metrics_without_a_value_and_benchmarks_without_tasks_are_shown(tmp_path: Path) -> None:
     untold = write_benchmark(replace(make_benchmark("untold", tasks=12), truth={}), tmp_path / "untold")
-    empty = write_benchmark(replace(make_benchmark("empty"), tasks={}, truth={}, metrics=()), tmp_path / "empty")
+    empty = write_benchmark(replace(make_benchmark("empty"), tasks=Tasks({}), truth={}, metrics=()), tmp_path / "empty")
     for benchmark in (untold, empty):
         for system in ("agent", "hybrid"):
             write_run(make_answers(benchmark, system), tmp_path / f"{benchmark.name}-{system}")

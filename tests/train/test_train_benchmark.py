@@ -7,7 +7,9 @@ from pathlib import Path
 
 import pytest
 
+from sightline.reason.curriculum.formats import FormatName
 from sightline.types import Choice
+from sightline.types.task_table import Tasks
 
 pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dependencies")
 
@@ -71,7 +73,7 @@ def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path:
         PictureRef(one.id, part) if isinstance(one, PictureRef) else one for one in made.tasks[first.task.id].prompt
     )
     tasks = {**made.tasks, first.task.id: replace(made.tasks[first.task.id], prompt=prompt)}
-    write_benchmark(replace(made, tasks=tasks), tmp_path / "bench")
+    write_benchmark(replace(made, tasks=Tasks(tasks)), tmp_path / "bench")
     heard: list[str] = []
     assert [record.id for record in benchmark_questions(tmp_path / "bench", heard.append)] == [second.task.id]
     assert heard == [f"{tmp_path / 'bench'}: 1 question left out (shows a part of a picture 1)"]
@@ -87,7 +89,7 @@ FIVE = ("Summary", "Caption", "Text-to-Region", "Region-to-Region", "Conclusion"
 )
 @pytest.mark.parametrize("form", ["sightline", "ms-swift"])
 def test_they_are_asked_as_the_training_has_taught_so_far(
-    tmp_path: Path, plan: str, steps: list[int], form: str
+    tmp_path: Path, plan: str, steps: list[int], form: FormatName
 ) -> None:
     from sightline.reason.curriculum.compiler import curriculum
     from sightline.reason.train.records import as_taught, endings, read_stage, read_stages

@@ -28,12 +28,6 @@ if TYPE_CHECKING:
     from sightline.config import Config, Loaded
 
 
-class Shown(Protocol):
-    """A result of a verb: what `--json` prints, and as text what a person reads."""
-
-    def to_json(self) -> Mapping[str, Any]: ...
-
-
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""
@@ -53,6 +47,12 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+class Result(Protocol):
+    """What a verb gives back: `str` of it is what the command prints."""
+
+    def to_json(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -132,8 +132,8 @@ class Common:
 
         sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
 
-    def show(self, result: Shown) -> None:
-        """What a verb returned, as JSON or for a person."""
+    def show(self, result: Result) -> None:
+        """A result on stdout: as JSON where that was asked for, else as its text."""
         if self.json:
             self.print_json(result.to_json())
         else:

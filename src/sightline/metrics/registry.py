@@ -23,8 +23,8 @@ from sightline.metrics.context import Context
 from sightline.types import Prediction, TaskKind, Truth
 
 _NAME = re.compile(r"(?P<base>[a-z][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
-_COMMA = re.compile(r",(?![^()]*\))")
 _REGISTRY: dict[str, Entry] = {}
+_COMMA = re.compile(r",(?![^()]*\))")
 
 
 class Metric(Protocol):

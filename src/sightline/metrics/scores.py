@@ -165,10 +165,9 @@ class Scores(Table[TaskScore]):
 
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
-        plain = asdict(replace(self, tasks=(), attribution=None))
+        found = {"schema": SCHEMA, **without_empty_reasons(asdict(replace(self, tasks=(), attribution=None)))}
         for name in ("tasks", "asked", "attribution"):
-            del plain[name]
-        found = {"schema": SCHEMA, **without_empty_reasons(plain)}
+            del found[name]
         return found | {"tasks": [_plain(row) for row in self.tasks]} if tasks else found
 
     def to_json(self) -> dict[str, Any]:

@@ -25,10 +25,7 @@ def estimates_text(estimates: Mapping[str, Estimate]) -> str:
 
 def _cells(name: str, found: Estimate) -> tuple[str, ...]:
     answered = "–" if found.answered is None else f"{found.answered:z.3f}"
-    if found.no_interval is None:
-        interval = f"{found.interval_text()} {found.level:.0%}"
-    else:
-        interval = f"none: {found.no_interval}" if found.n else "–"
+    interval = (found.no_interval or f"{found.interval_text()} {found.level:.0%}") if found.n else "–"
     mean = f"{found.mean:z.3f}" if found.n else "–"
     return name, mean, interval, f"{found.n:,}", f"{found.failures:,}", answered
 

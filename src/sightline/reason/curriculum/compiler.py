@@ -96,7 +96,7 @@ class CurriculumSettings:
     """How to compile: `tokens` is the budget that plans are made equal by, `limit_tokens` the most of one record."""
 
     session: Session
-    format: str
+    format: FormatName
     seed: int
     limit: int | None
     tokens: int | None
@@ -124,7 +124,7 @@ class Compiled:
     """What was written, and what was proved of it."""
 
     plan: str
-    format: str
+    format: FormatName
     out: Path
     seed: int
     tasks: int
