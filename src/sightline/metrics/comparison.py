@@ -39,6 +39,12 @@ class PairedComparison:
         """Can the two be told apart, after Holm's correction?"""
         return self.p_adjusted < 1 - level
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None where there is no interval to read."""
+        found = self.difference
+        return (found.low, found.high) if found.no_interval is None else None
+
     def difference_text(self) -> str:
         """`+0.041 [+0.012, +0.069]`: second minus first, to a third decimal where the interval is narrow."""
         return _signed(self.difference)
@@ -360,8 +366,8 @@ def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) ->
 
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
-    if found.method == "none":
-        return f"{found.mean:+z.2f} [no spread]"
+    if found.no_interval is not None:
+        return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
 

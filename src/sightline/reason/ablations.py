@@ -24,7 +24,6 @@ from sightline.runs.runner import price_run, run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
-from sightline.types.task_table import Tasks
 
 WHOLE = "whole"
 ARMS: Mapping[str, Mapping[str, bool]] = {
@@ -236,7 +235,7 @@ class Ablations:
         _check_place(out)
         asked = self.asked()
         tasks = dict(islice(asked.benchmark.tasks.items(), self.limit))
-        benchmark = replace(asked.benchmark, tasks=Tasks(tasks))
+        benchmark = replace(asked.benchmark, tasks=tasks)
         scores = []
         for name, spec in specs.items():
             folder = _folder(out, name)
@@ -287,7 +286,7 @@ class Ablations:
             replace(
                 whole,
                 corpus=replace(whole.corpus, pictures=known),
-                tasks=Tasks({name: whole.tasks[name] for name in names}),
+                tasks={name: whole.tasks[name] for name in names},
             ),
             metric,
             tuple(name for name, tasks in scored.items() if not {*tasks}.isdisjoint(names)),

@@ -36,7 +36,6 @@ from sightline.runs.systems.base import (
 )
 from sightline.runs.systems.registry import is_built_in, sees_truth
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
-from sightline.types.task_table import Tasks
 
 
 def visible(benchmark: Benchmark) -> Benchmark:
@@ -47,7 +46,7 @@ def visible(benchmark: Benchmark) -> Benchmark:
     return replace(
         benchmark,
         corpus=replace(corpus, groups=tuple(group for group in corpus.groups if not group.hidden)),
-        tasks=Tasks({name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()}),
+        tasks={name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()},
         truth={},
         candidates=(),
         judgments=(),

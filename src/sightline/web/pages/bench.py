@@ -27,7 +27,6 @@ from sightline.types import (
     Task,
     Traces,
 )
-from sightline.types.task_table import Tasks
 from sightline.web.app_state import AppState, missing, number
 from sightline.web.cache import BackgroundCache
 from sightline.web.contradictions import side_by_side
@@ -221,7 +220,7 @@ def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:
 
 def _rank_tasks(benchmark: Benchmark) -> Benchmark:
     kept = {id_: task for id_, task in benchmark.tasks.items() if isinstance(benchmark.truth.get(id_), Relevance)}
-    return replace(benchmark, tasks=Tasks(kept), truth={id_: benchmark.truth[id_] for id_ in kept})
+    return replace(benchmark, tasks=kept, truth={id_: benchmark.truth[id_] for id_ in kept})
 
 
 def _relevant(benchmark: Benchmark, task: str) -> str:
