@@ -79,13 +79,14 @@ def to_text(done: Necessity) -> str:
     lines = []
     for name in done.comparison.systems:
         own = standings[name]
-        line = f"  {name:<{width}}  {done.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
+        interval = own.no_interval or f"{own.low:.2f}, {own.high:.2f}"
+        line = f"  {name:<{width}}  {done.metric} {own.mean:.2f} [{interval}]"
         if name in differences:
             pair = differences[name]
             found, p = pair.difference, pair.p_adjusted
             shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
             verdict = "needed" if done.is_needed(name) else "not shown to be needed"
-            spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
+            spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
             line += f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
         lines.append(line)
     if done.chance is not None:

@@ -172,7 +172,7 @@ def estimates_table(estimates: Mapping[str, Estimate]) -> Table:
     )
     for name, found in estimates.items():
         answered = "–" if found.answered is None else f"{found.answered:.3f}"
-        interval = f"[{found.low:.3f}, {found.high:.3f}] {found.level:.0%}"
+        interval = found.no_interval or f"[{found.low:.3f}, {found.high:.3f}] {found.level:.0%}"
         table.add_row(
             name, f"{found.mean:.3f}", interval.replace("[", "\\["), f"{found.n:,}", f"{found.failures:,}", answered
         )

@@ -11,7 +11,7 @@ from typing import Any, TypeAlias
 import numpy as np
 
 from sightline.errors import UserError
-from sightline.metrics.scores import Scores
+from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
@@ -76,7 +76,8 @@ class Comparison:
 
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON."""
-        return asdict(self)
+        plain: dict[str, Any] = without_empty_reasons(asdict(self))
+        return plain
 
 
 _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
@@ -311,7 +312,7 @@ def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
 def _estimate(estimate: Estimate) -> str:
     if not estimate.n:
         return "–"
-    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
+    return f"{estimate.mean:.2f} [{estimate.no_interval or f'{estimate.low:.2f}, {estimate.high:.2f}'}]"
 
 
 def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) -> list[str]:
@@ -330,8 +331,8 @@ def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) ->
 
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
-    if found.method == "none":
-        return f"{found.mean:+z.2f} [no spread]"
+    if found.no_interval is not None:
+        return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
 

@@ -50,8 +50,8 @@ def score(value: float | None) -> str:
 
 
 def interval(estimate: Estimate) -> str:
-    """`[0.812, 0.901]`; values that don't differ leave nothing to make one of."""
-    return "no interval" if estimate.method == "none" else f"[{score(estimate.low)}, {score(estimate.high)}]"
+    """`[0.812, 0.901]`, or why there is none: values that don't differ, too few tasks or clusters."""
+    return estimate.no_interval or f"[{score(estimate.low)}, {score(estimate.high)}]"
 
 
 def estimate(found: Estimate | None) -> str:
