@@ -125,7 +125,7 @@ def worded(estimate: Estimate | None) -> str:
     """An estimate in one line; a dash where there was nothing to measure by."""
     if estimate is None or not estimate.n:
         return "–"
-    return f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
+    return f"{estimate.mean:.3f} ({estimate.no_interval or f'{estimate.low:.3f}–{estimate.high:.3f}'})"
 
 
 @dataclass(frozen=True, slots=True)

@@ -121,7 +121,7 @@ def _checked(found: LabelQuality | None) -> str:
     right, people = found.right, counted(found.people, "person", "people")
     return (
         f"{found.checked:,} of {found.labels:,} labels were checked by {people}; by that {right.mean:.1%} of all are "
-        f"right (95 % interval {right.low:.1%} to {right.high:.1%})."
+        f"right ({right.no_interval or f'95 % interval {right.low:.1%} to {right.high:.1%}'})."
     )
 
 
@@ -130,6 +130,8 @@ def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
     for name, value in values.items():
         label = f"{before}{str(name).replace('_', ' ')}"
         match value:
+            case {"mean": int() | float() as mean, "reason": str() as reason}:
+                yield label, f"{mean:.3f}, {reason}, n = {value.get('n', '?')}"
             case {"mean": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
                 yield label, f"{mean:.3f} [{low:.3f}, {high:.3f}], n = {value.get('n', '?')}"
             case {"value": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
