@@ -149,7 +149,7 @@ def _summary(rows: list[Coverage], truth: float, repetitions: int) -> tuple[floa
 def coverage(options: Options) -> list[str]:
     """Three estimates of coverage under every kind of errors."""
     cells = [
-        PoolCell(kind, accuracy, prevalence, share, max(options.repetitions // 2, 1), options.seed)
+        PoolCell(kind, accuracy, prevalence, share, max(options.repetitions // 4, 1), options.seed)
         for kind, accuracy, prevalence, share in product(KINDS, (0.7, 0.85, 0.95), (0.25, 0.5), COVERAGES)
     ]
     results = in_parallel(coverage_cell, cells, options.processes)
