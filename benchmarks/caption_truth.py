@@ -1,10 +1,10 @@
 """Real photographs with human truth: which pictures of Flickr8k are relevant to a query, by what five people wrote.
 
-The rule: a query is one concept or two ("a dog in the snow": *dog*, *snow*). A concept is a list of words. A picture is
-relevant if each concept is named in at least two of its five captions, and one caption names all of them. How often the
-rule errs was judged by eye on 200 drawn pairs (`caption_truth_eye.csv`: ids and decisions; `python
-benchmarks/caption_truth.py` prints precision and recall from it). Two disjoint halves, of pictures and of queries: `tune`
-to choose anything on, `report` to print figures from.
+The rule: a query is one concept or two ("a dog in the snow": *dog*, *snow*). A concept is a list of words. A picture
+is relevant if each concept is named in at least two of its five captions, and one caption names all of them. How
+often the rule errs was judged by eye on 200 drawn pairs (`caption_truth_eye.csv`: ids and decisions; `python
+benchmarks/caption_truth.py` prints precision and recall from it). Two disjoint halves, of pictures and of queries:
+`tune` to choose anything on, `report` to print figures from.
 
 The photographs lie outside of the repository (shared/data/flickr8k, research use) and stay there.
 """
@@ -92,7 +92,10 @@ CONTEXTS: Mapping[str, tuple[str, str]] = {
     "bird": ("with a bird", "bird birds seagull seagulls parrot duck ducks pigeons"),
     "car": ("with a car", "car cars truck van vehicle taxi bus"),
     "music": ("making music", "guitar guitars instrument instruments band sings singing drum drums piano microphone"),
-    "food": ("with food or a drink", "food eat eats eating drink drinks drinking ice cream cake lunch dinner beer wine"),
+    "food": (
+        "with food or a drink",
+        "food eat eats eating drink drinks drinking ice cream cake lunch dinner beer wine",
+    ),
     "crowd": ("in a crowd", "crowd crowds crowded"),
     "ramp": ("on a ramp", "ramp ramps halfpipe"),
     "stairs": ("on stairs", "stairs steps staircase stair"),
@@ -157,7 +160,9 @@ def data_folder() -> Path:
     for parent in Path(__file__).resolve().parents:
         if (found := parent / "shared" / "data" / "flickr8k").is_dir():
             return found
-    raise UserError("The photographs of Flickr8k are not here.", "put them into shared/data/flickr8k beside the checkout")
+    raise UserError(
+        "The photographs of Flickr8k are missing.", "Put them into shared/data/flickr8k beside the checkout."
+    )
 
 
 def load_truth(half: Half, *, files_only: bool = True) -> CaptionTruth:
