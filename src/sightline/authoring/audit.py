@@ -22,12 +22,11 @@ from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.session import CallOptions
-from sightline.config import Config
 from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
 from sightline.runs.blind_baselines import LEARNED, SHORTCUTS, Baseline, blind_baselines
-from sightline.runs.shortcuts.file_facts import read_files
+from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
 from sightline.types import Benchmark, Estimate, Relevance
 
@@ -326,7 +325,8 @@ class AuditStage:
             benchmark = read_benchmark(self.bench)
             judging = benchmark.card.get("judging")
             known = judging if isinstance(judging, dict) else None
-            audit = audit_benchmark(benchmark, judging=known, seed=seed, base=self.bench, config=project.config)
+            files_here = read_files(benchmark.corpus.pictures, self.bench, project.config)
+            audit = audit_benchmark(benchmark, judging=known, seed=seed, files=files_here)
             path = self.bench / files.FILES[files.AUDIT]
         else:
             found = assemble(project)
@@ -339,8 +339,7 @@ class AuditStage:
                 judging=found.judging,
                 set_aside=gone,
                 seed=seed,
-                base=project.folder,
-                config=project.config,
+                files=read_files(found.benchmark.corpus.pictures, project.folder, project.config),
             )
             path = project.prepare(files.AUDIT)
         write_json(path, audit.to_json())
@@ -366,17 +365,14 @@ def audit_benchmark(
     judging: Mapping[str, Any] | None = None,
     set_aside: int = 0,
     seed: int = 0,
-    base: Path | None = None,
-    config: Config | None = None,
+    files: CorpusFiles | None = None,
 ) -> Audit:
     """All checks of a benchmark; `verdicts` tell when and in which place a picture was judged.
 
     Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; what people checked in all.
-    `base` is where relative addresses of pictures begin: with it files are read, for their size and bytes and to find
-    copies.
+    `files` is what `read_files` found: their size and bytes, and which are copies.
     """
     ranks = any(isinstance(truth, Relevance) for truth in benchmark.truth.values())
-    files = read_files(benchmark.corpus.pictures, base, config)
     learned = learn_shortcut(benchmark, files, seed) if ranks else None
     return Audit(
         benchmark.name,

@@ -14,6 +14,7 @@ from sightline.authoring.audit import Audit, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.review_decisions import standing
 from sightline.reports.sections import facts_of
+from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import (
     Answer,
     Benchmark,
@@ -116,7 +117,8 @@ def audit(request: Request) -> Response:
 
 def _audited(benchmark: Benchmark, folder: Path) -> Audit:
     judging = benchmark.card.get("judging")
-    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, base=folder)
+    files = read_files(benchmark.corpus.pictures, folder)
+    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, files=files)
 
 
 def task(request: Request) -> Response:
