@@ -21,7 +21,9 @@ from sightline.authoring.dataset.splits import BenchmarkSplits, split_benchmark
 from sightline.authoring.dataset.ties import missing_groups
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
+from sightline.authoring.publish import PublishStage, dataset_folder
 from sightline.benchmark.copy_detection import LookPair
+from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.scan import scan
 from sightline.io.jsonl import read_json, read_jsonl, write_jsonl
@@ -67,6 +69,16 @@ def test_events_that_the_benchmark_does_not_name_are_kept_together(tmp_path: Pat
     text = (folder / "README.md").read_text()
     assert f"Of {count} events, none has pictures in more than one split." in text
     assert "Owners are not known; pictures of one owner may be in different splits." in text
+
+
+def test_the_stage_finds_events_by_itself(tmp_path: Path) -> None:
+    project = with_events(tmp_path)
+    stage = PublishStage(terms=PublishTerms(splits=HALVES), dry_run=True, agreed=True)
+    stage.run(project, CallOptions())
+    folder = dataset_folder(project)
+    count, apart = events_apart(project, folder)
+    assert apart == 0
+    assert f"Of {count} events, none has pictures in more than one split." in (folder / "README.md").read_text()
 
 
 def test_events_that_are_split_are_counted(tmp_path: Path) -> None:

@@ -28,7 +28,7 @@ from sightline.io.jsonl import write_json
 from sightline.runs.blind_baselines import LEARNED, SHORTCUTS, Baseline, blind_baselines
 from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
-from sightline.types import Benchmark, Estimate, Relevance
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance
 
 _SHOWN = 5
 SOLVED = 0.1
@@ -117,7 +117,8 @@ def _unknown(baseline: Baseline) -> str:
     """Queries that a baseline can't be measured on, because nothing is known of their relevant pictures."""
     if not baseline.unknown:
         return ""
-    return f"  {counted(len(baseline.unknown), 'query', 'queries')} unknown: {baseline.pictures:,} pictures have any"
+    unknown = counted(len(baseline.unknown), "query", "queries")
+    return f"  not known for {unknown}: {counted(baseline.pictures, 'picture has', 'pictures have')} any"
 
 
 def worded(estimate: Estimate | None) -> str:
@@ -264,6 +265,7 @@ class Audit:
         yield f"Audit of {self.name}: {self.queries.count:,} queries, {self.set_aside:,} set aside"
         yield ""
         yield from self._blind_lines()
+        yield from shortcut_lines(self.shortcut)
         yield (
             f"Look-alikes: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
             f"{len(self.twins.shared):,} pairs of queries share some"
@@ -291,7 +293,6 @@ class Audit:
             )
         yield "  * has nothing to do with what is in a picture"
         yield ""
-        yield from shortcut_lines(self.shortcut)
 
     def _judging_lines(self) -> Iterator[str]:
         coverage = self.judging.get("missed", {}).get("coverage")
@@ -369,11 +370,13 @@ def audit_benchmark(
 ) -> Audit:
     """All checks of a benchmark; `verdicts` tell when and in which place a picture was judged.
 
-    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; what people checked in all.
+    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; labels that are told without
+    content among rank and select tasks; what people checked in all.
     `files` is what `read_files` found: their size and bytes, and which are copies.
     """
     ranks = any(isinstance(truth, Relevance) for truth in benchmark.truth.values())
-    learned = learn_shortcut(benchmark, files, seed) if ranks else None
+    finds = any(isinstance(truth, Relevance | PictureSet) for truth in benchmark.truth.values())
+    learned = learn_shortcut(benchmark, files, seed) if finds else None
     return Audit(
         benchmark.name,
         blind_baselines(benchmark, seed, learned) if ranks else (),
