@@ -27,7 +27,9 @@ PICTURES = 24
 """How many pictures a notebook shows."""
 _SIDE = 224
 _LARGEST_FILE = 64 << 20
-_MOST_PIXELS = 100_000_000
+_MOST_PIXELS = 80_000_000
+# Pillow knows others, some of which start programs.
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF")
 _LINE, _NAME = 160, 40
 
 _STYLE = Markup(
@@ -204,7 +206,8 @@ def data_url(source: Path | bytes) -> Markup | None:
     try:
         if isinstance(source, Path) and (not source.is_file() or source.stat().st_size > _LARGEST_FILE):
             return None
-        with Image.open(source if isinstance(source, Path) else io.BytesIO(source)) as image:
+        file = source if isinstance(source, Path) else io.BytesIO(source)
+        with Image.open(file, formats=_known_formats()) as image:
             if image.width * image.height > _MOST_PIXELS:
                 return None
             image.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # A JPEG is decoded at a fraction of its size.
@@ -217,6 +220,20 @@ def data_url(source: Path | bytes) -> Markup | None:
     return Markup(f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}")
 
 
+def _known_formats() -> list[str]:
+    """The formats that can be decoded here; HEIF where its package is installed."""
+    from contextlib import suppress
+
+    from PIL import Image
+
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+    Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]
+
+
 def _on_white(image: Any) -> Any:
     from PIL import Image
 
@@ -226,7 +243,7 @@ def _on_white(image: Any) -> Any:
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
 
 
-def interval_bar(mean: float, low: float | None, high: float | None, first: float = 0.0, last: float = 1.0) -> Markup:
+def interval_bar(mean: float, interval: tuple[float, float] | None, first: float = 0.0, last: float = 1.0) -> Markup:
     """A mean and its interval on a line from `first` to `last`; a tick marks zero where it lies between them."""
     width, middle = 120.0, 7.0
 
@@ -236,7 +253,8 @@ def interval_bar(mean: float, low: float | None, high: float | None, first: floa
     parts = [tag("line", x1=0, x2=width, y1=middle, y2=middle, stroke="currentColor", stroke_opacity=0.25)]
     if first < 0 < last:
         parts.append(tag("line", x1=x(0), x2=x(0), y1=1, y2=13, stroke="currentColor", stroke_opacity=0.6))
-    if low is not None and high is not None:
-        parts.append(tag("line", x1=x(low), x2=x(high), y1=middle, y2=middle, stroke="#4a8fd8", stroke_width=3))
+    if interval is not None:
+        low, high = map(x, interval)
+        parts.append(tag("line", x1=low, x2=high, y1=middle, y2=middle, stroke="#4a8fd8", stroke_width=3))
     parts.append(tag("circle", cx=x(mean), cy=middle, r=3.5, fill="#4a8fd8"))
     return tag("svg", *parts, width=width, height=14, role="img", aria_hidden="true")

@@ -74,8 +74,6 @@ def score(
     >>> scores = sightline.score("bench", "run")
     >>> scores["ndcg@10"].n
     3
-    >>> print(scores["ndcg@10"].interval_text())  # doctest: +ELLIPSIS
-    [...]
     """
     made_of, attempts, folder = _benchmark_of(benchmark), _run_of(run), None if isinstance(run, Run) else Path(run)
     keep = folder is not None and limit is None

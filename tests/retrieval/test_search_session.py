@@ -57,11 +57,8 @@ def best(session: Session, words: str, folder: Path, **more: Any) -> str:
 
 def test_inside_the_block_they_are_opened_once(folder: Path, tmp_path: Path, opened: dict[str, list[Any]]) -> None:
     with Session(tmp_path / "ws") as session:
-        assert [best(session, colour, folder) for colour in ("red", "blue", "red")] == [
-            "red.png",
-            "blue.png",
-            "red.png",
-        ]
+        found = [best(session, colour, folder) for colour in ("red", "blue", "red")]
+        assert found == ["red.png", "blue.png", "red.png"]
         assert len(opened["embedders"]) == len(opened["indexes"]) == 1
         assert not opened["embedders"][0].closed
     assert opened["embedders"][0].closed

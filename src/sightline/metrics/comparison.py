@@ -13,7 +13,7 @@ import numpy as np
 from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
-from sightline.metrics.scores import Scores
+from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
@@ -38,6 +38,12 @@ class PairedComparison:
     def significant(self, level: float) -> bool:
         """Can the two be told apart, after Holm's correction?"""
         return self.p_adjusted < 1 - level
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None where there is no interval to read."""
+        found = self.difference
+        return (found.low, found.high) if found.no_interval is None else None
 
     def difference_text(self) -> str:
         """`+0.041 [+0.012, +0.069]`: second minus first, to a third decimal where the interval is narrow."""
@@ -88,7 +94,8 @@ class Comparison(Table[PairedComparison]):
 
     def to_json(self) -> dict[str, Any]:
         """What `compare --json` prints: all of it."""
-        return asdict(self)
+        plain: dict[str, Any] = without_empty_reasons(asdict(self))
+        return plain
 
     def records(self) -> list[dict[str, Any]]:
         """One flat record for each pair of systems in each metric."""
@@ -360,8 +367,8 @@ def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) ->
 
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
-    if found.method == "none":
-        return f"{found.mean:+z.2f} [no spread]"
+    if found.no_interval is not None:
+        return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
 

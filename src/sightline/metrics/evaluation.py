@@ -38,7 +38,6 @@ from sightline.metrics.statistics import RESAMPLES, Column, Repeated, estimate_c
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import TaskTable, attempts_table, by_slice, task_table
 from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
-from sightline.types.task_table import Tasks
 
 DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
@@ -72,7 +71,7 @@ def within_limit(benchmark: Benchmark, run: Run, limit: int | None = None) -> Be
         names = [name for name in names if name in first or name in attempted]
     if len(names) == len(benchmark.tasks):
         return benchmark
-    return replace(benchmark, tasks=Tasks({name: benchmark.tasks[name] for name in names}))
+    return replace(benchmark, tasks={name: benchmark.tasks[name] for name in names})
 
 
 def about_limit(whole: Benchmark, scored: Benchmark, run: Run) -> tuple[str, ...]:

@@ -24,7 +24,6 @@ from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
-from sightline.types.task_table import Tasks
 
 WHOLE = "whole"
 ARMS: Mapping[str, Mapping[str, bool]] = {
@@ -117,7 +116,7 @@ class Necessity:
         lines = []
         for name in self.comparison.systems:
             own = standings[name]
-            line = f"  {name:<{width}}  {self.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
+            line = f"  {name:<{width}}  {self.metric} {own:.2f}"
             lines.append(line + differences.get(name, ""))
         if self.chance is not None:
             lines.append(f"  {'guessing':<{width}}  {self.metric} {self.chance:.2f}")
@@ -133,7 +132,7 @@ class Necessity:
         found, p = pair.difference, pair.p_adjusted
         shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
         verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
-        spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
+        spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
         return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
 
 
@@ -236,7 +235,7 @@ class Ablations:
         _check_place(out)
         asked = self.asked()
         tasks = dict(islice(asked.benchmark.tasks.items(), self.limit))
-        benchmark = replace(asked.benchmark, tasks=Tasks(tasks))
+        benchmark = replace(asked.benchmark, tasks=tasks)
         scores = []
         for name, spec in specs.items():
             folder = _folder(out, name)
@@ -287,7 +286,7 @@ class Ablations:
             replace(
                 whole,
                 corpus=replace(whole.corpus, pictures=known),
-                tasks=Tasks({name: whole.tasks[name] for name in names}),
+                tasks={name: whole.tasks[name] for name in names},
             ),
             metric,
             tuple(name for name, tasks in scored.items() if not {*tasks}.isdisjoint(names)),

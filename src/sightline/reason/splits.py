@@ -23,7 +23,6 @@ from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import read_json, write_json
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
-from sightline.types.task_table import Tasks
 
 FILE = "split.json"
 SHARES: Mapping[str, float] = {"train": 0.8, "dev": 0.1, "test": 0.1}
@@ -269,7 +268,7 @@ def _part(benchmark: Benchmark, part: str, parts: Mapping[str, str]) -> Benchmar
         benchmark,
         name=f"{benchmark.name}-{part}",
         corpus=corpus,
-        tasks=Tasks(tasks),
+        tasks=tasks,
         truth=truth,
         annotations=tuple(one for one in benchmark.annotations if one.picture_id in corpus.pictures),
         candidates=tuple(one for one in benchmark.candidates if one.task in tasks),

@@ -35,7 +35,6 @@ from sightline.runs.systems.base import (
 )
 from sightline.runs.systems.registry import is_built_in, sees_truth
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
-from sightline.types.task_table import Tasks
 
 
 def visible(benchmark: Benchmark) -> Benchmark:
@@ -46,7 +45,7 @@ def visible(benchmark: Benchmark) -> Benchmark:
     return replace(
         benchmark,
         corpus=replace(corpus, groups=tuple(group for group in corpus.groups if not group.hidden)),
-        tasks=Tasks({name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()}),
+        tasks={name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()},
         truth={},
         candidates=(),
         judgments=(),
@@ -108,7 +107,7 @@ def as_system(given: object, setting: SystemSetting) -> System:
         raise UserError(f"{given.__name__} is a class, not a system.", f"Give an object of it: {given.__name__}(…).")
     if callable(getattr(given, "attempt", None)):
         return cast("System", given)
-    if all(hasattr(given, name) for name in ("name", "dim", "pictures", "texts")):
+    if all(callable(getattr(given, name, None)) for name in ("pictures", "texts")):
         from sightline.runs.systems.retriever import Retriever, RetrieverOptions
 
         return Retriever(RetrieverOptions(), setting, cast("Embedder", given))

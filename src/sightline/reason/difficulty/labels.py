@@ -14,7 +14,6 @@ from sightline.english import counted
 from sightline.reason.difficulty.pass_rate import Bucket
 from sightline.reason.difficulty.sampling import KINDS
 from sightline.types import Benchmark, Json, Task
-from sightline.types.task_table import Tasks
 
 LABEL = "difficulty"
 """The label that holds the bucket, and the key of `Task.extra` that holds the figures."""
@@ -105,7 +104,7 @@ def store(
     """
     check_place(out, benchmark.name, benchmark.reviews, benchmark.tasks)
     tasks = {name: _marked(task, measured.get(name), measure) for name, task in benchmark.tasks.items()}
-    write_benchmark_elsewhere(replace(benchmark, tasks=Tasks(tasks)), source, out)
+    write_benchmark_elsewhere(replace(benchmark, tasks=tasks), source, out)
     found = list(measured.values())
     return DifficultySummary(
         folder=out,
