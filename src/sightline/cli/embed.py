@@ -55,7 +55,7 @@ def pictures(
         out=out,
         options=_options(option, endpoint),
         limit=common.limit,
-        session=common.session(endpoint.asking(common)),
+        session=common.session(endpoint.calls(common)),
     )
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
     common.show(done)
@@ -93,7 +93,7 @@ def texts(
         out=out,
         options=_options(option, endpoint),
         limit=common.limit,
-        session=common.session(endpoint.asking(common)),
+        session=common.session(endpoint.calls(common)),
     )
     _list(done.left_out)
     common.show(done)
