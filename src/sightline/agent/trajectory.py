@@ -307,14 +307,6 @@ def read_trajectory(folder: PathLike, task: str, attempt: int = 0) -> Trajectory
     -------
     Trajectory
         The steps; a notebook shows them with the pictures that the agent saw.
-
-    Examples
-    --------
-    Of a run that was made with `--system agent:…`:
-
-    >>> trajectory = sightline.read_trajectory("agent_run", "q1")  # doctest: +SKIP
-    >>> [use.tool for use in trajectory.uses]  # doctest: +SKIP
-    ['search_pictures', 'view_pictures', 'finish']
     """
     folder = as_path(folder, "a run")
     path = trajectory_path(folder, task, attempt)
