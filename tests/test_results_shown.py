@@ -17,6 +17,8 @@ import sightline
 from reports.page_check import Page
 from result_samples import EVIL, PICTURES, TASKS, Sample, make_answer, make_results, make_sample
 from sightline import display
+from sightline.authoring.pipeline import Made
+from sightline.authoring.stage import StageResult
 from sightline.calls.plan import CostPlan
 from sightline.display import Thumbnail, data_url, html_table, interval_bar
 from sightline.errors import MissingExtraError, UserError
@@ -28,7 +30,7 @@ from sightline.types import Benchmark, Estimate, Failure, Run
 KINDS = (
     "benchmark", "tasks", "corpus", "run", "attempts", "failures", "scores", "rows", "comparison", "leaderboard",
     "report", "validation", "problems", "results", "hit", "answer", "trajectory", "trec", "import", "export", "scan",
-    "power", "plan",
+    "power", "plan", "stages",
 )  # fmt: skip
 TABLES = tuple(kind for kind in KINDS if kind not in ("report", "hit", "import", "export", "scan", "power", "plan"))
 
@@ -74,6 +76,7 @@ def made(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         "scan": sightline.scan(sample.pictures, workspace=out / "ws"),
         "power": sightline.power(difference=0.05, sd=0.3),
         "plan": CostPlan((), (EVIL,)),
+        "stages": Made(out, (StageResult("plan", (out / "a.jsonl",), {f"queries {EVIL}": 1}, {"timeout": 2}),)),
     }
 
 
