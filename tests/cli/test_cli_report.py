@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import io
 import json
 from pathlib import Path
 
@@ -14,6 +15,7 @@ from sightline.cli.leaderboard import _broken
 from sightline.metrics.scores import read_scores
 from sightline.runs import write_run
 from sightline.scoring import score
+from sightline.types import Estimate
 
 
 @pytest.fixture
@@ -87,3 +89,17 @@ def test_names_of_systems_are_broken_between_their_words() -> None:
     assert _broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
     assert _broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
     assert _broken(name, 40) == name
+
+
+def test_a_table_of_scores_says_why_there_is_no_interval() -> None:
+    from rich.console import Console
+
+    from sightline.cli.score import estimates_table
+
+    console = Console(width=120, record=True, file=io.StringIO())
+    few = Estimate(0.5, 0.1, 0.9, 80, 0, 0.5, method="cluster-bootstrap", reason="too few clusters (3)")
+    enough = Estimate(0.25, 0.125, 0.375, 80, 0, 0.25)
+    console.print(estimates_table({"f1": few, "em": Estimate(0, 0, 0.793, 1, 0, 0, method="wilson"), "rr": enough}))
+    shown = console.export_text()
+    assert "too few clusters (3)" in shown and "too few values (1)" in shown
+    assert "[0.125, 0.375] 95%" in shown and "0.793" not in shown and "0.900" not in shown
