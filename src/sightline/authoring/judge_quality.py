@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from sightline.authoring.judge_verdicts import JudgeVerdict, by_pair, label_of
-from sightline.authoring.label_quality import stratified
-from sightline.authoring.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
+from sightline.benchmark.label_quality import stratified
+from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
 from sightline.metrics.statistics import estimate
 from sightline.types import Benchmark, Estimate
 

@@ -8,7 +8,7 @@ from typing import Any
 
 from sightline.authoring.summary_charts import Bars, Boxes, Chart, Curves, Histogram, Shares
 from sightline.errors import MissingExtraError
-from sightline.reports.text import short
+from sightline.plain_text import short
 
 _COLOURS = ("#0b6fb8", "#c2500a", "#0f7f5c", "#9b3fa0", "#8a6a00", "#b3266b", "#3b5bd6", "#59636e")
 _INK, _QUIET, _LINE = "#1b2128", "#5b6673", "#dfe3e8"

@@ -9,8 +9,9 @@ import math
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 
-from sightline.reports.markup import Markup, lines, tag
-from sightline.reports.text import estimate, money, score, short
+from sightline.markup import Markup, lines, tag
+from sightline.plain_text import short
+from sightline.reports.text import estimate, money, score
 from sightline.types import Estimate
 
 _STEPS = (1.0, 2.0, 2.5, 5.0, 10.0, 20.0)

@@ -168,7 +168,7 @@ def test_too_few_clusters_carry_no_interval_and_say_so() -> None:
 
 
 def test_too_few_tasks_carry_no_interval_and_say_so() -> None:
-    assert estimate([1.0]).no_interval == "too few values (1)"
+    assert estimate([1.0]).no_interval == "too few tasks (1)"
     assert estimate([0.2, 0.4, 0.9, 0.1, 0.3]).interval is None
     assert estimate([0.2, 0.4, 0.9, 0.1, 0.3, 0.5]).interval is not None
     assert estimate([0.4] * 30).no_interval == "no interval"

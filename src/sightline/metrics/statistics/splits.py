@@ -133,7 +133,9 @@ def _parted(totals: Floats, units: Units, column: int, exact: bool) -> Splits:
 
 def _means(sums: Floats, sizes: Floats, slack: float) -> Floats:
     """NaN for a part without units."""
-    return np.divide(np.where(np.abs(sums) <= slack, 0.0, sums), sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
+    exact = np.where(np.abs(sums) <= slack, 0.0, sums)
+    means: Floats = np.divide(exact, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
+    return means
 
 
 def sign_flip_test(sums: Floats, *, seed: int = 0, flips: int = FLIPS) -> Significance:

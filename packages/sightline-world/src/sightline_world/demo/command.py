@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def show_world_demo(out: Path, common: Common) -> None:
     """Run the demo, and say what came of it: what `sightline demo` does where the world is installed."""
-    from sightline.cli.scan import to_json
     from sightline_world.demo.run import run_world_demo
 
     common.ignores_limit()
@@ -32,7 +31,7 @@ def show_world_demo(out: Path, common: Common) -> None:
     made = run_world_demo(out, seed=common.seed or 0, tell=tell)
     if common.json:
         places = {"folder": str(made.folder), "report": str(made.page), "seconds": round(made.seconds, 1)}
-        common.print_json({**places, "scan": to_json(made.found.scanned), **made.found.to_dict()})
+        common.print_json({**places, "scan": made.found.scanned.to_json(), **made.found.to_dict()})
     else:
         show(world_to_text(made), markup=False, soft_wrap=True)
 
