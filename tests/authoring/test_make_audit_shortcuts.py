@@ -19,10 +19,10 @@ from sightline.authoring.assemble import assemble
 from sightline.authoring.audit import AuditStage, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes
 from sightline.benchmark.folder import write_benchmark
-from sightline.calls.session import CallOptions
 from sightline.io.jsonl import write_jsonl
 from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, Relevance, Task
+from sightline.types.task_table import Tasks
 
 EDITS: dict[str, Callable[[Image.Image], Image.Image]] = {
     "brighter": lambda image: ImageEnhance.Brightness(image).enhance(1.12),
@@ -69,7 +69,7 @@ def test_copies_join_the_groups_that_a_scan_found(tmp_path: Path) -> None:
 def test_the_stage_says_what_gives_labels_away(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     write_benchmark(PLANTED["size"][0](clean(Random(3))), tmp_path / "bench")
-    done = AuditStage(tmp_path / "bench").run(project, CallOptions())
+    done = AuditStage(tmp_path / "bench").run(project)
     found = json.loads((tmp_path / "bench" / "audit.json").read_text())
     assert found["summary"]["shortcut"]["given_away_by"] == ["picture size"]
     assert found["summary"]["shortcut"]["auc"]["low"] > 0.5
@@ -85,7 +85,7 @@ def test_a_clean_benchmark_is_measured_and_no_problem(tmp_path: Path) -> None:
     assert not any("without looking at content" in problem for problem in audit.problems())
     assert audit.summary()["shortcut"]["alarm"] is False
     few = clean(Random(1))
-    few = replace(few, tasks={"q0": few.tasks["q0"]}, truth={"q0": few.truth["q0"]})
+    few = replace(few, tasks=Tasks({"q0": few.tasks["q0"]}), truth={"q0": few.truth["q0"]})
     text = audit_benchmark(few).to_text()
     assert "not measured, because at least 8 queries" in text
 

@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare, render_comparison
@@ -19,7 +20,7 @@ BASE = RNG.random(60).round(3)
 
 def scored(
     system: str,
-    values: Sequence[float | None],
+    values: Sequence[float | None] | NDArray[np.float64],
     *,
     status: Mapping[int, Status] | None = None,
     clusters: Sequence[str] | None = None,
@@ -231,7 +232,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 
 def test_to_dict_is_json() -> None:
-    content = compare([scored("a", BASE), scored("b", better(0.1))]).to_dict()
+    content = compare([scored("a", BASE), scored("b", better(0.1))]).to_json()
     again = json.loads(json.dumps(content, allow_nan=False))
     assert again["pairs"][0]["difference"]["wins"] == content["pairs"][0]["difference"]["wins"]
 

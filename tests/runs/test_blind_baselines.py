@@ -15,6 +15,7 @@ from sightline.runs import read_run
 from sightline.runs.blind_baselines import blind_baselines, headline_metrics, score_blind_baselines
 from sightline.runs.runner import run
 from sightline.types import Annotation, Answer, Benchmark, Choice, Corpus, Option, Picture, PictureSet, Task
+from sightline.types.task_table import Tasks
 
 
 def partly_annotated(pictures: int) -> Benchmark:
@@ -72,7 +73,7 @@ def test_every_baseline_is_scored_as_its_run_would_be(tmp_path: Path) -> None:
 
 def test_too_few_queries_to_learn_from_are_failures_of_the_run(tmp_path: Path) -> None:
     benchmark = clean(Random(3))
-    few = replace(benchmark, tasks={name: benchmark.tasks[name] for name in ("q0", "q1")})
+    few = replace(benchmark, tasks=Tasks({name: benchmark.tasks[name] for name in ("q0", "q1")}))
     few = replace(few, truth={name: few.truth[name] for name in few.tasks})
     assert "learned" not in score_blind_baselines(few)
     write_benchmark(few, tmp_path / "bench")

@@ -17,11 +17,10 @@ from sightline.authoring.audit_pools import LookAlikeReport, WeakQueries, find_l
 from sightline.authoring.audit_shortcuts import shortcut_lines, shortcut_problem, shortcut_summary
 from sightline.authoring.judge_quality import Drift, JudgeQuality, find_drift, judge_quality
 from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
-from sightline.authoring.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
@@ -125,7 +124,7 @@ def worded(estimate: Estimate | None) -> str:
     """An estimate in one line; a dash where there was nothing to measure by."""
     if estimate is None or not estimate.n:
         return "–"
-    return f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
+    return f"{estimate.mean:.3f} ({estimate.no_interval or f'{estimate.low:.3f}–{estimate.high:.3f}'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -316,9 +315,9 @@ class AuditStage:
     name: str = "audit"
     writes: tuple[str, ...] = (files.AUDIT,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         seed = project.config.judge.random_seed % 2**32
         warnings: tuple[str, ...] = ()

@@ -11,16 +11,15 @@ from typing import Any
 from sightline.authoring.assemble import FOLDER
 from sightline.authoring.audit import audit_benchmark, people_summary
 from sightline.authoring.judge_quality import judge_quality
-from sightline.authoring.label_quality import check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.review_changes import AppliedReviews, apply_reviews
-from sightline.authoring.review_decisions import PEOPLE
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
+from sightline.benchmark.label_quality import check_labels
+from sightline.benchmark.review_decisions import PEOPLE
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.io.jsonl import parse_line, read_json
 from sightline.runs.shortcuts.file_facts import read_files
@@ -74,9 +73,9 @@ class ReviewStage:
     name: str = "review"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the next version, whole or not at all, and look at what was written as `sightline validate` does."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         source = self.bench or project.folder / FOLDER
         if not (source / HEADER).is_file():

@@ -44,6 +44,7 @@ from sightline.types import (
     Task,
     Truth,
 )
+from sightline.types.task_table import Tasks
 
 _WORDS: tuple[Source, ...] = ("captions", "tags", "names", "exif", "all")
 METADATA, LEARNED, POPULAR, RANDOM = "metadata", "learned", "majority", "random"
@@ -203,7 +204,7 @@ def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str], see
         attempts.append(Attempt(task.id, said))
         if left is not None:
             truth[task.id] = left
-    part = replace(benchmark, tasks={one.task_id: benchmark.tasks[one.task_id] for one in attempts}, truth=truth)
+    part = replace(benchmark, tasks=Tasks({one.task_id: benchmark.tasks[one.task_id] for one in attempts}), truth=truth)
     run = Run(benchmark.name, f"blind:by={ranker.by}", tuple(attempts), benchmark.checksum, seed=seed)
     kinds = {task.kind for task in part.tasks.values()}
     fitting = [name for name in names if kinds_scored(name, kinds)]

@@ -10,9 +10,9 @@ from sightline import __version__
 from sightline.authoring.dataset.card_checks import SplitCheck, TieCheck
 from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, judged_by, quoted, size_category
 from sightline.authoring.dataset.tables import DatasetConfig
-from sightline.authoring.label_quality import LabelQuality, label_quality
+from sightline.benchmark.label_quality import LabelQuality, label_quality
 from sightline.english import counted
-from sightline.reports.text import one_line
+from sightline.plain_text import one_line
 
 _MOST_RIGHTS = 30
 _DEPTH = 3
@@ -162,7 +162,7 @@ def _checked(found: LabelQuality | None) -> str:
     right, people = found.right, counted(found.people, "person", "people")
     return (
         f"{found.checked:,} of {found.labels:,} labels were checked by {people}; by that {right.mean:.1%} of all are "
-        f"right (95 % interval {right.low:.1%} to {right.high:.1%})."
+        f"right ({right.no_interval or f'95 % interval {right.low:.1%} to {right.high:.1%}'})."
     )
 
 
@@ -171,6 +171,8 @@ def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
     for name, value in values.items():
         label = f"{before}{str(name).replace('_', ' ')}"
         match value:
+            case {"mean": int() | float() as mean, "reason": str() as reason}:
+                yield label, f"{mean:.3f}, {reason}, n = {value.get('n', '?')}"
             case {"mean": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
                 yield label, f"{mean:.3f} [{low:.3f}, {high:.3f}], n = {value.get('n', '?')}"
             case {"value": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:

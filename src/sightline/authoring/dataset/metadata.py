@@ -11,7 +11,7 @@ import re
 from collections import Counter
 from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 from sightline.authoring.dataset.card_checks import CardChecks, LabelCheck
@@ -208,7 +208,7 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "encodingFormat": "git+https", "sha256": "https://github.com/mlcommons/croissant/issues/80",
     }  # fmt: skip
     creator = {"@type": "Person", "name": facts.author.author or "unknown"}
-    context = files("sightline.authoring.dataset").joinpath("croissant_context.json")
+    context = Path(__file__).with_name("croissant_context.json")
     return {
         "@context": json.loads(context.read_text("utf-8")),
         "@type": "sc:Dataset",

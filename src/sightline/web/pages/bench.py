@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from sightline.authoring.audit import Audit, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
-from sightline.authoring.review_decisions import standing
+from sightline.benchmark.review_decisions import standing
 from sightline.reports.sections import facts_of
 from sightline.types import (
     Answer,

@@ -1,0 +1,175 @@
+"""What a judge's confidence is worth: reliability against people's decisions, and a calibrator fitted to them."""
+
+from __future__ import annotations
+
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sightline.errors import UserError
+from sightline.metrics.labels.shares import Share, weighted_share
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+RIDGE = 0.25
+"""Penalty ½ · RIDGE · b² on each slope: a judge that never erred in 30 decisions may still err."""
+_INTERCEPT_RIDGE = 0.001
+_STEPS = 25
+_CLIP = 0.01
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class Calibrator:
+    """p = 1 / (1 + exp(−b₀ − Σ b·(x − center) / scale))."""
+
+    coefficients: Floats
+    center: Floats
+    scale: Floats
+
+    def predict(self, features: ArrayLike) -> Floats:
+        """The probability of relevance for each row of features."""
+        rows = _rows(features)
+        return _sigmoid(self.coefficients[0] + ((rows - self.center) / self.scale) @ self.coefficients[1:])
+
+
+def confidence_feature(probability: ArrayLike) -> Floats:
+    """A stated probability as a feature: its log odds, with 0.01 and 0.99 as the ends."""
+    clipped = np.clip(np.asarray(probability, dtype=np.float64), _CLIP, 1 - _CLIP)
+    feature: Floats = np.log(clipped / (1 - clipped))
+    return feature
+
+
+def with_query_mean(features: ArrayLike, query: ArrayLike, queries: int) -> Floats:
+    """Each feature, and its mean over the query's pool: where a judge finds much, more of the rest is relevant too."""
+    rows, codes = _rows(features), np.asarray(query, dtype=np.intp)
+    count = np.maximum(np.bincount(codes, minlength=queries), 1)
+    means = [np.bincount(codes, weights=column, minlength=queries) / count for column in rows.T]
+    return np.column_stack([rows, *(mean[codes] for mean in means)])
+
+
+def fit_calibrator(
+    features: ArrayLike, labels: ArrayLike, weights: ArrayLike | None = None, ridge: float = RIDGE
+) -> Calibrator:
+    """Logistic regression by Newton's steps; labels from 0 to 1 (a grade as a share of the highest).
+
+    Maximizes Σ w (y log p + (1−y) log(1−p)) − ½ ridge Σ b², with weights scaled to mean 1 and standardized features.
+    A feature that never varies gets slope zero.
+    """
+    rows, y = _rows(features), np.asarray(labels, dtype=np.float64)
+    if not len(y) or len(rows) != len(y) or not np.all((y >= 0) & (y <= 1)):
+        raise UserError("Calibration needs labels from 0 to 1, one for each row.", "check labels and features")
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64) / np.mean(weights)
+    center, spread = rows.mean(axis=0), rows.std(axis=0)
+    scale = np.where(spread > 0, spread, 1.0)
+    design = np.column_stack([np.ones(len(y)), (rows - center) / scale])
+    penalty = np.full(design.shape[1], ridge)
+    penalty[0] = _INTERCEPT_RIDGE
+    return Calibrator(_newton(design, y, w, penalty), center, scale)
+
+
+def _newton(design: Floats, y: Floats, w: Floats, penalty: Floats) -> Floats:
+    b = np.zeros(design.shape[1])
+    for _ in range(_STEPS):
+        p = _sigmoid(design @ b)
+        gradient = design.T @ (w * (y - p)) - penalty * b
+        hessian = (design.T * (w * p * (1 - p))) @ design + np.diag(penalty)
+        step = np.linalg.solve(hessian, gradient)
+        b = b + np.clip(step, -3, 3)  # Nearly separable labels make first steps too long.
+        if np.abs(step).max() < 1e-8:
+            break
+    return b
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class CrossFit:
+    """For each pair, from decisions about other queries only: the calibrated probability, and the plain share."""
+
+    probability: Floats
+    base: Floats
+
+
+def cross_fit(features: ArrayLike, labels: ArrayLike, weights: ArrayLike, folds: ArrayLike) -> CrossFit:
+    """Calibrate each fold with the decisions of the others, so that no decision helps to predict itself.
+
+    `labels` is NaN where nobody decided, `weights` are those of the draw. A fold for which the others hold no decision
+    is predicted by ½.
+    """
+    rows, y = _rows(features), np.asarray(labels, dtype=np.float64)
+    w, fold = np.asarray(weights, dtype=np.float64), np.asarray(folds)
+    known = np.isfinite(y) & (w > 0)
+    probability, base = np.full(len(y), 0.5), np.full(len(y), 0.5)
+    for number in np.unique(fold):
+        here, others = fold == number, known & (fold != number)
+        if others.any():
+            probability[here] = fit_calibrator(rows[others], y[others], w[others]).predict(rows[here])
+            base[here] = w[others] @ y[others] / w[others].sum()
+    return CrossFit(probability, base)
+
+
+def assign_folds(units: int, folds: int = 5, seed: int = 0) -> Codes:
+    """A fold for each query or cluster, of nearly equal size, at random; at most one fold for each unit."""
+    return np.random.default_rng((seed, 2)).permutation(units) % max(1, min(folds, units))
+
+
+@dataclass(frozen=True, slots=True)
+class ReliabilityBin:
+    """Decisions with similar confidence: the mean confidence, and the share that people called relevant."""
+
+    confidence: float
+    share: Share
+
+
+@dataclass(frozen=True, slots=True)
+class Reliability:
+    """A reliability curve. `error`: expected calibration error Σ weight · |confidence − share| over the bins.
+
+    The error of a perfectly calibrated judge is above zero too, the more so the fewer decisions each bin holds.
+    """
+
+    bins: tuple[ReliabilityBin, ...]
+    error: float
+    n: int
+
+
+def reliability(
+    confidence: ArrayLike,
+    labels: ArrayLike,
+    weights: ArrayLike | None = None,
+    clusters: ArrayLike | None = None,
+    bins: int = 10,
+    level: float = 0.95,
+) -> Reliability:
+    """The curve over bins with about equally many decisions; equal confidences share a bin, so there may be fewer bins.
+
+    `labels` is NaN where nobody decided, `weights` are those of the draw, `clusters` the queries.
+    """
+    stated, y = np.asarray(confidence, dtype=np.float64), np.asarray(labels, dtype=np.float64)
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    known = np.isfinite(y) & np.isfinite(stated) & (w > 0)
+    if not known.any():
+        raise UserError("A reliability curve needs people's decisions.", "have a drawn sample of pairs judged first")
+    stated, y, w = stated[known], y[known], w[known]
+    codes = None if clusters is None else np.asarray(clusters)[known]
+    edges = np.unique(np.quantile(stated, np.linspace(0, 1, bins + 1)))
+    place = np.clip(np.searchsorted(edges, stated, side="left") - 1, 0, None)
+    found, error = [], 0.0
+    for number in np.unique(place):
+        here = place == number
+        share = weighted_share(y[here], w[here], None if codes is None else codes[here], level)
+        assert share is not None
+        mean = float(w[here] @ stated[here] / w[here].sum())
+        found.append(ReliabilityBin(mean, share))
+        error += float(w[here].sum() / w.sum()) * abs(mean - share.value)
+    return Reliability(tuple(found), error, int(known.sum()))
+
+
+def _sigmoid(x: Floats) -> Floats:
+    value: Floats = 1 / (1 + np.exp(-np.clip(x, -500, 500)))
+    return value
+
+
+def _rows(features: ArrayLike) -> Floats:
+    given = np.asarray(features, dtype=np.float64)
+    return given[:, None] if given.ndim == 1 else given

@@ -1,0 +1,293 @@
+"""Scores from generated labels, corrected by a drawn sample of people's decisions (prediction-powered inference).
+
+For a target with value m(g) and slopes D(g), predictions g, decisions y and draw weights W (`Draw.weights`), query q is
+worth v_q(g) = m_q(g) + Σ_d W_d D_d(g) (y_d − g_d). Its mean over the draw is m_q(y) for linear targets, whatever the
+judge got wrong. Two predictions are used: the plain share of relevant pairs (no judge), and the judge's confidence
+calibrated by logistic regression (on it and on its mean over the query's pool); both come from decisions about other
+folds of queries. The judge's weight λ in [0, 1] mixes them, v_q = (1 − λ) v_q(share) + λ v_q(judge), and is tuned on
+the other folds for least variance: a useless judge costs next to nothing. (After PPI++, Angelopoulos et al. 2023, and
+PRECISE, AAAI 2026, which corrects from whole queries; here single pairs are drawn.)
+
+The interval is Student's over queries, or over clusters of queries: queries are taken as a sample of queries like
+these. Degrees of freedom follow Satterthwaite: the variance of the variance is estimated from the fourth moment,
+because few queries carry a decision and these stand for many.
+"""
+
+from __future__ import annotations
+
+import math
+from dataclasses import dataclass
+
+import numpy as np
+from numpy.typing import ArrayLike, NDArray
+
+from sightline.errors import UserError
+from sightline.metrics.labels.calibration import assign_folds, cross_fit, with_query_mean
+from sightline.metrics.labels.shares import t_quantile
+from sightline.metrics.labels.targets import Target
+
+Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
+
+LEAST_DECISIONS = 20
+"""With fewer decisions no correction is attempted."""
+LEAST_CLUSTERS = 5
+FEW_DECISIONS = 50
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class JudgedPairs:
+    """Pairs of the pools of `queries` queries.
+
+    `query` numbers each pair's query from 0; `judge` holds what the judge said as one feature or several (log odds
+    from `confidence_feature`, a grade); `people` the decisions from 0 to 1, NaN where there is none; `draw` the
+    weights of the draw, 0 where a pair was not drawn; `clusters` the cluster of each query, None where queries stand
+    alone.
+    """
+
+    query: Codes
+    judge: Floats
+    people: Floats
+    draw: Floats
+    queries: int
+    clusters: Codes | None = None
+
+
+@dataclass(frozen=True, slots=True)
+class Corrected:
+    """A corrected score, or a difference of two, with its interval.
+
+    `unbiased` is False for targets that are corrected to first order only. `judge_weight` is λ, averaged over folds;
+    `without_judge` is the half-width that the same decisions give without the judge. `undecided`: drawn, no decision.
+    `low` and `high` stay within what the metric can be; the mean need not.
+    """
+
+    mean: float
+    low: float
+    high: float
+    half_width: float
+    queries: int
+    decisions: int
+    undecided: int
+    judge_weight: float
+    without_judge: float
+    df: float
+    unbiased: bool
+    warnings: tuple[str, ...] = ()
+    level: float = 0.95
+    method: str = "prediction-powered"
+
+
+def correct(pairs: JudgedPairs, metric: Target, *, level: float = 0.95, folds: int = 5, seed: int = 0) -> Corrected:
+    """The score of one system.
+
+    Unbiased for linear targets, whatever the judge got wrong, but for the slight dependence between folds that a draw
+    of fixed size leaves. Other targets are corrected to first order and carry a warning.
+    """
+    return _correct(pairs, (metric,), level, folds, seed)
+
+
+def correct_difference(
+    pairs: JudgedPairs, first: Target, second: Target, *, level: float = 0.95, folds: int = 5, seed: int = 0
+) -> Corrected:
+    """Second − first, paired: the same queries, and pairs that both found alike cancel."""
+    return _correct(pairs, (second, first), level, folds, seed)
+
+
+def correct_queries(
+    judge: ArrayLike,
+    people: ArrayLike,
+    draw: ArrayLike,
+    *,
+    clusters: Codes | None = None,
+    level: float = 0.95,
+    folds: int = 5,
+    seed: int = 0,
+) -> Corrected:
+    """Any metric (or a difference of two) where people judged *whole* queries: unbiased, for classical nDCG and RR too.
+
+    `judge` holds each query's value by generated labels, `people` its value by people's labels, NaN where nobody judged
+    it, `draw` the weights of the drawn queries. v_q = c + λ (m_q − m̄) + W_q (y_q − c − λ (m_q − m̄)), with c the mean of
+    people's values and λ in [0, 1] from the other folds.
+    """
+    values, y = np.asarray(judge, dtype=np.float64), np.asarray(people, dtype=np.float64)
+    weights, undecided = decided_weights(np.asarray(draw, dtype=np.float64), y)
+    check_enough(weights, "whole queries", LEAST_CLUSTERS)
+    known = np.where(weights > 0, y, 0.0)
+    codes = np.arange(len(values)) if clusters is None else np.asarray(clusters)
+    fold = assign_folds(int(codes.max()) + 1, folds, seed)[codes]
+    center = np.empty(len(values))
+    for number in np.unique(fold):
+        others = (fold != number) & (weights > 0)
+        center[fold == number] = weights[others] @ known[others] / weights[others].sum() if others.any() else 0.0
+    plain = center + weights * np.where(weights > 0, known - center, 0.0)
+    change = (values - values.mean()) * (1 - weights)
+    decisions = int((weights > 0).sum())
+    least = 0.0 if np.ptp(y[weights > 0]) > 0 else _least(weights, decisions, len(values))
+    result = _Interval.tuned(plain, change, fold, codes, level, least)
+    return result.corrected(len(values), decisions, undecided)
+
+
+def _correct(pairs: JudgedPairs, targets: tuple[Target, ...], level: float, folds: int, seed: int) -> Corrected:
+    weights, undecided = decided_weights(pairs.draw, pairs.people)
+    check_enough(weights, "decisions", LEAST_DECISIONS)
+    codes = np.arange(pairs.queries) if pairs.clusters is None else pairs.clusters
+    fold = assign_folds(int(codes.max()) + 1, folds, seed)[codes]
+    features = with_query_mean(pairs.judge, pairs.query, pairs.queries)
+    fit = cross_fit(features, pairs.people, weights, fold[pairs.query])
+    plain, reach = _worth(pairs, targets, weights, fit.base)
+    change = _worth(pairs, targets, weights, fit.probability)[0] - plain
+    linear = all(one.linear for one in targets)
+    decisions = int((weights > 0).sum())
+    least = _least(reach, decisions, pairs.queries)
+    result = _Interval.tuned(plain, change, fold, codes, level, least, None if linear else 1.0)
+    limits = (0.0, targets[0].most) if len(targets) == 1 else (-math.inf, math.inf)
+    return result.corrected(pairs.queries, decisions, undecided, linear, _warnings(targets, linear, decisions), limits)
+
+
+def _worth(pairs: JudgedPairs, targets: tuple[Target, ...], weights: Floats, g: Floats) -> tuple[Floats, Floats]:
+    """v_q of the first target less that of the second, and how far each decision reaches: W · D."""
+    residuals = np.where(weights > 0, np.nan_to_num(pairs.people) - g, 0.0)
+    total, reach = np.zeros(pairs.queries), np.zeros(len(weights))
+    for sign, one in zip((1, -1), targets, strict=False):
+        value, slopes = one.expand(g)
+        total += sign * value
+        reach += sign * slopes * weights
+    return total + np.bincount(pairs.query, weights=reach * residuals, minlength=pairs.queries), reach
+
+
+def _least(reach: Floats, decisions: int, queries: int) -> float:
+    """The least variance that is believed: that of n decisions of which one and a half went the other way.
+
+    Where all decisions agree with the predictions, nothing else keeps the interval from vanishing.
+    """
+    rare = 1.5 / (decisions + 1)
+    return rare * (1 - rare) * float(reach @ reach) / queries**2
+
+
+def decided_weights(draw: Floats, people: Floats, strata: Codes | None = None) -> tuple[Floats, int]:
+    """Weights of the decided pairs, and how many drawn ones are undecided: these are taken to be like the others.
+
+    With `strata` only like others of their stratum.
+    """
+    drawn, decided = draw > 0, (draw > 0) & np.isfinite(people)
+    codes = np.zeros(len(draw), dtype=np.intp) if strata is None else strata
+    all_, known = (np.bincount(codes, weights=np.where(kept, draw, 0.0)) for kept in (drawn, decided))
+    factor = np.divide(all_, known, out=np.zeros_like(all_), where=known > 0)
+    return np.where(decided, draw * factor[codes], 0.0), int(drawn.sum() - decided.sum())
+
+
+def check_enough(weights: Floats, what: str, least: int) -> None:
+    """Refuse a correction from too few decisions."""
+    found = int((weights > 0).sum())
+    if found < least:
+        raise UserError(
+            f"People made {found} {what} of the draw; a correction needs at least {least}.",
+            f"have {least - found} more of the drawn pairs judged",
+        )
+
+
+def _warnings(targets: tuple[Target, ...], linear: bool, decisions: int) -> tuple[str, ...]:
+    found = []
+    if not linear:
+        names = " and ".join(sorted({one.name for one in targets}))
+        found.append(
+            f"{names} is corrected to first order: the interval may hold the truth less often than it says. "
+            "Have whole queries judged for an exact correction."
+        )
+    if decisions < FEW_DECISIONS:
+        found.append(f"{decisions} decisions are few; from {FEW_DECISIONS} on intervals hold as stated.")
+    return tuple(found)
+
+
+@dataclass(frozen=True, slots=True)
+class _Interval:
+    mean: float
+    half: float
+    df: float
+    judge_weight: float
+    without_judge: float
+    level: float
+
+    @classmethod
+    def tuned(
+        cls,
+        plain: Floats,
+        change: Floats,
+        fold: Codes,
+        codes: Codes,
+        level: float,
+        least: float,
+        weight_given: float | None = None,
+    ) -> _Interval:
+        """Mix in the judge, with the weight that other folds show to be best; `least` is the least variance."""
+        weight = np.empty(len(plain))
+        for number in np.unique(fold):
+            tuned = judge_weight(plain[fold != number], change[fold != number])
+            weight[fold == number] = tuned if weight_given is None else weight_given
+        half, df = t_half_width(plain + weight * change, codes, level, least)
+        without, _ = t_half_width(plain, codes, level, least)
+        mean = float((plain + weight * change).mean())
+        return cls(mean, half, df, float(weight.mean()), without, level)
+
+    def corrected(
+        self,
+        queries: int,
+        decisions: int,
+        undecided: int,
+        unbiased: bool = True,
+        warnings: tuple[str, ...] = (),
+        limits: tuple[float, float] = (-math.inf, math.inf),
+    ) -> Corrected:
+        return Corrected(
+            self.mean,
+            max(self.mean - self.half, limits[0]),
+            min(self.mean + self.half, limits[1]),
+            self.half,
+            queries,
+            decisions,
+            undecided,
+            self.judge_weight,
+            self.without_judge,
+            self.df,
+            unbiased,
+            warnings,
+            self.level,
+        )
+
+
+def judge_weight(plain: Floats, change: Floats) -> float:
+    """The λ in [0, 1] with the least variance of plain + λ · change: −Cov / Var, zero where nothing changes."""
+    if len(plain) < 2:
+        return 0.0
+    moved = change - change.mean()
+    spread = float(moved @ moved)
+    return 0.0 if spread <= 0 else min(1.0, max(0.0, -float((plain - plain.mean()) @ moved) / spread))
+
+
+def t_half_width(values: Floats, codes: Codes, level: float, least: float = 0.0) -> tuple[float, float]:
+    """Half-width of Student's interval of the mean over clusters, and its degrees of freedom.
+
+    With e_c the sum of (v − v̄) over the n_c of n queries in cluster c, V = Σ e_c² / (1 − n_c/n) / n², which is unbiased
+    for independent queries. Degrees of freedom: 2 / (relative variance of V) = 2C / (κ − 1), κ the kurtosis of
+    e_c / √n_c, at most (Σ n_c)² / Σ n_c² − 1. V is at least `least`.
+    """
+    sizes = np.bincount(codes).astype(np.float64)
+    sizes = sizes[sizes > 0]
+    if len(sizes) < LEAST_CLUSTERS:
+        raise UserError(
+            f"There are {len(sizes)} clusters; an interval over clusters needs at least {LEAST_CLUSTERS}.",
+            "add queries from other clusters",
+        )
+    n = len(values)
+    _, dense = np.unique(codes, return_inverse=True)
+    sums = np.bincount(dense, weights=values - values.mean())
+    squares = sums**2 / (1 - sizes / n)
+    total = float(squares.sum())
+    most = float(n**2 / (sizes @ sizes)) - 1
+    if total <= 0:
+        return t_quantile((1 + level) / 2, max(1.0, most)) * math.sqrt(least), max(1.0, most)
+    scaled = sums**2 / sizes
+    kurtosis = len(sizes) * float(scaled @ scaled) / float(scaled.sum()) ** 2
+    df = max(1.0, min(most, 2 * len(sizes) / max(kurtosis - 1, 1e-9)))
+    return t_quantile((1 + level) / 2, df) * math.sqrt(max(total / n**2, least)), df
