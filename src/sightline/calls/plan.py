@@ -13,6 +13,8 @@ from sightline.calls.ledger import dollars
 from sightline.calls.prices import Prices, Tariff
 from sightline.calls.request_key import UnreadablePictureError, request_key
 from sightline.calls.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
+from sightline.display import Shown
+from sightline.english import counted
 from sightline.errors import SightlineError, UserError
 from sightline.types import ChatRequest, Usage
 
@@ -51,8 +53,8 @@ class StagePlan:
     unreadable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CostPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class CostPlan(Shown):
     """What all stages together will take; nothing has been spent to know it."""
 
     stages: tuple[StagePlan, ...]
@@ -77,6 +79,10 @@ class CostPlan:
             "calls": sum(stage.calls for stage in self.stages),
             "usd": None if usd is None else _finite(asdict(usd)),
         }
+
+    def _line(self) -> str:
+        calls = counted(sum(stage.calls for stage in self.stages), "call")
+        return f"{calls}, {'price not known' if self.usd is None else _money(self.usd)}; nothing has been spent"
 
     def __str__(self) -> str:
         """A line for each stage, the total, and how to go on."""

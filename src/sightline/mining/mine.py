@@ -14,6 +14,7 @@ from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session, require_model
 from sightline.config import Config
 from sightline.corpus.view import open_corpus
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, as_path, optional_path
@@ -32,7 +33,7 @@ TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MiningSummary:
+class MiningSummary(Shown):
     """What the stages did that were run, and the benchmark, where one was written."""
 
     stages: tuple[MiningResult, ...]
@@ -46,9 +47,9 @@ class MiningSummary:
             found |= {"tasks": len(self.benchmark.tasks), "out": str(self.out)}
         return found
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         tasks = "" if self.benchmark is None else f", {counted(len(self.benchmark.tasks), 'request')}"
-        return f"<MiningSummary: {counted(len(self.stages), 'stage')}{tasks}>"
+        return f"{counted(len(self.stages), 'stage')}{tasks}"
 
     def __str__(self) -> str:
         """The stages, how many requests there are, and what comes next."""
@@ -225,7 +226,7 @@ def _by(model: str | None, config: Config) -> MiningSettings:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class QuestionsSummary:
+class QuestionsSummary(Shown):
     """What became of the names that questions start from, and the benchmark of those that were kept."""
 
     benchmark: Benchmark
@@ -241,9 +242,9 @@ class QuestionsSummary:
         told = {"counts": dict(self.counts), "failures": dict(self.failures), **self.bill.to_json()}
         return {"tasks": len(self.benchmark.tasks), **told, "out": str(self.out)}
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         early = ", stopped early" if self.stopped is not None else ""
-        return f"<QuestionsSummary: {counted(len(self.benchmark.tasks), 'question')}{early}>"
+        return f"{counted(len(self.benchmark.tasks), 'question')}{early}"
 
     def __str__(self) -> str:
         """What was kept and refused, what it cost, and where the questions are."""

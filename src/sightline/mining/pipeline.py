@@ -14,6 +14,7 @@ from sightline.calls.ask_many import check_model, price_many
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import write_whole
@@ -50,7 +51,7 @@ _SHOWN = "pictures and what they show"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MiningResult:
+class MiningResult(Shown):
     """What a stage did; `failures` counts what could not be done, by kind, and `nothing` says that nothing could."""
 
     stage: str
@@ -79,8 +80,8 @@ class MiningResult:
             "seconds": self.seconds,
         }
 
-    def __repr__(self) -> str:
-        return f"<MiningResult of {self.stage}: {len(self.wrote)} files>"
+    def _line(self) -> str:
+        return f"{self.stage}: {len(self.wrote)} files"
 
     def __str__(self) -> str:
         """A line for a stage, one for what failed, and one for each note."""

@@ -11,6 +11,7 @@ from typing import Any
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan, DryRunError, StagePlan, dry_run, priced
 from sightline.calls.session import Session
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path, optional_path
@@ -56,7 +57,7 @@ class AblationTasks:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Necessity:
+class Necessity(Shown):
     """A comparison whose first system saw the whole question; all is of the tasks that were asked.
 
     `chance` is what guessing gets, None without options.
@@ -104,9 +105,9 @@ class Necessity:
             "notes": list(self.notes),
         }
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         needed = [pair.second for pair in self.against_whole() if self.is_needed(pair.second)]
-        return f"<Necessity by {self.metric}: worse {', '.join(needed) or 'in no arm'}>"
+        return f"{self.metric}: worse {', '.join(needed) or 'in no arm'}"
 
     def __str__(self) -> str:
         """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""

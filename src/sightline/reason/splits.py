@@ -17,6 +17,7 @@ from sightline.benchmark.copy_detection import looks_of, same_looks
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
 from sightline.calls.session import Session
 from sightline.corpus.near_duplicates import connected
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path
@@ -31,7 +32,7 @@ Strata: TypeAlias = "Counter[tuple[str, str]]"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SplitSummary:
+class SplitSummary(Shown):
     """What a split came to.
 
     `groups` are sets of tasks that share pictures and so stay together, `largest` is the size of the greatest; `near`
@@ -55,8 +56,8 @@ class SplitSummary:
         """What `--json` prints, and what `split.json` holds."""
         return {**asdict(self), "folder": str(self.folder)}
 
-    def __repr__(self) -> str:
-        return f"<SplitSummary: {', '.join(f'{part} {count:,}' for part, count in self.parts.items())}>"
+    def _line(self) -> str:
+        return ", ".join(f"{part} {count:,}" for part, count in self.parts.items())
 
     def __str__(self) -> str:
         """The parts, what keeps tasks together, and the balance of the labels."""

@@ -16,6 +16,7 @@ import numpy as np
 
 from sightline.benchmark.files import checksum, checksums
 from sightline.calls.session import Session
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, as_path, optional_path, write_whole
@@ -120,7 +121,7 @@ class StageSummary:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Compiled:
+class Compiled(Shown):
     """What was written, and what was proved of it."""
 
     plan: str
@@ -142,8 +143,8 @@ class Compiled:
         del found["proof_lines"]
         return found
 
-    def __repr__(self) -> str:
-        return f"<Compiled {self.plan}: {counted(self.records, 'record')} of {counted(self.tasks, 'question')}>"
+    def _line(self) -> str:
+        return f"plan {self.plan}: {counted(self.records, 'record')} of {counted(self.tasks, 'question')}"
 
     def __str__(self) -> str:
         """What was written and what was proved, for a person."""

@@ -8,6 +8,7 @@ from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.io.files import write_whole
 from sightline.reason.traces.filters import REASONS
@@ -35,7 +36,7 @@ class TeacherCounts:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TraceSummary:
+class TraceSummary(Shown):
     """Counts of a folder; `asked` of its rows are new, and `may_pass` have a failure that another try may mend."""
 
     folder: Path
@@ -105,8 +106,8 @@ class TraceSummary:
         usd = None if self.unpriced else self.usd
         return {**values, "folder": str(self.folder), "kept": self.kept, "usd": usd, "usd_at_least": self.usd}
 
-    def __repr__(self) -> str:
-        return f"<TraceSummary: {counted(self.kept, 'trace')} kept of {counted(self.rows, 'row')}>"
+    def _line(self) -> str:
+        return f"{counted(self.kept, 'trace')} kept of {counted(self.rows, 'row')}"
 
     def __str__(self) -> str:
         """What is kept and what is not, what it cost, and what comes next."""
