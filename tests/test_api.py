@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -23,6 +24,8 @@ WAITING = {
 }  # fmt: skip
 """Verbs that do not have their final form yet; a test that passes for one of them says so."""
 CLIENT = Path(__file__).parent / "typed_client.py"
+UNTYPED: Any = sightline
+"""For calls that a type checker would refuse."""
 _ADD = "Add a line to the unreleased section of CHANGELOG.md that names {}, then run `python tests/record_api.py`."
 
 
@@ -126,25 +129,25 @@ def test_a_session_shows_type_checkers_every_verb() -> None:
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: sightline.think("pictures", "out"), "nobody is asked"),
-        (lambda: sightline.think("pictures", "out", teachers="openai/gpt-5", samples=0), "samples must be a number of"),
-        (lambda: sightline.think("pictures", "out", teachers="openai/gpt-5", format="csv"), "Choose from parquet"),
-        (lambda: sightline.think("pictures", teachers="openai/gpt-5"), "no place"),
-        (lambda: sightline.steps(Choice("A"), "out", model="openai/gpt-5"), "Expected the path of a benchmark"),
-        (lambda: sightline.steps("pictures", "out", model="openai/gpt-5"), "pictures"),
-        (lambda: sightline.difficulty("bench", "out", by="luck"), "Choose from samples, judge, run, turns"),
-        (lambda: sightline.difficulty("bench", "out", model="openai/gpt-5", samples="many"), "samples"),
-        (lambda: sightline.split("bench", "out", parts="train"), "not of the form name=share"),
-        (lambda: sightline.split("bench", "out", parts={"train": 0.5}), "two parts or more"),
-        (lambda: sightline.ablate("bench", "out", model="openai/gpt-5", without="sound"), 'no ablation "sound"'),
-        (lambda: sightline.curriculum("bench", "mir", "out", format="csv"), 'no format "csv"'),
-        (lambda: sightline.curriculum("bench", "mirr", "out"), 'no plan "mirr"'),
-        (lambda: sightline.train("course", "out", model="glimpse", optimizer="sgd"), "Choose from adamw, muon"),
-        (lambda: sightline.mine("out", model="openai/gpt-5", stages="parsing"), "Choose from parse, associate"),
-        (lambda: sightline.mine(model="openai/gpt-5"), "no place for the benchmark"),
-        (lambda: sightline.power("run", difference=0.1), "1 runs were given"),
-        (lambda: sightline.power(difference=0.1), "spread of differences is not known"),
-        (lambda: sightline.view(port=70_000), "port must be from 0 to 65535"),
+        (lambda: UNTYPED.think("pictures", "out"), "nobody is asked"),
+        (lambda: UNTYPED.think("pictures", "out", teachers="openai/gpt-5", samples=0), "samples must be a number of"),
+        (lambda: UNTYPED.think("pictures", "out", teachers="openai/gpt-5", format="csv"), "Choose from parquet"),
+        (lambda: UNTYPED.think("pictures", teachers="openai/gpt-5"), "no place"),
+        (lambda: UNTYPED.steps(Choice("A"), "out", model="openai/gpt-5"), "Expected the path of a benchmark"),
+        (lambda: UNTYPED.steps("pictures", "out", model="openai/gpt-5"), "pictures"),
+        (lambda: UNTYPED.difficulty("bench", "out", by="luck"), "Choose from samples, judge, run, turns"),
+        (lambda: UNTYPED.difficulty("bench", "out", model="openai/gpt-5", samples="many"), "samples"),
+        (lambda: UNTYPED.split("bench", "out", parts="train"), "not of the form name=share"),
+        (lambda: UNTYPED.split("bench", "out", parts={"train": 0.5}), "two parts or more"),
+        (lambda: UNTYPED.ablate("bench", "out", model="openai/gpt-5", without="sound"), 'no ablation "sound"'),
+        (lambda: UNTYPED.curriculum("bench", "mir", "out", format="csv"), 'no format "csv"'),
+        (lambda: UNTYPED.curriculum("bench", "mirr", "out"), 'no plan "mirr"'),
+        (lambda: UNTYPED.train("course", "out", model="glimpse", optimizer="sgd"), "Choose from adamw, muon"),
+        (lambda: UNTYPED.mine("out", model="openai/gpt-5", stages="parsing"), "Choose from parse, associate"),
+        (lambda: UNTYPED.mine(model="openai/gpt-5"), "no place for the benchmark"),
+        (lambda: UNTYPED.power("run", difference=0.1), "1 runs were given"),
+        (lambda: UNTYPED.power(difference=0.1), "spread of differences is not known"),
+        (lambda: UNTYPED.view(port=70_000), "port must be from 0 to 65535"),
     ],
 )
 def test_bad_input_is_an_error_with_what_to_do(

@@ -18,7 +18,7 @@ from sightline.cli.curriculum import curriculum as command
 from sightline.errors import UserError
 from sightline.reason.curriculum import compiler
 from sightline.reason.curriculum.compiler import curriculum
-from sightline.reason.curriculum.formats import FORMATS
+from sightline.reason.curriculum.formats import FORMATS, FormatName
 from sightline.reason.curriculum.schedule import lay_out
 from sightline.types import Step
 
@@ -247,7 +247,7 @@ def test_a_folder_from_before_the_list_keeps_what_is_not_known(bench: Path, tmp_
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_command_trains_beside_the_curriculum(bench: Path, tmp_path: Path, name: str) -> None:
+def test_the_command_trains_beside_the_curriculum(bench: Path, tmp_path: Path, name: FormatName) -> None:
     done = curriculum(bench, "plain", tmp_path / "out", limit=2, format=name)
     said = (done.out / "README.md").read_text()
     if name == "llama-factory":

@@ -178,7 +178,7 @@ def test_no_plan_and_no_format_is_forgotten_in_the_package() -> None:
 def test_pictures_are_copied_linked_or_left(tmp_path: Path) -> None:
     bench = written(tmp_path / "b", [question("q1"), question("../q2")])
     for how in ("copy", "link", "leave"):
-        curriculum(bench, "plain", tmp_path / how, pictures=how)  # type: ignore[arg-type]
+        curriculum(bench, "plain", tmp_path / how, pictures=how)
         rows = lines(tmp_path / how / "01-plain.jsonl")
         assert all((tmp_path / how / image).is_file() for row in rows for image in row["images"])
         assert (tmp_path / how / "pictures").is_dir() == (how != "leave")

@@ -4,10 +4,14 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sightline.types import Choice
+
+if TYPE_CHECKING:
+    from sightline.reason.curriculum.formats import FormatName
 
 pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dependencies")
 
@@ -87,7 +91,7 @@ FIVE = ("Summary", "Caption", "Text-to-Region", "Region-to-Region", "Conclusion"
 )
 @pytest.mark.parametrize("form", ["sightline", "ms-swift"])
 def test_they_are_asked_as_the_training_has_taught_so_far(
-    tmp_path: Path, plan: str, steps: list[int], form: str
+    tmp_path: Path, plan: str, steps: list[int], form: FormatName
 ) -> None:
     from sightline.reason.curriculum.compiler import curriculum
     from sightline.reason.train.records import as_taught, endings, read_stage, read_stages

@@ -138,14 +138,10 @@ def _correct(pairs: JudgedPairs, targets: tuple[Target, ...], level: float, fold
     least = _least(reach, decisions, pairs.queries)
     result = _Interval.tuned(plain, change, fold, codes, level, least, None if linear else 1.0)
     limits = (0.0, targets[0].most) if len(targets) == 1 else (-math.inf, math.inf)
-    return result.corrected(
-        pairs.queries, decisions, undecided, linear, _warnings(targets, linear, decisions), limits
-    )
+    return result.corrected(pairs.queries, decisions, undecided, linear, _warnings(targets, linear, decisions), limits)
 
 
-def _worth(
-    pairs: JudgedPairs, targets: tuple[Target, ...], weights: Floats, g: Floats
-) -> tuple[Floats, Floats]:
+def _worth(pairs: JudgedPairs, targets: tuple[Target, ...], weights: Floats, g: Floats) -> tuple[Floats, Floats]:
     """v_q of the first target less that of the second, and how far each decision reaches: W · D."""
     residuals = np.where(weights > 0, np.nan_to_num(pairs.people) - g, 0.0)
     total, reach = np.zeros(pairs.queries), np.zeros(len(weights))

@@ -126,7 +126,9 @@ def coverage_by_positives(
     shares = []
     for part, where in ((~beyond, "inside"), (beyond, "outside")):
         kept = part & says & (weights > 0)
-        check_enough(np.where(kept, weights, 0.0), f"decisions {where} the pools about what the judge calls relevant", 10)
+        check_enough(
+            np.where(kept, weights, 0.0), f"decisions {where} the pools about what the judge calls relevant", 10
+        )
         share = weighted_share(pairs.people[kept], weights[kept], clusters[kept], level)
         assert share is not None
         shares.append(share)

@@ -299,7 +299,9 @@ def _checked(votes: ArrayLike, people: ArrayLike | None, classes: int) -> tuple[
     table = table[:, None] if table.ndim == 1 else table
     known = np.full(len(table), NONE, dtype=np.intp) if people is None else np.asarray(people, dtype=np.intp)
     if classes < 2 or not len(table) or known.shape != (len(table),):
-        raise UserError("A label model needs pairs, two classes or more, and one decision or −1 for each pair.", "check")
+        raise UserError(
+            "A label model needs pairs, two classes or more, and one decision or −1 for each pair.", "check"
+        )
     if min(table.min(), known.min()) < NONE or max(table.max(), known.max()) >= classes:
         raise UserError(f"Votes and decisions must be from 0 to {classes - 1}, or −1 for none.", "check the grades")
     return table, known

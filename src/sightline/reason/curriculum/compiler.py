@@ -96,7 +96,7 @@ class CurriculumSettings:
     """How to compile: `tokens` is the budget that plans are made equal by, `limit_tokens` the most of one record."""
 
     session: Session
-    format: str
+    format: FormatName
     seed: int
     limit: int | None
     tokens: int | None

@@ -30,11 +30,14 @@ _INFO = {
 MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
 
 
+FormatName: TypeAlias = Literal["sightline", "ms-swift", "llama-factory", "trl", "llava", "sharegpt"]
+
+
 @dataclass(frozen=True, slots=True)
 class CurriculumFormat:
     """A way to write a curriculum."""
 
-    name: str
+    name: FormatName
     write: Callable[[CompiledCurriculum, Path], None]
 
     def usage(self, curriculum: CompiledCurriculum) -> str:
@@ -206,8 +209,7 @@ def _stepwise(lesson: Lesson, curriculum: CompiledCurriculum) -> Iterator[dict[s
         }
 
 
-FormatName: TypeAlias = Literal["sightline", "ms-swift", "llama-factory", "trl", "llava", "sharegpt"]
-FORMATS: Mapping[str, CurriculumFormat] = {
+FORMATS: Mapping[FormatName, CurriculumFormat] = {
     one.name: one
     for one in (
         CurriculumFormat("sightline", _write_own),
