@@ -29,6 +29,7 @@ from sightline.runs.systems.base import SystemSetting
 from sightline.runs.systems.retriever import HybridOptions, Retriever, RetrieverOptions
 from sightline.scoring import score
 from sightline.types import Attempt, Benchmark, PictureSet, Ranking, Run, SearchQuery, Task
+from sightline.types.task_table import Tasks
 from sightline_world.models.chat.claims import say_all
 from sightline_world.models.chat.planning.calendar import said_filter
 from sightline_world.models.chat.planning.requests import read_search_request
@@ -172,7 +173,7 @@ def _part(whole: Benchmark, folder: Path, kind: str, phrasing: str, count: int) 
     pictures = {id_: replace(each, uri=str(life / each.uri)) for id_, each in whole.corpus.pictures.items()}
     made = replace(
         whole,
-        tasks=kept,
+        tasks=Tasks(kept),
         truth={id_: whole.truth[id_] for id_ in kept},
         corpus=replace(whole.corpus, pictures=pictures),
         metrics=(),

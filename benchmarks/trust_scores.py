@@ -143,9 +143,7 @@ def scores_cell(cell: Cell) -> dict[str, Held]:
     return {name: _held(found[name], float(np.mean(truth[name])), whole[name], rho) for name in ESTIMATES}
 
 
-def _held(
-    found: Sequence[Corrected], truth: float, whole: Sequence[tuple[float, float]], rho: Sequence[float]
-) -> Held:
+def _held(found: Sequence[Corrected], truth: float, whole: Sequence[tuple[float, float]], rho: Sequence[float]) -> Held:
     means, halves = np.array(whole).T
     hits = sum(one.mean - one.half_width <= truth <= one.mean + one.half_width for one in found)
     width = float(np.mean([one.half_width for one in found]))
@@ -178,7 +176,7 @@ def scores(options: Options) -> list[str]:
 
 
 def _print_cells(cells: Sequence[Cell], held: Sequence[Held]) -> None:
-    print("| errors | accuracy | prevalence | ρ | λ | holds [99 %] | half-width | same draw | whole queries (hold) | bias |")
+    print("| errors | accuracy | prevalence | ρ | λ | holds [99 %] | half-width | same draw | whole queries | bias |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for cell, one in zip(cells, held, strict=True):
         print(
@@ -197,7 +195,8 @@ def _scores_missed(name: str, cells: Sequence[Cell], held: Sequence[Held]) -> li
     whole = float(np.mean([one.against_whole_queries for one in good]))
     wider = max(one.against_same_draw for one in chance if one.judge_weight < 1)
     print(
-        f"\nHolds {mean:.3f} on average (aim 0.93 to 0.97), lowest 99 % limit {lowest:.3f} (aim ≥ 0.92). At accuracy 0.85: "
+        f"\nHolds {mean:.3f} on average (aim 0.93 to 0.97), lowest 99 % limit {lowest:.3f} (aim ≥ 0.92). "
+        "At accuracy 0.85: "
         f"{same:+.0%} against the same draw without the judge (aim ≤ −20 %), {whole:+.0%} against whole queries (aim "
         f"≤ −50 %). At chance: at most {wider:+.1%} (aim ≤ +2 %). By prevalence at 0.85: "
         + ", ".join(f"{prevalence}: {_at(cells, held, prevalence)}" for prevalence in PREVALENCES)
@@ -214,9 +213,7 @@ def _scores_missed(name: str, cells: Sequence[Cell], held: Sequence[Held]) -> li
 
 def _at(cells: Sequence[Cell], held: Sequence[Held], prevalence: float) -> str:
     here = [
-        one
-        for cell, one in zip(cells, held, strict=True)
-        if cell.accuracy == 0.85 and cell.prevalence == prevalence
+        one for cell, one in zip(cells, held, strict=True) if cell.accuracy == 0.85 and cell.prevalence == prevalence
     ]
     same, whole = (
         float(np.mean([one.against_same_draw for one in here])),
@@ -255,7 +252,9 @@ def winner(options: Options) -> list[str]:
     ]
     results = in_parallel(winner_cell, cells, options.processes)
     print("\nPaired difference of P@10, judge right in 85 %, prevalence 0.25\n")
-    print("| errors | true difference | decisions | right winner | wrong winner | undecided |\n|---|---|---|---|---|---|")
+    print(
+        "| errors | true difference | decisions | right winner | wrong winner | undecided |\n|---|---|---|---|---|---|"
+    )
     for cell, one in zip(cells, results, strict=True):
         print(
             f"| {cell.kind} | {cell.gap} | {cell.decisions} | {one.right:.3f} | {one.wrong:.3f} | {one.undecided:.3f} |"
@@ -298,9 +297,7 @@ def _pairs(world: World, stated: Floats, one: Target, decisions: int, seed: int)
     return correct(JudgedPairs(world.query, stated, people, draw.weights, QUERIES), one, seed=seed)
 
 
-def _whole(
-    world: World, stated: Floats, targets: tuple[Target, Target], decisions: int, seed: int
-) -> Corrected:
+def _whole(world: World, stated: Floats, targets: tuple[Target, Target], decisions: int, seed: int) -> Corrected:
     """The judge's value of each query, with its normalizers, and people's, with theirs."""
     taken = draw_pairs(proportional_rates(np.ones(QUERIES), decisions // DEPTH), np.arange(QUERIES), seed)
     by_judge, by_people = targets[0].expand(probability(stated))[0], targets[1].expand(world.truth)[0]

@@ -75,9 +75,9 @@ def code_lines(module: Path) -> int:
     text = module.read_text("utf-8")
     left_out: set[int] = set()
     for node in ast.walk(ast.parse(text)):
-        told = isinstance(node, ast.Expr) and isinstance(node.value, ast.Constant)
-        if told or isinstance(node, ast.Import | ast.ImportFrom):
-            left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
+        match node:
+            case ast.Import() | ast.ImportFrom() | ast.Expr(value=ast.Constant()):
+                left_out |= set(range(node.lineno, (node.end_lineno or node.lineno) + 1))
     lines = ((number, line.strip()) for number, line in enumerate(text.splitlines(), 1) if number not in left_out)
     return sum(bool(line) and not line.startswith("#") and bool(line.strip(")]},")) for _, line in lines)
 

@@ -16,6 +16,7 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
+    from sightline.agent.trajectory import read_trajectory
     from sightline.authoring.pipeline import make
     from sightline.calls.plan import dry_run
     from sightline.calls.session import Session
@@ -27,6 +28,7 @@ if TYPE_CHECKING:
     from sightline.metrics.choices.parse import parse_choice
     from sightline.metrics.sample_size import power
     from sightline.metrics.statistics import estimate
+    from sightline.metrics.trec.score_files import score_trec
     from sightline.mining.mine import mine, mine_questions
     from sightline.models.embedders.function import FunctionEmbedder
     from sightline.models.embedders.pipeline import embed
@@ -82,10 +84,12 @@ __all__ = [
     "mine_questions",
     "parse_choice",
     "power",
+    "read_trajectory",
     "report",
     "run",
     "scan",
     "score",
+    "score_trec",
     "search",
     "split",
     "steps",
@@ -116,6 +120,7 @@ VERBS = (
     "run",
     "scan",
     "score",
+    "score_trec",
     "search",
     "split",
     "steps",
@@ -161,10 +166,12 @@ _FUNCTIONS = {
     "mine_questions": "sightline.mining.mine",
     "parse_choice": "sightline.metrics.choices.parse",
     "power": "sightline.metrics.sample_size",
+    "read_trajectory": "sightline.agent.trajectory",
     "report": "sightline.reports.report",
     "run": "sightline.runs.runner",
     "scan": "sightline.corpus.scan",
     "score": "sightline.scoring",
+    "score_trec": "sightline.metrics.trec.score_files",
     "search": "sightline.retrieval.search",
     "split": "sightline.reason.splits",
     "steps": "sightline.reason.steps.pipeline",

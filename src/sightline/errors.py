@@ -18,6 +18,10 @@ class SightlineError(Exception):
     def __str__(self) -> str:
         return self.message if self.fix is None else f"{self.message}\n  {self.fix}"
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show instead of a traceback: what went wrong, and the fix."""
+        return [f"{type(self).__name__}: {self.message}", *([] if self.fix is None else [f"  {self.fix}"])]
+
     def again(self) -> SightlineError:
         """The same error, new: a traceback is added to each where it is raised."""
         return type(self)(self.message, self.fix)

@@ -17,7 +17,6 @@ from sightline.agent.ask import AskSession
 from sightline.agent.replay import replay_task
 from sightline.agent.trajectory import trajectories_of
 from sightline.calls.session import CallOptions
-from sightline.cli import ask as command
 from sightline.cli.app import main
 from sightline.errors import UserError
 from sightline.types import Failure
@@ -66,8 +65,8 @@ def test_an_answer_comes_with_its_evidence_and_its_way(pictures: Path, server: w
     (kept,) = trajectories_of(found.folder)
     assert next(kept.uses).found[0] == "red.png"
     assert replay_task(found.folder, kept.start.task).same
-    assert command.to_json(found)["pictures"] == ["red.png"]
-    text = command.to_text(found)
+    assert found.to_json()["pictures"] == ["red.png"]
+    text = str(found)
     assert "One is red." in text and "· red.png" in text and "because I saw it." in text
 
 
@@ -163,9 +162,9 @@ def test_a_question_that_was_answered_costs_nothing_again(pictures: Path, server
 
 def test_the_file_of_an_answer_and_ids_that_are_none_are_told(pictures: Path, server: wire.Server) -> None:
     found = asked(pictures, server)
-    file = Path(command.to_json(found)["trajectory"])
+    file = Path(found.to_json()["trajectory"])
     assert file.is_file() and b"One is red." in file.read_bytes()
-    assert "left out, because there is no such picture: none.png" in command.to_text(found)
+    assert "left out, because there is no such picture: none.png" in str(found)
 
 
 def test_a_model_that_says_nothing_is_not_sent_for_more_turns(

@@ -37,6 +37,7 @@ from sightline.types import (
     Task,
     Tier,
 )
+from sightline.types.task_table import Tasks
 
 WORDS = ("dog", "boat", "tree", "lamp", "house", "bird", "train", "cake", "chair", "cloud")
 
@@ -128,7 +129,7 @@ def test_look_alikes_across_splits_are_named() -> None:
         id_: replace(task, labels={"split": ("test" if id_ in ("q1", "q3") else "train",)})
         for id_, task in found.tasks.items()
     }
-    assert find_look_alikes(replace(found, tasks=tasks)).across_splits == ("h",)
+    assert find_look_alikes(replace(found, tasks=Tasks(tasks))).across_splits == ("h",)
 
 
 @pytest.mark.parametrize(("relevant", "where"), [(0, "none"), (1, "only_seed"), (6, "many")])
@@ -144,7 +145,7 @@ def test_equal_queries_are_named_whatever_the_order_of_their_words() -> None:
     found = benchmark()
     tasks = {**found.tasks, "q1": replace(found.tasks["q1"], prompt=("The red Dog",))}
     tasks["q2"] = replace(found.tasks["q2"], prompt=("dog, red",))
-    assert find_weak_queries(replace(found, tasks=tasks)).equal == (("q1", "q2"),)
+    assert find_weak_queries(replace(found, tasks=Tasks(tasks))).equal == (("q1", "q2"),)
 
 
 # --- drift -------------------------------------------------------------------------------------------------------

@@ -23,6 +23,7 @@ from sightline.calls.session import CallOptions
 from sightline.io.jsonl import write_jsonl
 from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, Relevance, Task
+from sightline.types.task_table import Tasks
 
 EDITS: dict[str, Callable[[Image.Image], Image.Image]] = {
     "brighter": lambda image: ImageEnhance.Brightness(image).enhance(1.12),
@@ -53,7 +54,7 @@ def test_edited_copies_across_splits_and_of_the_query_are_named(kind: str, tmp_p
     assert found.across_splits == ("copies-a",)
     assert found.shown == (("test", "b"),)
     assert found.shared == (("test", "train"),)
-    problems = audit_benchmark(benchmark, base=tmp_path).problems()
+    problems = audit_benchmark(benchmark, files=read_files(benchmark.corpus.pictures, tmp_path)).problems()
     assert any("relevant picture is a copy of one that the query shows: b for test" in one for one in problems)
     assert any("look-alikes lie across splits" in one for one in problems)
     assert find_look_alikes(benchmark).compared is None
@@ -85,7 +86,7 @@ def test_a_clean_benchmark_is_measured_and_no_problem(tmp_path: Path) -> None:
     assert not any("without looking at content" in problem for problem in audit.problems())
     assert audit.summary()["shortcut"]["alarm"] is False
     few = clean(Random(1))
-    few = replace(few, tasks={"q0": few.tasks["q0"]}, truth={"q0": few.truth["q0"]})
+    few = replace(few, tasks=Tasks({"q0": few.tasks["q0"]}), truth={"q0": few.truth["q0"]})
     text = audit_benchmark(few).to_text()
     assert "not measured, because at least 8 queries" in text
 

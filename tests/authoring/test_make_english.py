@@ -85,7 +85,7 @@ def test_somebody_who_does_something_does_it() -> None:
 def test_nobody_asks_for_a_picture_by_its_looks_alone() -> None:
     one = note(tones="white tones", lighting="bright light", colours=["white", "grey"])
     for style in ("keyword", "sentence", "question", "vague"):
-        assert list(Templates([one]).versions([one], style, "hard")) == []  # type: ignore[arg-type]
+        assert list(Templates([one]).versions([one], style, "hard")) == []
     assert first(note("a.jpg", "red", "plain"), "sentence") == "A red, plain photo."
 
 

@@ -36,7 +36,7 @@ def test_a_function_judges_every_pooled_picture(function: Any, tmp_path: Path) -
     done = JudgeStage((function,)).run(project, CallOptions())
     assert done.failures == {} and done.counts["queries"] == len(COLOUR_NAMES) and done.usd == 0
     found = verdicts(project)
-    assert {row["judge"] for row in found} == {function.__name__}
+    assert {row["judge"] for row in found} == {f"function/{function.__name__}"}
     for row in found:
         colour = COLOUR_NAMES[int(row["task"][1:])]
         assert row["grade"] == int(colour in row["picture"])
@@ -72,14 +72,14 @@ def test_a_panel_of_a_function_and_a_model(tmp_path: Path) -> None:
     with judging() as server:
         done = JudgeStage((sees, "vllm/judge")).run(project, CallOptions(base_url=server.base_url))
         assert server.requests
-    assert {row["judge"] for row in verdicts(project)} == {"sees", "vllm/judge"} and done.failures == {}
+    assert {row["judge"] for row in verdicts(project)} == {"function/sees", "vllm/judge"} and done.failures == {}
 
 
 def test_a_function_is_free_and_works_here_alone(tmp_path: Path) -> None:
     project = ready(tmp_path, judging_config())
     price = JudgeStage((sees,)).run(project, CallOptions(plan=True)).price
     assert price is not None and [stage.calls for stage in price.stages] == [0]
-    with pytest.raises(UserError, match="sees works on this machine, and has no batches"):
+    with pytest.raises(UserError, match="function/sees works on this machine, and has no batches"):
         JudgeStage((sees,), batch=BatchOptions()).run(project, CallOptions())
     with pytest.raises(UserError, match="Two judges have the same name"):
         JudgeStage((lambda query, picture: 1, lambda query, picture: 0)).run(project, CallOptions())

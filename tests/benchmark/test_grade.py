@@ -5,6 +5,7 @@ from __future__ import annotations
 import random
 from dataclasses import replace
 from datetime import UTC, datetime, timedelta
+from typing import Any
 
 import pytest
 
@@ -40,7 +41,7 @@ def made(judge: str = "openai/gpt-5-mini", *, coverage: tuple[float, float, floa
     pictures = {f"p{number}": Picture(f"p{number}", f"p{number}.jpg") for number in range(POOL)}
     grades = {picture: int(place < POOL // 2) for place, picture in enumerate(pictures)}
     tasks = {f"q{number}": Task(f"q{number}", "rank", (f"query {number}",)) for number in range(QUERIES)}
-    judging = (
+    judging: dict[str, Any] = (
         {} if coverage is None else {"missed": {"coverage": dict(zip(("value", "low", "high"), coverage, strict=True))}}
     )
     return Benchmark(

@@ -11,8 +11,8 @@ from command_line import Cli
 from reports.page_check import Page
 from reports.report_samples import make_benchmark, make_run, write_all
 from sightline.benchmark.folder import write_benchmark
-from sightline.cli.leaderboard import _broken
 from sightline.metrics.scores import read_scores
+from sightline.plain_text import broken
 from sightline.runs import write_run
 from sightline.scoring import score
 
@@ -85,6 +85,6 @@ def test_a_name_can_not_act_on_the_terminal(cli: Cli, tmp_path: Path) -> None:
 
 def test_names_of_systems_are_broken_between_their_words() -> None:
     name = "hybrid:embedder=world,captions=true"
-    assert _broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
-    assert _broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
-    assert _broken(name, 40) == name
+    assert broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
+    assert broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
+    assert broken(name, 40) == name

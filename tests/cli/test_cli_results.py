@@ -10,11 +10,8 @@ from pathlib import Path
 import pytest
 
 import sightline
-from sightline.benchmark.folder import read_benchmark
 from sightline.cli.app import main
 from sightline.errors import UserError
-from sightline.runs import write_run
-from sightline.types import Attempt, Choice, Run
 from small_folders import make_folders, make_history, make_workspace
 
 MODEL = "openai/gpt-5-mini"
@@ -72,7 +69,11 @@ def folder(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
 
 def _tried(folder: Path) -> None:
     """A run on the questions that answers the first two rightly, and each of them twice."""
-    made = read_benchmark(folder / "questions")
+    from sightline.runs import write_run
+    from sightline.types import Attempt, Choice, Run
+
+    made = sightline.load(folder / "questions")
+    assert isinstance(made, sightline.Benchmark)
     attempts = tuple(
         Attempt(f"q{number}", Choice("A" if number < 2 else "B"), again) for number in range(4) for again in range(2)
     )

@@ -232,7 +232,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 
 def test_to_dict_is_json() -> None:
-    content = compare([scored("a", BASE), scored("b", better(0.1))]).to_dict()
+    content = compare([scored("a", BASE), scored("b", better(0.1))]).to_json()
     again = json.loads(json.dumps(content, allow_nan=False))
     assert again["pairs"][0]["difference"]["wins"] == content["pairs"][0]["difference"]["wins"]
 

@@ -38,6 +38,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.types.task_table import Tasks
 
 TIMEOUT = Failure("timeout", "no reply within 60 s", retryable=True)
 
@@ -193,7 +194,9 @@ def test_every_kind_of_task_with_its_usual_metrics() -> None:
 def test_a_mean_never_mixes_rankings_and_sets() -> None:
     scores = evaluate(mixed(), run(MIXED), ["ndcg@10", "f1"])
     assert (scores.overall["ndcg@10"].n, scores.overall["f1"].n) == (1, 2)
-    only_sets = replace(mixed(), tasks={name: task for name, task in mixed().tasks.items() if task.kind == "select"})
+    only_sets = replace(
+        mixed(), tasks=Tasks({name: task for name, task in mixed().tasks.items() if task.kind == "select"})
+    )
     alone = evaluate(only_sets, run({"select": MIXED["select"]}), ["ndcg@10"])
     assert alone.overall["ndcg@10"].n == 1 and alone.undefined == {"ndcg@10": 1}  # The other has nothing to find.
 

@@ -28,6 +28,7 @@ from sightline.mining import STAGES, Mining, MiningResult, MiningSettings, Owner
 from sightline.mining.checks import NO_LOOK, OTHER_LOOK
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import PictureSet, Review, Task
+from sightline.types.task_table import Tasks
 
 DAYS = {0: ["red", "green", "green"], 20: ["green", "blue"], 40: ["green", "yellow"]}
 RULES = OwnerRules(pictures=5, coverage=0.0, events=2, days=10)
@@ -260,7 +261,7 @@ def test_what_was_mined_of_other_pictures_is_left_as_it_is(workspace: Path, tmp_
         assert read_benchmark(tmp_path / "bench") == theirs
         pictures["001green.jpg"] = made.corpus.pictures["001green.jpg"]
         corpus, others = replace(made.corpus, pictures=pictures), {"u": Task("u", "select", ("a tree",))}
-        write_benchmark(replace(made, corpus=corpus, tasks=others, truth={}, candidates=()), tmp_path / "bench")
+        write_benchmark(replace(made, corpus=corpus, tasks=Tasks(others), truth={}, candidates=()), tmp_path / "bench")
         assert mining(workspace, server).run_all(tmp_path / "bench").tasks == made.tasks
 
 

@@ -16,6 +16,7 @@ from sightline.metrics.statistics import holm
 from sightline.reason.ablations import ARMS, Ablations
 from sightline.runs.task_prompt import Ablation, ShownPicture, TaskPrompts
 from sightline.types import Benchmark, Failure, Option, PictureRef, Task
+from sightline.types.task_table import Tasks
 
 MODEL = "vllm/stub"
 
@@ -140,7 +141,10 @@ def test_the_metric_is_the_one_that_scores_the_most_tasks(tmp_path: Path) -> Non
     write_benchmark(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
     asked = Ablations(tmp_path / "bench", MODEL).asked()
     assert (asked.metric, asked.metrics, [*asked.benchmark.tasks]) == ("accuracy", ("accuracy",), ["q0", "q1", "q2"])
-    for nothing in (replace(made, truth={"free": made.truth["free"]}), replace(made, tasks={}, truth={}, metrics=())):
+    for nothing in (
+        replace(made, truth={"free": made.truth["free"]}),
+        replace(made, tasks=Tasks({}), truth={}, metrics=()),
+    ):
         write_benchmark(nothing, tmp_path / "bench", force=True)
         with pytest.raises(UserError, match='no task of "small" can be asked and scored'):
             Ablations(tmp_path / "bench", MODEL).asked()

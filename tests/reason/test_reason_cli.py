@@ -16,6 +16,7 @@ from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
 from sightline.reason.difficulty.labels import DifficultySummary
 from sightline.types import Choice
+from sightline.types.task_table import Tasks
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_what_people_mended_needs_no_model(folder: Path, capsys: pytest.CaptureF
 def test_a_question_that_needs_mending_is_not_called_a_reply(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = read_benchmark("bench")
     asked = replace(made.tasks["q1"], prompt=("Question 1: which?<|im_end|>",))
-    write_benchmark(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
+    write_benchmark(replace(made, tasks=Tasks({**made.tasks, "q1": asked})), "bench")
     with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
         main(["steps", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
     told = capsys.readouterr().out
@@ -123,7 +124,7 @@ def test_only_options_that_there_are_are_advised(folder: Path, capsys: pytest.Ca
     main(["run", "bench", "--system", "oracle", "--out", "run"])
     made = read_benchmark("bench")
     write_benchmark(
-        replace(made, tasks={**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))}), "changed"
+        replace(made, tasks=Tasks({**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))})), "changed"
     )
     write_benchmark(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
     for verb, advised in (("score {} run", True), ("difficulty {} --by run --run run --out out", False)):

@@ -23,6 +23,7 @@ from sightline.errors import UserError
 from sightline.io.jsonl import read_json
 from sightline.reason.splits import FILE, assign, pictures_of, split
 from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
+from sightline.types.task_table import Tasks
 
 
 def task(name: str, **labels: str) -> Task:
@@ -78,7 +79,7 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
     burst = Group("burst/1", "burst", ("q6-0.png", "q7-0.png"))
     changed = replace(
         made,
-        tasks={**made.tasks, "q5": replace(five, prompt=shared), "q8": replace(eight, prompt=named)},
+        tasks=Tasks({**made.tasks, "q5": replace(five, prompt=shared), "q8": replace(eight, prompt=named)}),
         corpus=replace(
             made.corpus,
             groups=(burst,),

@@ -22,6 +22,7 @@ from sightline.reason.steps.annotation import StepSettings
 from sightline.reason.steps.pipeline import annotate_benchmark, check_steps, price_steps
 from sightline.reason.steps.review import LONGEST, REVIEW
 from sightline.types import Choice, Option, PictureRef
+from sightline.types.task_table import Tasks
 
 MODEL = "vllm/stub"
 RIGHT = "ABCD"
@@ -198,7 +199,7 @@ def test_the_review_shows_which_picture_is_which(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 1)
     options = (Option("A", (PictureRef("q0-1.png"),)), Option("B", ("neither ", PictureRef("q0-0.png"))))
     tasks = {"q0": replace(made.tasks["q0"], prompt=("Question 0: ", PictureRef("q0-0.png"), " or?"), options=options)}
-    write_benchmark(replace(made, tasks=tasks), tmp_path / "bench", force=True)
+    write_benchmark(replace(made, tasks=Tasks(tasks)), tmp_path / "bench", force=True)
     with answering(lambda received: as_json(reasoning(key="B"))) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL, repairs=0), tmp_path / "out")
     ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
@@ -241,7 +242,7 @@ def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
     assert check_steps(tmp_path / "out").faults == {}
     found = read_benchmark(tmp_path / "out")
     asked = replace(found.tasks["q0"], prompt=(*made.tasks["q0"].prompt, " <image>"))
-    write_benchmark(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
+    write_benchmark(replace(found, tasks=Tasks({**found.tasks, "q0": asked})), tmp_path / "out")
     assert check_steps(tmp_path / "out").kinds == {"placeholder": 1}
 
 

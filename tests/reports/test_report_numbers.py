@@ -48,7 +48,8 @@ def test_scores_and_p_values() -> None:
 def test_an_estimate_of_nothing_is_a_dash_and_one_without_spread_has_no_interval() -> None:
     assert estimate(Estimate(0, 0, 0, 0, 0, None, method="none")) == "–"
     assert estimate(Estimate(0.5, 0.5, 0.5, 1, 0, 0.5, method="none")) == "0.500 no interval"
-    assert estimate(Estimate(0.5, 0.25, 0.75, 9, 0, 0.5)) == "0.500 [0.250, 0.750]"
+    assert estimate(Estimate(0.5, 0.25, 0.75, 12, 0, 0.5)) == "0.500 [0.250, 0.750]"
+    assert estimate(Estimate(0.5, 0.25, 0.75, 9, 0, 0.5)) == "0.500 no interval"  # Too few tasks to resample.
 
 
 @settings(deadline=None, max_examples=200)

@@ -13,7 +13,6 @@ import pytest
 from search_tools import RGB, Colours, group, paint, painted, said
 from sightline.benchmark.folder import write_benchmark
 from sightline.calls.session import CallOptions
-from sightline.cli.index import to_text
 from sightline.errors import StoppedError, UserError
 from sightline.indexing import index
 from sightline.io.locks import locked
@@ -293,7 +292,7 @@ def test_an_approximate_index_is_tried_with_pictures_captions_and_phrases(worksp
     built = build_index(workspace, content=content, embedder=Colours(), backend="faiss:least=20,nlist=4,recall=1")
     assert set(built.manifest.recalls) == {"pictures", "captions", "phrases"}
     assert all(0.9 < share <= 1 for share in built.manifest.recalls.values())
-    assert "approximate: recall@10 1.000 for pictures, " in to_text(built) and built.to_json()["recalls"]
+    assert "approximate: recall@10 1.000 for pictures, " in str(built) and built.to_json()["recalls"]
     again = build_index(workspace, content=content, embedder=Colours())
     assert again.manifest.recalls == built.manifest.recalls
     assert build_index(workspace, content=content, embedder=Colours(), backend="exact").manifest.recalls == {}

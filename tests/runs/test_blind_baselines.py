@@ -15,6 +15,7 @@ from sightline.runs import read_run
 from sightline.runs.blind_baselines import blind_baselines, headline_metrics, score_blind_baselines
 from sightline.runs.runner import run
 from sightline.types import Annotation, Answer, Benchmark, Choice, Corpus, Option, Picture, PictureSet, Task
+from sightline.types.task_table import Tasks
 
 
 def partly_annotated(pictures: int) -> Benchmark:
@@ -35,6 +36,20 @@ def test_captions_of_some_pictures_are_scored_on_those_and_the_rest_is_unknown()
 def test_a_query_of_which_one_relevant_picture_has_a_caption_is_scored_by_that_one() -> None:
     found = {one.by: one for one in blind_baselines(partly_annotated(16))}["captions"]
     assert found.ndcg.n == 6 and found.ndcg.mean == 1.0
+
+
+def test_captions_of_no_relevant_picture_are_not_zero() -> None:
+    from sightline.authoring.audit import audit_benchmark
+
+    benchmark = clean(Random(3))
+    other = next(id_ for id_ in benchmark.corpus.pictures if id_ not in fitting(benchmark))
+    benchmark = replace(benchmark, annotations=(Annotation(other, "a dog", by="someone"),))
+    found = score_blind_baselines(benchmark)["captions"]
+    assert found.scores is None and len(found.unknown) == 20
+    audit = audit_benchmark(benchmark)
+    assert audit.summary()["blind"]["captions"]["ndcg@10"] is None
+    (line,) = [line for line in audit.to_text().splitlines() if line.startswith("  captions")]
+    assert "0.000" not in line and "not known for 20 queries: 1 picture has any" in line
 
 
 def test_without_any_caption_there_is_no_figure_for_captions() -> None:
@@ -58,7 +73,7 @@ def test_every_baseline_is_scored_as_its_run_would_be(tmp_path: Path) -> None:
 
 def test_too_few_queries_to_learn_from_are_failures_of_the_run(tmp_path: Path) -> None:
     benchmark = clean(Random(3))
-    few = replace(benchmark, tasks={name: benchmark.tasks[name] for name in ("q0", "q1")})
+    few = replace(benchmark, tasks=Tasks({name: benchmark.tasks[name] for name in ("q0", "q1")}))
     few = replace(few, truth={name: few.truth[name] for name in few.tasks})
     assert "learned" not in score_blind_baselines(few)
     write_benchmark(few, tmp_path / "bench")

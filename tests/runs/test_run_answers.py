@@ -24,6 +24,7 @@ from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.base import Kind, Options, SystemSetting
 from sightline.runs.systems.oracle import Oracle, OracleOptions
 from sightline.types import Failure, Group, PictureSet, Prediction, Ranking, Scope, Task, Text
+from sightline.types.task_table import Tasks
 from tiny_clip import write_tiny_clip
 
 pytest.importorskip("onnxruntime")
@@ -209,10 +210,10 @@ def test_a_scope_of_which_nothing_is_left_is_nothing(place: Path, tmp_path: Path
         "ben": Task("ben", "rank", ("blue",), scope=Scope("ben", ("secret party",))),
         "unknown": Task("unknown", "rank", ("blue",), scope=Scope(groups=("secret party", "who"))),
     }
-    shown = visible(replace(made, corpus=corpus, tasks=tasks)).tasks
+    shown = visible(replace(made, corpus=corpus, tasks=Tasks(tasks))).tasks
     assert shown["none"].scope == shown["ben"].scope == Scope(nowhere=True)
     assert shown["unknown"].scope == Scope(groups=("who",))
-    hidden = replace(made, corpus=corpus, tasks=tasks)
+    hidden = replace(made, corpus=corpus, tasks=Tasks(tasks))
     for at, spec in enumerate(("blind:by=captions", "blind:by=random", f"retriever:embedder=onnx:{place}/clip")):
         run(hidden, spec, tmp_path / str(at), workspace=tmp_path / "ws")
         assert said(tmp_path / str(at))["ben"] == Ranking((), said(tmp_path / str(at))["ben"].scores)  # type: ignore[union-attr]

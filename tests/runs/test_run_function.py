@@ -19,6 +19,7 @@ from sightline import Benchmark, Failure, FunctionSystem, PictureSet, Ranking, T
 from sightline.errors import StoppedError
 from sightline.runs import read_run
 from sightline.types import Choice, Trace
+from sightline.types.task_table import Tasks
 
 RANKED = ["ana/red.png", "ben/red.png"]
 
@@ -237,7 +238,7 @@ def test_a_search_function_on_questions_alone_is_refused(tmp_path: Path, colours
     assert isinstance(whole, Benchmark)
     from dataclasses import replace
 
-    questions = replace(whole, tasks={id_: task for id_, task in whole.tasks.items() if task.kind == "choose"})
+    questions = replace(whole, tasks=Tasks({id_: task for id_, task in whole.tasks.items() if task.kind == "choose"}))
     with pytest.raises(UserError, match=r"takes a query, and .* has only choose tasks") as error:
         sightline.run(questions, lambda query, k: [], workspace=tmp_path)
     assert "task" in (error.value.fix or "")

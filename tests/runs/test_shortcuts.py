@@ -183,7 +183,9 @@ def test_copies_of_relevant_pictures_are_found_in_files(kind: str, tmp_path: Pat
 
 def test_a_copy_of_the_picture_in_the_query_gives_the_answer_away(tmp_path: Path) -> None:
     lot = Random(2)
-    pictures, tasks, truth = {}, {}, {}
+    pictures: dict[str, Picture] = {}
+    tasks: dict[str, Task] = {}
+    truth: dict[str, Relevance] = {}
     for number in range(10):
         asked, answer = f"{lot.randrange(10**8)}.png", f"{lot.randrange(10**8)}.png"
         random_picture(number).save(tmp_path / asked)

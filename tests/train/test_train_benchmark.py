@@ -8,7 +8,9 @@ from typing import TYPE_CHECKING
 
 import pytest
 
+from sightline.reason.curriculum.formats import FormatName
 from sightline.types import Choice
+from sightline.types.task_table import Tasks
 
 if TYPE_CHECKING:
     from sightline.reason.curriculum.formats import FormatName
@@ -75,7 +77,7 @@ def test_questions_that_show_a_part_of_a_picture_are_left_out_and_said(tmp_path:
         PictureRef(one.id, part) if isinstance(one, PictureRef) else one for one in made.tasks[first.task.id].prompt
     )
     tasks = {**made.tasks, first.task.id: replace(made.tasks[first.task.id], prompt=prompt)}
-    write_benchmark(replace(made, tasks=tasks), tmp_path / "bench")
+    write_benchmark(replace(made, tasks=Tasks(tasks)), tmp_path / "bench")
     heard: list[str] = []
     assert [record.id for record in benchmark_questions(tmp_path / "bench", heard.append)] == [second.task.id]
     assert heard == [f"{tmp_path / 'bench'}: 1 question left out (shows a part of a picture 1)"]

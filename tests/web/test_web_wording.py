@@ -18,6 +18,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.reports.scored_run import compare_runs, read_scored
 from sightline.reports.text import day
 from sightline.types import Candidate, Group, Json, PictureSet
+from sightline.types.task_table import Tasks
 from sightline.web.agent_steps import arguments_of
 from sightline.web.pages.compare import _differences
 from sightline.web.pages.map import _EDGE, _graticule
@@ -143,7 +144,7 @@ def mined(copied: Path, extra: dict[str, Json]) -> str:
         **extra,
     }
     asked = replace(task, extra={"mined": origin})
-    small = replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=())
+    small = replace(held, tasks=Tasks({task.id: asked}), truth={task.id: truth}, candidates=tuple(pool), judgments=())
     write_benchmark(small, folder)
     return task.id
 

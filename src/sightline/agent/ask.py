@@ -4,44 +4,52 @@ from __future__ import annotations
 
 import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterator, Mapping
+from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
 from contextlib import asynccontextmanager, contextmanager
 from dataclasses import dataclass, field, replace
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 from sightline.agent.finish import AnswerNames
 from sightline.agent.loop import Agent, Answered
 from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
 from sightline.agent.state import AgentState
+from sightline.agent.steps_table import steps_html
 from sightline.agent.tools.base import Materials, ToolKind
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
-from sightline.agent.trajectory import Record, Recorder, trajectory_path
+from sightline.agent.trajectory import Record, Recorder, Trajectory, read_trajectory_file, trajectory_path
 from sightline.agent.web import FROZEN, open_web
 from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import CallOptions
 from sightline.config import Config
+from sightline.display import Table, pictures, quiet
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
+from sightline.markup import tag
 from sightline.models.protocols import Embedder
+from sightline.plain_text import printable
 from sightline.retrieval.index.content import folder_address
 from sightline.retrieval.search import search
 from sightline.retrieval.searcher import Searcher
-from sightline.types import Failure, Picture, PictureSet, Ranking, Scope, SearchQuery, Task, Text
+from sightline.types import Corpus, Failure, Picture, PictureSet, Ranking, Scope, SearchQuery, Task, Text
+from sightline.types.task_table import thumbnail_of
 
 FOLDER = "asked"
 """Where a workspace keeps what was asked, as runs are kept: trajectories and blobs."""
+_LISTED, _UNKNOWN = 20, 5
 _ASKS = (
     "A person asks about their own photos. Answer in one or two sentences, in the language of the question, and name "
     "the photos that show it as evidence (photo ids). If the question is for photos, they are the evidence."
 )
 
 
-@dataclass(frozen=True, slots=True)
-class AskResult:
-    """An answer, the pictures that show it, and where the whole way to it is kept."""
+@dataclass(frozen=True, slots=True, repr=False)
+class AskResult(Table[Picture]):
+    """An answer, the pictures that show it (its rows), and where the whole way to it is kept."""
 
     question: str
     answer: str
@@ -60,6 +68,70 @@ class AskResult:
     def failure(self) -> Failure | None:
         said = self.answered.end.prediction
         return said if isinstance(said, Failure) else None
+
+    def steps(self) -> Trajectory:
+        """What the agent did, step by step, with the pictures that it saw."""
+        return read_trajectory_file(self.trajectory)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `ask --json` prints: the answer, the evidence, and what it took."""
+        end, failure = self.answered.end, self.failure
+        return {
+            "question": self.question,
+            "answer": self.answer,
+            "pictures": [picture.id for picture in self.pictures],
+            "reason": end.reason,
+            "unknown": list(end.unknown),
+            "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
+            "forced": end.forced,
+            "turns": end.turns,
+            "tokens": end.tokens,
+            "usd": end.usd,
+            "seconds": end.seconds,
+            "trajectory": str(self.trajectory),
+        }
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each picture that shows the answer."""
+        return Corpus("", {picture.id: picture for picture in self.pictures}).records()
+
+    def __str__(self) -> str:
+        """The answer, the pictures that show it, and what it took."""
+        lines = [] if self.failure is not None else [printable(self.answer)]
+        lines += self._reasons()
+        for picture in self.pictures[:_LISTED]:
+            when = "" if picture.taken_at is None else f"  {picture.taken_at:%Y-%m-%d %H:%M}"
+            lines.append(f"· {printable(picture.id)}{when}  {printable(picture.address or '')}".rstrip())
+        if len(self.pictures) > _LISTED:
+            lines.append(f"· and {len(self.pictures) - _LISTED:,} more")
+        return "\n".join(["", *(f"  {line}".rstrip() for line in (*lines, *self._costs()))])
+
+    def _rows(self) -> Sequence[Picture]:
+        return self.pictures
+
+    def _line(self) -> str:
+        said = self.answer if self.failure is None else f"no answer ({self.failure.message})"
+        return f"{self.question} → {said}"
+
+    def _blocks(self) -> Iterable[str]:
+        if self.pictures:
+            yield pictures([thumbnail_of(picture) for picture in self.pictures])
+        yield from map(quiet, (*self._reasons(), *self._costs()))
+        if self.trajectory.is_file():
+            yield tag("details", tag("summary", "How it was found"), *steps_html(self.steps(), self.folder))
+
+    def _reasons(self) -> list[str]:
+        reason = self.answered.end.reason
+        return [f"because {printable(reason)}"] if reason else []
+
+    def _costs(self) -> list[str]:
+        """What was left out, and what it took."""
+        end, lines = self.answered.end, []
+        if end.unknown:
+            named = ", ".join(map(printable, end.unknown[:_UNKNOWN])) + (" …" if len(end.unknown) > _UNKNOWN else "")
+            lines.append(f"left out, because there is no such picture: {named}")
+        cost = "price not known" if end.usd is None else f"${end.usd:.4f}"
+        return [*lines, f"{counted(end.turns, 'turn')}, {counted(end.tokens, 'token')}, {cost}, {end.seconds:.1f} s"]
 
 
 @dataclass(frozen=True, slots=True, kw_only=True)

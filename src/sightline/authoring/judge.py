@@ -160,7 +160,7 @@ class JudgeStage:
 def _questions(judge: str | UserFunction, config: Config) -> JudgeQuestions:
     if isinstance(judge, str):
         return JudgeQuestions(judge, config)
-    return JudgeQuestions(function_name(judge), config, judge)
+    return JudgeQuestions(f"function/{function_name(judge)}", config, judge)
 
 
 def _is_here(questions: JudgeQuestions) -> bool:

@@ -23,7 +23,6 @@ from sightline.authoring.project_files import LOOK_ALIKE, PHASH, SHA256, look_of
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.benchmark.formats.retrieval import picture_uri
-from sightline.benchmark.validation import picture_path
 from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.names import path_of
@@ -32,6 +31,7 @@ from sightline.corpus.rights import RightsMap, filled
 from sightline.corpus.scan import ScanSummary, scan
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import LineError, parse_line, read_lines, write_jsonl
 from sightline.types import Annotation, Corpus, Group, Json, Picture
 

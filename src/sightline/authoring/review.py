@@ -23,6 +23,7 @@ from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.io.jsonl import parse_line, read_json
+from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Json, Relevance
 
 LOG = "review.json"
@@ -150,7 +151,8 @@ def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:
     aside = known.get("set_aside")
     gone = len(before.tasks) - len(after.tasks) + (aside if isinstance(aside, int) else 0)
     known_judging = judging if isinstance(judging, dict) else None
-    return audit_benchmark(after, judging=known_judging, set_aside=gone, base=source).summary()
+    found = read_files(after.corpus.pictures, source)
+    return audit_benchmark(after, judging=known_judging, set_aside=gone, files=found).summary()
 
 
 def _earlier(source: Path) -> list[Any]:

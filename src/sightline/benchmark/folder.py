@@ -184,6 +184,7 @@ def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool 
         reviews=_values(replace(source, growing=True), REVIEWS) if reviews else (),
         checksum=checksum(parts),
         former_checksums=former_checksums(source.folder, parts),
+        folder=source.folder,
     )
     if problems:
         raise ProblemsError(problems, "nothing was read; correct these lines first")
@@ -220,7 +221,7 @@ def write_benchmark(
             _copy(source, fresh / name)
         parts = checksums(fresh)
         write_json(fresh / HEADER, _header(benchmark, parts).model_dump(mode="json", by_alias=True))
-    return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset())
+    return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset(), folder=Path(folder))
 
 
 def write_benchmark_elsewhere(

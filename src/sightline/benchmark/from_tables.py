@@ -67,7 +67,8 @@ def benchmark_from_tables(
     tasks = {query: Task(query, "rank", (query,)) for query in found.grades}
     if queries is not None:
         tasks = _tasks(asked, known, (labels,) if isinstance(labels, str) else labels)
-    _refuse_strangers(judged, tasks, known)
+    if not (found.grades.keys() <= tasks.keys() and found.pictures.keys() <= known.keys()):
+        _refuse_strangers(judged, tasks, known)
     for warning in (*found.warnings(), *_unjudged([task for task in tasks if task not in found.grades])):
         _log.warning("%s", warning)
     posed = {id_: task for id_, task in tasks.items() if id_ in found.grades}

@@ -51,8 +51,9 @@ class TableRows:
     columns: Mapping[str, str]
 
     def __iter__(self) -> Iterator[TableRow]:
+        file = Path(self.table)
         for number, row in enumerate(self.rows):
-            yield TableRow(Path(self.table), number, row)
+            yield TableRow(file, number, row)
 
     @property
     def names(self) -> tuple[str, ...]:

@@ -160,6 +160,7 @@ class Session:
         run = staticmethod(sightline.run)
         scan = staticmethod(sightline.scan)
         score = staticmethod(sightline.score)
+        score_trec = staticmethod(sightline.score_trec)
         search = staticmethod(sightline.search)
         split = staticmethod(sightline.split)
         steps = staticmethod(sightline.steps)

@@ -14,7 +14,6 @@ from sightline.cli.options import Common, EndpointArguments, pairs, show_plan
 
 if TYPE_CHECKING:
     from sightline.models.embedders.embedded_files import SkippedInput
-    from sightline.models.embedders.vector_file import EmbeddedVectors
 
 app = App(name="embed", help="Turn pictures or texts into vectors.")
 
@@ -57,7 +56,7 @@ def pictures(
         return
     done = embed_pictures(directory, out=out, **given)
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
-    _show(done, "picture", common)
+    common.show(done)
 
 
 @app.command
@@ -92,7 +91,7 @@ def texts(
         return
     done = embed_texts(file, out=out, **given)
     _list(done.left_out)
-    _show(done, "text", common)
+    common.show(done)
 
 
 def _given(
@@ -121,25 +120,3 @@ def _was_meant(item: SkippedInput) -> bool:
 def _list(left_out: Iterable[SkippedInput]) -> None:
     for item in left_out:
         sys.stderr.write(f"left out {item.id!r}: {item.reason} ({item.detail})\n")
-
-
-def _show(done: EmbeddedVectors, noun: str, common: Common) -> None:
-    if common.json:
-        common.print_json(done.to_json())
-    else:
-        common.console.print(to_text(done, noun), markup=False, soft_wrap=True)
-
-
-def to_text(done: EmbeddedVectors, noun: str) -> str:
-    """What was made, on a few lines."""
-    plural = noun if done.count == 1 else f"{noun}s"
-    lines = [f"  {done.count:,} {plural} · {done.dim} numbers each · {done.embedder} ({done.revision})"]
-    if done.left_out:
-        reasons = sorted(done.reasons.items(), key=lambda found: -found[1])
-        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
-        lines.append(f"  {len(done.left_out):,} left out: {listed}")
-    if done.truncated:
-        lines.append(f"  {done.truncated:,} cut, because they are longer than the model reads")
-    made = done.count - done.from_cache
-    lines.append(f"  {made:,} made now, {done.from_cache:,} from the workspace, in {done.seconds:.1f} s")
-    return "\n".join([*lines, f"  → {done.path}"])

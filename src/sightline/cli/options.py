@@ -18,6 +18,7 @@ from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from sightline.errors import UserError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
@@ -25,12 +26,6 @@ if TYPE_CHECKING:
     from sightline.calls.plan import CostPlan
     from sightline.calls.session import CallOptions, Session
     from sightline.config import Config, Loaded
-
-
-class Shown(Protocol):
-    """A result of a verb: what `--json` prints, and as text what a person reads."""
-
-    def to_json(self) -> Mapping[str, Any]: ...
 
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
@@ -52,6 +47,12 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+class Result(Protocol):
+    """What a verb gives back: `str` of it is what the command prints."""
+
+    def to_json(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -131,12 +132,16 @@ class Common:
 
         sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
 
-    def show(self, result: Shown) -> None:
-        """What a verb returned, as JSON or for a person."""
+    def show(self, result: Result) -> None:
+        """A result on stdout: as JSON where that was asked for, else as its text."""
         if self.json:
             self.print_json(result.to_json())
         else:
-            self.console.print(str(result), markup=False, soft_wrap=True)
+            self.print(str(result))
+
+    def print(self, text: str) -> None:
+        """Text as it is: nothing in it is markup, and long lines stay whole."""
+        self.console.print(text, markup=False, soft_wrap=True)
 
     @property
     def console(self) -> Console:
@@ -179,11 +184,6 @@ class _Printable(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         return "\n".join(printable(line) for line in super().formatMessage(record).split("\n"))
-
-
-def printable(name: str) -> str:
-    """A name as a terminal can show it: what would move its cursor or change its colours is written out."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
 
 
 _GROUP = "Models"

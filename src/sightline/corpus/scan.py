@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -26,8 +26,10 @@ from sightline.corpus.pixels import MissingDecoderError, has_heif
 from sightline.corpus.rights import RightsMap
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import FolderWalk
+from sightline.display import Shown
 from sightline.engine.progress import advancing, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
+from sightline.english import counted
 from sightline.errors import UserError
 from sightline.types import Rights
 
@@ -87,8 +89,8 @@ class ScanChanges:
     offline: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ScanSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class ScanSummary(Shown):
     """What a workspace holds after a scan; `skipped` and `warnings` count files by reason.
 
     `skipped_here` are those of the scanned folder alone: a workspace may know others.
@@ -106,6 +108,35 @@ class ScanSummary:
     first_year: int | None = None
     last_year: int | None = None
     skipped_here: Mapping[str, int] = field(default_factory=dict)
+
+    def to_json(self) -> dict[str, Any]:
+        """What `scan --json` prints."""
+        hidden = ("first_year", "last_year", "skipped_here")
+        return {name: value for name, value in asdict(self).items() if name not in hidden}
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
+
+    def _line(self) -> str:
+        parts = [counted(self.pictures, "picture")]
+        if self.first_year is not None:
+            one = self.first_year == self.last_year
+            parts.append(f"{self.first_year}" if one else f"{self.first_year}–{self.last_year}")
+        parts += [counted(self.owners, "owner")] if self.owners else []
+        parts += [counted(self.events, "event"), counted(self.bursts, "burst"), counted(self.duplicates, "duplicate")]
+        return " · ".join(parts)
+
+    def _lines(self) -> Iterator[str]:
+        for what, counts in (("skipped", self.skipped), ("noted", self.warnings)):
+            if counts:
+                listed = ", ".join(f"{n:,} {reason}" for reason, n in sorted(counts.items(), key=lambda c: -c[1]))
+                yield f"{sum(counts.values()):,} {what}: {listed}"
+        changes = {name: count for name, count in asdict(self.changes).items() if count}
+        changed = ", ".join(f"{count:,} {name}" for name, count in changes.items()) or "nothing changed"
+        yield f"{changed} in {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return self._lines()
 
 
 def scan(

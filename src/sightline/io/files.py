@@ -9,6 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
@@ -22,6 +23,14 @@ def as_path(given: object, what: str) -> Path:
         shown = f"{given!r:.60}" if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
         raise UserError(f"Expected the path of {what}, got {shown}.", "Give it as a string or a pathlib.Path.")
     return Path(os.fsdecode(given)).expanduser()
+
+
+def picture_path(uri: str, folder: Path) -> Path | None:
+    """Where a picture lies on this machine: a path (relative ones start at `folder`) or `file://`; else None."""
+    if "://" not in uri:
+        return folder / uri
+    parts = urlsplit(uri)
+    return Path(unquote(parts.path)) if parts.scheme == "file" and parts.netloc in ("", "localhost") else None
 
 
 def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:

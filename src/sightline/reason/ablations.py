@@ -116,7 +116,7 @@ class Necessity:
         lines = []
         for name in self.comparison.systems:
             own = standings[name]
-            line = f"  {name:<{width}}  {self.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
+            line = f"  {name:<{width}}  {self.metric} {own:.2f}"
             lines.append(line + differences.get(name, ""))
         if self.chance is not None:
             lines.append(f"  {'guessing':<{width}}  {self.metric} {self.chance:.2f}")
@@ -132,7 +132,7 @@ class Necessity:
         found, p = pair.difference, pair.p_adjusted
         shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
         verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
-        spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
+        spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
         return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
 
 

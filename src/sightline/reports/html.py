@@ -6,6 +6,7 @@ from collections.abc import Iterable
 from pathlib import Path
 from urllib.parse import quote
 
+from sightline.markup import Markup, join, lines, tag
 from sightline.reports.blocks import (
     Block,
     Cell,
@@ -24,7 +25,6 @@ from sightline.reports.blocks import (
     Thumbnail,
 )
 from sightline.reports.charts import marker
-from sightline.reports.markup import Markup, join, lines, tag
 
 
 def page_style() -> str:

@@ -82,7 +82,7 @@ def search(
     asking = replace(asking, local_only=local_only or asking.local_only)
     finder = _Finder(place, folder, method, name, index is not None, embedder, backend, config, limit, asking)
     results = finder.find(asked, cues)
-    return replace(results, seconds=time.monotonic() - started)
+    return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked))
 
 
 def _query(
@@ -96,6 +96,12 @@ def _query(
     if owner is not None or groups:
         asked = replace(asked, scope=Scope(owner or asked.scope.owner, (*asked.scope.groups, *groups)))
     return asked
+
+
+def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
+    """The options that leave pictures out."""
+    given = (("--where", asked.where), ("--owner", asked.scope.owner), ("--group", asked.scope.groups))
+    return tuple(option for option, value in given if value)
 
 
 def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:

@@ -225,6 +225,7 @@ def run(
         left_out=Counter(task.kind for task in opened.tasks if task.kind not in kinds_of(tested)),
         notes=tuple(getattr(tested, "notes", ())),
         seconds=time.monotonic() - started,
+        benchmark=benchmark.folder if isinstance(benchmark, Benchmark) else Path(benchmark),
     )
 
 

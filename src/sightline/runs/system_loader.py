@@ -108,7 +108,7 @@ def as_system(given: object, setting: SystemSetting) -> System:
         raise UserError(f"{given.__name__} is a class, not a system.", f"Give an object of it: {given.__name__}(…).")
     if callable(getattr(given, "attempt", None)):
         return cast("System", given)
-    if all(hasattr(given, name) for name in ("name", "dim", "pictures", "texts")):
+    if all(callable(getattr(given, name, None)) for name in ("pictures", "texts")):
         from sightline.runs.systems.retriever import Retriever, RetrieverOptions
 
         return Retriever(RetrieverOptions(), setting, cast("Embedder", given))

@@ -2,14 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from pathlib import Path
 from typing import TYPE_CHECKING, Any, Literal, TypeAlias
 
 from sightline.class_names import known_as
+from sightline.display import Table, quiet
+from sightline.english import counted
 from sightline.types.corpus import Corpus, Json
 from sightline.types.task import Task
+from sightline.types.task_table import Tasks
 from sightline.types.truth import Truth
 
 if TYPE_CHECKING:
@@ -67,13 +72,9 @@ class Review:
     picture: str | None = None
 
 
-@known_as("Benchmark")
-@dataclass(frozen=True, slots=True)
-class Benchmark:
-    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
-
-    `former_checksums` are names that older releases gave to it.
-    """
+@dataclass(frozen=True, slots=True, repr=False)
+class _Fields(Table[Task]):
+    """What a benchmark is made of: any mapping of tasks will do."""
 
     name: str
     corpus: Corpus
@@ -87,7 +88,48 @@ class Benchmark:
     judgments: tuple[Judgment, ...] = ()
     reviews: tuple[Review, ...] = ()
     checksum: str | None = None
-    former_checksums: frozenset[str] = field(default=frozenset(), compare=False, repr=False)
+    former_checksums: frozenset[str] = field(default=frozenset(), compare=False)
+    folder: Path | None = field(default=None, compare=False)
+
+
+@known_as("Benchmark")
+@dataclass(frozen=True, slots=True, repr=False)
+class Benchmark(_Fields):
+    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
+
+    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
+    gave to it; `folder` is where it was read from.
+    """
+
+    if TYPE_CHECKING:
+
+        @property  # type: ignore[misc]
+        def tasks(self) -> Tasks:
+            """The tasks by id, in order."""
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", Tasks(self.tasks, self.truth, self.corpus.pictures, self.folder))
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each task."""
+        return self.tasks.records()
+
+    def __str__(self) -> str:
+        return f"{self._line()}\n{self.tasks}"
+
+    def _rows(self) -> Sequence[Task]:
+        return tuple(self.tasks.values())
+
+    def _line(self) -> str:
+        kinds = Counter(task.kind for task in self.tasks.values())
+        tasks = f" ({', '.join(f'{count:,} {kind}' for kind, count in kinds.items())})" if len(kinds) > 1 else ""
+        pictures = counted(len(self.corpus.pictures), "picture")
+        return f"{self.name}, version {self.version}: {counted(len(self.tasks), 'task')}{tasks} on {pictures}"
+
+    def _blocks(self) -> Iterable[str]:
+        if self.metrics:
+            yield quiet(f"Metrics: {', '.join(self.metrics)}")
+        yield from self.tasks._blocks()
 
     def is_version(self, checksum: str | None) -> bool:
         """Whether a checksum that a run keeps names this content; one that is not known, here or there, may."""

@@ -3,15 +3,20 @@
 from __future__ import annotations
 
 import os
-from collections.abc import Mapping, Sequence
+from collections import Counter
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from datetime import datetime
+from itertools import islice
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Any, Literal, TypeAlias
 from urllib.parse import unquote_to_bytes
 
 from sightline.class_names import known_as
+from sightline.display import Table, pictures
+from sightline.english import counted
 
+_SHOWN = 12
 Json: TypeAlias = "bool | int | float | str | list[Json] | dict[str, Json] | None"
 
 
@@ -109,9 +114,9 @@ class Group:
 
 
 @known_as("Corpus")
-@dataclass(frozen=True, slots=True)
-class Corpus:
-    """Pictures by id (held in memory, or read from a workspace one at a time) and their groups."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Corpus(Table[Picture]):
+    """Pictures by id (held in memory, or read from a workspace one at a time) and their groups; rows are pictures."""
 
     name: str
     pictures: Mapping[str, Picture] = field(default_factory=dict)
@@ -119,3 +124,41 @@ class Corpus:
 
     def groups_of(self, kind: GroupKind) -> tuple[Group, ...]:
         return tuple(group for group in self.groups if group.kind == kind)
+
+    def __iter__(self) -> Iterator[Picture]:
+        return iter(self.pictures.values())
+
+    def __len__(self) -> int:
+        return len(self.pictures)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each picture."""
+        return [
+            {
+                "id": picture.id,
+                "uri": picture.uri,
+                "width": picture.width,
+                "height": picture.height,
+                "taken_at": picture.taken_at,
+                "lat": picture.lat,
+                "lon": picture.lon,
+                "address": picture.address,
+                "license": picture.rights.license,
+                "sha256": picture.sha256,
+            }
+            for picture in self
+        ]
+
+    def _line(self) -> str:
+        kinds = Counter(group.kind for group in self.groups if not group.hidden)
+        groups = "".join(f", {counted(number, kind)}" for kind, number in kinds.items())
+        return f"{self.name}: {counted(len(self), 'picture')}{groups}"
+
+    def _blocks(self) -> Iterable[str]:
+        from sightline.types.task_table import thumbnail_of
+
+        shown = [thumbnail_of(picture) for picture in islice(self, _SHOWN)]
+        if shown:
+            yield pictures(shown)
+        if len(self) > _SHOWN:
+            yield f"… and {counted(len(self) - _SHOWN, 'more picture')}"

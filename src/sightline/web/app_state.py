@@ -11,6 +11,7 @@ from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urlencode
 
@@ -25,6 +26,7 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from sightline import __version__
 from sightline.english import counted
 from sightline.errors import SightlineError
+from sightline.plain_text import one_line, short
 from sightline.reports import text as words
 from sightline.reports.html import page_style
 from sightline.types import Failure
@@ -81,7 +83,7 @@ def _environment() -> Environment:
             "address": address,
             "counted": counted,
             "version": __version__,
-            "words": words,
+            "words": SimpleNamespace(**{**vars(words), "one_line": one_line, "short": short}),
             "raw": Markup,
         }
     )
@@ -200,7 +202,7 @@ def person_of(request: Request) -> str:
 
 def remember_person(response: Response, name: str) -> Response:
     """For the next pages; a year, as a person keeps their name."""
-    kept = quote(" ".join(words.one_line(name).split())[:_PERSON])
+    kept = quote(" ".join(one_line(name).split())[:_PERSON])
     response.set_cookie("sightline-person", kept, max_age=31_536_000, httponly=True, samesite="strict")
     return response
 

@@ -17,6 +17,7 @@ from sightline.benchmark.formats.pictures import FIELDS, from_fields, to_fields
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.types import Annotation, Benchmark, Group, Picture, PictureRef, Relevance, Scope, Task
+from sightline.types.task_table import Tasks
 from strategies import pictures
 
 BEIR = find_format("beir")
@@ -144,7 +145,7 @@ def test_prompts_with_pictures_and_scopes(tmp_path: Path) -> None:
         "q2": Task("q2", "rank", (PictureRef("plain.jpg"), PictureRef("unjudged.jpg")), scope=scope),
         "q%3": made.tasks["q%3"],
     }
-    found = content(write(replace(made, tasks=tasks), tmp_path / "out"))
+    found = content(write(replace(made, tasks=Tasks(tasks)), tmp_path / "out"))
     assert {name: task.prompt for name, task in found.tasks.items()} == {n: t.prompt for n, t in tasks.items()}
     assert set(found.tasks["q2"].scope.pictures) == set(scope.pictures) and found.tasks["q 1"].scope == Scope()
     assert found.corpus.groups == ()

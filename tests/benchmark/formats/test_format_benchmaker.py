@@ -13,10 +13,9 @@ import pytest
 from benchmark.formats.retrieval_samples import other_tasks, rank_benchmark
 from sightline.benchmark.formats import FormatOptions, Imported, find_format
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.corpus.rights import RightsMap
 from sightline.errors import UserError
-from sightline.io.files import sha256_of
+from sightline.io.files import picture_path, sha256_of
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Relevance, Rights, Task
 
 NO_OPTIONS = FormatOptions()

@@ -17,9 +17,10 @@ from hypothesis import strategies as st
 from benchmark.formats.format_tools import exporting, importing
 from sightline.benchmark.formats import FormatOptions, dataset_folder
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.metrics import scores
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, PictureSet, Scope, Task
 

@@ -35,6 +35,7 @@ from sightline.types import (
     Task,
     Text,
 )
+from sightline.types.task_table import Tasks
 
 PREDICTIONS = "disbench-predictions"
 SUBMISSION = "disbench-submission"
@@ -263,23 +264,21 @@ def test_a_prediction_that_is_no_set_is_a_failure(tmp_path: Path) -> None:
 
 def test_only_select_tasks_are_evaluated(tmp_path: Path) -> None:
     both = benchmark()
-    mixed = replace(both, tasks={**both.tasks, "r": Task("r", "rank", ("r",))})
+    mixed = replace(both, tasks=Tasks({**both.tasks, "r": Task("r", "rank", ("r",))}))
     found = evaluate_run(mixed, run(a=PictureSet(("u@1/1", "u@1/2")), r=Ranking(("u@1/1",))))
     assert found.mode == "agent" and [row.task_id for row in found.scores.tasks] == ["a", "b", "c"]
     with pytest.raises(UserError, match="no select task"):
-        evaluate_run(replace(both, tasks={}), run())
+        evaluate_run(replace(both, tasks=Tasks({})), run())
 
 
 def test_through_the_commands(tmp_path: Path) -> None:
     write_benchmark(benchmark(), tmp_path / "bench")
     known = read_benchmark(tmp_path / "bench")
     (tmp_path / "predictions.jsonl").write_bytes(lines({"query_id": "a", "prediction": "the final answer is [1, 2]"}))
-    summary = import_files(
-        "disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", FormatOptions(benchmark=known)
-    )
+    summary = import_files("disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", benchmark=known)
     assert summary.tasks == 1 and len(summary.warnings) == 1
     assert read_run(tmp_path / "run").benchmark_checksum == known.checksum
-    export_files("disbench-predictions", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=known))
+    export_files("disbench-predictions", tmp_path / "run", tmp_path / "out", benchmark=known)
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == {
         "predictions.jsonl",
         "eval_samples.jsonl",
@@ -385,6 +384,6 @@ def test_a_row_of_the_leaderboard() -> None:
 
 def test_a_slice_without_queries_has_no_number() -> None:
     one = benchmark()
-    only = replace(one, tasks={"a": one.tasks["a"]}, truth={"a": one.truth["a"]})
+    only = replace(one, tasks=Tasks({"a": one.tasks["a"]}), truth={"a": one.truth["a"]})
     row = leaderboard_row(only, run(a=PictureSet(("u@1/1",))), META)
     assert (row["inter_em"], row["inter_f1"]) == (None, None)

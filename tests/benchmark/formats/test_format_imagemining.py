@@ -19,10 +19,11 @@ from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.imagemining import join_steps, split_steps
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Answer, Benchmark, PictureRef, Step, Task
+from sightline.types.task_table import Tasks
 
 FORMAT = "imagemining"
 
@@ -295,7 +296,7 @@ def test_a_task_about_two_pictures_is_refused(tmp_path: Path) -> None:
     found = read(save(tmp_path, [row()]))
     two = replace(found.tasks["7"], prompt=(PictureRef("7.JPEG"), PictureRef("7.JPEG"), "Which?"))
     with pytest.raises(UserError, match='task "7" shows 2 pictures'):
-        exporting(FORMAT, replace(found, tasks={"7": two}), tmp_path / "again.jsonl", FormatOptions())
+        exporting(FORMAT, replace(found, tasks=Tasks({"7": two})), tmp_path / "again.jsonl", FormatOptions())
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)

@@ -18,9 +18,10 @@ from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.imagenet_think import PROMPT
 from sightline.benchmark.formats.parquet import IMAGE, write_file
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace, Traces
 
 FORMAT = "imagenet-think"
@@ -158,8 +159,8 @@ def test_pictures_inside_parquet_stay_there_unless_asked_for(tmp_path: Path) -> 
     assert (summary.tasks, summary.pictures, summary.missing_pictures) == (2, 2, 2)
     assert summary.labels == {"synset": {"n00005787": 1, "unlabelled": 1}}
     assert summary.warnings == ("2 pictures are inside the table; add --option extract=DIR to have them as files",)
-    options = FormatOptions(extra={"extract": str(tmp_path / "out")})
-    assert import_files("imagenet-think", tmp_path, tmp_path / "other", options).missing_pictures == 0
+    options = {"extract": str(tmp_path / "out")}
+    assert import_files("imagenet-think", tmp_path, tmp_path / "other", options=options).missing_pictures == 0
     assert validate_benchmark(tmp_path / "other", check_pictures=True) == ()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [NAME, "plain.png"]
     assert b"\xff\xd8\xffone" not in b"".join(path.read_bytes() for path in (tmp_path / "bench").iterdir())
@@ -285,11 +286,11 @@ def test_pictures_of_a_benchmark_lie_where_it_has_them(tmp_path: Path) -> None:
     }
     write_benchmark(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path / "b", force=True)
     rows = save(tmp_path, *(row(id=name, image=name) for name in ("q/1", "q/2", "q/3")))
-    found = import_files("imagenet-think", rows, tmp_path / "out", FormatOptions(pictures=tmp_path / "b"))
+    found = import_files("imagenet-think", rows, tmp_path / "out", pictures=tmp_path / "b")
     assert found.missing_pictures == 1
     addresses = {name: one.uri for name, one in read_benchmark(tmp_path / "out").corpus.pictures.items()}
     assert picture_path(addresses["q/1"], tmp_path / "out") == file
     assert addresses["q/2"] == "https://example.org/2.jpg"
     (tmp_path / "b/pictures.jsonl").write_text('{"id": "q/1"}\n')
     with pytest.raises(ProblemsError, match="uri"):
-        import_files("imagenet-think", rows, tmp_path / "again", FormatOptions(pictures=tmp_path / "b"))
+        import_files("imagenet-think", rows, tmp_path / "again", pictures=tmp_path / "b")

@@ -118,8 +118,8 @@ def test_it_is_an_export_like_any_other(tmp_path: Path) -> None:
     benchmark, run = made({IDS[0]: 1}, (IDS[0],))
     written = write_benchmark(benchmark, tmp_path / "bench")
     write_run(run, tmp_path / "run")
-    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=written))
-    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=written))
+    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", benchmark=written)
+    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", benchmark=written)
     assert len(list((tmp_path / "out").iterdir())) == 3
     with pytest.raises(UserError, match="--benchmark"):
         export_files("imsearch-eval", tmp_path / "run", tmp_path / "other")

@@ -16,9 +16,10 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.mir import SUBTASKS
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Benchmark, Choice, Option, PictureRef, Step, Task
 
 FORMAT = "mir"

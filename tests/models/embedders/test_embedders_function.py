@@ -73,6 +73,8 @@ def test_a_function_that_never_worked_is_an_error() -> None:
 
     with pytest.raises(UserError, match=r"embedder broken failed: ZeroDivisionError: oops(.|\n)*in broken"):
         FunctionEmbedder("broken", pictures=broken).pictures([np.zeros((4, 4, 3), np.uint8)] * 2)
+    with pytest.raises(UserError, match="embedder broken failed"):
+        _ = FunctionEmbedder("broken", pictures=broken).dim
 
 
 @pytest.mark.parametrize("said", [[1.0, 2.0], [[1.0, 2.0]], [[1.0, 2.0, 3.0, 4.0]] * 2])

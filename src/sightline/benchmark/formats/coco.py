@@ -38,9 +38,9 @@ from sightline.benchmark.formats.retrieval import (
     shared_captions,
 )
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import read_json, write_json
 from sightline.types import Annotation, Benchmark, Picture
 

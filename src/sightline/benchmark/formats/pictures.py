@@ -21,10 +21,9 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.retrieval import local_file, picture_uri
 from sightline.benchmark.problems import stop
 from sightline.benchmark.records import PictureRecord, RightsRecord
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import write_whole
+from sightline.io.files import picture_path, write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
 
 _RIGHTS = tuple(RightsRecord.model_fields)

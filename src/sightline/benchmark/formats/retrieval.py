@@ -13,10 +13,10 @@ from pathlib import Path
 from typing import Any, NamedTuple, TypeAlias
 
 from sightline.benchmark.formats.base import Complaints, FormatOptions
-from sightline.benchmark.validation import picture_path
 from sightline.corpus.names import file_uri
 from sightline.english import counted
 from sightline.errors import UserError, nearest
+from sightline.io.files import picture_path
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
 
 log = logging.getLogger(__name__)

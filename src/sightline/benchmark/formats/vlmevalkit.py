@@ -43,9 +43,9 @@ from sightline.benchmark.formats.vlmevalkit_rows import (
     question_of,
     text_of,
 )
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import write_lines
 from sightline.types import Answer, Attempt, Benchmark, Choice, Corpus, Failure, PictureRef, Prediction, Task, Truth
 

@@ -86,7 +86,7 @@ class FunctionEmbedder:
     def dim(self) -> int:
         """The length of the vectors."""
         if self._dim is None:
-            self._call(self._pictures, [np.zeros((_TRIED, _TRIED, 3), np.uint8)])
+            self._attempt(self._pictures, [np.zeros((_TRIED, _TRIED, 3), np.uint8)])
         assert self._dim is not None
         return self._dim
 

@@ -68,7 +68,7 @@ def embed_pictures(
         count, longest = listing.embedded()
         content = EmbeddedPages(lambda: listing.pages(PAGE), count, longest)
         _refuse_nothing(count, f"{root} holds no picture", left_out, stopped)
-        return _unless_stopped(session.finish(content, out, left_out, made, 0), stopped)
+        return _unless_stopped(session.finish(content, out, left_out, made, 0, "picture"), stopped)
 
 
 def embed_texts(
@@ -98,7 +98,7 @@ def embed_texts(
                 run.take(page, advance)
         content, left_out = run.content, tuple(run.left_out)
         _refuse_nothing(content.count, "there is no text", left_out, run.stopped)
-        return _unless_stopped(session.finish(content, out, left_out, run.made, run.cut), run.stopped)
+        return _unless_stopped(session.finish(content, out, left_out, run.made, run.cut, "text"), run.stopped)
 
 
 def plan_pictures(

@@ -81,6 +81,7 @@ class EmbedderSession:
         left_out: tuple[SkippedInput, ...],
         made: int,
         cut: int | None,
+        noun: str,
     ) -> EmbeddedVectors:
         """Write all vectors into one file, whole or not at all, or hand them over when there is none to write."""
         space = self.cache.space(self.embedder)
@@ -107,6 +108,7 @@ class EmbedderSession:
             seconds=time.monotonic() - self._started,
             path=None if out is None else Path(out).expanduser(),
             arrays=arrays,
+            noun=noun,
         )
 
     def _vectors(self, content: EmbeddedPages) -> Iterator[Vectors]:

@@ -124,7 +124,7 @@ class Compiled:
     """What was written, and what was proved of it."""
 
     plan: str
-    format: str
+    format: FormatName
     out: Path
     seed: int
     tasks: int

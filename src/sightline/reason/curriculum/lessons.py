@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.metrics.choices.options import right_option
 from sightline.metrics.choices.parse import parse_choice
 from sightline.reason.curriculum.plan import STEPS, CurriculumStage, StepName

@@ -9,10 +9,11 @@ from typing import TypeAlias
 from sightline.english import counted
 from sightline.metrics.comparison import PairedComparison
 from sightline.metrics.scores import TaskScore
+from sightline.plain_text import short
 from sightline.reports.blocks import Block, Cell, FileLink, Fold, PagePart, Row, TableBlock, Tone, numeric
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import FileNames, ReportSection
-from sightline.reports.text import DASH, p_value, score, short, signed
+from sightline.reports.text import DASH, p_value, score, signed
 
 _SHOWN = 60
 _PROMPT = 90
@@ -45,7 +46,7 @@ def _difference_table(section: ReportSection, metrics: list[str], level: float) 
 
 def _difference_row(pair: PairedComparison, level: float) -> Row:
     found = pair.difference
-    spread = "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
+    spread = found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
     tone: Tone = "" if pair.significant(level) else "quiet"
     return (
         pair.metric,

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -23,6 +23,8 @@ from sightline.calls.session import CallOptions
 from sightline.class_names import known_as
 from sightline.config import Config
 from sightline.corpus.store import CorpusStore
+from sightline.display import Shown
+from sightline.english import counted
 from sightline.errors import MissingExtraError, SightlineError, UserError
 from sightline.io.files import PathLike
 from sightline.io.locks import locked
@@ -66,8 +68,8 @@ class Parts:
     words_in_pictures: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltIndex:
+@dataclass(frozen=True, slots=True, repr=False)
+class BuiltIndex(Shown):
     """What building did; `put` vectors went into the back-end, of which `embedded` were made now."""
 
     name: str
@@ -117,6 +119,36 @@ class BuiltIndex:
             "recalls": self.manifest.recalls,
             "seconds": round(self.seconds, 3),
         }
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
+
+    def _line(self) -> str:
+        changes = self.changes
+        return (
+            f"{counted(self.pictures, 'picture')} · {changes.added:,} added, {changes.changed:,} changed, "
+            f"{changes.removed:,} removed"
+        )
+
+    def _lines(self) -> Iterator[str]:
+        done, manifest = self.embedded, self.manifest
+        if manifest.embedder is not None:
+            yield f"{done.made:,} embedded now · {manifest.embedder} · {manifest.backend}"
+        if manifest.recalls:
+            listed = ", ".join(f"{share:.3f} for {kind}" for kind, share in manifest.recalls.items())
+            yield f"approximate: recall@10 {listed}"
+        extra = [
+            (done.captions, "captions embedded"),
+            (self.words_read, "pictures read for words"),
+            (self.tokens_made, "pictures with new token vectors"),
+        ]
+        yield from (f"{count:,} {what}" for count, what in extra if count)
+        if self.left_out:
+            yield "without a vector: " + ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
+        yield f"→ {self.folder} in {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return self._lines()
 
 
 def build_index(

@@ -10,9 +10,9 @@ import numpy as np
 from PIL import Image
 
 from sightline.benchmark.copy_detection import LookPair, PictureLook, looks_of, same_looks
-from sightline.benchmark.validation import picture_path
 from sightline.config import Config
 from sightline.corpus.pixels import RefusedError, open_picture
+from sightline.io.files import picture_path
 from sightline.types import Picture
 
 _LUMINANCE = np.array([0.299, 0.587, 0.114])

@@ -20,11 +20,11 @@ import aiohttp
 import orjson
 from pydantic import AfterValidator, Field
 
-from sightline.benchmark.validation import picture_path
 from sightline.calls.privacy_notice import announce_recipient
 from sightline.class_names import known_as
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import SightlineError, UserError
+from sightline.io.files import picture_path
 from sightline.models.failures import Scrubber
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.runs.systems.base import (
