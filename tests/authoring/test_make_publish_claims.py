@@ -23,10 +23,10 @@ from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.authoring.publish import PublishStage, dataset_folder
 from sightline.benchmark.copy_detection import LookPair
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import scan
 from sightline.io.jsonl import read_json, read_jsonl, write_jsonl
+from sightline.pictures import scan
 from sightline.runs.shortcuts.file_facts import CorpusFiles
 from sightline.types import Benchmark, Corpus, Group, Picture, Relevance, Task
 
@@ -74,7 +74,7 @@ def test_events_that_the_benchmark_does_not_name_are_kept_together(tmp_path: Pat
 def test_the_stage_finds_events_by_itself(tmp_path: Path) -> None:
     project = with_events(tmp_path)
     stage = PublishStage(terms=PublishTerms(splits=HALVES), dry_run=True, agreed=True)
-    stage.run(project, CallOptions())
+    stage.run(project)
     folder = dataset_folder(project)
     count, apart = events_apart(project, folder)
     assert apart == 0
@@ -122,7 +122,7 @@ def test_a_scan_tells_owners_and_events(tmp_path: Path) -> None:
         path = tmp_path / "pictures" / ("ana" if number < 2 else "ben") / f"{number}.jpg"
         save_picture(path, number)
     config = Config.model_validate({"scan": {"owner_pattern": "{owner}/*"}})
-    scan(tmp_path / "pictures", workspace=tmp_path / "ws", config=config)
+    scan(tmp_path / "pictures", session=Session(tmp_path / "ws", config))
     ids = [f"{owner}/{number}.jpg" for owner, number in (("ana", 0), ("ana", 1), ("ben", 2), ("ben", 3))]
     benchmark = Benchmark("b", Corpus("b", {id_: Picture(id_, id_) for id_ in ids[:3]}), {}, {})
     found = missing_groups(benchmark, tmp_path / "ws", config)

@@ -21,7 +21,6 @@ from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels
-from sightline.calls.session import CallOptions
 from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
@@ -316,9 +315,9 @@ class AuditStage:
     name: str = "audit"
     writes: tuple[str, ...] = (files.AUDIT,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         seed = project.config.judge.random_seed % 2**32
         warnings: tuple[str, ...] = ()

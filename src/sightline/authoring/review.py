@@ -20,7 +20,6 @@ from sightline.benchmark.label_quality import check_labels
 from sightline.benchmark.review_decisions import PEOPLE
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.io.jsonl import parse_line, read_json
 from sightline.runs.shortcuts.file_facts import read_files
@@ -74,9 +73,9 @@ class ReviewStage:
     name: str = "review"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the next version, whole or not at all, and look at what was written as `sightline validate` does."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         source = self.bench or project.folder / FOLDER
         if not (source / HEADER).is_file():

@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.plan import CostPlan, DryRunError, StagePlan, priced
+from sightline.calls.plan import CostPlan, DryRunError, StagePlan, dry_run, priced
 from sightline.calls.session import Session
 from sightline.display import Table
 from sightline.english import counted
@@ -21,7 +21,7 @@ from sightline.metrics.scores import write_scores
 from sightline.metrics.statistics import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
-from sightline.runs.runner import price_run, run
+from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
@@ -285,7 +285,7 @@ class Ablations:
         stages: list[StagePlan] = []
         specs, asked = self._specs(), self.asked()
         for name, spec in specs.items():
-            plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
+            plan = dry_run(run, asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
         return CostPlan(tuple(stages), asked.notes())
 
@@ -317,9 +317,7 @@ class Ablations:
         )
 
     def _how(self) -> dict[str, Any]:
-        session = self.session
-        state = {"workspace": session.workspace, "config": session.config, "asking": session.calls}
-        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, **state}
+        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, "session": self.session}
 
     def _specs(self) -> dict[str, Spec]:
         """The system of the whole question, and that of each arm."""
