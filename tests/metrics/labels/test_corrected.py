@@ -1,4 +1,4 @@
-"""Corrected scores: right on average whatever the judge says, intervals that hold, and a judge that never costs much."""
+"""Corrected scores: right on average whatever the judge says, with intervals that hold."""
 
 from __future__ import annotations
 

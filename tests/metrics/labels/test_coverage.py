@@ -61,7 +61,7 @@ def test_error_rates_from_elsewhere_set_it_right_too() -> None:
     rng = np.random.default_rng(1)
     held, values = 0, []
     for seed in range(120):
-        truth, says = _world(rng, 0.95)
+        _, says = _world(rng, 0.95)
         known, said = _world(rng, 0.95)
         rates = [weighted_share((said == kind)[known == kind]) for kind in (1, 0)]
         assert rates[0] is not None

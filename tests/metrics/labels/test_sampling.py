@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from itertools import pairwise
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
@@ -47,7 +49,7 @@ def test_horvitz_thompson_is_exact_over_every_possible_systematic_walk() -> None
     ends = np.cumsum(rates)
     edges = np.unique(np.concatenate([[0.0, 1.0], 1 - ends % 1]))
     total = 0.0
-    for low, high in zip(edges[:-1], edges[1:], strict=True):
+    for low, high in pairwise(edges.tolist()):
         drawn = np.diff(np.floor(ends + (low + high) / 2), prepend=0.0) > 0
         draw = Draw((Stage(rates, drawn),))
         total += (high - low) * float(draw.weights @ values)
