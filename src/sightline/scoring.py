@@ -25,9 +25,6 @@ if TYPE_CHECKING:
     from sightline.metrics.comparison import Comparison
 
 
-_INSIST = "--other-version (allow_other_version=True)"
-
-
 def score(
     benchmark: PathLike | Benchmark,
     run: PathLike | Run,
@@ -93,8 +90,9 @@ def score(
             allow_other_version=allow_other_version,
             limit=limit,
         )
-    except OtherVersionError as error:
-        raise OtherVersionError(error.message, f"{error.fix}, or score it with {_INSIST}") from None
+    except OtherVersionError as error:  # Only scoring can insist.
+        insist = "or insist with --other-version (allow_other_version=True)"
+        raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
     if keep and folder is not None:
         scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
     return replace(scores, asked=asked or ())

@@ -304,7 +304,7 @@ def _notes(
         notes.append(f"tasks have {fewest} to {most} attempts; each is averaged over its own")
     if clusters is not None and clusters.few:
         notes.append(
-            f"clusters by {clusters.by} are so few that intervals are rough and no difference can be significant; "
+            f"clusters by {clusters.by} are so few that there is no interval and no difference can be significant; "
             "cluster by something finer if no others matter"
         )
     return tuple(notes)

@@ -33,13 +33,13 @@ class SamplePlan(Shown):
         """What `--json` prints."""
         return asdict(self)
 
-    def _line(self) -> str:
-        return f"{self.tasks:,} tasks for a difference of {self.difference:.3g}"
-
     def __str__(self) -> str:
+        return f"  {self._line()}"
+
+    def _line(self) -> str:
         verb = "are needed to see" if self.asked == "tasks" else "can show"
         return (
-            f"  {self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
+            f"{self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
             f"(paired, two-sided, α = {self.alpha:g}, design effect {self.design_effect:.2f})"
         )
 

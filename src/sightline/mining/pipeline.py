@@ -80,15 +80,16 @@ class MiningResult(Shown):
             "seconds": self.seconds,
         }
 
-    def _line(self) -> str:
-        return f"{self.stage}: {len(self.wrote)} files"
-
     def __str__(self) -> str:
         """A line for a stage, one for what failed, and one for each note."""
+        return "\n".join([f"  {self._line()}", *(f"    {note}" for note in self._blocks())])
+
+    def _line(self) -> str:
         counts = ", ".join(f"{name} {_told(value)}" for name, value in self.counts.items() if value not in ({}, None))
-        lines = [f"  {self.stage}: {counts} · {self.bill} · {self.seconds:.1f} s"]
-        lines += [f"    {note}" for note in (*told_failures(self.failures), *self.notes)]
-        return "\n".join(lines)
+        return f"{self.stage}: {counts} · {self.bill} · {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return (*told_failures(self.failures), *self.notes)
 
 
 def _told(value: Any) -> str:

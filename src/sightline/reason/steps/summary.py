@@ -2,13 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sightline.calls.ledger import LedgerRow
-from sightline.display import Shown
+from sightline.display import Shown, html_table
 from sightline.english import counted
 from sightline.errors import FoundError
 from sightline.reason.steps.review import REVIEW
@@ -49,6 +49,9 @@ class StepsSummary(Shown):
 
     def _line(self) -> str:
         return f"{self.annotated:,} of {counted(self.tasks, 'question')} annotated, {self.left:,} left"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """What has steps now, what is left, and what it cost."""
@@ -97,7 +100,11 @@ class CheckedSteps(Shown):
         return {"tasks": self.tasks, "complete": self.complete, "kinds": self.kinds, "faults": self.faults}
 
     def _line(self) -> str:
-        return f"{self.complete:,} of {self.tasks:,} questions, {len(self.faults):,} with faults"
+        return f"{self.complete:,} of {counted(self.tasks, 'question')} complete, {len(self.faults):,} with faults"
+
+    def _blocks(self) -> Iterable[str]:
+        if self.faults:
+            yield html_table(("task", "faults"), [(task, "; ".join(words)) for task, words in self.faults.items()])
 
     def __str__(self) -> str:
         """How many questions have all steps, and how many of those are in order."""
