@@ -32,7 +32,7 @@ from sightline.display import Table, html_table, quiet
 from sightline.engine.user_functions import UserFunction
 from sightline.english import counted
 from sightline.errors import UserError, nearest
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
 
@@ -203,7 +203,7 @@ def make(
     out: PathLike | None = None,
     given: Mapping[str, PathLike] | None = None,
     model: str | None = None,
-    judges: Sequence[str | UserFunction] = (),
+    judges: str | Sequence[str | UserFunction] = (),
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
@@ -260,10 +260,11 @@ def make(
     6
     """
     session = Session.of(session, workspace)
-    place = None if out is None else Path(out).expanduser()
+    place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
     loader = ProjectLoader(session, place, _named(given or {}), session.seed if seed is None else seed, limit)
-    by = StageOptions(model, tuple(judges), embedder, None if vectors is None else Path(vectors).expanduser(), batch)
-    stages = _chosen(stage, None if pictures is None else Path(pictures).expanduser(), by)
+    panel = (judges,) if isinstance(judges, str) else tuple(judges)
+    by = StageOptions(model, panel, embedder, optional_path(vectors, "a file of vectors"), batch)
+    stages = _chosen(stage, folder, by)
     name = None if stage is None else stages[-1].name
     results = run_stages(stages, lambda: loader.project(name))
     if stage is None:
@@ -301,4 +302,4 @@ def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
             near = nearest(name, files.FILES)
             hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(files.FILES)}"
             raise UserError(f'a project has no file called "{name}".', hint)
-    return {name: Path(path).expanduser() for name, path in given.items()}
+    return {name: as_path(path, f"the file of {name}") for name, path in given.items()}

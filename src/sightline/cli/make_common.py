@@ -137,7 +137,7 @@ class JudgedJob(MakeJob):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class AskingJob(MakeJob):
+class ChatJob(MakeJob):
     """What every stage takes that asks a chat model."""
 
     engine: EngineOption = "local"
@@ -150,7 +150,7 @@ class AskingJob(MakeJob):
 
     def ask(self, stage: AuthoringStage) -> None:
         """Run one stage, and show what it did or would cost."""
-        self.run(stage, self.chat.asking(self.common))
+        self.run(stage, self.chat.calls(self.common))
 
 
 def show(result: StageResult, common: Common) -> None:
