@@ -44,7 +44,8 @@ class Draw:
     @property
     def drawn(self) -> Bools:
         """Pairs of any stage."""
-        return np.logical_or.reduce([stage.drawn for stage in self.stages])
+        found: Bools = np.any([stage.drawn for stage in self.stages], axis=0)
+        return found
 
     @property
     def weights(self) -> Floats:
