@@ -21,6 +21,7 @@ SECTIONS = {
     "scores": "trust_scores:scores",
     "winner": "trust_scores:winner",
     "nonlinear": "trust_scores:nonlinear",
+    "labels": "trust_labels:labels",
     "coverage": "trust_coverage:coverage",
     "captions": "caption_truth:main",
 }
