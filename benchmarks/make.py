@@ -27,7 +27,7 @@ TAGS, VOCABULARY = 15, 300
 HARD, NEAR, EASY = 25, 10, 5
 
 
-def annotations(count: int) -> list[Annotation]:
+def annotations_of(count: int) -> list[Annotation]:
     """Tags go with the subject, as they do in pictures: two thirds of them are drawn from the subject's own."""
     rng = random.Random(0)
     words = [f"tag{number}" for number in range(VOCABULARY)]
@@ -55,7 +55,7 @@ def reference(notes: Sequence[Annotation], seed: Annotation, rng: random.Random)
     def ranked(found: list[Annotation], count: int, most: int) -> list[str]:
         found.sort(key=lambda note: (-jaccard(set(note.tags), tags), note.picture_id))
         seen: Counter[str] = Counter()
-        chosen = []
+        chosen: list[str] = []
         for note in found:
             if len(chosen) < count and note.picture_id not in taken and seen[note.facets["view"]] < most:
                 seen[note.facets["view"]] += 1
@@ -105,7 +105,7 @@ def main() -> None:
     rng = random.Random(1)
     print(f"{'pictures':>9}  {'reference':>12}  {'core facets':>12}  {'ratio':>7}  {'tags alone':>12}  {'table':>7}")
     for count in (options.pictures // 16, options.pictures // 4, options.pictures):
-        notes = annotations(count)
+        notes = annotations_of(count)
         chosen = rng.sample(notes, min(options.queries, count))
         queries = [SeededQuery(f"q{number}", (note.picture_id,)) for number, note in enumerate(chosen)]
         times = []

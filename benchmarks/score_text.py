@@ -16,6 +16,7 @@ import time
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator
 from dataclasses import dataclass
+from functools import partial
 
 import numpy as np
 from rouge_score.rouge_scorer import RougeScorer
@@ -130,7 +131,7 @@ def measure(pairs: int, seed: int) -> dict[str, list[float]]:
                 race(rival, block, spent)
             elif number % SLOW_EVERY == 0:
                 race(rival, block[:SLOW_BLOCK], spent)
-        timed(spent, "together", lambda b=block: ours(TOGETHER, b), len(block))
+        timed(spent, "together", partial(ours, TOGETHER, block), len(block))
     return spent
 
 

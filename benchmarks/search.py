@@ -47,18 +47,18 @@ class World:
         chosen = self._centres[rng.integers(0, len(self._centres), count)]
         vectors = chosen + noise * rng.standard_normal((count, DIM), dtype=np.float32) * self._spread
         vectors = vectors @ self._turn
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
     def texts(self, count: int, seed: int) -> np.ndarray:
         """Queries as texts are: around the same centres, less surely, and all of them aside from the pictures."""
         aside = random_unit(1, 99)
         vectors = self.some(count, seed, noise=1.2) + aside
-        return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+        return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def random_unit(count: int, seed: int) -> np.ndarray:
     vectors = np.random.default_rng(seed).standard_normal((count, DIM), dtype=np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def race(candidates: dict[str, Callable[[np.ndarray], object]], queries: np.ndarray) -> dict[str, float]:

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.calls.session import Session
 from sightline.models.embedders.vector_cache import VectorCache
 from sightline.retrieval.index import Content, build_index
 from sightline.retrieval.searcher import Searcher
@@ -44,7 +45,7 @@ class Made:
 
 
 def unit(rows: NDArray[np.float64]) -> NDArray[np.float32]:
-    return (rows / np.linalg.norm(rows, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(rows / np.linalg.norm(rows, axis=1, keepdims=True), np.float32)
 
 
 def key_of(number: int) -> bytes:
@@ -73,7 +74,7 @@ def pictures(rows: int) -> Iterator[Picture]:
         )
 
 
-def annotations(rows: int) -> Iterator[Annotation]:
+def annotations_of(rows: int) -> Iterator[Annotation]:
     for number in range(rows):
         first, second = NOUNS[number % 12], NOUNS[number // 12 % 12]
         yield Annotation(
@@ -96,11 +97,11 @@ def main() -> None:
         workspace = Path(folder)
         fill_cache(workspace, given.rows)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
-        content = Content(pictures(given.rows), annotations=annotations(given.rows))
-        built = build_index(workspace, content=content, embedder=Made(), backend=given.backend)
+        content = Content(pictures(given.rows), annotations=annotations_of(given.rows))
+        built = build_index(Session(workspace), content=content, embedder=Made(), backend=given.backend)
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(f"build {given.rows:,} rows: {built.seconds:.1f} s, peak memory {before // 1024} → {after // 1024} MB")
-        again = build_index(workspace, content=Content(pictures(given.rows)), embedder=Made())
+        again = build_index(Session(workspace), content=Content(pictures(given.rows)), embedder=Made())
         print(f"build again, nothing new: {again.seconds:.1f} s")
         print(f"open: {milliseconds(lambda: Searcher.open(workspace, embedder=Made()).close()):.1f} ms")
         with Searcher.open(workspace, embedder=Made()) as searcher:

@@ -148,7 +148,7 @@ def make(url: str, traces: int, folder: Path) -> None:
     )
     asking = CallOptions(base_url=url, limits=RateLimits.at_once(IN_FLIGHT))
     settings = TraceSettings(tuple(Teacher(name) for name in TEACHERS))
-    done = make_traces(TraceWork(source, settings, Session(folder / "ws", asking=asking)), folder / "traces")
+    done = make_traces(TraceWork(source, settings, Session(folder / "ws", calls=asking)), folder / "traces")
     if done.kept < 0.99 * traces:
         raise SystemExit(f"only {done.kept:,} of {traces:,} traces were kept: {done.rejected} {done.failed}")
 
@@ -252,9 +252,9 @@ def compare(traces: int, large: int, many: int, rounds: int) -> None:
         least_bare, least_ours = (min(pair[place]["cpu"] for pair in both) for place in (0, 1))
         print(f"  CPU of the process that asks × bare aiohttp's, least of each: {least_ours / least_bare:.2f}")
         if large:
-            many, few = measure("sightline", url, large), both[-1][1]
+            most, few = measure("sightline", url, large), both[-1][1]
             for who, name in (("who asks", "peak_mb"), ("who writes", "writer_peak_mb")):
-                ratio = many[name] / few[name]
+                ratio = most[name] / few[name]
                 print(f"  peak memory of {who}, {large:,} × {traces:,}: {ratio:.2f} (no more than 1.20 is wanted)")
 
 

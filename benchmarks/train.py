@@ -77,7 +77,8 @@ class Unsorted:
         return self.examples.lengths * 0 + self.examples.lengths.max()
 
     def batch(self, rows: Sequence[int]) -> TrainBatch:
-        return self.examples.batch(rows)
+        batch: TrainBatch = self.examples.batch(rows)
+        return batch
 
 
 def ours(
@@ -227,7 +228,9 @@ def main() -> None:
     def fresh() -> GlimpseForConditionalGeneration:
         torch.manual_seed(0)
         config = glimpse_config(len(tokenizer), tiny=chosen.tiny, vision_frozen=True)
-        return GlimpseForConditionalGeneration(config).to(DEVICE)
+        model = GlimpseForConditionalGeneration(config)
+        model.to(DEVICE)
+        return model
 
     each = work(fresh(), examples)
     # As many examples as our batches have: all of them, over how many batches they make.

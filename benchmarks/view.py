@@ -30,6 +30,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.calls.session import Session
 from sightline.io.files import sha256_of
 from sightline.retrieval.index import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
@@ -54,7 +55,7 @@ def make_everything(folder: Path, count: int) -> Path:
     pictures = folder / "pictures"
     for number in range(_FILES, count):
         os.link(pictures / f"{number % _FILES:07}.jpg", pictures / f"{number:07}.jpg")
-    build_index(workspace, embedder=Colours())
+    build_index(Session(workspace), embedder=Colours())
     write_benchmark(_benchmark(pictures, count), folder / "labels")
     return folder
 
@@ -165,7 +166,8 @@ def decisions(root: Path) -> None:
     desk.warm()
     app = build(desk)
     shelf = read_benchmark(root / "labels")
-    pairs = [(task, picture) for task, truth in shelf.truth.items() for picture in truth.grades][:: _POOL // 2]
+    graded = {task: truth.grades for task, truth in shelf.truth.items() if isinstance(truth, Relevance)}
+    pairs = [(task, picture) for task, grades in graded.items() for picture in grades][:: _POOL // 2]
     for people in (1, PEOPLE):
         took: list[float] = []
         threads = [

@@ -19,6 +19,7 @@ from sightline.types import (
     PictureSet,
     Scope,
     Task,
+    Truth,
 )
 
 ANA = tuple(f"ana/{number}.png" for number in range(6))
@@ -51,6 +52,6 @@ def small_bench(folder: Path) -> Benchmark:
         ),
         "pick": Task("pick", "choose", ("First ", PictureRef(ANA[1]), " then ", PictureRef(ANA[2])), OPTIONS),
     }
-    truth = {"find": PictureSet(ANA[:2]), "say": Answer("a boat"), "pick": Choice("B")}
+    truth: dict[str, Truth] = {"find": PictureSet(ANA[:2]), "say": Answer("a boat"), "pick": Choice("B")}
     made = Benchmark("small", Corpus("small", pictures, groups), tasks, truth, metrics=("f1", "answer", "accuracy"))
     return write_benchmark(made, folder, force=True)

@@ -35,10 +35,10 @@ def selects(node: Node, record: Record) -> bool:
             picture = record[0]
             return picture.lat is not None and picture.lon is not None and _km(picture.lat, picture.lon, lat, lon) <= km
         case GeoBox(south, west, north, east):
-            lat, lon = record[0].lat, record[0].lon
-            if lat is None or lon is None or not south <= lat <= north:
+            y, x = record[0].lat, record[0].lon
+            if y is None or x is None or not south <= y <= north:
                 return False
-            return west <= lon <= east if west <= east else lon >= west or lon <= east
+            return west <= x <= east if west <= east else x >= west or x <= east
         case Compare(field, operator, values):
             texts = [value.text for value in values]
             return any(_test(field.name, value, operator, texts) for value in values_of(field.name, record))

@@ -27,6 +27,7 @@ from sightline.config import Config
 from sightline.mining import associations, checks, clue_extraction, fact_chains
 from sightline.mining import model_drafts as mine_writing
 from sightline.models.photos.networks import revision_of
+from sightline.models.structured_output import ReplySchema
 from sightline.reason.difficulty import judge as judging
 from sightline.reason.questions import TaskQuestion
 from sightline.reason.steps import annotation
@@ -86,7 +87,7 @@ REQUEST = ChatRequest(
 def sent_schemas() -> Sent:
     """Name and schema of each structured reply that a model is asked for, by what it is asked for."""
     config = Config()
-    typed = {
+    typed: dict[str, ReplySchema[Any]] = {
         "verify a vote": system_vote.wanted_grades(),
         "rerank": rerank.wanted_grades(),
         "propose a taxonomy": taxonomy.wanted_proposal(),
@@ -108,7 +109,7 @@ def sent_schemas() -> Sent:
         "mine: second look": checks.typical(PICTURES, MODEL),
         "mine: facts of a page": fact_chains.facts_request(WebPage("https://a.test/", "A", "A page."), MODEL),
     }
-    found = {purpose: {"name": one.name, "schema": one.schema} for purpose, one in typed.items()}
+    found: dict[str, Any] = {purpose: {"name": one.name, "schema": one.schema} for purpose, one in typed.items()}
     for purpose, request in requests.items():
         assert isinstance(request, ChatRequest)
         found[purpose] = {"name": request.schema_name, "schema": request.schema}
@@ -124,7 +125,7 @@ def sent_tools() -> Sent:
     specs["Compress"] = COMPRESS_TOOL
     for kind in ("rank", "select", "choose", "answer"):
         options = CHOOSE.options if kind == "choose" else ()
-        specs[f"Finish: {kind}"] = finish_spec(Task("t", kind, ("?",), options))  # type: ignore[arg-type]
+        specs[f"Finish: {kind}"] = finish_spec(Task("t", kind, ("?",), options))
     return {
         purpose: {"name": spec.name, "description": spec.description, "parameters": spec.parameters}
         for purpose, spec in specs.items()
@@ -154,7 +155,7 @@ def hashed(folder: Path) -> dict[str, str]:
 
 def _column_kinds(folder: Path) -> Iterator[str]:
     numbers, places, words = np.zeros(1), np.zeros(1, np.int32), Vocabulary(["a"])
-    columns = {
+    columns: dict[str, Any] = {
         "numbers": NumberColumn(numbers),
         "times": TimeColumn(numbers, numbers),
         "flags": FlagColumn(np.zeros(1, np.int8)),

@@ -11,6 +11,7 @@ from typing import Any
 
 import orjson
 from aiohttp import web
+from aiohttp.typedefs import Handler
 
 from app_in_thread import app_in_thread
 
@@ -115,7 +116,7 @@ def _routes(hub: Hub) -> web.Application:
         return web.json_response({"id": "ada/harbour", "sha": f"{len(hub.commits):040x}", "siblings": []})
 
     @web.middleware
-    async def guarded(request: web.Request, handler: Any) -> web.StreamResponse:
+    async def guarded(request: web.Request, handler: Handler) -> web.StreamResponse:
         hub.calls.append(f"{request.method} {request.path}")
         if not request.path.startswith("/store/") and request.headers.get("authorization") != f"Bearer {hub.token}":
             return web.Response(status=401, text="Invalid credentials")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import socket
 from pathlib import Path
+from typing import Any
 
 import pytest
 
@@ -14,7 +15,7 @@ def cut_off(monkeypatch: pytest.MonkeyPatch, cache: Path) -> list[str]:
 
     found: list[str] = []
 
-    def refused(host: object, *_: object, **__: object) -> None:
+    def refused(host: object, *_: object, **__: Any) -> None:
         found.append(str(host))
         raise socket.gaierror("no way out")
 

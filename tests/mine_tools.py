@@ -9,6 +9,7 @@ from datetime import datetime, timedelta
 from functools import cache
 from pathlib import Path
 from types import ModuleType
+from typing import Any
 
 from sightline.mining.graph import Edge, EventNode, MemoryGraph, Node, Photo
 from sightline.mining.knowledge import Knowledge
@@ -59,8 +60,8 @@ def graph_of(
     return MemoryGraph(photos, nodes, clues, {}, tuple(edges), tuple(refused))
 
 
-def knowledge(events: Mapping[str, Sequence[Shown]], **given: object) -> Knowledge:
-    return Knowledge(graph_of(events, **given), "ana", 0.5)  # type: ignore[arg-type]
+def knowledge(events: Mapping[str, Sequence[Shown]], **given: Any) -> Knowledge:
+    return Knowledge(graph_of(events, **given), "ana", 0.5)
 
 
 def keys(*looks: str) -> tuple[str, ...]:

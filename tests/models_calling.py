@@ -39,7 +39,8 @@ async def calling(
     transport = open_transport(MODEL, base_url=server.url, settings=settings)
     breaker = CircuitBreaker(server.url, patience=1.0, first_probe=0.05)
     with Journal(workspace) as journal:
-        caller = Caller(transport, journal, **({"limits": LIMITS, "retry": QUICK, "breaker": breaker} | options))
+        usual: dict[str, Any] = {"limits": LIMITS, "retry": QUICK, "breaker": breaker}
+        caller = Caller(transport, journal, **(usual | options))
         try:
             yield caller
         finally:

@@ -68,7 +68,7 @@ class TokenColours(Colours):
 
 def unit(rows: NDArray[np.generic]) -> Array:
     values = np.asarray(rows, np.float64) + 1e-3
-    return (values / np.linalg.norm(values, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(values / np.linalg.norm(values, axis=1, keepdims=True), np.float32)
 
 
 def _mean_of(text: str) -> NDArray[np.float64]:

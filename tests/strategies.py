@@ -34,6 +34,7 @@ from sightline.types import (
     Step,
     StepKind,
     Task,
+    TaskKind,
     Text,
     Tier,
     Trace,
@@ -126,7 +127,7 @@ def steps(picture_ids: st.SearchStrategy[str] = ids) -> st.SearchStrategy[tuple[
 @st.composite
 def tasks(draw: st.DrawFn, task_ids: st.SearchStrategy[str] = ids, picture_ids: st.SearchStrategy[str] = ids) -> Task:
     """Tasks of every kind; `choose` has options."""
-    kind = draw(st.sampled_from(["rank", "select", "answer", "choose", "describe"]))
+    kind = draw(st.sampled_from(get_args(TaskKind)))
     keys = "ABCD"[: draw(st.integers(2, 4))] if kind == "choose" else ""
     return Task(
         id=draw(task_ids),
@@ -189,7 +190,7 @@ def attempts(task_ids: st.SearchStrategy[str] = ids) -> st.SearchStrategy[Attemp
     return st.builds(Attempt, task_ids, predictions(), st.integers(0, 9))
 
 
-def annotations(picture_ids: st.SearchStrategy[str] = ids) -> st.SearchStrategy[Annotation]:
+def annotations_of(picture_ids: st.SearchStrategy[str] = ids) -> st.SearchStrategy[Annotation]:
     """What was said of a picture."""
     return st.builds(
         Annotation,
@@ -260,7 +261,7 @@ def benchmarks(draw: st.DrawFn) -> Benchmark:
         version=draw(ids),
         metrics=draw(tuples_of(st.sampled_from(["ndcg@10", "map", "f1"]))),
         card=draw(extras),
-        annotations=draw(tuples_of(annotations(some_picture), max_size=2)),
+        annotations=draw(tuples_of(annotations_of(some_picture), max_size=2)),
         candidates=draw(tuples_of(candidates(some_task, some_picture), max_size=2)),
         judgments=draw(tuples_of(judgments(some_task, some_picture), max_size=2)),
         reviews=draw(tuples_of(reviews(some_task, some_picture), max_size=2)),

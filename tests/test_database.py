@@ -5,6 +5,7 @@ from __future__ import annotations
 import sqlite3
 import subprocess
 import sys
+from collections.abc import Callable
 from pathlib import Path
 from typing import Any
 
@@ -27,7 +28,7 @@ def path(tmp_path: Path) -> Path:
 @pytest.fixture
 def locked(path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     """As on a disk that is mounted read-only: SQLite can't make the files that WAL needs."""
-    real = sqlite3.connect
+    real: Callable[..., sqlite3.Connection] = sqlite3.connect
 
     def connect(database: Any, **more: Any) -> sqlite3.Connection:
         if not more.get("uri"):

@@ -6,6 +6,7 @@ import gzip
 import os
 import subprocess
 import sys
+from collections.abc import Iterator
 from pathlib import Path
 from tempfile import TemporaryDirectory
 
@@ -41,7 +42,7 @@ def test_a_failure_while_writing_keeps_the_old_file_and_leaves_nothing_else(tmp_
     path = tmp_path / "file.bin"
     path.write_bytes(b"old")
 
-    def chunks():
+    def chunks() -> Iterator[bytes]:
         yield b"new"
         raise RuntimeError("stop")
 

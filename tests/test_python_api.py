@@ -9,6 +9,7 @@ from pathlib import Path
 import pytest
 
 import sightline
+from sightline.types import Corpus
 
 
 @pytest.mark.parametrize("name", sorted(set(sightline.__all__) - {"__version__"}))
@@ -39,6 +40,7 @@ def test_paths_of_ones_home_are_understood(tmp_path: Path, monkeypatch: pytest.M
     monkeypatch.setenv("HOME", str(tmp_path))
     (tmp_path / "pictures").mkdir()
     sightline.scan("~/pictures", workspace="~/workspace")
-    assert len(sightline.load("~/workspace").pictures) == 0
+    corpus = sightline.load("~/workspace")
+    assert isinstance(corpus, Corpus) and len(corpus.pictures) == 0
     with pytest.raises(Exception, match=str(tmp_path)):
         sightline.score("~/no-such-bench", "~/no-such-run")

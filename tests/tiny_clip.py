@@ -76,7 +76,7 @@ def expected_picture(pixels: np.ndarray) -> np.ndarray:
     """What the picture tower gives for a picture of one colour."""
     weights = np.random.default_rng(0).standard_normal((3, DIM)).astype(np.float32)
     raw = ((pixels.reshape(-1, 3).mean(axis=0) / 255 - np.array(MEAN)) / np.array(STD)) @ weights
-    return raw / np.linalg.norm(raw)
+    return np.asarray(raw / np.linalg.norm(raw))
 
 
 def _write_vision(path: Path, weights: np.ndarray, side: int, half: bool, fixed_batch: int | None) -> None:

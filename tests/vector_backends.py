@@ -81,7 +81,7 @@ def unit(count: int, seed: int, dim: int = DIM) -> np.ndarray:
     vectors = rng.integers(-1, 2, (count, dim)).astype(np.float32)
     vectors[:, 0] += vectors.any(axis=1) == 0
     vectors[rng.integers(0, count, count // 5)] = vectors[0]
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def true_nearest(vectors: dict[int, np.ndarray], query: np.ndarray, k: int) -> list[tuple[int, np.float32]]:

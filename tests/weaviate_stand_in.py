@@ -24,7 +24,7 @@ from weaviate.proto.v1 import (
 _SERVING = 1
 
 
-class StandIn(weaviate_pb2_grpc.WeaviateServicer):
+class StandIn(weaviate_pb2_grpc.WeaviateServicer):  # type: ignore[misc]
     """Objects by collection and id; a filter is always "one of these ids"."""
 
     def __init__(self) -> None:

@@ -16,26 +16,61 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
+    from sightline.agent.trajectory import read_trajectory
     from sightline.authoring.pipeline import make
+    from sightline.calls.plan import dry_run
     from sightline.calls.session import Session
-    from sightline.corpus.scan import scan
+    from sightline.errors import SightlineError, UserError
     from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
+    from sightline.metrics.sample_size import power
     from sightline.metrics.statistics import estimate
+    from sightline.metrics.trec.score_files import score_trec
+    from sightline.mining.mine import mine, mine_questions
+    from sightline.models.embedders.function import FunctionEmbedder
     from sightline.models.embedders.pipeline import embed
+    from sightline.pictures import scan
+    from sightline.reason.ablations import ablate
+    from sightline.reason.curriculum.compiler import curriculum
+    from sightline.reason.difficulty.measure import difficulty
+    from sightline.reason.splits import split
+    from sightline.reason.steps.pipeline import check_steps, steps
+    from sightline.reason.traces.think import think
+    from sightline.reason.training import train
     from sightline.reports.leaderboard import leaderboard
     from sightline.reports.report import report
     from sightline.retrieval.search import search
     from sightline.runs.runner import run
+    from sightline.runs.systems.function import FunctionSystem
     from sightline.scoring import compare, score
+    from sightline.types import Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Run, Task, Text
+    from sightline.web.view import view
 
 __all__ = [
+    "Benchmark",
+    "Corpus",
+    "Failure",
+    "FunctionEmbedder",
+    "FunctionSystem",
+    "Picture",
+    "PictureSet",
+    "Ranking",
+    "Run",
     "Session",
+    "SightlineError",
+    "Task",
+    "Text",
+    "UserError",
     "__version__",
+    "ablate",
     "ask",
+    "check_steps",
     "compare",
+    "curriculum",
+    "difficulty",
+    "dry_run",
     "embed",
     "estimate",
     "export_files",
@@ -45,19 +80,79 @@ __all__ = [
     "load",
     "make",
     "match_answer",
+    "mine",
+    "mine_questions",
     "parse_choice",
+    "power",
+    "read_trajectory",
     "report",
     "run",
     "scan",
     "score",
+    "score_trec",
     "search",
+    "split",
+    "steps",
+    "think",
+    "train",
     "validate",
+    "view",
 ]
 
+VERBS = (
+    "ablate",
+    "ask",
+    "check_steps",
+    "compare",
+    "curriculum",
+    "difficulty",
+    "embed",
+    "export_files",
+    "import_files",
+    "index",
+    "leaderboard",
+    "load",
+    "make",
+    "mine",
+    "mine_questions",
+    "power",
+    "report",
+    "run",
+    "scan",
+    "score",
+    "score_trec",
+    "search",
+    "split",
+    "steps",
+    "think",
+    "train",
+    "validate",
+    "view",
+)
+"""The functions that are also methods of a `Session`."""
+
 _FUNCTIONS = {
+    "Benchmark": "sightline.types",
+    "Corpus": "sightline.types",
+    "Failure": "sightline.types",
+    "FunctionEmbedder": "sightline.models.embedders.function",
+    "FunctionSystem": "sightline.runs.systems.function",
+    "Picture": "sightline.types",
+    "PictureSet": "sightline.types",
+    "Ranking": "sightline.types",
+    "Run": "sightline.types",
     "Session": "sightline.calls.session",
+    "ablate": "sightline.reason.ablations",
+    "SightlineError": "sightline.errors",
+    "Task": "sightline.types",
+    "Text": "sightline.types",
+    "UserError": "sightline.errors",
     "ask": "sightline.agent.ask",
+    "check_steps": "sightline.reason.steps.pipeline",
     "compare": "sightline.scoring",
+    "curriculum": "sightline.reason.curriculum.compiler",
+    "difficulty": "sightline.reason.difficulty.measure",
+    "dry_run": "sightline.calls.plan",
     "embed": "sightline.models.embedders.pipeline",
     "estimate": "sightline.metrics.statistics.estimates",
     "export_files": "sightline.exchange",
@@ -67,13 +162,23 @@ _FUNCTIONS = {
     "load": "sightline.exchange",
     "make": "sightline.authoring.pipeline",
     "match_answer": "sightline.metrics.answers.match",
+    "mine": "sightline.mining.mine",
+    "mine_questions": "sightline.mining.mine",
     "parse_choice": "sightline.metrics.choices.parse",
+    "power": "sightline.metrics.sample_size",
+    "read_trajectory": "sightline.agent.trajectory",
     "report": "sightline.reports.report",
     "run": "sightline.runs.runner",
-    "scan": "sightline.corpus.scan",
+    "scan": "sightline.pictures",
     "score": "sightline.scoring",
+    "score_trec": "sightline.metrics.trec.score_files",
     "search": "sightline.retrieval.search",
+    "split": "sightline.reason.splits",
+    "steps": "sightline.reason.steps.pipeline",
+    "think": "sightline.reason.traces.think",
+    "train": "sightline.reason.training",
     "validate": "sightline.exchange",
+    "view": "sightline.web.view",
 }
 
 

@@ -18,6 +18,10 @@ class SightlineError(Exception):
     def __str__(self) -> str:
         return self.message if self.fix is None else f"{self.message}\n  {self.fix}"
 
+    def _render_traceback_(self) -> list[str]:
+        """What IPython and Jupyter show instead of a traceback: what went wrong, and the fix."""
+        return [f"{type(self).__name__}: {self.message}", *([] if self.fix is None else [f"  {self.fix}"])]
+
     def again(self) -> SightlineError:
         """The same error, new: a traceback is added to each where it is raised."""
         return type(self)(self.message, self.fix)
@@ -47,6 +51,20 @@ class MissingExtraError(UserError):
     def __init__(self, feature: str, extra: str) -> None:
         super().__init__(f"{feature} needs an optional package.", f"pip install 'sightline[{extra}]'")
         self.extra = extra
+
+
+def require_at_least(least: float, **given: float | None) -> None:
+    """Refuse parameters that are no numbers, or too small; one that is None was not given."""
+    for name, value in given.items():
+        if value is not None and (not isinstance(value, int | float) or not value >= least):
+            raise UserError(f"{name} must be a number of at least {least:g}, not {value!r}.")
+
+
+def require_one_of(known: Iterable[str], **given: str | None) -> None:
+    """Refuse parameters that name none of the known words; one that is None was not given."""
+    for name, value in given.items():
+        if value is not None and value not in (words := tuple(known)):
+            raise UserError(f"{name} can't be {value!r}.", f"Choose from {', '.join(words)}.")
 
 
 def nearest(word: str, known: Iterable[str]) -> str | None:

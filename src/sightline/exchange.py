@@ -7,29 +7,32 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from sightline import runs
+from sightline.benchmark.exchange_results import ExportSummary, ImportSummary, Validation
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark
-from sightline.benchmark.formats import Content, FormatOptions, find_format, format_names
-from sightline.benchmark.problems import Problem
-from sightline.benchmark.validation import oddities as benchmark_oddities
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.formats import Content, Format, FormatOptions, Imported, find_format, format_names
+from sightline.benchmark.validation import oddities, validate_benchmark
 from sightline.class_names import name_of
 from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
 from sightline.corpus.view import open_corpus
 from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path, picture_path
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
 
+if TYPE_CHECKING:
+    from sightline.calls.session import Session
+
 Loaded: TypeAlias = Benchmark | Run | Corpus
+LoadedT = TypeVar("LoadedT", Benchmark, Run, Corpus)
 
 # A folder is known by one file in it; a new kind of folder is a new line here and in `Loaded`.
 _READERS: Mapping[str, Callable[[PathLike], Loaded]] = {
@@ -39,50 +42,150 @@ _READERS: Mapping[str, Callable[[PathLike], Loaded]] = {
 }
 
 
-def load(path: PathLike) -> Loaded:
-    """The benchmark, the run or the scanned corpus in a folder."""
-    folder = Path(path).expanduser()
+@overload
+def load(path: PathLike) -> Loaded: ...
+@overload
+def load(path: PathLike, kind: type[LoadedT]) -> LoadedT: ...
+def load(path: PathLike, kind: type[LoadedT] | None = None) -> Loaded | LoadedT:
+    """Load the benchmark, the run or the scanned corpus in a folder.
+
+    Parameters
+    ----------
+    path:
+        The folder of a benchmark, of a run, or a workspace.
+    kind:
+        What it must be: `Benchmark`, `Run` or `Corpus` of `sightline.types`; anything when not given.
+
+    Returns
+    -------
+    Benchmark, Run or Corpus
+        What the folder holds; a notebook shows its first rows, with pictures where they are at hand.
+
+    Examples
+    --------
+    >>> benchmark = sightline.load("bench")
+    >>> len(benchmark.tasks[:2])
+    2
+    """
+    folder = as_path(path, "a benchmark, a run or a workspace")
     for marker, reader in _READERS.items():
         if (folder / marker).is_file():
-            return reader(folder)
+            found = reader(folder)
+            if kind is not None and not isinstance(found, kind):
+                other, wanted = name_of(type(found)).lower(), name_of(kind).lower()
+                raise UserError(f"{folder} is a {other}, not a {wanted}.", f"Give the folder of a {wanted}.")
+            return found
     what = f"has no {' and no '.join(_READERS)}" if folder.is_dir() else "is not a folder"
     raise UserError(f"{folder} {what}.", "give the folder of a benchmark, a run or a workspace")
 
 
-@dataclass(frozen=True, slots=True)
-class ImportSummary:
-    """What an import brought: counts, and each label's values with their counts."""
-
-    tasks: int
-    judgments: int
-    pictures: int
-    missing_pictures: int
-    labels: Mapping[str, Mapping[str, int]]
-    warnings: tuple[str, ...]
-
-
-def import_files(format_: str, path: PathLike, out: PathLike, options: FormatOptions | None = None) -> ImportSummary:
-    """Read files of another tool and write them as a BENCH or RUN folder, whole or not at all.
+def import_files(
+    format: str,  # noqa: A002
+    path: PathLike,
+    out: PathLike,
+    *,
+    columns: Mapping[str, str] | None = None,
+    benchmark: PathLike | Benchmark | None = None,
+    pictures: PathLike | None = None,
+    name: str | None = None,
+    split: str | None = None,
+    options: Mapping[str, str] | None = None,
+    keep_going: bool = False,
+    limit: int | None = None,
+    seed: int | None = None,
+    session: Session | None = None,
+) -> ImportSummary:
+    """Read files of another tool and write them as a benchmark or a run, whole or not at all.
 
     What an earlier import of them wrote is replaced; another benchmark or run is not.
+
+    Parameters
+    ----------
+    format:
+        One of the formats that `sightline formats` lists, such as "beir" or "trec-run".
+    path:
+        A file or folder; for the public benchmarks also their name on the hub.
+    out:
+        The folder to write: a benchmark, or a run for predictions.
+    columns:
+        Where a column is called otherwise: `{field: column}`.
+    benchmark:
+        For predictions: the benchmark that they answer.
+    pictures:
+        Where the pictures are, if not beside the files.
+    name:
+        What to call it.
+    split:
+        Which split, where a format has several.
+    options:
+        What only this format knows, by name.
+    keep_going:
+        Leave out wrong lines and list them all, instead of stopping at the first.
+    limit:
+        Import only so many tasks.
+    seed:
+        Makes random choices repeatable: the session's, else 0, when not given.
+    session:
+        With `local_only` nothing is fetched from the hub.
+
+    Returns
+    -------
+    ImportSummary
+        Counts, labels and warnings.
+
+    Examples
+    --------
+    >>> _ = sightline.export_files("beir", "bench", "as_beir")
+    >>> sightline.import_files("beir", "as_beir", "again").tasks
+    3
     """
-    options = options or FormatOptions()
-    known = find_format(format_)
+    known = find_format(_format_name(format))
     if known.read is None:
-        raise UserError(f"{format_} can be written, but not read.", f"formats: {', '.join(format_names())}")
-    source, options = _source(path, known.hub, options)
-    imported = known.read(source, options)
+        raise UserError(f"{format} can be written, but not read.", f"formats: {', '.join(format_names())}")
+    given = FormatOptions(
+        columns=columns or {},
+        name=name,
+        split=split,
+        limit=limit,
+        seed=_seed(seed, session),
+        keep_going=keep_going,
+        local_only=session is not None and session.calls.local_only,
+        pictures=None if pictures is None else as_path(pictures, "a folder of pictures"),
+        benchmark=_benchmark(benchmark),
+        extra=options or {},
+    )
+    source, given = _source(path, known.hub, given)
+    return _write_imported(known.read(source, given), source, as_path(out, "the folder to write"))
+
+
+def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummary:
     _refuse_nothing(imported.content, source)
     warnings = (*imported.warnings, *(str(problem) for problem in imported.problems))
     content = imported.content
     if isinstance(content, Run):
-        _refuse_other_run(Path(out), content)
+        _refuse_other_run(out, content)
         runs.write_run(content, out)
         tasks = {attempt.task_id for attempt in content.attempts}
-        return ImportSummary(len(tasks), 0, 0, 0, {}, warnings)
+        return ImportSummary(len(tasks), 0, 0, 0, {}, warnings, out)
     check_place(out, content.name, content.reviews, content.tasks)
     written = write_benchmark(content, out)
-    return replace(summarise(written, Path(out)), warnings=warnings)
+    return replace(summarise(written, out), warnings=warnings, out=out)
+
+
+def _format_name(given: object) -> str:
+    if not isinstance(given, str):
+        raise UserError(f"{given!r:.60} is not the name of a format.", f"formats: {', '.join(format_names())}")
+    return given
+
+
+def _benchmark(given: PathLike | Benchmark | None) -> Benchmark | None:
+    if given is None or isinstance(given, Benchmark):
+        return given
+    return read_benchmark(as_path(given, "a benchmark"))
+
+
+def _seed(given: int | None, session: Session | None) -> int:
+    return given if given is not None else (session.seed if session is not None else None) or 0
 
 
 def _refuse_nothing(content: Benchmark | Run, source: Path) -> None:
@@ -112,7 +215,7 @@ def _refuse_other_run(out: Path, new: Run) -> None:
 
 def _source(path: PathLike, hub: str | None, options: FormatOptions) -> tuple[Path, FormatOptions]:
     """A local file or folder, or what a name on the hub brings (with the hub extra), which the options then say."""
-    local = Path(path).expanduser()
+    local = as_path(path, "a file or a folder")
     if local.exists():
         return local, options
     if hub is not None and str(path) == hub:
@@ -160,37 +263,124 @@ def summarise(benchmark: Benchmark, folder: Path) -> ImportSummary:
     )
 
 
-def export_files(format_: str, source: PathLike, out: PathLike, options: FormatOptions | None = None) -> None:
-    """Write a workspace's corpus, a benchmark or a run in another tool's format, whole or not at all."""
-    known = find_format(format_)
+def export_files(
+    format: str,  # noqa: A002
+    source: PathLike,
+    out: PathLike,
+    *,
+    columns: Mapping[str, str] | None = None,
+    benchmark: PathLike | Benchmark | None = None,
+    options: Mapping[str, str] | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    session: Session | None = None,
+) -> ExportSummary:
+    """Write a workspace's corpus, a benchmark or a run in another tool's format, whole or not at all.
+
+    Parameters
+    ----------
+    format:
+        One of the formats that `sightline formats` lists, such as "trec-qrels" or "corpus-csv".
+    source:
+        A workspace, a benchmark or a run.
+    out:
+        The file or folder to write; folders above it are made.
+    columns:
+        How to call a column: `{field: column}`.
+    benchmark:
+        For runs in formats that also need the questions: the benchmark that the run answers.
+    options:
+        What only this format knows, by name.
+    limit:
+        Export only so many tasks, where the format takes a limit.
+    seed:
+        Makes random choices repeatable: the session's, else 0, when not given.
+    session:
+        Gives its seed.
+
+    Returns
+    -------
+    ExportSummary
+        What was written, and where.
+
+    Examples
+    --------
+    >>> print(sightline.export_files("trec-qrels", "bench", "files/qrels.txt"))
+      bench → files/qrels.txt (trec-qrels)
+    """
+    known = find_format(_format_name(format))
     if known.write is None:
-        raise UserError(f"{format_} can be read, but not written.", f"formats: {', '.join(format_names())}")
-    content: Content = load(source)
+        raise UserError(f"{format} can be read, but not written.", f"formats: {', '.join(format_names())}")
+    folder, target = as_path(source, "a workspace, a benchmark or a run"), as_path(out, "the file or folder to write")
+    content = _content(known, folder)
+    _make_parent(target)
+    known.write(
+        content,
+        target,
+        FormatOptions(
+            columns=columns or {},
+            limit=limit,
+            seed=_seed(seed, session),
+            pictures=_pictures_of(benchmark, folder if isinstance(content, Benchmark) else None),
+            benchmark=_benchmark(benchmark),
+            source=folder,
+            extra=options or {},
+        ),
+    )
+    return ExportSummary(format, folder, target)
+
+
+def _make_parent(target: Path) -> None:
+    try:
+        target.parent.mkdir(parents=True, exist_ok=True)
+    except OSError as error:
+        raise UserError(f"{target.parent} can't be made: {error.strerror}.", "Choose another place.") from error
+
+
+def _content(known: Format, folder: Path) -> Content:
+    """What the folder holds, in the form that the format is written from."""
+    content: Content = load(folder)
     if Corpus in known.writes and Benchmark not in known.writes and isinstance(content, Benchmark):
         content = content.corpus
     if not isinstance(content, known.writes):
         wanted = " or ".join(f"a {name_of(kind).lower()}" for kind in known.writes)
-        raise UserError(f"{source} is a {name_of(type(content)).lower()}; {format_} is written from {wanted}.")
-    options = options or FormatOptions()
-    folder = Path(source).expanduser()
-    if options.pictures is None and isinstance(content, Benchmark):
-        options = replace(options, pictures=folder)  # Relative addresses of pictures start there.
-    known.write(content, Path(out).expanduser(), replace(options, source=folder))
+        raise UserError(f"{folder} is a {name_of(type(content)).lower()}; {known.name} is written from {wanted}.")
+    return content
 
 
-def validate(path: PathLike, *, check_pictures: bool = False) -> tuple[Problem, ...]:
-    """Everything that is wrong with a BENCH or RUN folder."""
-    folder = Path(path).expanduser()
+def _pictures_of(benchmark: PathLike | Benchmark | None, otherwise: Path | None) -> Path | None:
+    """Where relative addresses of pictures start: at the benchmark."""
+    if benchmark is None:
+        return otherwise
+    return benchmark.folder if isinstance(benchmark, Benchmark) else Path(benchmark).expanduser()
+
+
+def validate(path: PathLike, *, check_pictures: bool = False) -> Validation:
+    """Find everything that is wrong with a benchmark or a run.
+
+    Parameters
+    ----------
+    path:
+        The folder of a benchmark or a run.
+    check_pictures:
+        Also compare each picture's checksum.
+
+    Returns
+    -------
+    Validation
+        The problems, by file, line and field; `valid` where there is none.
+
+    Examples
+    --------
+    >>> sightline.validate("bench").valid
+    True
+    """
+    folder = as_path(path, "a benchmark or a run")
     if (folder / RUN_FILE).is_file():
-        return runs.validate(folder)
+        return Validation(runs.validate(folder), folder)
     if (folder / BENCHMARK_FILE).is_file():
-        return validate_benchmark(folder, check_pictures=check_pictures)
+        problems = validate_benchmark(folder, check_pictures=check_pictures)
+        return Validation(problems, folder, oddities(folder))
     raise UserError(
         f"{folder} is neither a benchmark nor a run.", "give the folder that holds benchmark.json or run.json"
     )
-
-
-def oddities(path: PathLike) -> tuple[Problem, ...]:
-    """What a benchmark can be run with, though its author hardly meant it so; nothing for a run."""
-    folder = Path(path).expanduser()
-    return () if (folder / RUN_FILE).is_file() else benchmark_oddities(folder)

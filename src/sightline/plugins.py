@@ -190,6 +190,8 @@ _TYPES = {
     "models": "sightline.models.built_in:BuiltInModel",
 }
 """What plug-ins of a group are made with; named to the authors of one that imports what is no longer there."""
+_FUNCTIONS = ("embedders", "chat", "metrics", "planners")
+"""Groups whose plug-ins are functions."""
 _MOVED = {
     "bench": "sightline.benchmark",
     "make": "sightline.authoring",
@@ -317,21 +319,53 @@ def unknown(group: str, name: str, message: str, known: Iterable[str] | None = N
     return UserError(message, f"{hint}Known: {', '.join(listed)}")
 
 
+@dataclass(frozen=True, slots=True)
+class PluginState:
+    """A plug-in of an installed package, and what is wrong with it: None where it can be used."""
+
+    plugin: Plugin
+    problem: str | None = None
+    fix: str | None = None
+
+    def __str__(self) -> str:
+        return "\n  ".join(part for part in (self.problem, self.fix) if part)
+
+
+def survey() -> tuple[PluginState, ...]:
+    """Every plug-in of installed packages and whether it can be used; imports all of them."""
+    return tuple(
+        _state(_from_entry_point(group, point))
+        for group in GROUPS
+        for point in entry_points(group=f"sightline.{group}")
+    )
+
+
+def _state(plugin: Plugin) -> PluginState:
+    group, name = plugin.group, plugin.name
+    if name in _OURS[group]:
+        return PluginState(plugin, f"{plugin} has a name that Sightline itself uses, and is ignored.")
+    try:
+        found = load(group, name, _class_of(group))
+    except UserError as error:
+        return PluginState(plugin, error.message, error.fix)
+    if group in _FUNCTIONS and not callable(found):
+        return PluginState(
+            plugin, f"{plugin} is not a function.", f"Update {plugin.package}, or report it to its authors."
+        )
+    return PluginState(plugin)
+
+
+def _class_of(group: str) -> type | None:
+    """What plug-ins of the group must be an instance of, where that is a class."""
+    if group in (*_FUNCTIONS, "indexes", "commands"):
+        return None
+    found: type = _importing(_TYPES[group])()
+    return found
+
+
 def problems() -> list[str]:
     """What is wrong with the plug-ins of installed packages: one line each; imports all of them."""
-    found = []
-    for group in GROUPS:
-        for point in entry_points(group=f"sightline.{group}"):
-            if point.name in _OURS[group]:
-                found.append(
-                    f"{_from_entry_point(group, point)} has a name that Sightline itself uses, and is ignored."
-                )
-        for name in dict.fromkeys(plugin.name for plugin in installed(group)):
-            try:
-                load(group, name)
-            except UserError as error:
-                found.append(str(error))
-    return found
+    return list(dict.fromkeys(str(state) for state in survey() if state.problem is not None))
 
 
 def _whereabouts(error: ImportError, group: str) -> str:

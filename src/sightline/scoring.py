@@ -2,91 +2,218 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Iterable, Sequence
+from dataclasses import replace
+from os import PathLike as OsPath
 from pathlib import Path
 from typing import TYPE_CHECKING
 
+from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import read_benchmark
-from sightline.io.files import PathLike
+from sightline.errors import UserError
+from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
-from sightline.metrics.evaluation import evaluate, metric_names
+from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
+from sightline.metrics.registry import split_names
 from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
-from sightline.runs.folder import TRAJECTORIES, read_run
+from sightline.runs.folder import HEADER as RUN_FILE
+from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
 from sightline.types import Benchmark, Run
 
 if TYPE_CHECKING:
+    from sightline.calls.session import Session
     from sightline.metrics.comparison import Comparison
 
 
 def score(
     benchmark: PathLike | Benchmark,
     run: PathLike | Run,
-    metrics: Sequence[str] | None = None,
+    metrics: str | Sequence[str] | None = None,
     *,
     level: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
     cluster_by: str | None = AUTO,
     allow_other_version: bool = False,
     limit: int | None = None,
+    session: Session | None = None,
 ) -> Scores:
-    """Score a run on its benchmark; a run given as a folder gets its `scores.json` and `per_task.csv`.
+    """Score a run on its benchmark, without running anything again.
 
-    An agent's run also gets `attribution.json`: why each picture was missed, and which error each attempt made.
+    A run given as a folder gets its `scores.json` and `per_task.csv`, which always hold the benchmark's own metrics
+    too; an agent's run also gets `attribution.json`: why each picture was missed, and which error each attempt made.
+    A run that was limited to some tasks is scored on those alone.
 
-    What is written always holds the benchmark's own metrics too. A run that was limited to some tasks is scored on
-    those alone. With `limit` only the first tasks are scored, and nothing is written.
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark, or the benchmark itself.
+    run:
+        The folder of the run, or the run itself.
+    metrics:
+        Names such as "ndcg@10", in a list or separated by commas; the benchmark's own when not given.
+    level:
+        The level of the intervals.
+    seed:
+        Makes the intervals repeatable: the session's, else 0, when not given.
+    cluster_by:
+        What tasks are clustered by: "auto", None, "owner", "event", "duplicate", or a label.
+    allow_other_version:
+        Score although the run was made on another version of the benchmark.
+    limit:
+        Score only the first tasks; nothing is written then.
+    session:
+        Gives its seed.
+
+    Returns
+    -------
+    Scores
+        `scores["ndcg@10"]` is an estimate with its interval; `scores.to_pandas()` has a row for each attempt.
+
+    Examples
+    --------
+    >>> scores = sightline.score("bench", "run")
+    >>> scores["ndcg@10"].n
+    3
     """
-    made_of = benchmark if isinstance(benchmark, Benchmark) else read_benchmark(Path(benchmark).expanduser())
-    run = run if isinstance(run, Run) else Path(run).expanduser()
-    keep = not isinstance(run, Run) and limit is None
-    if keep and metrics is not None:
-        metrics = tuple(dict.fromkeys((*metrics, *metric_names(made_of))))
-    attempts = run if isinstance(run, Run) else read_run(run)
-    scores = evaluate(
-        made_of,
-        attempts,
-        metrics,
-        level=level,
-        seed=seed,
-        cluster_by=cluster_by,
-        allow_other_version=allow_other_version,
-        limit=limit,
-    )
-    if keep and not isinstance(run, Run):
-        write_scores(scores, run)
-        if (run / TRAJECTORIES).is_dir():
-            from sightline.agent.attribution import attribute_folder
+    made_of, attempts, folder = _benchmark_of(benchmark), _run_of(run), None if isinstance(run, Run) else Path(run)
+    keep = folder is not None and limit is None
+    asked = None if metrics is None else split_names(metrics)
+    own = metric_names(made_of) if keep and asked is not None else ()
+    try:
+        scores = evaluate(
+            made_of,
+            attempts,
+            None if asked is None else tuple(dict.fromkeys((*asked, *own))),
+            level=level,
+            seed=_seed(seed, session),
+            cluster_by=cluster_by,
+            allow_other_version=allow_other_version,
+            limit=limit,
+        )
+    except OtherVersionError as error:  # Only scoring can insist.
+        insist = "or insist with --other-version (allow_other_version=True)"
+        raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
+    if keep and folder is not None:
+        scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
+    return replace(scores, asked=asked or ())
 
-            attribute_folder(run, made_of)
-    return scores
+
+def _write(scores: Scores, folder: Path, benchmark: Benchmark) -> dict[str, object] | None:
+    """Keep the scores with the run; for an agent, what was missed and why."""
+    write_scores(scores, folder)
+    if (folder / TRAJECTORIES).is_dir():
+        from sightline.agent.attribution import attribute_folder
+
+        attribute_folder(folder, benchmark)
+    found = read_attribution(folder)
+    return None if found is None else {**found}
+
+
+def _seed(given: int | None, session: Session | None) -> int:
+    return given if given is not None else (session.seed if session is not None else None) or 0
+
+
+def _benchmark_of(given: PathLike | Benchmark) -> Benchmark:
+    if isinstance(given, Benchmark):
+        return given
+    if isinstance(given, Run | Scores):
+        raise UserError(f"A benchmark is expected here, not {given!r}.", "Give the benchmark first, then the run.")
+    folder = as_path(given, "a benchmark")
+    if (folder / RUN_FILE).is_file() and not (folder / BENCHMARK_FILE).is_file():
+        raise UserError(f"{folder} is a run, not a benchmark.", "Give the benchmark first, then the run.")
+    return read_benchmark(folder)
+
+
+def _run_of(given: PathLike | Run) -> Run:
+    if isinstance(given, Run):
+        return given
+    if isinstance(given, Benchmark | Scores):
+        raise UserError(f"A run is expected here, not {given!r}.", "Give the folder that holds run.json.")
+    folder = as_path(given, "a run")
+    _refuse_benchmark(folder)
+    return read_run(folder)
+
+
+def _refuse_benchmark(folder: Path) -> None:
+    if (folder / BENCHMARK_FILE).is_file() and not (folder / RUN_FILE).is_file():
+        raise UserError(
+            f"{folder} is a benchmark, not a run.",
+            f"Run a system on it first: sightline run {folder} --system SPEC --out RUN.",
+        )
 
 
 def compare(
-    runs: Sequence[PathLike | Scores],
-    metrics: Sequence[str] | None = None,
+    runs: Sequence[PathLike | Run | Scores],
+    metrics: str | Sequence[str] | None = None,
     *,
     benchmark: PathLike | Benchmark | None = None,
     allow_failures_differ: bool = False,
     level: float = 0.95,
-    seed: int = 0,
+    seed: int | None = None,
+    session: Session | None = None,
 ) -> Comparison:
-    """Compare runs that were scored (or are now, where `benchmark` is given); the first is the baseline."""
+    """Say which of several runs is better, by how much, and whether that can be trusted. The first is the baseline.
+
+    Differences are paired over all tasks, with intervals, randomization tests and Holm's correction over the pairs of a
+    metric.
+
+    Parameters
+    ----------
+    runs:
+        Two or more: folders of runs on the same benchmark, the runs themselves, or their scores.
+    metrics:
+        Names such as "ndcg@10", in a list or separated by commas; all that the runs share when not given.
+    benchmark:
+        The benchmark of runs that have no scores yet: they are scored now.
+    allow_failures_differ:
+        Compare although the runs failed on different tasks; each failure then counts as zero.
+    level:
+        The level of the intervals and tests.
+    seed:
+        Makes intervals and tests repeatable: the session's, else 0, when not given.
+    session:
+        Gives its seed.
+
+    Returns
+    -------
+    Comparison
+        Its rows are the pairs of systems in each metric; `standings` say who is in which tie group.
+
+    Examples
+    --------
+    >>> found = sightline.compare(["run", "other_run"], "ndcg@10", benchmark="bench")
+    >>> [(pair.metric, pair.difference.n) for pair in found]
+    [('ndcg@10', 3)]
+    """
     from sightline.metrics.comparison import compare as compare_scores
 
-    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in runs]
+    if isinstance(runs, str | OsPath | Scores) or not isinstance(runs, Iterable):
+        raise UserError("A comparison needs two runs or more.", 'Give a list of them: compare(["run_a", "run_b"]).')
+    given = list(runs)
+    scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
     systems = [found.system for found in scores]
-    names = systems if len(set(systems)) == len(systems) else [_name(run) for run in runs]
+    names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
-        scores, metrics, names=names, allow_failures_differ=allow_failures_differ, level=level, seed=seed
+        scores,
+        None if metrics is None else split_names(metrics),
+        names=names,
+        allow_failures_differ=allow_failures_differ,
+        level=level,
+        seed=_seed(seed, session),
     )
 
 
-def _scores_of(run: PathLike, benchmark: PathLike | Benchmark | None) -> Scores:
-    folder = Path(run).expanduser()
+def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None) -> Scores:
+    if isinstance(run, Run):
+        if benchmark is None:
+            raise UserError(f"{run!r} has no scores yet.", "Give its benchmark too: compare(runs, benchmark=BENCH).")
+        return score(benchmark, run)
+    folder = as_path(run, "a run")
+    _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
         return score(benchmark, folder)
     return read_scores(folder)
 
 
-def _name(run: PathLike | Scores) -> str:
-    return run.system if isinstance(run, Scores) else Path(run).expanduser().resolve().name
+def _name(run: PathLike | Run | Scores) -> str:
+    return run.system if isinstance(run, Scores | Run) else Path(run).expanduser().resolve().name

@@ -13,11 +13,9 @@ import models_server as wire
 import sightline
 from agent_stand_ins import call, calls, says
 from search_tools import Colours, paint
-from sightline.agent.ask import AskSession
 from sightline.agent.replay import replay_task
 from sightline.agent.trajectory import trajectories_of
-from sightline.calls.session import CallOptions
-from sightline.cli import ask as command
+from sightline.calls.session import CallOptions, Session
 from sightline.cli.app import main
 from sightline.errors import UserError
 from sightline.types import Failure
@@ -51,9 +49,8 @@ def asked(pictures: Path, server: wire.Server, question: str = "which is red?", 
         pictures,
         model="vllm/stub",
         embedder=Colours(),
-        workspace=pictures.parent / "ws",
-        asking=CallOptions(base_url=server.base_url),
         **more,
+        session=Session(pictures.parent / "ws", calls=CallOptions(base_url=server.base_url)),
     )
 
 
@@ -66,8 +63,8 @@ def test_an_answer_comes_with_its_evidence_and_its_way(pictures: Path, server: w
     (kept,) = trajectories_of(found.folder)
     assert next(kept.uses).found[0] == "red.png"
     assert replay_task(found.folder, kept.start.task).same
-    assert command.to_json(found)["pictures"] == ["red.png"]
-    text = command.to_text(found)
+    assert found.to_json()["pictures"] == ["red.png"]
+    text = str(found)
     assert "One is red." in text and "· red.png" in text and "because I saw it." in text
 
 
@@ -90,7 +87,8 @@ def seeing_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on `sightline ask` has a search that needs no model."""
     from sightline.agent import ask as library
 
-    monkeypatch.setattr(library, "AskSession", lambda **how: AskSession(**{**how, "embedder": Colours()}))
+    ask = library.ask
+    monkeypatch.setattr(library, "ask", lambda *asked, **how: ask(*asked, **{**how, "embedder": Colours()}))
 
 
 @pytest.mark.parametrize(("turns", "code"), [("30", 0), ("2", 3)])
@@ -147,25 +145,20 @@ def test_a_plan_asks_nobody_and_has_a_range(
 
 
 def test_a_question_that_was_answered_costs_nothing_again(pictures: Path, server: wire.Server) -> None:
-    asker = AskSession(
-        model="vllm/stub",
-        folder=pictures,
-        embedder=Colours(),
-        workspace=pictures.parent / "ws",
-        asking=CallOptions(base_url=server.base_url),
-    )
-    before = asker.price("which is red?")
-    assert asker.ask("which is red?").answer == "One is red."
-    after = asker.price("which is red?")
+    session = Session(pictures.parent / "ws", base_url=server.base_url)
+    how: dict[str, Any] = {"model": "vllm/stub", "embedder": Colours(), "session": session}
+    before = sightline.dry_run(sightline.ask, "which is red?", pictures, **how)
+    assert sightline.ask("which is red?", pictures, **how).answer == "One is red."
+    after = sightline.dry_run(sightline.ask, "which is red?", pictures, **how)
     assert before.stages[0].calls == 6 and before.usd is None  # Nobody knows the price of an own server.
     assert after.stages[0].calls == 0 and after.stages[0].journaled == 1
 
 
 def test_the_file_of_an_answer_and_ids_that_are_none_are_told(pictures: Path, server: wire.Server) -> None:
     found = asked(pictures, server)
-    file = Path(command.to_json(found)["trajectory"])
+    file = Path(found.to_json()["trajectory"])
     assert file.is_file() and b"One is red." in file.read_bytes()
-    assert "left out, because there is no such picture: none.png" in command.to_text(found)
+    assert "left out, because there is no such picture: none.png" in str(found)
 
 
 def test_a_model_that_says_nothing_is_not_sent_for_more_turns(

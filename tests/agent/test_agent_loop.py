@@ -177,14 +177,14 @@ def test_an_overflow_is_met_by_compressing(tmp_path: Path) -> None:
 def test_an_overflow_without_compression_is_a_named_failure(tmp_path: Path) -> None:
     settings = AgentSettings(memory=MemorySettings(compress=False))
     answered, server, _ = run([calls(call("ImageSearch")), overflow()], tmp_path, [finder()], settings=settings)
-    assert answered.end.prediction.kind == "context-overflow"  # type: ignore[union-attr]
+    assert answered.end.prediction.kind == "context-overflow"
     assert "Compress" not in [tool["function"]["name"] for tool in server.requests[0].json["tools"]]
 
 
 def test_an_endless_overflow_ends(tmp_path: Path) -> None:
     script = iter([calls(call("ImageSearch"))])
     answered, server, recorder = run(lambda _: next(script, overflow()), tmp_path, [finder()])
-    assert answered.end.prediction.kind == "context-overflow"  # type: ignore[union-attr]
+    assert answered.end.prediction.kind == "context-overflow"
     made_by = {step.made_by for step in recorder.trajectory().steps if isinstance(step, Memory)}
     assert made_by == {"outline"} and len(server.requests) < 12
 
@@ -229,13 +229,13 @@ def test_empty_and_aimless_replies_are_answered_with_a_reminder(tmp_path: Path) 
 
 def test_a_model_that_says_nothing_at_all_fails_by_name(tmp_path: Path) -> None:
     answered, server, _ = run(lambda _: says(""), tmp_path)
-    assert answered.end.prediction.kind == "empty" and answered.end.forced == "no-action"  # type: ignore[union-attr]
+    assert answered.end.prediction.kind == "empty" and answered.end.forced == "no-action"
     assert len(server.requests) == 4
 
 
 def test_a_dead_server_is_a_failure_of_the_attempt(tmp_path: Path) -> None:
     answered, _, recorder = run([wire.respond_json({"error": {"message": "boom"}}, 500)], tmp_path)
-    assert answered.end.prediction == Failure("server-error", answered.end.prediction.message, True)  # type: ignore[union-attr]
+    assert answered.end.prediction == Failure("server-error", answered.end.prediction.message, True)
     assert answered.final is None and recorder.trajectory().turns[0].failure is not None
 
 

@@ -18,7 +18,7 @@ from sightline.agent.trajectory import read_trajectory
 from sightline.cli import main
 from sightline.errors import UserError
 from sightline.runs import read_run, write_run
-from sightline.types import Attempt, Failure, PictureSet, Run, Text
+from sightline.types import Attempt, Benchmark, Failure, PictureSet, Run, Text
 
 FIND = "the photos of the boat"
 
@@ -220,6 +220,7 @@ def test_a_missing_picture_is_a_failure_of_its_task(folder: Path, server: wire.S
 
 def several(folder: Path, sets: list[Any]) -> None:
     made = sightline.load(folder / "bench")
+    assert isinstance(made, Benchmark)
     attempts = tuple(Attempt("find", each, number) for number, each in enumerate(sets))
     write_run(Run("small", "some agent", attempts, made.checksum), folder / "tried")
 

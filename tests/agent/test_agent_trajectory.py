@@ -167,7 +167,8 @@ def test_a_replay_says_where_words_were_changed(tmp_path: Path, field: str) -> N
     """Thoughts are in no later request, and the last words neither."""
     recorded = made(tmp_path)
     last = recorded.turns[-1]
-    steps = tuple(replace(step, **{field: "another"}) if step is last else step for step in recorded.steps)
+    changed: dict[str, Any] = {field: "another"}
+    steps = tuple(replace(step, **changed) if step is last else step for step in recorded.steps)
     (found,) = (each for each in again(replace(recorded, steps=steps), tmp_path).differences if "hash" in each.what)
     assert found.turn == last.number and found.recorded != found.now
 

@@ -143,7 +143,7 @@ def _exact(text: str) -> Fraction:
     def value(node: ast.expr) -> Fraction:
         if isinstance(node, ast.BinOp):
             return Fraction(signs[type(node.op)](value(node.left), value(node.right)))
-        assert isinstance(node, ast.Constant)
+        assert isinstance(node, ast.Constant) and isinstance(node.value, int | float)
         return Fraction(node.value)
 
     return value(ast.parse(text, mode="eval").body)

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from importlib.util import find_spec
 from pathlib import Path
 from typing import Any
 
@@ -78,8 +79,7 @@ def test_the_reader_of_the_extra_is_opened_once(materials: Materials, monkeypatc
 
 @pytest.fixture
 def no_ocr(monkeypatch: pytest.MonkeyPatch) -> None:
-    there = measure_tools.find_spec
-    monkeypatch.setattr(measure_tools, "find_spec", lambda name: None if name == "rapidocr" else there(name))
+    monkeypatch.setattr(measure_tools, "find_spec", lambda name: None if name == "rapidocr" else find_spec(name))
 
 
 @pytest.mark.world

@@ -14,7 +14,7 @@ from PIL import Image
 from agent_tools import call, gallery, opened, tool
 from sightline.agent.state import AgentState
 from sightline.agent.tools.base import Materials
-from sightline.agent.tools.picture_refs import region_name, rounded, split_name, turned_back, within
+from sightline.agent.tools.picture_refs import region_name, rounded, split_name, turned_back
 from sightline.types import Box, Picture
 
 RED, LIME, BLUE, WHITE = (255, 0, 0), (0, 255, 0), (0, 0, 255), (255, 255, 255)
@@ -62,8 +62,12 @@ def test_what_cant_be_looked_at_is_said_without_a_path(materials: Materials, tmp
         photos: dict[str, Any] = (
             {"photos": [name, "a.png#2,0,1,1"]} if used in ("ViewPhotos", "Compare") else {"photo": name}
         )
-        more = {"Crop": {"box": [0, 0, 1, 1]}, "Rotate": {"degrees": 90}, "Mark": {"points": [[0, 0]]}}.get(used, {})
-        seen = call(tool(used, materials), **photos, **more)
+        more: dict[str, dict[str, Any]] = {
+            "Crop": {"box": [0, 0, 1, 1]},
+            "Rotate": {"degrees": 90},
+            "Mark": {"points": [[0, 0]]},
+        }
+        seen = call(tool(used, materials), **photos, **more.get(used, {}))
         assert seen.error and not seen.pictures and str(tmp_path) not in seen.text
 
 
@@ -178,7 +182,7 @@ def test_names_tell_regions_and_turns_can_be_undone(edges: list[int], quarter: i
     assert split_name(region_name("a#b.png", box)) == ("a#b.png", rounded(box))
     turned = turned_back(box, 90 * quarter)
     assert rounded(turned_back(turned, 360 - 90 * quarter)) == rounded(box)
-    assert within(None, box) == box and rounded(within(Box(0, 0, 1, 1), box)) == rounded(box)
+    assert box.within(None) == box and rounded(box.within(Box(0, 0, 1, 1))) == rounded(box)
 
 
 def test_a_photo_is_found_by_its_name_as_it_was_shown(tmp_path: Path) -> None:

@@ -5,6 +5,7 @@ from __future__ import annotations
 import json
 from datetime import UTC, datetime, timedelta
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -12,22 +13,23 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judging_tools import judging, judging_config, ready
-from make_tools import write_rows
+from make_tools import with_calls, write_rows
 from sightline.authoring import project as files
-from sightline.authoring.audit import AuditStage, audit_benchmark
-from sightline.authoring.audit_baselines import blind_baselines
+from sightline.authoring.audit import AuditStage, audit_benchmark, worded
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.judge_quality import find_drift
 from sightline.authoring.judge_verdicts import JudgeVerdict
-from sightline.authoring.label_quality import label_quality, stratified
-from sightline.authoring.review_decisions import decision_of
+from sightline.benchmark.label_quality import label_quality, stratified
+from sightline.benchmark.review_decisions import decision_of
 from sightline.calls.session import CallOptions
+from sightline.runs.blind_baselines import blind_baselines
 from sightline.types import (
     Annotation,
     Benchmark,
     Candidate,
     Corpus,
+    Estimate,
     Group,
     Picture,
     Relevance,
@@ -36,6 +38,7 @@ from sightline.types import (
     Task,
     Tier,
 )
+from sightline.types.task_table import Tasks
 
 WORDS = ("dog", "boat", "tree", "lamp", "house", "bird", "train", "cake", "chair", "cloud")
 
@@ -47,7 +50,7 @@ def benchmark(
     reviews: tuple[Review, ...] = (),
     per_query: int = 3,
     pool: int = 9,
-    **changes: object,
+    **changes: Any,
 ) -> Benchmark:
     """Ten queries with pools of nine, of which three fit; picture `p12` belongs to query 1."""
     pictures, tasks, truth, candidates = {}, {}, {}, []
@@ -64,7 +67,7 @@ def benchmark(
     found = Benchmark("b", Corpus("b", pictures, groups), tasks, truth, annotations=said, candidates=tuple(candidates))
     from dataclasses import replace
 
-    return replace(found, reviews=reviews, **changes)  # type: ignore[arg-type]
+    return replace(found, reviews=reviews, **changes)
 
 
 def by_name(found: Benchmark) -> dict[str, int]:
@@ -127,7 +130,7 @@ def test_look_alikes_across_splits_are_named() -> None:
         id_: replace(task, labels={"split": ("test" if id_ in ("q1", "q3") else "train",)})
         for id_, task in found.tasks.items()
     }
-    assert find_look_alikes(replace(found, tasks=tasks)).across_splits == ("h",)
+    assert find_look_alikes(replace(found, tasks=Tasks(tasks))).across_splits == ("h",)
 
 
 @pytest.mark.parametrize(("relevant", "where"), [(0, "none"), (1, "only_seed"), (6, "many")])
@@ -143,7 +146,7 @@ def test_equal_queries_are_named_whatever_the_order_of_their_words() -> None:
     found = benchmark()
     tasks = {**found.tasks, "q1": replace(found.tasks["q1"], prompt=("The red Dog",))}
     tasks["q2"] = replace(found.tasks["q2"], prompt=("dog, red",))
-    assert find_weak_queries(replace(found, tasks=tasks)).equal == (("q1", "q2"),)
+    assert find_weak_queries(replace(found, tasks=Tasks(tasks))).equal == (("q1", "q2"),)
 
 
 # --- drift -------------------------------------------------------------------------------------------------------
@@ -299,11 +302,11 @@ def test_the_interval_covers_the_truth_of_a_clustered_benchmark() -> None:
 def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     project = ready(tmp_path, judging_config(random_seed=-1))
     with judging() as server:
-        JudgeStage().run(project, CallOptions(base_url=server.base_url))
+        JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
     now = datetime(2026, 11, 15, tzinfo=UTC).isoformat()
     line = {"task": "q0", "picture": "00_red.png", "person": "ana", "decision": "relevant", "when": now}
     write_rows(project.path(files.REVIEWS), [line])
-    done = AuditStage().run(project, CallOptions())
+    done = AuditStage().run(project)
     found = json.loads(project.path(files.AUDIT).read_text())
     assert found["summary"]["queries"] == 4
     assert found["summary"]["labels_checked"] == 1
@@ -314,3 +317,8 @@ def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     assert "Labels that people find right: 1.000" in text
     assert "names *" in text
     assert done.counts["labels checked"] == 1
+
+
+def test_one_review_is_no_interval() -> None:
+    assert worded(Estimate(0.0, 0.0, 0.793, 1, 0, 0.0, method="wilson")) == "0.000 (too few tasks (1))"
+    assert worded(Estimate(0.5, 0.4, 0.6, 100, 0, 0.5, method="wilson")) == "0.500 (0.400–0.600)"

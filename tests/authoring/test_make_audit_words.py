@@ -5,9 +5,9 @@ from __future__ import annotations
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.authoring.audit_baselines import WordRanker
 from sightline.retrieval.bm25 import query_words
 from sightline.runs.systems.blind import WordTable
+from sightline.runs.word_ranker import WordRanker
 
 WORD = st.sampled_from(
     ("dog", "dogs", "running", "runs", "café", "CAFE", "a", "the", "x1", "日本", "don't", "-", "red")

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import re
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -154,7 +155,7 @@ def test_addresses_of_this_machine_are_not_asked(project: Project, capsys: pytes
 # --- batch output ---------------------------------------------------------------------------------------------
 
 
-def answered(custom: str, said: object, **body: object) -> dict[str, object]:
+def answered(custom: str, said: object, **body: Any) -> dict[str, object]:
     """A line of a batch's output, as the Responses API writes it."""
     text = orjson.dumps(said).decode()
     message = {"type": "message", "content": [{"type": "output_text", "text": text}]}
@@ -162,7 +163,7 @@ def answered(custom: str, said: object, **body: object) -> dict[str, object]:
     return {"id": "1", "custom_id": custom, "response": {"status_code": 200, "body": whole}, "error": None}
 
 
-def said_of(number: int, **changes: object) -> dict[str, object]:
+def said_of(number: int, **changes: Any) -> dict[str, object]:
     row = annotation(number)
     return {key: row[key] for key in ("summary", "light", "subject", "people", "tags", "confidence")} | changes
 

@@ -13,8 +13,8 @@ import pytest
 
 from sightline.authoring.audit import audit_benchmark, people_lines, people_summary
 from sightline.authoring.judge_quality import judge_quality
-from sightline.authoring.label_quality import check_labels
 from sightline.benchmark.folder import write_benchmark
+from sightline.benchmark.label_quality import check_labels
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, PictureSet, Relevance, Review, Task

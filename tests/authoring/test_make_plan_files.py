@@ -48,7 +48,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         except SystemExit as end:
             code = int(end.code or 0)
         said = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
+        return subprocess.CompletedProcess([*map(str, arguments)], code, said.out, said.err)
 
     return cli
 

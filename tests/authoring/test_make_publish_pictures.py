@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import io
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,14 +19,14 @@ from sightline.corpus.pixels import RefusedError
 SECRET = b"51 degrees north, Secret Camera"
 
 
-def told(format_: str, turn: int = 1, **options: object) -> bytes:
+def told(format_: str, turn: int = 1, **options: Any) -> bytes:
     """A picture whose file says more than it should."""
     exif = Image.Exif()
     exif[0x0112] = turn
     exif[0x010E] = SECRET.decode()
     exif.get_ifd(0x8825)[2] = (51.0, 30.0, 0.0)
     out = io.BytesIO()
-    random_picture(3).save(out, format_, exif=exif, **options)  # type: ignore[arg-type]
+    random_picture(3).save(out, format_, exif=exif, **options)
     return out.getvalue()
 
 

@@ -26,6 +26,7 @@ from sightline.types import (
     Relevance,
     Scope,
     Task,
+    Truth,
 )
 
 NOWHERE = Path("/nowhere")
@@ -75,7 +76,11 @@ def test_nothing_that_belongs_together_is_apart(benchmark: Benchmark, seed: int)
             assert set(truth.grades) <= set(part.corpus.pictures)
             assert any(truth.grades.values())
             pairs += len(truth.grades)
-    whole = sum(len(benchmark.truth[task].grades) for task in posed)  # type: ignore[union-attr]
+    whole = 0
+    for task in posed:
+        truth = benchmark.truth[task]
+        assert isinstance(truth, Relevance)
+        whole += len(truth.grades)
     assert pairs + found.lost_pairs == whole
     again = split_benchmark(benchmark, SHARES, NOWHERE, seed=seed)
     assert {split: list(part.tasks) for split, part in again.splits.items()} == {
@@ -117,7 +122,7 @@ def test_look_alikes_are_found_in_files_that_nobody_hashed(tmp_path: Path) -> No
     save_picture(tmp_path / "b.jpg", 1, quality=60)
     save_picture(tmp_path / "c.jpg", 2)
     pictures = {name: Picture(name, f"{name}.jpg") for name in "abc"}
-    sets = linked_sets(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path, ("duplicate",), 6)
+    sets = linked_sets(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path, ["duplicate"], 6)
     assert sets == [("a", "b"), ("c",)]
 
 
@@ -149,7 +154,7 @@ def test_a_smaller_benchmark_is_still_true() -> None:
         "set": Task("set", "select", ("w",)),
         "scoped": Task("scoped", "select", ("w",), scope=Scope(pictures=("a",))),
     }
-    truth = {
+    truth: dict[str, Truth] = {
         "rank": Relevance({"a": 1, "b": 2, "c": 0}), "gone": Relevance({"a": 1, "b": 0}), "shows": Relevance({"b": 1}),
         "set": PictureSet(("a", "b")), "scoped": PictureSet(("b",)),
     }  # fmt: skip

@@ -14,11 +14,11 @@ import pytest
 from hypothesis import example, given, settings
 from hypothesis import strategies as st
 
-from sightline.authoring.label_quality import check_labels, label_quality
 from sightline.authoring.review import review_benchmark
 from sightline.authoring.review_changes import apply_reviews, raised
-from sightline.authoring.review_decisions import PEOPLE, labels_of, settled, standing, votes_of
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.label_quality import check_labels, label_quality
+from sightline.benchmark.review_decisions import PEOPLE, labels_of, settled, standing, votes_of
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
 from sightline.errors import UserError
@@ -38,6 +38,7 @@ from sightline.types import (
     Trace,
     Traces,
 )
+from sightline.types.task_table import Tasks
 
 NOON = datetime(2026, 11, 15, 12, tzinfo=UTC)
 PICTURES = tuple(f"p{number}" for number in range(8))
@@ -358,7 +359,7 @@ def test_the_same_reviews_write_the_same_version_again_and_later_ones_a_better_o
 @pytest.mark.parametrize(("id_", "words"), [("other", "a red boat"), ("rank", "a tree")])
 def test_another_benchmark_of_the_name_is_left_as_it_is(tmp_path: Path, id_: str, words: str, dry_run: bool) -> None:
     source = written(tmp_path, *REVIEWS)
-    theirs = replace(benchmark(), version="2", tasks={id_: Task(id_, "rank", (words,))}, truth={})
+    theirs = replace(benchmark(), version="2", tasks=Tasks({id_: Task(id_, "rank", (words,))}), truth={})
     there = write_benchmark(theirs, tmp_path / "theirs").checksum
     with pytest.raises(UserError, match='holds another benchmark "all": 1 task of it'):
         review_benchmark(source, tmp_path / "theirs", dry_run=dry_run)

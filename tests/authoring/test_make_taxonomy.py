@@ -1,4 +1,4 @@
-"""A taxonomy for those who have none: proposed by a model or by clustering, and written into their configuration."""
+"""A taxonomy for those who have none: proposed by a model or by `photos`, and written into their configuration."""
 
 from __future__ import annotations
 
@@ -6,22 +6,20 @@ import tomllib
 from pathlib import Path
 from typing import Any
 
-import numpy as np
 import pytest
-from hypothesis import given
-from hypothesis import settings as hypothesis
-from hypothesis import strategies as st
 
-from make_tools import COLOURS, colour_of, describing, draw, picture_in, project_in, rows, seeing
+from make_tools import COLOURS, colour_of, describing, draw, picture_in, project_in, rows, seeing, with_calls
 from models_server import Received
 from sightline.authoring.annotate import AnnotateStage, TaxonomyStage
+from sightline.authoring.annotate_photos import facets
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.project import ANNOTATIONS, Project
-from sightline.authoring.taxonomy import FacetProposal, Proposal, cleaned, clusters, with_taxonomy
+from sightline.authoring.taxonomy import FacetProposal, Proposal, cleaned, with_taxonomy
 from sightline.calls.session import CallOptions
 from sightline.config import Config, load
 from sightline.errors import SightlineError, UserError
 from sightline.models.built_in import Taxonomy
+from sightline.models.photos.known_words import known_words
 
 PROPOSED = {
     "facets": [{"name": "Colour", "values": [*COLOURS, "red "]}, {"name": "lonely", "values": ["one"]}],
@@ -43,14 +41,14 @@ def replying(request: Received) -> Any:
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Config | None = None) -> Project:
     monkeypatch.chdir(tmp_path)
     project = project_in(tmp_path, config or Config.model_validate({"annotate": {"model": "vllm/seer"}}))
-    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project, CallOptions())
+    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project)
     return project
 
 
 def test_a_taxonomy_is_proposed_written_and_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = begun(tmp_path, monkeypatch)
     with seeing(replying) as server:
-        done = AnnotateStage().run(project, CallOptions(base_url=server.base_url))
+        done = AnnotateStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
         written = load(Path("sightline.toml"), environment={}).config.annotate
         assert written.taxonomy == {"colour": tuple(COLOURS)}
         assert (written.flags, written.vocabulary) == (("is_warm",), (*COLOURS, "plain", "flat"))
@@ -59,7 +57,7 @@ def test_a_taxonomy_is_proposed_written_and_used(tmp_path: Path, monkeypatch: py
         assert rows(project.path(ANNOTATIONS))[0]["colour"] == "red"
         # The file says what was asked: with it, nothing is asked again.
         config = load(Path("sightline.toml"), environment={}, overrides={"annotate.model": "vllm/seer"}).config
-        again = AnnotateStage().run(project_in(tmp_path, config), CallOptions(base_url=server.base_url))
+        again = AnnotateStage().run(with_calls(project_in(tmp_path, config), CallOptions(base_url=server.base_url)))
         assert again.counts == {"annotated": 0, "kept": 4}
         assert len(server.requests) == 5
 
@@ -68,14 +66,16 @@ def test_the_stage_alone_proposes_and_annotates_nothing(tmp_path: Path, monkeypa
     project = begun(tmp_path, monkeypatch)
     with seeing(replying) as server:
         asking = CallOptions(base_url=server.base_url)
-        assert TaxonomyStage().run(project, CallOptions(base_url=server.base_url, plan=True)).price is not None
-        done = TaxonomyStage().run(project, asking)
+        assert (
+            TaxonomyStage().run(with_calls(project, CallOptions(base_url=server.base_url, plan=True))).price is not None
+        )
+        done = TaxonomyStage().run(with_calls(project, asking))
         assert done.counts == {"facets": 1, "flags": 1, "words": 6}
         assert len(server.requests) == 1
         assert not project.path(ANNOTATIONS).exists()
         config = load(Path("sightline.toml"), environment={}).config
         with pytest.raises(UserError, match="has a taxonomy already"):
-            TaxonomyStage().run(project_in(tmp_path, config), asking)
+            TaxonomyStage().run(with_calls(project_in(tmp_path, config), asking))
 
 
 def test_a_model_that_proposes_nothing_is_an_error_with_a_way_out(
@@ -83,7 +83,7 @@ def test_a_model_that_proposes_nothing_is_an_error_with_a_way_out(
 ) -> None:
     project = begun(tmp_path, monkeypatch)
     with seeing(lambda _: "no idea") as server, pytest.raises(SightlineError, match="proposed no taxonomy") as error:
-        TaxonomyStage().run(project, CallOptions(base_url=server.base_url))
+        TaxonomyStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
     assert error.value.fix is not None
     with pytest.raises(SightlineError, match="is empty"):
         cleaned(Proposal(facets=[FacetProposal(name="!", values=["a", "b"])], flags=[], vocabulary=[]))
@@ -115,19 +115,8 @@ def test_what_the_file_says_stays_as_it_is(before: str) -> None:
     assert all(line in after for line in before.splitlines())
 
 
-@given(st.integers(1, 5), st.integers(5, 30), st.integers(0, 1000))
-@hypothesis(max_examples=40, deadline=None)
-def test_clusters_hold_every_row_once(count: int, rows_: int, seed: int) -> None:
-    vectors = np.random.default_rng(seed).standard_normal((rows_, 6)).astype(np.float32)
-    vectors /= np.linalg.norm(vectors, axis=1, keepdims=True)
-    found = clusters(vectors, count)
-    assert sorted(row for group in found for row in group) == list(range(rows_))
-    assert len(found) <= count
-
-
-def test_clusters_are_those_that_are_there() -> None:
-    middles = np.eye(3, dtype=np.float32)
-    rng = np.random.default_rng(0)
-    vectors = np.concatenate([middles[[at] * 5] + 0.05 * rng.standard_normal((5, 3)) for at in range(3)])
-    vectors = (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
-    assert sorted(map(tuple, clusters(vectors, 3))) == [tuple(range(at, at + 5)) for at in (0, 5, 10)]
+def test_what_photos_can_tell_is_made_of_words_that_it_knows_by_heart() -> None:
+    known = set(known_words().words)
+    assert set(facets()) == {"subject", "activity", "setting", "vehicle"}
+    for values in facets().values():
+        assert len(set(values)) == len(values) > 1 and set(values) <= known

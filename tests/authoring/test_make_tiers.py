@@ -2,8 +2,10 @@
 
 from __future__ import annotations
 
+from collections.abc import Sequence
 from dataclasses import replace
 from itertools import pairwise
+from typing import Any
 
 import numpy as np
 import pytest
@@ -14,15 +16,21 @@ from hypothesis import strategies as st
 from make_tools import jaccard, notes, settings
 from sightline.authoring.plan_table import MOST_BITS, PictureFingerprint, PictureTable, TagIndex
 from sightline.authoring.plan_tiers import TierPlanner, best, best_spread
-from sightline.authoring.project_files import PlannedQuery, SeededQuery
-from sightline.types import Annotation
+from sightline.authoring.project_files import PlannedQuery, Pooled, SeededQuery
+from sightline.types import Annotation, Tier
 
 CORE = ("place", "subject")
-LADDER = ("positive", "neutral", "hard", "near", "easy")
+LADDER: tuple[Tier, ...] = ("positive", "neutral", "hard", "near", "easy")
 
 
-def planned(found: list[Annotation], seed: str = "0007.jpg", query: str = "q1", **given: object) -> PlannedQuery:
+def planned(found: list[Annotation], seed: str = "0007.jpg", query: str = "q1", **given: Any) -> PlannedQuery:
     return TierPlanner(PictureTable(found), settings(**given)).plan(SeededQuery(query, (seed,)))
+
+
+def scores_of(candidates: Sequence[Pooled]) -> list[float]:
+    scores = [one.score for one in candidates if one.score is not None]
+    assert len(scores) == len(candidates)
+    return scores
 
 
 def off(note: Annotation, seed: Annotation) -> int:
@@ -51,7 +59,7 @@ def test_each_tier_with_core_facets_is_what_the_contract_says(world: int, at: in
     assert all(set(by_id[one.picture].tags) != set(seed.tags) for one in hard)
     positives = pool.of_tier("positive")
     if positives and hard:
-        assert min(one.score for one in positives) >= max(one.score for one in hard)
+        assert min(scores_of(positives)) >= max(scores_of(hard))
 
 
 @given(st.integers(0, 30), st.integers(0, 299), st.booleans())
@@ -60,7 +68,7 @@ def test_without_core_facets_tiers_are_ordered_by_similarity(world: int, at: int
     found = notes(300, seed=world)
     diversity = ("weather",) if spread else ()
     pool = planned(found, found[at].picture_id, core_facets=(), diversity_facets=diversity)
-    tiers = [[one.score for one in pool.of_tier(tier)] for tier in LADDER]
+    tiers = [scores_of(pool.of_tier(tier)) for tier in LADDER]
     assert all(min(nearer) >= max(farther) for nearer, farther in pairwise(tier for tier in tiers if tier))
     assert sum(map(len, tiers)) > 10
 
@@ -75,12 +83,12 @@ def test_vectors_decide_where_there_are_no_tags() -> None:
     assert planner.basis == "vectors"
     pool = planner.plan(SeededQuery("q", ("0000.jpg",)))
     assert pool.pictures[1:5] == ("0001.jpg", "0002.jpg", "0003.jpg", "0004.jpg")
-    means = [np.mean([one.score for one in pool.of_tier(tier)]) for tier in LADDER]
+    means = [np.mean(scores_of(pool.of_tier(tier))) for tier in LADDER]
     assert means == sorted(means, reverse=True)
     mixed = [Annotation(note.picture_id, tags=("x", f"t{rng.integers(9)}")) for note in found]
     both = TierPlanner(PictureTable(mixed, vectors=vectors), settings())
     assert both.basis == "tags and vectors"
-    tiers = [[one.score for one in both.plan(SeededQuery("q", ("0000.jpg",))).of_tier(tier)] for tier in LADDER]
+    tiers = [scores_of(both.plan(SeededQuery("q", ("0000.jpg",))).of_tier(tier)) for tier in LADDER]
     assert all(min(nearer) >= max(farther) for nearer, farther in pairwise(tier for tier in tiers if tier))
 
 
@@ -163,7 +171,7 @@ def test_candidates_are_spread_over_the_diversity_facets() -> None:
     ]
     table = {note.picture_id: note for note in rainy}
 
-    def weathers(**given: object) -> list[str]:
+    def weathers(**given: Any) -> list[str]:
         pool = planned(rainy, core_facets=("subject",), positives=0, hard=9, **given)
         return [table[one.picture].facets["weather"] for one in pool.of_tier("hard")]
 
@@ -200,8 +208,7 @@ def test_a_positive_is_alike_and_alike_is_what_few_pairs_are() -> None:
     found = notes(400)
     planner = TierPlanner(PictureTable(found), settings(core_facets=("subject",), positives=400))
     positives = [
-        [one.score for one in planner.plan(SeededQuery("q", (note.picture_id,))).of_tier("positive")]
-        for note in found[:20]
+        scores_of(planner.plan(SeededQuery("q", (note.picture_id,))).of_tier("positive")) for note in found[:20]
     ]
     pairs = sorted(jaccard(left.tags, right.tags) for left in found[:60] for right in found[60:120])
     mark = pairs[int(0.9 * len(pairs))]

@@ -9,7 +9,6 @@ from pathlib import Path
 import pytest
 
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.benchmark.formats import FormatOptions
 from sightline.cli import main
 from sightline.errors import UserError
 from sightline.exchange import import_files
@@ -73,20 +72,20 @@ def test_another_run_is_left_as_it_is(tmp_path: Path) -> None:
         import_files("trec-run", files, out)
     import_files("beir", judged(tmp_path / "sea", ("1", "a boat"), ("2", "a pier")), tmp_path / "sea-bench")
     import_files("beir", judged(tmp_path / "lake", ("1", "a boat"), ("2", "a pier")), tmp_path / "lake-bench")
-    sea, lake = (FormatOptions(benchmark=read_benchmark(tmp_path / f"{name}-bench")) for name in ("sea", "lake"))
-    import_files("trec-run", files, out, sea)
+    sea, lake = (read_benchmark(tmp_path / f"{name}-bench") for name in ("sea", "lake"))
+    import_files("trec-run", files, out, benchmark=sea)
     before = read_run(out)
     refused = (
         (ranked(tmp_path / "two.run", "clip", "1", "2"), sea, 'a run of "bm25", not of "clip"'),
         (ranked(tmp_path / "three.run", "bm25", "1"), sea, 'another run of "bm25": 1 attempt would be lost'),
         (files, lake, 'a run on "sea", not on "lake"'),
     )
-    for other, options, why in refused:
+    for other, benchmark, why in refused:
         with pytest.raises(UserError, match=why):
-            import_files("trec-run", other, out, options)
+            import_files("trec-run", other, out, benchmark=benchmark)
     assert read_run(out) == before
     paid = LedgerEntry("1", "bm25")
     write_run(replace(before, ledger=(paid,)), out)
     with pytest.raises(UserError, match="with what it cost"):
-        import_files("trec-run", files, out, sea)
+        import_files("trec-run", files, out, benchmark=sea)
     assert read_run(out).ledger == (paid,)

@@ -11,6 +11,7 @@ import pytest
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.types import Benchmark, Corpus, Picture, Review, Task
+from sightline.types.task_table import Tasks
 
 ONE = Benchmark("one", Corpus("one", {"a": Picture("a", "a.png")}), {"t": Task("t", "rank", ("a boat",))}, {})
 LOOKED = Review("t", "Ana", "accept", datetime(2026, 11, 1), "a")
@@ -34,7 +35,7 @@ def test_another_benchmark_is_left_as_it_is(tmp_path: Path) -> None:
 def test_one_of_the_same_name_with_other_tasks_is_not_added_to(tmp_path: Path) -> None:
     """Such as the training and the test that one tool made."""
     other = Task("u", "rank", ("a tree",))
-    write_benchmark(replace(ONE, tasks={**ONE.tasks, "u": other}), tmp_path / "b")
+    write_benchmark(replace(ONE, tasks=Tasks({**ONE.tasks, "u": other})), tmp_path / "b")
     with pytest.raises(UserError, match=r'holds another benchmark "one": 1 task of it, such as "u", would be lost'):
         check_place(tmp_path / "b", "one", tasks=ONE.tasks)
     check_place(tmp_path / "b", "one", tasks={**ONE.tasks, "u": other, "v": other})
@@ -44,13 +45,13 @@ def test_one_of_the_same_name_with_other_tasks_is_not_added_to(tmp_path: Path) -
 def test_the_same_ids_with_other_words_are_another_benchmark(tmp_path: Path) -> None:
     """Every project that is made calls its queries query_001, query_002 and so on."""
     tasks = {id_: Task(id_, "rank", (f"a boat {id_}",)) for id_ in "tu"}
-    write_benchmark(replace(ONE, tasks=tasks), tmp_path / "b")
+    write_benchmark(replace(ONE, tasks=Tasks(tasks)), tmp_path / "b")
     mended = replace(tasks["t"], prompt=("a ship",))
     check_place(tmp_path / "b", "one", tasks={**tasks, "t": mended})
     others = {"t": mended, "u": replace(tasks["u"], prompt=("a tree",))}
     with pytest.raises(UserError, match='another benchmark "one": 2 tasks of it, such as "t" with other words, would'):
         check_place(tmp_path / "b", "one", tasks=others)
-    write_benchmark(replace(ONE, tasks={}), tmp_path / "b")
+    write_benchmark(replace(ONE, tasks=Tasks({})), tmp_path / "b")
     check_place(tmp_path / "b", "one", tasks=others)
 
 

@@ -17,6 +17,7 @@ from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Attempt, Benchmark, Corpus, Picture, Ranking, Relevance, Review, Run, Task
+from sightline.types.task_table import Tasks
 from strategies import benchmarks
 
 modest = settings(deadline=None, max_examples=60)
@@ -57,7 +58,7 @@ def example() -> Benchmark:
 def test_the_order_of_keys_does_not_change_the_checksum(tmp_path: Path) -> None:
     one = example()
     task = replace(one.tasks["q1"], labels={"colours": ("red", "blue"), "kind": ("boat",)})
-    other = replace(one, tasks={"q1": task}, truth={"q1": Relevance({"a.jpg": 2, "b.jpg": 0})})
+    other = replace(one, tasks=Tasks({"q1": task}), truth={"q1": Relevance({"a.jpg": 2, "b.jpg": 0})})
     assert write_benchmark(one, tmp_path / "one").checksum == write_benchmark(other, tmp_path / "other").checksum
 
 

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import shutil
+from collections.abc import Callable
 from datetime import datetime, timedelta
 from pathlib import Path
 
@@ -67,7 +68,9 @@ def test_a_wrong_line_of_an_old_file_keeps_its_number(tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize(("name", "reader"), [("bench", read_benchmark), ("run", runs.read_run)])
-def test_a_newer_version_is_refused_with_the_way_out(tmp_path: Path, name: str, reader) -> None:
+def test_a_newer_version_is_refused_with_the_way_out(
+    tmp_path: Path, name: str, reader: Callable[[Path], object]
+) -> None:
     shutil.copytree(V1 / name, tmp_path / name)
     header = next((tmp_path / name).glob("*.json"))
     header.write_bytes(orjson.dumps({**orjson.loads(header.read_bytes()), "schema": 3}))

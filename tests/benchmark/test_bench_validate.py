@@ -15,9 +15,10 @@ import pytest
 from sightline.benchmark.files import checksums
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import oddities, picture_path, validate_benchmark
+from sightline.benchmark.validation import oddities, validate_benchmark
 from sightline.cli.app import main
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import (
     Annotation,
     Answer,
@@ -37,6 +38,7 @@ from sightline.types import (
     Step,
     Task,
 )
+from sightline.types.task_table import Tasks
 
 PIXELS = b"not really pixels"
 NOWHERE = {"picture": "none"}
@@ -358,7 +360,9 @@ def test_what_is_only_odd_is_warned_of(
 
 
 def test_no_tasks_are_warned_of_unless_they_can_not_be_read(folder: Path) -> None:
-    write_benchmark(replace(example(), tasks={}, truth={}, candidates=(), judgments=(), reviews=()), folder, force=True)
+    write_benchmark(
+        replace(example(), tasks=Tasks({}), truth={}, candidates=(), judgments=(), reviews=()), folder, force=True
+    )
     assert warned(folder) == [("tasks.jsonl", None, None)] and found(folder) == []
     (folder / "tasks.jsonl").write_text("[]\n")
     assert warned(folder) == []

@@ -5,7 +5,7 @@ from __future__ import annotations
 import asyncio
 import pickle
 from collections.abc import Sequence
-from typing import Any
+from typing import Any, TypeVar
 
 import pytest
 
@@ -13,6 +13,8 @@ from sightline.calls.cluster_worker import CoordinatorLink
 from sightline.calls.coordinator import Coordinator, CoordinatorAnswer, WorkerMessage
 from sightline.engine.cluster import load_ray
 from sightline.errors import MissingExtraError
+
+T = TypeVar("T")
 
 
 class PickledDesk:
@@ -45,5 +47,6 @@ def ray_or_skip() -> Any:
         pytest.skip("Ray is not installed")
 
 
-def _across(thing: Any) -> Any:
-    return pickle.loads(pickle.dumps(thing))
+def _across(thing: T) -> T:
+    there: T = pickle.loads(pickle.dumps(thing))
+    return there

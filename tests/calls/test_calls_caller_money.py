@@ -19,7 +19,7 @@ from sightline.calls.retry import RetryPolicy
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import StoppedError, UserError
 from sightline.models.failures import failure
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.types import ChatReply, ChatRequest, Usage
 
 DEAR = Prices(PriceSettings(models={MODEL: Price(input=1000.0, output=1000.0)}))
@@ -34,11 +34,11 @@ class Counting:
     def __init__(self, *answers: str | int, sent: bool = True) -> None:
         self._answers, self._sent = iter(answers), sent
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         answer = next(self._answers)
         if isinstance(answer, str):
-            return Outcome(failure(answer, "x"), sent=self._sent)
-        return Outcome(ChatReply("ok", usage=Usage(input=answer, output=0)))
+            return CallOutcome(failure(answer, "x"), sent=self._sent)
+        return CallOutcome(ChatReply("ok", usage=Usage(input=answer, output=0)))
 
     async def close(self) -> None:
         """Nothing is open."""
@@ -158,7 +158,7 @@ def test_a_cancelled_call_is_written_down_and_counted(when: str, tmp_path: Path)
 
     async def main() -> None:
         async with FaultServer({"p": [fault]}) as server:
-            options = {"prices": DEAR, "budget": budget, "retry": slow}
+            options: dict[str, Any] = {"prices": DEAR, "budget": budget, "retry": slow}
             async with calling(server, tmp_path, **options) as caller:
                 with pytest.raises(TimeoutError):
                     await asyncio.wait_for(caller.reply(ask("p", max_tokens=100)), 0.5)

@@ -5,6 +5,7 @@ from __future__ import annotations
 from copy import copy
 from pathlib import Path
 from tempfile import TemporaryDirectory
+from typing import Any
 
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -35,7 +36,9 @@ ENTRIES = st.lists(
 )
 
 
-def outcome(entries: list[ClaimEntry], before: set[bytes], answered: set[bytes], lot: bool) -> object:
+def outcome(
+    entries: list[ClaimEntry], before: set[bytes], answered: set[bytes], lot: bool
+) -> tuple[list[Any], list[bool | None]]:
     entries = [copy(entry) for entry in entries]
     with TemporaryDirectory() as folder:
         database = open_database(Path(folder) / "j.sqlite", MIGRATIONS)

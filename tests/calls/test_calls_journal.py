@@ -9,6 +9,7 @@ import sys
 import textwrap
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -21,9 +22,9 @@ from sightline.errors import UserError
 from sightline.types import ChatReply, Failure, ToolCall, Usage
 
 
-def call(key: str, result: ChatReply | Failure | None = None, **fields: object) -> Call:
+def call(key: str, result: ChatReply | Failure | None = None, **fields: Any) -> Call:
     result = ChatReply(f"reply to {key}") if result is None else result
-    return Call(key.encode().ljust(32, b"\0"), "annotate", "openai/m", "http://x/v1", 1.7e9, result, **fields)  # type: ignore[arg-type]
+    return Call(key.encode().ljust(32, b"\0"), "annotate", "openai/m", "http://x/v1", 1.7e9, result, **fields)
 
 
 def key(text: str) -> bytes:
@@ -242,10 +243,10 @@ def test_it_knows_who_replied_before_and_what_was_given_up(tmp_path: Path) -> No
             failed = await journal.past("http://x/v1", "openai/m", "annotate", 6)
             await journal.record(call("reply"))
             assert nothing == (False, frozenset())
-            assert failed == (False, {key("given up")})
-            assert await journal.past("http://x/v1", "openai/m", "annotate", 6) == (True, {key("given up")})
-            assert await journal.past("http://x/v1", "openai/m", "judge", 6) == (False, {key("given up")})
-            assert await journal.past("http://y/v1", "openai/m", "annotate", 6) == (False, {key("given up")})
+            assert failed == (False, frozenset({key("given up")}))
+            assert await journal.past("http://x/v1", "openai/m", "annotate", 6) == (True, frozenset({key("given up")}))
+            assert await journal.past("http://x/v1", "openai/m", "judge", 6) == (False, frozenset({key("given up")}))
+            assert await journal.past("http://y/v1", "openai/m", "annotate", 6) == (False, frozenset({key("given up")}))
             assert await journal.past("http://x/v1", "openai/n", "annotate", 6) == (False, frozenset())
 
     asyncio.run(main())

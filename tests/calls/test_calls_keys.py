@@ -60,7 +60,7 @@ def test_equal_requests_have_one_key_however_they_were_written() -> None:
     other = replace(
         REQUEST,
         temperature=1,
-        extra=MappingProxyType({"b": MappingProxyType({"c": [1, 2]}), "a": 1}),
+        extra=MappingProxyType[str, Any]({"b": MappingProxyType({"c": [1, 2]}), "a": 1}),
         schema=MappingProxyType({"x": 1, "type": "object"}),
     )
     assert request_key(plain) == request_key(other)

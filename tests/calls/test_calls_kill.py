@@ -28,8 +28,8 @@ def counting_server(seconds: float) -> Iterator[str]:
     process = subprocess.Popen(
         [sys.executable, HERE / "counting_server.py", str(seconds)], stdout=subprocess.PIPE, text=True
     )
+    assert process.stdout is not None
     try:
-        assert process.stdout is not None
         yield f"http://127.0.0.1:{int(process.stdout.readline())}"
     finally:
         process.kill()

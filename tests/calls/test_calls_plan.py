@@ -99,12 +99,12 @@ def test_the_table_for_people() -> None:
 
 def test_an_unknown_price_is_said_to_be_unknown() -> None:
     found = CostPlan((plan_stage("s", [request(1, "vllm/other")], prices=PRICES),))
-    assert found.usd is None and found.to_dict()["usd"] is None
+    assert found.usd is None and found.to_json()["usd"] is None
     assert "price unknown" in str(found) and "[prices.models]" in str(found) and "$" not in str(found)
 
 
 def test_for_machines() -> None:
-    found = CostPlan((plan_stage("s", [request(1)], prices=PRICES),)).to_dict()
+    found = CostPlan((plan_stage("s", [request(1)], prices=PRICES),)).to_json()
     assert found["calls"] == 1 and found["stages"][0]["stage"] == "s"
     assert set(found["usd"]) == {"likely", "low", "high"}
 
@@ -133,7 +133,7 @@ def test_without_a_longest_reply_the_most_is_not_known() -> None:
     found = CostPlan((plan_stage("s", [request(1)], prices=PRICES),))
     assert found.usd is not None and found.usd.high == math.inf and found.stages[0].most_usd is None
     assert "the most is unknown: set --max-tokens" in str(found) and "--budget" not in str(found)
-    told = found.to_dict()
+    told = found.to_json()
     assert told["usd"]["high"] is None and told["stages"][0]["output"]["high"] is None
     limited = plan_stage("s", [request(1, max_tokens=200)] * 3, prices=PRICES)
     assert limited.usd is not None and limited.most_usd is not None and limited.most_usd >= limited.usd.high > 0

@@ -42,7 +42,7 @@ async def two_workers(
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(main(), 30))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(main(), 30))
 
 
 async def still_waits(task: asyncio.Task[object]) -> bool:
@@ -149,7 +149,7 @@ def test_what_a_dying_worker_handed_in_is_written_down(tmp_path: Path) -> None:
 def test_a_journal_that_cannot_be_written_stops_the_worker_with_the_reason(tmp_path: Path) -> None:
     async def main() -> None:
         async with two_workers(tmp_path) as (coordinator, a, _):
-            coordinator._journal._writer._write = _no_room  # type: ignore[method-assign]
+            coordinator._journal._writer._write = _no_room
             with pytest.raises(UserError, match="can't be written"):
                 await RemoteJournal(a).record(call("x"))
 

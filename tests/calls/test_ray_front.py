@@ -124,8 +124,9 @@ assert not any(name == "ray" or name.startswith(("ray.", "sightline.calls.ray"))
 
 
 def test_a_factory_that_makes_no_stage_is_named(tmp_path: Path) -> None:
+    not_a_stage: Any = ray_stages.not_a_stage
     with pytest.raises(TypeError, match=r"ray_stages.not_a_stage returned a str and not an engine.Stage"):
-        asyncio.run(gather(range(3), StageSpec("s", ray_stages.not_a_stage), tmp_path))
+        asyncio.run(gather(range(3), StageSpec("s", not_a_stage), tmp_path))
 
 
 def test_failures_are_values(tmp_path: Path) -> None:

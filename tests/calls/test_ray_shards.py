@@ -6,6 +6,7 @@ import asyncio
 from collections.abc import Awaitable, Callable
 from contextlib import AsyncExitStack
 from pathlib import Path
+from typing import Any
 
 import pytest
 import ray_stages
@@ -26,12 +27,12 @@ from sightline.types import Failure
 from virtual_time import run_virtual
 
 
-def runner(coordinator: Coordinator, name: str, spec: StageSpec[int, object], at_once: int = 8) -> ShardRunner:
+def runner(coordinator: Coordinator, name: str, spec: StageSpec[int, Any], at_once: int = 8) -> ShardRunner:
     return ShardRunner(spec, PickledDesk(coordinator, name), has_budget=True, at_once=at_once)
 
 
 def run(main: Callable[[], Awaitable[None]]) -> None:
-    asyncio.run(asyncio.wait_for(main(), 60))  # type: ignore[arg-type]
+    asyncio.run(asyncio.wait_for(main(), 60))
 
 
 def test_results_come_with_the_place_of_their_item_and_failures_keep_their_names(tmp_path: Path) -> None:

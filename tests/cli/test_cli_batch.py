@@ -15,6 +15,7 @@ from typing import Any
 import pytest
 
 from batch_server import BatchWorld, Row, answer, batch_world
+from command_line import Cli
 from pictures import random_picture
 from sightline.cli.app import main
 
@@ -37,7 +38,7 @@ def cli(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureF
         except SystemExit as end:
             code = int(end.code or 0)
         said = capsys.readouterr()
-        return subprocess.CompletedProcess(arguments, code, said.out, said.err)
+        return subprocess.CompletedProcess([*map(str, arguments)], code, said.out, said.err)
 
     return cli
 
@@ -89,7 +90,7 @@ def calls(tmp_path: Path) -> list[tuple[Any, ...]]:
         database.close()
 
 
-def test_the_whole_way(cli, tmp_path: Path) -> None:
+def test_the_whole_way(cli: Cli, tmp_path: Path) -> None:
     with batch_world(polls=("in_progress",)) as world:
         random_picture(1, (20, 10)).save(tmp_path / "a.png")
         schema = {"type": "object", "properties": {"c": {"type": "string"}}, "required": ["c"]}
@@ -135,7 +136,7 @@ def test_the_whole_way(cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("hold", ["POST /v1/batches", "POST /v1/files"])
-def test_kill_during_submit_submits_nothing_twice(cli, tmp_path: Path, hold: str) -> None:
+def test_kill_during_submit_submits_nothing_twice(cli: Cli, tmp_path: Path, hold: str) -> None:
     with batch_world() as world:
         make(cli, world, tmp_path)
         for _ in range(2):
@@ -149,7 +150,7 @@ def test_kill_during_submit_submits_nothing_twice(cli, tmp_path: Path, hold: str
         assert len(world.batches) == 3
 
 
-def test_kill_during_download_loses_and_repeats_nothing(cli, tmp_path: Path) -> None:
+def test_kill_during_download_loses_and_repeats_nothing(cli: Cli, tmp_path: Path) -> None:
     with batch_world(polls=()) as world:
         make(cli, world, tmp_path)
         assert cli("batch", "submit", "job").returncode == 0
@@ -168,7 +169,7 @@ def test_kill_during_download_loses_and_repeats_nothing(cli, tmp_path: Path) -> 
         assert [row[1:] for row in calls(tmp_path)] == [(f"q{number}", None) for number in range(5)]
 
 
-def test_expired_then_retried_merges_without_duplicates(cli, tmp_path: Path) -> None:
+def test_expired_then_retried_merges_without_duplicates(cli: Cli, tmp_path: Path) -> None:
     def half(row: Row) -> Row | None:
         return answer(row) if row["custom_id"] in ("q0", "q3") else None
 
@@ -189,7 +190,7 @@ def test_expired_then_retried_merges_without_duplicates(cli, tmp_path: Path) -> 
         assert [json.loads(row)["id"] for row in rows] == [row["id"] for row in REQUESTS]
 
 
-def test_a_deadline_stops_with_3_and_then_live_asks_for_the_rest(cli, tmp_path: Path) -> None:
+def test_a_deadline_stops_with_3_and_then_live_asks_for_the_rest(cli: Cli, tmp_path: Path) -> None:
     with batch_world(polls=("in_progress",) * 1000, work=lambda _: None) as world:
         make(cli, world, tmp_path)
         assert cli("batch", "submit", "job").returncode == 0
@@ -201,7 +202,7 @@ def test_a_deadline_stops_with_3_and_then_live_asks_for_the_rest(cli, tmp_path: 
         assert len(world.live) == 5
 
 
-def test_cancel_ends_a_wait(cli, tmp_path: Path) -> None:
+def test_cancel_ends_a_wait(cli: Cli, tmp_path: Path) -> None:
     with batch_world(polls=("in_progress",) * 1000) as world:
         make(cli, world, tmp_path)
         assert cli("batch", "submit", "job").returncode == 0
@@ -220,14 +221,14 @@ def test_cancel_ends_a_wait(cli, tmp_path: Path) -> None:
         ({"id": "a", "prompt": "x", "schema": "b"}, "must be a JSON schema"),
     ],
 )
-def test_a_wrong_line_is_named(cli, tmp_path: Path, row: dict[str, Any], says: str) -> None:
+def test_a_wrong_line_is_named(cli: Cli, tmp_path: Path, row: dict[str, Any], says: str) -> None:
     requests = write(tmp_path / "requests.jsonl", [REQUESTS[0], row])
     done = cli("batch", "make", requests, "--model", "vllm/m", "--out", "job")
     assert done.returncode == 2 and says in done.stderr and "requests.jsonl, line 2" in done.stderr
     assert not (tmp_path / "job").exists()
 
 
-def test_mistakes_get_a_fix(cli, tmp_path: Path) -> None:
+def test_mistakes_get_a_fix(cli: Cli, tmp_path: Path) -> None:
     requests = write(tmp_path / "requests.jsonl", REQUESTS)
     for arguments, says in (
         (("make", requests, "--model", "anthropic/x", "--out", "job"), "anthropic"),
@@ -245,7 +246,7 @@ def test_mistakes_get_a_fix(cli, tmp_path: Path) -> None:
 
 
 def test_a_budget_for_a_job_is_a_promise_or_refused(cli: Any, tmp_path: Path) -> None:
-    rows = [*REQUESTS, {"id": "p", "prompt": "What is it?", "pictures": ["none.jpg"]}]
+    rows: list[dict[str, Any]] = [*REQUESTS, {"id": "p", "prompt": "What is it?", "pictures": ["none.jpg"]}]
     requests = write(tmp_path / "requests.jsonl", rows)
     make = ("batch", "make", requests, "--model", "openai/gpt-5-mini", "--out", "job")
     planned = cli(*make, "--plan")

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import Cli
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 
@@ -27,7 +28,7 @@ def photographs(tmp_path: Path) -> Path:
     return folder
 
 
-def test_own_pictures(cli, photographs: Path, tmp_path: Path) -> None:
+def test_own_pictures(cli: Cli, photographs: Path, tmp_path: Path) -> None:
     (tmp_path / "without").mkdir()
     (tmp_path / "without" / "sitecustomize.py").write_text('import sys\nsys.modules["rapidocr"] = None\n')
     path = str(tmp_path / "without")
@@ -41,7 +42,7 @@ def test_own_pictures(cli, photographs: Path, tmp_path: Path) -> None:
     assert {one["query"] for one in again["searches"]} >= {"cat", "espresso"}
 
 
-def test_without_the_extra(cli, tmp_path: Path) -> None:
+def test_without_the_extra(cli: Cli, tmp_path: Path) -> None:
     for name in ("without", "pictures"):
         (tmp_path / name).mkdir()
     (tmp_path / "without" / "sitecustomize.py").write_text('import sys\nsys.modules["onnxruntime"] = None\n')
@@ -49,6 +50,6 @@ def test_without_the_extra(cli, tmp_path: Path) -> None:
     assert done.returncode == 2 and "pip install 'sightline[photos]'" in done.stderr and done.stdout == ""
 
 
-def test_no_such_folder(cli, tmp_path: Path) -> None:
+def test_no_such_folder(cli: Cli, tmp_path: Path) -> None:
     done = cli("demo", "--pictures", tmp_path / "nowhere")
     assert done.returncode == 2 and "--pictures" in done.stderr and not (tmp_path / "demo").exists()

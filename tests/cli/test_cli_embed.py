@@ -8,6 +8,7 @@ from pathlib import Path
 import numpy as np
 import pytest
 
+from command_line import Cli
 from tiny_clip import COLOURS, DIM, write_colours, write_tiny_clip
 
 
@@ -16,7 +17,7 @@ def model(tmp_path: Path) -> str:
     return f"onnx:{write_tiny_clip(tmp_path / 'clip')}"
 
 
-def test_pictures_and_texts(cli, tmp_path: Path, model: str) -> None:
+def test_pictures_and_texts(cli: Cli, tmp_path: Path, model: str) -> None:
     folder = write_colours(tmp_path / "photos")
     (folder / "broken.jpg").write_bytes(b"\xff\xd8\xff broken")
     (folder / "notes.txt").write_text("no picture")
@@ -45,7 +46,7 @@ def test_pictures_and_texts(cli, tmp_path: Path, model: str) -> None:
         assert pictures["ids"][(pictures["vectors"] @ words["vectors"][0]).argmax()] == "red.png"
 
 
-def test_output_for_people(cli, tmp_path: Path, model: str) -> None:
+def test_output_for_people(cli: Cli, tmp_path: Path, model: str) -> None:
     write_colours(tmp_path / "photos")
     arguments = ("embed", "pictures", "photos", "--embedder", model, "--out", "v.npz", "--workspace", "ws")
     first, second = cli(*arguments), cli(*arguments, "--option", "threads=1", "--option", "device=cpu")
@@ -70,7 +71,7 @@ def test_output_for_people(cli, tmp_path: Path, model: str) -> None:
     ],
 )
 def test_mistakes_are_told_with_their_fix(
-    cli, tmp_path: Path, model: str, arguments: tuple[str, ...], says: str
+    cli: Cli, tmp_path: Path, model: str, arguments: tuple[str, ...], says: str
 ) -> None:
     write_colours(tmp_path / "photos")
     words = (model if word == "MODEL" else word for word in arguments)
@@ -80,7 +81,7 @@ def test_mistakes_are_told_with_their_fix(
     assert not (tmp_path / "v.npz").exists()
 
 
-def test_the_embedder_of_the_configuration_is_used(cli, tmp_path: Path, model: str) -> None:
+def test_the_embedder_of_the_configuration_is_used(cli: Cli, tmp_path: Path, model: str) -> None:
     write_colours(tmp_path / "photos")
     (tmp_path / "sightline.toml").write_text(f'[models]\nembedder = "{model}"\n', "utf-8")
     done = cli("embed", "pictures", "photos", "--out", "v.npz", "--json", "--workspace", "ws")

@@ -7,6 +7,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import Cli
 from journal_tools import record_all
 from sightline.calls.journal import Journal
 from sightline.calls.journal_tables import Call
@@ -25,7 +26,7 @@ def fill(workspace: Path) -> None:
         journal.count_hit("judge", "vllm/own", None)
 
 
-def test_a_table_for_people(cli, tmp_path: Path) -> None:
+def test_a_table_for_people(cli: Cli, tmp_path: Path) -> None:
     fill(tmp_path / "ws")
     done = cli("ledger", "--workspace", tmp_path / "ws", COLUMNS="160")
     assert done.returncode == 0, done.stderr
@@ -44,7 +45,7 @@ def test_a_table_for_people(cli, tmp_path: Path) -> None:
     assert "failed: content-filter 1" in " ".join(lines[4])
 
 
-def test_by_model_and_for_machines(cli, tmp_path: Path) -> None:
+def test_by_model_and_for_machines(cli: Cli, tmp_path: Path) -> None:
     fill(tmp_path / ".sightline")
     done = cli("ledger", "--by", "model", "--json")
     found = json.loads(done.stdout)
@@ -58,7 +59,7 @@ def test_by_model_and_for_machines(cli, tmp_path: Path) -> None:
     assert total["p50"] == 0.5
 
 
-def test_no_journal_is_the_users_to_solve(cli, tmp_path: Path) -> None:
+def test_no_journal_is_the_users_to_solve(cli: Cli, tmp_path: Path) -> None:
     done = cli("ledger")
     assert done.returncode == 2 and "there is no journal" in done.stderr and not (tmp_path / ".sightline").exists()
     done = cli("ledger", "--by", "picture")
@@ -66,7 +67,7 @@ def test_no_journal_is_the_users_to_solve(cli, tmp_path: Path) -> None:
 
 
 @pytest.mark.parametrize("by", [(), ("--by", "stage")])
-def test_no_number_is_cut_in_a_pipe_or_on_a_narrow_screen(cli, tmp_path: Path, by: tuple[str, ...]) -> None:
+def test_no_number_is_cut_in_a_pipe_or_on_a_narrow_screen(cli: Cli, tmp_path: Path, by: tuple[str, ...]) -> None:
     model = "openrouter/a-provider/with-a-very-long-name-of-a-model-and-its-version-2026-11-15"
     usage = Usage(123_456_789_012, 98_765_432_109, 87_654_321_098, 76_543_210_987, 65_432_109_876)
     with Journal(tmp_path / "ws") as journal:

@@ -7,6 +7,8 @@ import re
 
 import pytest
 
+from command_line import Cli
+
 FLOW = [
     "scan",
     "import",
@@ -22,14 +24,14 @@ FLOW = [
 ]
 
 
-def test_help_shows_the_verbs_in_the_order_of_the_flow(cli) -> None:
+def test_help_shows_the_verbs_in_the_order_of_the_flow(cli: Cli) -> None:
     done = cli("--help")
     verbs = re.findall(r"^│ ([a-z]+) ", done.stdout, re.MULTILINE)
     assert done.returncode == 0
     assert [verb for verb in verbs if verb in FLOW] == FLOW
 
 
-def test_every_verb_has_help_and_the_common_options(cli) -> None:
+def test_every_verb_has_help_and_the_common_options(cli: Cli) -> None:
     from sightline.cli.app import build
 
     for verb in [name for name in build() if not name.startswith("-")]:
@@ -55,14 +57,14 @@ def test_every_verb_has_help_and_the_common_options(cli) -> None:
         (("compare", "one"), "score it first"),
     ],
 )
-def test_a_mistake_gets_a_message_and_exit_code_2(cli, arguments: tuple[str, ...], says: str) -> None:
+def test_a_mistake_gets_a_message_and_exit_code_2(cli: Cli, arguments: tuple[str, ...], says: str) -> None:
     done = cli(*arguments)
     assert done.returncode == 2, done.stderr
     assert says in done.stderr and done.stderr.startswith("error: ")
     assert "Traceback" not in done.stderr and done.stdout == ""
 
 
-def test_doctor_says_what_is_there(cli) -> None:
+def test_doctor_says_what_is_there(cli: Cli) -> None:
     done = cli("doctor", "--json")
     found = json.loads(done.stdout)
     assert done.returncode == 0 and found["healthy"] is True
@@ -80,7 +82,7 @@ def test_doctor_says_what_is_there(cli) -> None:
     assert "Sightline" in cli("doctor").stdout
 
 
-def test_version(cli) -> None:
+def test_version(cli: Cli) -> None:
     import sightline
 
     assert cli("--version").stdout.strip() == sightline.__version__

@@ -8,6 +8,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import Cli
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 
 HEIC = b"\x00\x00\x00\x18ftypheic\x00\x00\x00\x00mif1heic" + b"\x00" * 64
@@ -38,18 +39,18 @@ def without(tmp_path: Path, module: str) -> str:
     return str(place)
 
 
-def test_a_folder_without_pictures(cli, folder: Path) -> None:
+def test_a_folder_without_pictures(cli: Cli, folder: Path) -> None:
     (folder / "notes.txt").write_text("no picture")
     done = cli("search", "a cat", "--in", folder, "--workspace", "ws")
     assert done.returncode == 0 and "no picture to search" in done.stdout and done.stderr == ""
 
 
-def test_a_filter_that_leaves_no_picture_is_named(cli, folder: Path, photograph: Path) -> None:
+def test_a_filter_that_leaves_no_picture_is_named(cli: Cli, folder: Path, photograph: Path) -> None:
     done = cli("search", "a cat", "--in", folder, "--workspace", "ws", "--where", "time < 1900")
     assert done.returncode == 0 and "no picture to search: none fits --where" in done.stdout
 
 
-def test_empty_and_cut_files_are_counted_each_time(cli, folder: Path, photograph: Path) -> None:
+def test_empty_and_cut_files_are_counted_each_time(cli: Cli, folder: Path, photograph: Path) -> None:
     (folder / "empty.jpg").write_bytes(b"")
     (folder / "cut.png").write_bytes(photograph.read_bytes()[:20_000])
     for _ in range(2):
@@ -58,25 +59,25 @@ def test_empty_and_cut_files_are_counted_each_time(cli, folder: Path, photograph
         assert "1 empty" in done.stderr and "1 truncated" in done.stderr
 
 
-def test_heic_without_its_extra(cli, folder: Path, tmp_path: Path) -> None:
+def test_heic_without_its_extra(cli: Cli, folder: Path, tmp_path: Path) -> None:
     (folder / "a.heic").write_bytes(HEIC)
     done = cli("search", "a cat", "--in", folder, "--workspace", "ws", PYTHONPATH=without(tmp_path, "pillow_heif"))
     assert done.returncode == 0 and "pip install 'sightline[heif]'" in done.stderr
 
 
-def test_another_language_gets_a_note(cli, folder: Path, photograph: Path) -> None:
+def test_another_language_gets_a_note(cli: Cli, folder: Path, photograph: Path) -> None:
     done = cli("search", "eine Katze", "--in", folder, "--workspace", "ws")
     assert done.returncode == 0 and done.stderr.count("looks like another language") == 1
 
 
-def test_a_text_that_is_too_long_is_cut_and_said_so(cli, folder: Path, photograph: Path) -> None:
+def test_a_text_that_is_too_long_is_cut_and_said_so(cli: Cli, folder: Path, photograph: Path) -> None:
     fits = cli("search", "cat " * 200, "--in", folder, "--workspace", "ws")
     assert fits.returncode == 0 and "longer than the embedder reads" not in fits.stderr
     long = cli("search", "cat " * 300, "--in", folder, "--workspace", "ws")
     assert long.returncode == 0 and "longer than the embedder reads" in long.stderr
 
 
-def test_weights_that_may_not_be_fetched(cli, folder: Path, tmp_path: Path) -> None:
+def test_weights_that_may_not_be_fetched(cli: Cli, folder: Path, tmp_path: Path) -> None:
     """As on a machine where only the extra was installed."""
     hide = Path(without(tmp_path, "unused"))
     (hide / "sitecustomize.py").write_text(

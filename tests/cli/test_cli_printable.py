@@ -6,7 +6,8 @@ import logging
 
 import pytest
 
-from sightline.cli.options import printable, set_up_logging
+from sightline.cli.options import set_up_logging
+from sightline.plain_text import printable
 
 
 def test_what_a_terminal_would_obey_is_written_out() -> None:

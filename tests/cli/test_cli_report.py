@@ -7,13 +7,16 @@ from pathlib import Path
 
 import pytest
 
+from command_line import Cli
 from reports.page_check import Page
 from reports.report_samples import make_benchmark, make_run, write_all
 from sightline.benchmark.folder import write_benchmark
-from sightline.cli.leaderboard import _broken
 from sightline.metrics.scores import read_scores
+from sightline.metrics.tables import estimates_text
+from sightline.plain_text import broken
 from sightline.runs import write_run
 from sightline.scoring import score
+from sightline.types import Estimate
 
 
 @pytest.fixture
@@ -21,7 +24,7 @@ def folders(tmp_path: Path) -> tuple[Path, list[Path]]:
     return write_all(tmp_path, tasks=36, systems=("agent", "text only"))
 
 
-def test_report_writes_a_page_and_its_tables(cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_report_writes_a_page_and_its_tables(cli: Cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
     benchmark, runs = folders
     done = cli("report", *runs, benchmark, "--out", "pages/page.html", "--md")
     assert done.returncode == 0, done.stderr
@@ -31,7 +34,7 @@ def test_report_writes_a_page_and_its_tables(cli, folders: tuple[Path, list[Path
     assert "harbour" in Page((tmp_path / "pages" / "page.html").read_text("utf-8")).text
 
 
-def test_report_prints_paths_and_numbers_as_json(cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_report_prints_paths_and_numbers_as_json(cli: Cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
     benchmark, runs = folders
     done = cli("report", benchmark, *runs, "--json", "--limit", "3")
     content = json.loads(done.stdout)
@@ -44,14 +47,14 @@ def test_report_prints_paths_and_numbers_as_json(cli, folders: tuple[Path, list[
     assert Page((tmp_path / "report.html").read_text("utf-8")).table("3 of 36 tasks").rows
 
 
-def test_a_mistake_ends_with_its_fix(cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_a_mistake_ends_with_its_fix(cli: Cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
     done = cli("report", *folders[1])
     assert done.returncode == 2 and "sightline score BENCH" in done.stderr and done.stdout == ""
     assert not (tmp_path / "report.html").exists()
     assert cli("report").returncode == 2
 
 
-def test_leaderboard_prints_and_writes_boards(cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_leaderboard_prints_and_writes_boards(cli: Cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
     benchmark, runs = folders
     score(benchmark, runs[0])
     done = cli("leaderboard", tmp_path / "runs")
@@ -62,7 +65,7 @@ def test_leaderboard_prints_and_writes_boards(cli, folders: tuple[Path, list[Pat
     assert (tmp_path / "runs" / "leaderboard.md").is_file()
 
 
-def test_leaderboard_as_json_by_another_metric(cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
+def test_leaderboard_as_json_by_another_metric(cli: Cli, folders: tuple[Path, list[Path]], tmp_path: Path) -> None:
     benchmark, runs = folders
     for run in runs:
         score(benchmark, run)
@@ -73,7 +76,7 @@ def test_leaderboard_as_json_by_another_metric(cli, folders: tuple[Path, list[Pa
     assert all(Path(path).parent == tmp_path / "board" for path in content["files"])
 
 
-def test_a_name_can_not_act_on_the_terminal(cli, tmp_path: Path) -> None:
+def test_a_name_can_not_act_on_the_terminal(cli: Cli, tmp_path: Path) -> None:
     benchmark = write_benchmark(make_benchmark("evil \x1b[31m[bold]", tasks=12), tmp_path / "bench")
     write_run(make_run(benchmark, "\x1b]0;title\x07 [red]name", 0.9), tmp_path / "runs" / "a")
     score(tmp_path / "bench", tmp_path / "runs" / "a")
@@ -84,6 +87,14 @@ def test_a_name_can_not_act_on_the_terminal(cli, tmp_path: Path) -> None:
 
 def test_names_of_systems_are_broken_between_their_words() -> None:
     name = "hybrid:embedder=world,captions=true"
-    assert _broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
-    assert _broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
-    assert _broken(name, 40) == name
+    assert broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
+    assert broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
+    assert broken(name, 40) == name
+
+
+def test_a_table_of_scores_says_why_there_is_no_interval() -> None:
+    few = Estimate(0.5, 0.1, 0.9, 80, 0, 0.5, method="cluster-bootstrap", reason="too few clusters (3)")
+    enough = Estimate(0.25, 0.125, 0.375, 80, 0, 0.25)
+    shown = estimates_text({"f1": few, "em": Estimate(0, 0, 0.793, 1, 0, 0, method="wilson"), "rr": enough})
+    assert "too few clusters (3)" in shown and "too few tasks (1)" in shown
+    assert "[0.125, 0.375] 95%" in shown and "0.793" not in shown and "0.900" not in shown

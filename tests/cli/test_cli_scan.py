@@ -6,9 +6,11 @@ import json
 import os
 import re
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from command_line import Cli
 from sightline.corpus.names import picture_id
 from sightline.corpus.store import CorpusStore
 
@@ -30,7 +32,7 @@ def without_times(text: str) -> str:
     return re.sub(r"in \d+\.\d s", "in … s", text)
 
 
-def test_output_for_people(cli, pictures: Path) -> None:
+def test_output_for_people(cli: Cli, pictures: Path) -> None:
     first = cli("scan", pictures / "good", "--workspace", "ws", "--owner-pattern", "{owner}/*")
     again = cli("scan", pictures / "good", "--workspace", "ws")
     bad = cli("scan", pictures / "bad", "--workspace", "ws2")
@@ -44,7 +46,7 @@ def test_output_for_people(cli, pictures: Path) -> None:
     assert shown == SNAPSHOT.read_text("utf-8")
 
 
-def test_output_for_machines(cli, pictures: Path) -> None:
+def test_output_for_machines(cli: Cli, pictures: Path) -> None:
     done = cli("scan", pictures / "good", "--workspace", "ws", "--owner-pattern", "{owner}/*", "--json")
     found = json.loads(done.stdout)
     assert found.keys() >= {
@@ -55,7 +57,7 @@ def test_output_for_machines(cli, pictures: Path) -> None:
 
 
 @pytest.mark.world
-def test_every_bad_file_ends_as_promised(cli, tmp_path: Path) -> None:
+def test_every_bad_file_ends_as_promised(cli: Cli, tmp_path: Path) -> None:
     from sightline_world.samples import write_bad_files
 
     promised = write_bad_files(tmp_path / "bad")
@@ -74,13 +76,13 @@ def test_every_bad_file_ends_as_promised(cli, tmp_path: Path) -> None:
             assert skipped.get(name) == expected, (name, expected, warnings.get(name))
 
 
-def test_names_of_skipped_files_with_v(cli, pictures: Path) -> None:
+def test_names_of_skipped_files_with_v(cli: Cli, pictures: Path) -> None:
     done = cli("scan", pictures / "bad", "--workspace", "ws", "-v")
     assert "truncated" in done.stderr and "skipped" in done.stderr
 
 
 @pytest.mark.parametrize("format_", ["corpus-jsonl", "corpus-csv", "corpus-parquet", "imagefolder"])
-def test_exports_can_be_read_by_others(cli, pictures: Path, tmp_path: Path, format_: str) -> None:
+def test_exports_can_be_read_by_others(cli: Cli, pictures: Path, tmp_path: Path, format_: str) -> None:
     cli("scan", pictures / "good", "--workspace", "ws")
     done = cli("export", format_, "ws", "--out", "out", "--json")
     assert done.returncode == 0, done.stderr
@@ -90,14 +92,15 @@ def test_exports_can_be_read_by_others(cli, pictures: Path, tmp_path: Path, form
     assert all(row["id"] and len(row["sha256"]) == 64 for row in rows)
 
 
-def _read(format_: str, out: Path) -> list[dict[str, object]]:
+def _read(format_: str, out: Path) -> list[dict[str, Any]]:
     if format_ == "corpus-csv":
         import csv
 
         return list(csv.DictReader(out.open(encoding="utf-8", newline="")))
     if format_ == "corpus-parquet":
         pq = pytest.importorskip("pyarrow.parquet", reason="the extra parquet is not installed")
-        return pq.read_table(out).to_pylist()
+        rows: list[dict[str, Any]] = pq.read_table(out).to_pylist()
+        return rows
     file = out / "metadata.jsonl" if format_ == "imagefolder" else out
     rows = [json.loads(line) for line in file.read_text("utf-8").splitlines()]
     if format_ == "imagefolder":

@@ -9,6 +9,7 @@ from pathlib import Path
 
 import pytest
 
+from command_line import Cli
 from search_tools import paint
 from sightline.models.photos.weights import CLASSIFIER, ENCODER
 from sightline.retrieval.methods import METHODS
@@ -29,7 +30,7 @@ def photographs(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder
 
 
-def test_words_find_photographs(cli, photographs: Path) -> None:
+def test_words_find_photographs(cli: Cli, photographs: Path) -> None:
     first = cli("search", "a cat looking at the camera", "--in", photographs, "--workspace", "ws", "-k", "2")
     assert first.returncode == 0, first.stderr
     best, second = first.stdout.splitlines()
@@ -40,7 +41,7 @@ def test_words_find_photographs(cli, photographs: Path) -> None:
     assert found["embedder"] == "photos" and again.stderr == ""
 
 
-def test_index_then_every_way_to_ask(cli, photographs: Path, tmp_path: Path) -> None:
+def test_index_then_every_way_to_ask(cli: Cli, photographs: Path, tmp_path: Path) -> None:
     annotations = tmp_path / "annotations.jsonl"
     annotations.write_text(
         '{"picture": "coffee.png", "summary": "a cup on a saucer", "tags": ["drink", "spoon"]}\n{"picture": "x.png"}\n'
@@ -86,7 +87,7 @@ def test_index_then_every_way_to_ask(cli, photographs: Path, tmp_path: Path) -> 
     ],
 )
 def test_slips_are_told_with_their_fix(
-    cli, pictures_of_words: Path, given: tuple[str, ...], message: str, fix: str
+    cli: Cli, pictures_of_words: Path, given: tuple[str, ...], message: str, fix: str
 ) -> None:
     done = cli("search", *given, "--method", "words", "--workspace", pictures_of_words)
     assert (done.returncode, done.stdout) == (2, "") and message in done.stderr and fix in done.stderr
@@ -102,14 +103,14 @@ def pictures_of_words(tmp_path_factory: pytest.TempPathFactory) -> Path:
     return folder / "ws"
 
 
-def test_mistakes_end_with_their_fix(cli, tmp_path: Path) -> None:
+def test_mistakes_end_with_their_fix(cli: Cli, tmp_path: Path) -> None:
     empty = cli("search", " ", "--in", tmp_path / "none", "--workspace", "ws")
     assert (empty.returncode, empty.stdout) == (2, "") and "the query is empty" in empty.stderr
     nowhere = cli("search", "a cat", "--workspace", "ws")
     assert nowhere.returncode == 2 and "--in DIR" in nowhere.stderr
 
 
-def test_without_the_extra(cli, tmp_path: Path) -> None:
+def test_without_the_extra(cli: Cli, tmp_path: Path) -> None:
     (tmp_path / "without").mkdir()
     (tmp_path / "pictures").mkdir()
     (tmp_path / "without" / "sitecustomize.py").write_text('import sys\nsys.modules["onnxruntime"] = None\n')

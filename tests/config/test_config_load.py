@@ -28,7 +28,7 @@ def test_without_a_file_the_defaults_hold(tmp_path: Path, monkeypatch: pytest.Mo
     loaded = load(environment={})
     assert loaded.config == Config()
     assert set(loaded.sources.values()) == {"default"}
-    assert loaded.warnings == loaded.unmapped == ()
+    assert loaded.warnings == () and loaded.unmapped == ()
 
 
 def test_sightline_toml_of_the_current_folder_is_found(toml: Path, monkeypatch: pytest.MonkeyPatch) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image
@@ -24,7 +25,7 @@ def draw(tmp_path: Path) -> Draw:
         device: str | None = None,
         orientation: int | None = None,
         image: Image.Image | None = None,
-        **save: object,
+        **save: Any,
     ) -> Path:
         path = tmp_path / "photos" / name
         path.parent.mkdir(parents=True, exist_ok=True)

@@ -78,7 +78,7 @@ def test_csv_with_quotes_newlines_and_commas(tmp_path: Path) -> None:
     assert rows(tmp_path, "x.csv", table) == [("a.jpg", {"note": 'one\ntwo, "three"'}), ("b.jpg", {"note": "x"})]
 
 
-@given(st.lists(st.text(st.characters(blacklist_categories=("Cs",))), max_size=5))
+@given(st.lists(st.text(st.characters(exclude_categories=["Cs"])), max_size=5))
 @settings(max_examples=60, deadline=None)
 def test_csv_as_python_writes_it(tmp_path_factory: pytest.TempPathFactory, notes: list[str]) -> None:
     buffer = io.StringIO(newline="")

@@ -7,6 +7,7 @@ import os
 import struct
 import zlib
 from pathlib import Path
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -20,7 +21,7 @@ from sightline.corpus.pixels import identify
 LIMIT = 180_000_000
 
 
-def encode(image: Image.Image, format_: str, **options: object) -> bytes:
+def encode(image: Image.Image, format_: str, **options: Any) -> bytes:
     file = io.BytesIO()
     image.save(file, format_, **options)
     return file.getvalue()

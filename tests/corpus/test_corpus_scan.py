@@ -11,15 +11,20 @@ import subprocess
 import sys
 import time
 import unicodedata
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import pytest
+from PIL import Image
 
 from pictures import Draw, random_picture
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import ScanChanges, ScanSummary, scan
+from sightline.corpus.scan import ScanChanges, ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
+from sightline.pictures import scan
 
 
 @pytest.fixture
@@ -29,12 +34,15 @@ def photos(tmp_path: Path) -> Path:
     return folder
 
 
+Look = Callable[..., ScanSummary]
+
+
 @pytest.fixture
-def look(tmp_path: Path, photos: Path):
+def look(tmp_path: Path, photos: Path) -> Look:
     """Scan the photos into one workspace."""
 
-    def look(**options: object) -> ScanSummary:
-        return scan(photos, workspace=tmp_path / "ws", **options)
+    def look(config: Config | None = None, **options: Any) -> ScanSummary:
+        return scan(photos, session=Session(tmp_path / "ws", config), **options)
 
     return look
 
@@ -43,7 +51,7 @@ def ids(tmp_path: Path) -> list[str]:
     return list(open_corpus(tmp_path / "ws").pictures)
 
 
-def test_pictures_are_found_by_content_not_by_name(draw: Draw, look, tmp_path: Path) -> None:
+def test_pictures_are_found_by_content_not_by_name(draw: Draw, look: Look, tmp_path: Path) -> None:
     draw("a.jpg", 1)
     draw("b.png", 2).rename(tmp_path / "photos" / "b.txt")
     draw("c.webp", 3).rename(tmp_path / "photos" / "c")
@@ -53,7 +61,7 @@ def test_pictures_are_found_by_content_not_by_name(draw: Draw, look, tmp_path: P
     assert ids(tmp_path) == ["a.jpg", "b.txt", "c"]
 
 
-def test_what_is_known_of_a_picture(draw: Draw, look, tmp_path: Path) -> None:
+def test_what_is_known_of_a_picture(draw: Draw, look: Look, tmp_path: Path) -> None:
     draw(
         "a.jpg",
         1,
@@ -73,13 +81,13 @@ def test_what_is_known_of_a_picture(draw: Draw, look, tmp_path: Path) -> None:
     assert Path(a.uri.removeprefix("file://")).is_file()
 
 
-def test_an_upright_copy_of_a_turned_picture_is_its_duplicate(draw: Draw, look) -> None:
+def test_an_upright_copy_of_a_turned_picture_is_its_duplicate(draw: Draw, look: Look) -> None:
     draw("turned.jpg", 7, orientation=6)
-    draw("upright.png", image=random_picture(7).transpose(4))
+    draw("upright.png", image=random_picture(7).transpose(Image.Transpose.ROTATE_270))
     assert look().duplicates == 1
 
 
-def test_duplicates_and_bursts(draw: Draw, look) -> None:
+def test_duplicates_and_bursts(draw: Draw, look: Look) -> None:
     original = draw("a.jpg", 1, time="2024:05:01 10:00:00")
     shutil.copy(original, original.parent / "copy.jpg")
     draw("small.jpg", image=random_picture(1).resize((120, 90)), quality=70)
@@ -91,9 +99,7 @@ def test_duplicates_and_bursts(draw: Draw, look) -> None:
     assert (summary.duplicates, summary.bursts, summary.events) == (2, 1, 2)
 
 
-def test_colours_keep_alike_drawings_apart(look, draw: Draw) -> None:
-    from PIL import Image
-
+def test_colours_keep_alike_drawings_apart(look: Look, draw: Draw) -> None:
     for name, colour in (("red", "red"), ("blue", "blue")):
         image = Image.new("RGB", (100, 80), colour)
         image.paste("white", (20, 20, 60, 50))
@@ -101,9 +107,7 @@ def test_colours_keep_alike_drawings_apart(look, draw: Draw) -> None:
     assert look().duplicates == 0
 
 
-def test_a_copy_is_found_beside_others_with_its_hash(look, draw: Draw, tmp_path: Path) -> None:
-    from PIL import Image
-
+def test_a_copy_is_found_beside_others_with_its_hash(look: Look, draw: Draw, tmp_path: Path) -> None:
     for name, colour, quality in (("a", "red", 95), ("b", "blue", 95), ("c", "blue", 60)):
         image = Image.new("RGB", (100, 80), colour)
         image.paste("white", (20, 20, 60, 50))
@@ -112,7 +116,7 @@ def test_a_copy_is_found_beside_others_with_its_hash(look, draw: Draw, tmp_path:
     assert [group.pictures for group in open_corpus(tmp_path / "ws").groups_of("duplicate")] == [("b.jpg", "c.jpg")]
 
 
-def test_nothing_changed_reads_nothing(draw: Draw, look) -> None:
+def test_nothing_changed_reads_nothing(draw: Draw, look: Look) -> None:
     for seed in range(5):
         draw(f"{seed}.jpg", seed)
     assert look().changes == ScanChanges(new=5)
@@ -120,7 +124,7 @@ def test_nothing_changed_reads_nothing(draw: Draw, look) -> None:
     assert (again.pictures, again.changes) == (5, ScanChanges())
 
 
-def test_a_touched_file_is_the_same_picture(draw: Draw, look) -> None:
+def test_a_touched_file_is_the_same_picture(draw: Draw, look: Look) -> None:
     path = draw("a.jpg", 1)
     look()
     os.utime(path, (1, 1))
@@ -128,7 +132,7 @@ def test_a_touched_file_is_the_same_picture(draw: Draw, look) -> None:
     assert look().changes == ScanChanges()
 
 
-def test_a_changed_file_is_read_again(draw: Draw, look, tmp_path: Path) -> None:
+def test_a_changed_file_is_read_again(draw: Draw, look: Look, tmp_path: Path) -> None:
     draw("a.jpg", 1)
     look()
     before = open_corpus(tmp_path / "ws").pictures["a.jpg"].sha256
@@ -137,7 +141,7 @@ def test_a_changed_file_is_read_again(draw: Draw, look, tmp_path: Path) -> None:
     assert open_corpus(tmp_path / "ws").pictures["a.jpg"].sha256 != before
 
 
-def test_a_picture_that_became_something_else_is_gone(draw: Draw, look) -> None:
+def test_a_picture_that_became_something_else_is_gone(draw: Draw, look: Look) -> None:
     path = draw("a.jpg", 1)
     look()
     path.write_text("words")
@@ -145,7 +149,7 @@ def test_a_picture_that_became_something_else_is_gone(draw: Draw, look) -> None:
     assert (summary.pictures, summary.skipped) == (0, {"not a picture": 1})
 
 
-def test_moved_and_deleted_files(draw: Draw, look, tmp_path: Path, photos: Path) -> None:
+def test_moved_and_deleted_files(draw: Draw, look: Look, tmp_path: Path, photos: Path) -> None:
     draw("a.jpg", 1)
     draw("b.jpg", 2)
     draw("c.jpg", 3)
@@ -161,7 +165,7 @@ def test_moved_and_deleted_files(draw: Draw, look, tmp_path: Path, photos: Path)
     assert look().changes == ScanChanges()
 
 
-def test_an_unplugged_drive_is_neither_moved_nor_deleted(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+def test_an_unplugged_drive_is_neither_moved_nor_deleted(draw: Draw, look: Look, photos: Path, tmp_path: Path) -> None:
     draw("a.jpg", 1)
     draw("b.jpg", 2)
     look()
@@ -177,7 +181,7 @@ def test_an_unplugged_drive_is_neither_moved_nor_deleted(draw: Draw, look, photo
     assert (summary.pictures, summary.warnings.get("offline")) == (1, None)
 
 
-def test_file_names_in_any_unicode_keep_a_stable_id(draw: Draw, look, tmp_path: Path, photos: Path) -> None:
+def test_file_names_in_any_unicode_keep_a_stable_id(draw: Draw, look: Look, tmp_path: Path, photos: Path) -> None:
     names = ["spaces in name.jpg", "100%.jpg", "quote'\".jpg", "new\nline.jpg", "日本語.jpg", "😀.jpg", "a%20b.jpg"]
     for seed, name in enumerate(names):
         draw(name, seed)
@@ -193,7 +197,9 @@ def test_file_names_in_any_unicode_keep_a_stable_id(draw: Draw, look, tmp_path: 
     assert ids(tmp_path) == found
 
 
-def test_links_hidden_files_and_closed_folders_are_survived(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+def test_links_hidden_files_and_closed_folders_are_survived(
+    draw: Draw, look: Look, photos: Path, tmp_path: Path
+) -> None:
     draw("a.jpg", 1)
     draw(".hidden.jpg", 2)
     (photos / "loop").symlink_to(photos)
@@ -211,7 +217,7 @@ def test_links_hidden_files_and_closed_folders_are_survived(draw: Draw, look, ph
     assert summary.warnings["broken link"] == 2
 
 
-def test_sidecars_are_read_and_are_not_skipped_files(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+def test_sidecars_are_read_and_are_not_skipped_files(draw: Draw, look: Look, photos: Path, tmp_path: Path) -> None:
     draw("a.jpg", 1)
     takeout = {"title": "a.jpg", "description": "at the lake", "photoTakenTime": {"timestamp": "1714557630"}}
     (photos / "a.jpg.json").write_text(json.dumps(takeout))
@@ -227,7 +233,7 @@ def test_sidecars_are_read_and_are_not_skipped_files(draw: Draw, look, photos: P
     assert open_corpus(tmp_path / "ws").pictures["a.jpg"].extra["description"] == "at the sea"
 
 
-def test_owners_rights_and_metadata(draw: Draw, look, tmp_path: Path) -> None:
+def test_owners_rights_and_metadata(draw: Draw, look: Look, tmp_path: Path) -> None:
     draw("ana/a.jpg", 1)
     draw("ben/b.jpg", 2)
     rights = tmp_path / "rights.json"
@@ -257,7 +263,7 @@ def test_owners_rights_and_metadata(draw: Draw, look, tmp_path: Path) -> None:
     assert (summary.owners, ana.address, c.rights.license) == (2, "Kyoto", "CC-BY-4.0")
 
 
-def test_a_larger_limit_takes_in_what_was_a_bomb(draw: Draw, look) -> None:
+def test_a_larger_limit_takes_in_what_was_a_bomb(draw: Draw, look: Look) -> None:
     draw("a.png", 1)
     config = Config.model_validate({"scan": {"max_pixels": 1000}})
     assert look(config=config).skipped == {"bomb": 1}
@@ -265,7 +271,7 @@ def test_a_larger_limit_takes_in_what_was_a_bomb(draw: Draw, look) -> None:
     assert look().pictures == 1
 
 
-def test_a_limit_takes_the_first_and_forgets_nothing(draw: Draw, look) -> None:
+def test_a_limit_takes_the_first_and_forgets_nothing(draw: Draw, look: Look) -> None:
     for seed in range(4):
         draw(f"{seed}.jpg", seed)
     assert look(limit=2).pictures == 2
@@ -273,7 +279,7 @@ def test_a_limit_takes_the_first_and_forgets_nothing(draw: Draw, look) -> None:
     assert look(limit=1).pictures == 4
 
 
-def test_scanning_a_part_of_a_known_root(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+def test_scanning_a_part_of_a_known_root(draw: Draw, look: Look, photos: Path, tmp_path: Path) -> None:
     draw("one/a.jpg", 1)
     draw("two/b.jpg", 2)
     look()
@@ -284,7 +290,9 @@ def test_scanning_a_part_of_a_known_root(draw: Draw, look, photos: Path, tmp_pat
     assert "one/c.jpg" in ids(tmp_path)
 
 
-def test_what_was_skipped_in_the_folder_itself_is_known_apart(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+def test_what_was_skipped_in_the_folder_itself_is_known_apart(
+    draw: Draw, look: Look, photos: Path, tmp_path: Path
+) -> None:
     draw("one/a.jpg", 1)
     for name in ("one/empty.jpg", "two/empty.jpg", "one-more.jpg"):
         (photos / name).parent.mkdir(exist_ok=True)
@@ -298,7 +306,7 @@ def test_what_was_skipped_in_the_folder_itself_is_known_apart(draw: Draw, look, 
     assert scan(other, workspace=tmp_path / "ws").skipped_here == {}
 
 
-def test_two_roots_with_the_same_names(draw: Draw, look, tmp_path: Path) -> None:
+def test_two_roots_with_the_same_names(draw: Draw, look: Look, tmp_path: Path) -> None:
     draw("a.jpg", 1)
     look()
     other = tmp_path / "other"
@@ -308,7 +316,7 @@ def test_two_roots_with_the_same_names(draw: Draw, look, tmp_path: Path) -> None
     assert ids(tmp_path) == ["a.jpg", "other:a.jpg"]
 
 
-def test_nothing_is_written_to_the_pictures(draw: Draw, look, photos: Path) -> None:
+def test_nothing_is_written_to_the_pictures(draw: Draw, look: Look, photos: Path) -> None:
     draw("a.jpg", 1)
     (photos / ".DS_Store").write_bytes(b"x")
     before = sorted((str(path), path.stat().st_mtime_ns) for path in (photos, *photos.rglob("*")))
@@ -336,12 +344,14 @@ def test_places_that_are_no_folder(tmp_path: Path) -> None:
         scan(tmp_path / "pictures", workspace=tmp_path / "ws")
 
 
-def test_an_empty_folder(look) -> None:
+def test_an_empty_folder(look: Look) -> None:
     summary = look()
     assert (summary.pictures, summary.skipped, summary.events) == (0, {}, 0)
 
 
-def test_killed_at_any_moment_the_next_scan_finishes_the_job(draw: Draw, look, photos: Path, tmp_path: Path) -> None:
+def test_killed_at_any_moment_the_next_scan_finishes_the_job(
+    draw: Draw, look: Look, photos: Path, tmp_path: Path
+) -> None:
     for seed in range(120):
         draw(f"{seed % 7}/{seed}.jpg", seed, time=f"2024:05:{seed % 28 + 1:02d} 10:00:00")
     command = [sys.executable, "-m", "sightline", "scan", str(photos), "--workspace", str(tmp_path / "ws")]

@@ -5,17 +5,20 @@ from __future__ import annotations
 import os
 import sys
 import time
+from collections.abc import Iterator
 from pathlib import Path
 
-import engine_jobs
 import pytest
 
+from engine import engine_jobs
 from sightline.engine.worker_pool import Died, map_in_processes
 
 
 @pytest.fixture(autouse=True)
 def _jobs_can_be_imported(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setenv("PYTHONPATH", os.pathsep.join([str(Path(__file__).parent), os.environ.get("PYTHONPATH", "")]))
+    monkeypatch.setenv(
+        "PYTHONPATH", os.pathsep.join([str(Path(__file__).parents[1]), os.environ.get("PYTHONPATH", "")])
+    )
 
 
 def run(function: str, items: list[object], **options: float) -> dict[object, object]:
@@ -54,7 +57,7 @@ def test_a_function_that_cannot_be_imported_is_our_fault() -> None:
 def test_items_are_drawn_only_as_fast_as_they_are_used() -> None:
     drawn = 0
 
-    def source():
+    def source() -> Iterator[int]:
         nonlocal drawn
         while drawn < 10_000:
             drawn += 1

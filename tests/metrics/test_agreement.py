@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+from typing import Literal
 
 import krippendorff
 import numpy as np
@@ -34,7 +35,7 @@ def matrices(values: st.SearchStrategy[float]) -> st.SearchStrategy[list[list[fl
 
 @settings(deadline=None, max_examples=150)
 @given(pairs, st.sampled_from([None, "linear", "quadratic"]))
-def test_kappa_is_scikit_learns(drawn: list[tuple[int, int]], weights: str | None) -> None:
+def test_kappa_is_scikit_learns(drawn: list[tuple[int, int]], weights: Literal["linear", "quadratic"] | None) -> None:
     first, second = zip(*drawn, strict=True)
     mine = cohen_kappa(first, second, weights)
     if len(set(first) | set(second)) == 1:
@@ -48,7 +49,9 @@ def test_kappa_is_scikit_learns(drawn: list[tuple[int, int]], weights: str | Non
     matrices(st.integers(1, 5).map(float)),
     st.sampled_from(["nominal", "ordinal", "interval", "ratio"]),
 )
-def test_alpha_is_the_reference_packages(ratings: list[list[float | None]], level: str) -> None:
+def test_alpha_is_the_reference_packages(
+    ratings: list[list[float | None]], level: Literal["nominal", "ordinal", "interval", "ratio"]
+) -> None:
     mine = krippendorff_alpha(ratings, level)
     data = np.array([[math.nan if value is None else value for value in row] for row in ratings])
     pairable = data[:, (~np.isnan(data)).sum(axis=0) >= 2]

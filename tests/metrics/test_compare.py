@@ -6,6 +6,7 @@ from dataclasses import replace
 
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
 from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare, render_comparison
@@ -19,7 +20,7 @@ BASE = RNG.random(60).round(3)
 
 def scored(
     system: str,
-    values: Sequence[float | None],
+    values: Sequence[float | None] | NDArray[np.float64],
     *,
     status: Mapping[int, Status] | None = None,
     clusters: Sequence[str] | None = None,
@@ -231,7 +232,7 @@ def test_the_order_of_rows_does_not_matter() -> None:
 
 
 def test_to_dict_is_json() -> None:
-    content = compare([scored("a", BASE), scored("b", better(0.1))]).to_dict()
+    content = compare([scored("a", BASE), scored("b", better(0.1))]).to_json()
     again = json.loads(json.dumps(content, allow_nan=False))
     assert again["pairs"][0]["difference"]["wins"] == content["pairs"][0]["difference"]["wins"]
 
@@ -256,3 +257,13 @@ def test_three_runs_read_as_a_table_with_letters() -> None:
     assert lines[2].endswith(" b")
     assert "letters: systems that can't be told apart share one" in lines
     assert "  f1  +0.00 [no spread]  p = 1.000  (60 tasks; 0 won, 60 tied, 0 lost)" in lines
+
+
+def test_few_clusters_show_the_reason_instead_of_an_interval() -> None:
+    clusters = [f"o{i % 4}" for i in range(60)]
+    found = compare([scored("x", BASE, clusters=clusters), scored("y", better(0.2), clusters=clusters)])
+    assert found.few_clusters == found.pairs[0].difference.reason == "too few clusters (4)"
+    text = render_comparison(found)
+    assert "[too few clusters (4)]" in text
+    assert "[+" not in text and "[-" not in text
+    assert "reason" not in compare([scored("x", BASE), scored("y", better(0.2))]).to_json()["pairs"][0]["difference"]

@@ -38,6 +38,7 @@ from sightline.types import (
     Traces,
     Truth,
 )
+from sightline.types.task_table import Tasks
 
 TIMEOUT = Failure("timeout", "no reply within 60 s", retryable=True)
 
@@ -105,7 +106,10 @@ def test_a_prediction_of_a_form_that_does_not_fit_is_a_failure(length_metric: st
 
 def test_attempts_are_averaged_per_task_first(length_metric: str) -> None:
     benchmark = bench({"p": Answer("abcd"), "q": Answer("abcd")})
-    said = {"p": [Text("abcd"), TIMEOUT, Text("ab")], "q": [Text("a"), Text("a"), Text("a")]}
+    said: dict[str, Prediction | list[Prediction]] = {
+        "p": [Text("abcd"), TIMEOUT, Text("ab")],
+        "q": [Text("a"), Text("a"), Text("a")],
+    }
     scores = evaluate(benchmark, run(said), [length_metric])
     found = scores.overall[length_metric]
     assert found.n == 2
@@ -134,9 +138,9 @@ def test_tasks_without_a_prediction_do_not_pass_for_a_bad_first_run(length_metri
 
 
 def test_labels_are_slices_and_what_has_none_is_unlabelled(length_metric: str) -> None:
-    labels = {"p": {"city": ("Rome",)}, "q": {"city": ("Rome", "Oslo")}, "r": {}}
+    labels: dict[str, dict[str, tuple[str, ...]]] = {"p": {"city": ("Rome",)}, "q": {"city": ("Rome", "Oslo")}, "r": {}}
     tasks = {name: Task(name, "answer", ("?",), labels=of) for name, of in labels.items()}
-    benchmark = bench({name: Answer("ab") for name in labels}, **tasks)
+    benchmark = bench({name: Answer("ab") for name in labels}, "answer", **tasks)
     scores = evaluate(benchmark, run({"p": Text("ab"), "q": Text("a"), "r": TIMEOUT}), [length_metric])
     means = {value: found[length_metric].mean for value, found in scores.by_label["city"].items()}
     assert means == {"Oslo": 0.5, "Rome": 0.75, "unlabelled": 0.0}
@@ -190,14 +194,16 @@ def test_every_kind_of_task_with_its_usual_metrics() -> None:
 def test_a_mean_never_mixes_rankings_and_sets() -> None:
     scores = evaluate(mixed(), run(MIXED), ["ndcg@10", "f1"])
     assert (scores.overall["ndcg@10"].n, scores.overall["f1"].n) == (1, 2)
-    only_sets = replace(mixed(), tasks={name: task for name, task in mixed().tasks.items() if task.kind == "select"})
-    alone = evaluate(only_sets, run({"select": MIXED["select"]}), ["ndcg@10"])  # type: ignore[dict-item]
+    only_sets = replace(
+        mixed(), tasks=Tasks({name: task for name, task in mixed().tasks.items() if task.kind == "select"})
+    )
+    alone = evaluate(only_sets, run({"select": MIXED["select"]}), ["ndcg@10"])
     assert alone.overall["ndcg@10"].n == 1 and alone.undefined == {"ndcg@10": 1}  # The other has nothing to find.
 
 
 def test_what_stands_beside_the_scores() -> None:
     scores = evaluate(mixed(), run(MIXED), ["ndcg@3", "f1", "rouge-l", "tfidf"])
-    assert (scores.unjudged, scores.unjudged_depth) == (pytest.approx(1 / 3), 3)
+    assert scores.unjudged == pytest.approx(1 / 3) and scores.unjudged_depth == 3
     assert scores.outside_scope == 1
     assert scores.abstention is not None
     assert (scores.abstention.empty, scores.abstention.right) == (1, 1)
@@ -223,7 +229,7 @@ def test_clusters_of_owners_reach_the_intervals(length_metric: str) -> None:
     rng = np.random.default_rng(0)
     tasks = {f"t{i}": Task(f"t{i}", "answer", ("?",), scope=Scope(owner=f"o{i % 12}")) for i in range(60)}
     said: dict[str, Prediction | list[Prediction]] = {name: Text("a" * rng.integers(1, 9)) for name in tasks}
-    benchmark = bench({name: Answer("a" * 8) for name in tasks}, **tasks)
+    benchmark = bench({name: Answer("a" * 8) for name in tasks}, "answer", **tasks)
     scores = evaluate(benchmark, run(said), [length_metric])
     values = [row.values[length_metric] for row in scores.tasks]
     expected = estimate(values, clusters=[f"o{i % 12}" for i in range(60)])
@@ -235,7 +241,7 @@ def test_clusters_of_owners_reach_the_intervals(length_metric: str) -> None:
 
 def test_few_clusters_are_said(length_metric: str) -> None:
     tasks = {f"t{i}": Task(f"t{i}", "answer", ("?",), scope=Scope(owner=f"o{i % 2}")) for i in range(6)}
-    benchmark = bench({name: Answer("ab") for name in tasks}, **tasks)
+    benchmark = bench({name: Answer("ab") for name in tasks}, "answer", **tasks)
     scores = evaluate(benchmark, run({name: Text("ab") for name in tasks}), [length_metric])
     assert any("so few" in note for note in scores.notes)
 
@@ -346,3 +352,13 @@ def test_the_same_seed_gives_the_same_scores() -> None:
         return evaluate(mixed(), run(MIXED), seed=seed)
 
     assert scored(1) == scored(1)
+
+
+def test_few_clusters_leave_no_interval_and_the_reason_is_kept(length_metric: str, tmp_path: Path) -> None:
+    tasks = {f"t{i}": Task(f"t{i}", "answer", ("?",), scope=Scope(owner=f"o{i % 3}")) for i in range(24)}
+    benchmark = bench({name: Answer("a" * 8) for name in tasks}, "rank", **tasks)
+    scores = evaluate(benchmark, run({name: Text("a" * (1 + i % 7)) for i, name in enumerate(tasks)}), [length_metric])
+    assert scores.few_clusters == scores.overall[length_metric].no_interval == "too few clusters (3)"
+    write_scores(scores, tmp_path)
+    assert read_scores(tmp_path) == scores
+    assert evaluate(benchmark, run({}), [length_metric], cluster_by=None).few_clusters is None

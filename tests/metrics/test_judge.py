@@ -61,7 +61,7 @@ def asked_of(server: Server) -> list[str]:
 
 
 def session_at(server: Server, tmp_path: Path) -> Session:
-    return Session(tmp_path / "ws", asking=CallOptions(base_url=server.base_url))
+    return Session(tmp_path / "ws", calls=CallOptions(base_url=server.base_url))
 
 
 def by_number(*items: AnswerToJudge) -> dict[str, AnswerToJudge]:
@@ -218,7 +218,7 @@ import os, signal, sys
 from pathlib import Path
 from sightline.calls.session import CallOptions, Session
 from test_judge import JUDGE, ask, judge_answers
-session = Session(Path(sys.argv[1]), asking=CallOptions(base_url=sys.argv[2]))
+session = Session(Path(sys.argv[1]), calls=CallOptions(base_url=sys.argv[2]))
 judge_answers({str(number): ask(f"{number} is it") for number in range(50)}, JUDGE, session)
 os.kill(os.getpid(), signal.SIGKILL)
 """

@@ -80,6 +80,6 @@ def test_recall_of_scores_and_of_the_curve_agree(grades: list[dict[str, int]]) -
     assert scores.overall["recall@3"].n == len(found)
     if found:
         (at_3,) = (point.found for point in scores.recall["rank"] if point.k == 3)
-        assert (at_3.mean, at_3.n) == (pytest.approx(scores.overall["recall@3"].mean), len(found))
+        assert [at_3.mean, at_3.n] == [pytest.approx(scores.overall["recall@3"].mean), len(found)]
     else:
         assert "rank" not in scores.recall

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import numpy as np
 import pytest
@@ -84,7 +85,7 @@ def ranker(known: Knowledge, *drafts: Draft, first: tuple[str, ...] = ()) -> Vec
 
 
 def reasons(
-    one: Draft, *, first: tuple[str, ...] = (), how: MiningSettings = SETTINGS, **given: object
+    one: Draft, *, first: tuple[str, ...] = (), how: MiningSettings = SETTINGS, **given: Any
 ) -> tuple[str, ...]:
     known = knowledge(LIFE, **given)
     return check(one, known, ranker(known, one, first=first), how).reasons

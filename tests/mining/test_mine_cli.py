@@ -48,7 +48,7 @@ def killing(self, target):
         os.kill(os.getpid(), 9)
     return moved
 
-questions.starts, questions.mine_questions, Path.rename = lambda *_: questions.Starts([]), mined, killing
+questions.starts, questions.follow_clues, Path.rename = lambda *_: questions.Starts([]), mined, killing
 main(["mine", "questions", workspace, "--web", f"world:{life}", "--model", "builtin/world", "--out", out])
 """
 MODEL = ("--model", "builtin/world", "--queries", "12", "--seed", "1", "--clues", "1")

@@ -18,7 +18,7 @@ from sightline.mining.drafts import sample
 from sightline.mining.graph import MemoryGraph, Node, build_graph, read_graph, write_graph
 from sightline.mining.graph_page import graph_page
 from sightline.mining.history import HistoryEvent, PhotoHistory
-from sightline.mining.records import Association, PictureReading
+from sightline.mining.records import Association, PictureClues
 from sightline.types import Group, Picture
 
 
@@ -51,7 +51,7 @@ def test_it_is_built_from_readings_and_accepted_comparisons() -> None:
     pictures = [Picture(id_, f"file:///{id_}", taken_at=taken, extra={"people": ["Bo"]}) for id_ in ("p", "q")]
     history = PhotoHistory("ana", (HistoryEvent("e", tuple(pictures)),), 2, 1.0, 0)
     found = clue("p", 0, "red kite")
-    readings = {"p": PictureReading("p", "a kite", "beach", (found,), "m"), "q": PictureReading("q", "", "", (), "m")}
+    readings = {"p": PictureClues("p", "a kite", "beach", (found,), "m"), "q": PictureClues("q", "", "", (), "m")}
     compared = [
         Association(found.id, "q", "inside", 0.5, True, "reference", "it hangs on the wall", 0.7),
         Association(found.id, "p", "inside", 0.5, False, None, "no", 0.7),
@@ -74,8 +74,8 @@ def history(owner: str, *events: tuple[str, ...], people: Sequence[str] = ()) ->
     return PhotoHistory(owner, tuple(made), 2, 1.0, 0)
 
 
-def read(*pictures: str) -> dict[str, PictureReading]:
-    return {id_: PictureReading(id_, "", "", (clue(id_, 0, "red kite"),), "m") for id_ in pictures}
+def read(*pictures: str) -> dict[str, PictureClues]:
+    return {id_: PictureClues(id_, "", "", (clue(id_, 0, "red kite"),), "m") for id_ in pictures}
 
 
 def test_equal_names_of_two_owners_are_two_people_and_a_subgraph_stays_with_its_owner() -> None:

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Mapping, Sequence
 from dataclasses import replace
+from typing import Any
 
 import pytest
 from hypothesis import given, settings
@@ -149,7 +150,7 @@ def test_what_can_t_be_decided_says_why(life: dict[str, list[list[str]]], logic:
 
 
 def test_a_doubtful_event_makes_its_targets_doubtful() -> None:
-    life = {**LIFE, "e": [{"grey dog": 0.2}, {"old tent": 0.9}]}
+    life: dict[str, Any] = {**LIFE, "e": [{"grey dog": 0.2}, {"old tent": 0.9}]}
     meant = decide(Logic("other-events", keys("red kite"), keys("old tent"), "object:grey dog"), knowledge(life))
     assert meant.pictures == ("b0", "d0", "d1") and meant.doubts == ("e1",)
 

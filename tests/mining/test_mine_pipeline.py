@@ -22,12 +22,13 @@ from sightline.calls.budget import Budget
 from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
-from sightline.corpus.scan import scan
 from sightline.errors import StoppedError, UserError
 from sightline.mining import STAGES, Mining, MiningResult, MiningSettings, OwnerRules
 from sightline.mining.checks import NO_LOOK, OTHER_LOOK
 from sightline.models.protocols import Pixels, Vectors
+from sightline.pictures import scan
 from sightline.types import PictureSet, Review, Task
+from sightline.types.task_table import Tasks
 
 DAYS = {0: ["red", "green", "green"], 20: ["green", "blue"], 40: ["green", "yellow"]}
 RULES = OwnerRules(pictures=5, coverage=0.0, events=2, days=10)
@@ -116,7 +117,7 @@ def workspace(tmp_path: Path) -> Path:
 
 
 def mining(workspace: Path, server: Server, config: Config | None = None, **asking: Any) -> Mining:
-    bounds = {"metadata_bound": 1.1, "retrieval_bound": 1.1}
+    bounds: dict[str, Any] = {"metadata_bound": 1.1, "retrieval_bound": 1.1}
     settings = MiningSettings("vllm/seer", writer="vllm/seer", rules=RULES, queries=2, **bounds)
     desk = Session(workspace, config or Config(), CallOptions(base_url=server.base_url, **asking))
     return Mining(desk, workspace / "mine", settings, ByColour())
@@ -124,7 +125,7 @@ def mining(workspace: Path, server: Server, config: Config | None = None, **aski
 
 def test_all_stages_by_a_model_make_a_benchmark_and_cost_nothing_again(workspace: Path, tmp_path: Path) -> None:
     with serving_in_thread(answer) as server:
-        told = []
+        told: list[MiningResult] = []
         made = mining(workspace, server).run_all(tmp_path / "bench", told.append)
         asked = len(server.requests)
         again = mining(workspace, server).run_all(tmp_path / "bench")
@@ -260,13 +261,14 @@ def test_what_was_mined_of_other_pictures_is_left_as_it_is(workspace: Path, tmp_
         assert read_benchmark(tmp_path / "bench") == theirs
         pictures["001green.jpg"] = made.corpus.pictures["001green.jpg"]
         corpus, others = replace(made.corpus, pictures=pictures), {"u": Task("u", "select", ("a tree",))}
-        write_benchmark(replace(made, corpus=corpus, tasks=others, truth={}, candidates=()), tmp_path / "bench")
+        write_benchmark(replace(made, corpus=corpus, tasks=Tasks(others), truth={}, candidates=()), tmp_path / "bench")
         assert mining(workspace, server).run_all(tmp_path / "bench").tasks == made.tasks
 
 
 def test_what_is_wrong_with_the_means_is_found_before_anything_is_asked(workspace: Path, tmp_path: Path) -> None:
     with serving_in_thread(answer) as server:
-        for wrong in ({"writer": "nonsense/x"}, {"embedder": "nonsense"}):
+        wrongs: list[dict[str, Any]] = [{"writer": "nonsense/x"}, {"embedder": "nonsense"}]
+        for wrong in wrongs:
             mined = mining(workspace, server)
             told = replace(mined.settings, **wrong)
             with pytest.raises(UserError, match="nonsense"):

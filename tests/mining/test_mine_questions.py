@@ -29,7 +29,7 @@ from sightline.mining.questions import (
     UNASKED,
     MinedQuestions,
     QuestionSettings,
-    mine_questions,
+    follow_clues,
     plan_questions,
     starts,
     worded,
@@ -195,7 +195,7 @@ def test_what_is_known_without_the_picture_or_without_search_is_refused(
     with serving_in_thread(answering(blind, closed)) as server:
         desk = Session(tmp_path / "ws", Config(), CallOptions(base_url=server.base_url))
         settings = QuestionSettings("vllm/seer", tries=2)
-        mined = mine_questions([clue()], pictures, SmallWeb(pages), settings, desk)
+        mined = follow_clues([clue()], pictures, SmallWeb(pages), settings, desk)
     (question,) = mined.questions
     assert question.reasons == reasons and question.chain.answer == "1431"
     assert mined.counts["starts"] == 1
@@ -217,7 +217,7 @@ def test_a_filter_that_can_not_be_asked_refuses_the_question_and_is_counted(tmp_
     pictures = {"p.png": Picture("p.png", (tmp_path / "p.png").as_uri())}
     with serving_in_thread(silent) as server:
         desk = Session(tmp_path / "ws", Config(), CallOptions(base_url=server.base_url))
-        mined = mine_questions([clue()], pictures, SmallWeb(), QuestionSettings("vllm/seer"), desk)
+        mined = follow_clues([clue()], pictures, SmallWeb(), QuestionSettings("vllm/seer"), desk)
     assert [question.reasons for question in mined.questions] == [(UNASKED,)]
     assert mined.counts[UNASKED] == 1 and sum(mined.failures.values()) == 1
 
@@ -266,7 +266,7 @@ def test_a_question_that_tells_a_name_is_refused(tmp_path: Path) -> None:
     pictures = {"p.png": Picture("p.png", (tmp_path / "p.png").as_uri())}
     with serving_in_thread(answering("no", "no")) as server:
         desk = Session(tmp_path / "ws", Config(), CallOptions(base_url=server.base_url))
-        mined = mine_questions([clue()], pictures, SmallWeb(pages), QuestionSettings("vllm/seer"), desk)
+        mined = follow_clues([clue()], pictures, SmallWeb(pages), QuestionSettings("vllm/seer"), desk)
     assert mined.questions[0].reasons == (LEAK,) and not mined.kept
 
 

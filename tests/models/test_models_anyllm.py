@@ -13,7 +13,7 @@ from pictures import random_picture
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import MissingExtraError, UserError
-from sightline.models import Outcome, WireSettings, open_transport
+from sightline.models import CallOutcome, WireSettings, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec, Usage
 
 INSTALLED = importlib.util.find_spec("any_llm") is not None
@@ -38,8 +38,8 @@ def claude(*content: Any, stop: str = "end_turn") -> dict[str, Any]:
     }
 
 
-def send(answer: Answer, request: ChatRequest = HELLO, **settings: Any) -> tuple[Outcome, list[Received]]:
-    async def go() -> tuple[Outcome, list[Received]]:
+def send(answer: Answer, request: ChatRequest = HELLO, **settings: Any) -> tuple[CallOutcome, list[Received]]:
+    async def go() -> tuple[CallOutcome, list[Received]]:
         async with serving(lambda _: answer) as server:
             transport = open_transport(
                 NAME,

@@ -25,7 +25,7 @@ from models_server import (
     serving,
     stall,
 )
-from sightline.models import Outcome, WireSettings, open_transport
+from sightline.models import CallOutcome, WireSettings, open_transport
 from sightline.models.failures import LASTING, RETRYABLE
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
@@ -41,8 +41,8 @@ GOOD = orjson.dumps(chat())
 PAGE = b"<!DOCTYPE html><html><head><title>502 Bad Gateway</title></head><body>nginx</body></html>"
 
 
-def send(answer: Answer, request: ChatRequest = HELLO, api: Any = "chat", **settings: Any) -> Outcome:
-    async def go() -> Outcome:
+def send(answer: Answer, request: ChatRequest = HELLO, api: Any = "chat", **settings: Any) -> CallOutcome:
+    async def go() -> CallOutcome:
         async with serving([answer]) as server:
             transport = open_transport("vllm/m", base_url=server.base_url, api=api, settings=WireSettings(**settings))
             try:
@@ -223,7 +223,7 @@ def test_no_connection_in_time() -> None:
             client.setblocking(False)
             client.connect_ex(("127.0.0.1", port))
 
-        async def go() -> Outcome:
+        async def go() -> CallOutcome:
             settings = WireSettings(connect_seconds=0.1, total_seconds=5)
             transport = open_transport("vllm/m", base_url=f"http://127.0.0.1:{port}/v1", settings=settings)
             try:
@@ -239,7 +239,7 @@ def test_no_connection_in_time() -> None:
 
 
 def test_nobody_is_there() -> None:
-    async def go() -> Outcome:
+    async def go() -> CallOutcome:
         transport = open_transport("vllm/m", base_url="http://127.0.0.1:1/v1")
         try:
             return await transport.send(HELLO)

@@ -10,7 +10,7 @@ from models_server import Answer, Received, chat, never, respond, respond_json, 
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import MissingExtraError, UserError
-from sightline.models import Outcome, WireSettings, leaves_machine, open_transport, parse_name
+from sightline.models import CallOutcome, WireSettings, leaves_machine, open_transport, parse_name
 from sightline.models.providers import PROVIDERS
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
@@ -177,7 +177,7 @@ def test_a_provider_can_be_plugged_in(tmp_path: Path, monkeypatch: pytest.Monkey
 
 
 def test_the_configuration_reaches_the_wire() -> None:
-    async def go(answer: Answer, **fields: Any) -> tuple[Received, Outcome]:
+    async def go(answer: Answer, **fields: Any) -> tuple[Received, CallOutcome]:
         async with serving([answer]) as server:
             transport = open_transport("openai/m", models=ModelSettings(base_url=server.base_url, **fields))
             outcome = await transport.send(ChatRequest("openai/m", (Message("user", ("Hi",)),), max_tokens=9))

@@ -13,6 +13,7 @@ from PIL import Image
 
 from sightline.models import picture_cache
 from sightline.models.picture_cache import PictureCache
+from sightline.models.pictures import fit
 from sightline.models.providers import PictureLimit
 from sightline.types import ChatRequest, Failure, ImagePart, Message
 
@@ -25,7 +26,7 @@ class Slowly:
     def __init__(self, monkeypatch: pytest.MonkeyPatch) -> None:
         self.made = 0
         self.go = threading.Event()
-        self._fit = picture_cache.fit
+        self._fit = fit
         monkeypatch.setattr(picture_cache, "fit", self)
 
     def __call__(self, *given: Any) -> tuple[bytes, str]:

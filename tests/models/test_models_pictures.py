@@ -210,7 +210,12 @@ def test_a_box_prepares_each_picture_once(tmp_path: Path, monkeypatch: pytest.Mo
     from sightline.models import picture_cache
 
     calls: list[int] = []
-    monkeypatch.setattr(picture_cache, "fit", lambda *given: calls.append(1) or fit(*given))
+
+    def counted(*given: Any) -> tuple[bytes, str]:
+        calls.append(1)
+        return fit(*given)
+
+    monkeypatch.setattr(picture_cache, "fit", counted)
     path = tmp_path / "a.jpg"
     path.write_bytes(encoded(random_picture(1, (400, 300))))
     box = PictureCache(LIMIT)

@@ -11,7 +11,7 @@ from hypothesis import strategies as st
 from models_server import chat, responses, said
 from sightline.models.openai_chat import read_chat
 from sightline.models.openai_responses import read_responses
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.replies import ReplyText, check_reply, read_usage
 from sightline.types import ChatReply, ChatRequest, Message, ToolCall, Usage
 
@@ -183,4 +183,4 @@ def test_whatever_json_a_server_sends_the_readers_never_raise(payload: dict[str,
         found = read(payload)
         assert found is None or isinstance(found, ReplyText)
         if found is not None:
-            assert isinstance(check_reply(found, HELLO), Outcome)
+            assert isinstance(check_reply(found, HELLO), CallOutcome)

@@ -7,7 +7,7 @@ from typing import Any
 import pytest
 
 from sightline.errors import UserError
-from sightline.models import Outcome, ScriptedModel, open_transport
+from sightline.models import CallOutcome, ScriptedModel, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message
 
 
@@ -16,7 +16,7 @@ def request(text: str, **fields: Any) -> ChatRequest:
 
 
 def test_a_list_is_said_in_order_and_runs_out() -> None:
-    busy = Outcome(Failure("rate-limited", "later", True), 429, 3.0)
+    busy = CallOutcome(Failure("rate-limited", "later", True), 429, 3.0)
     model = ScriptedModel(["<think>hm</think>one", ChatReply("two"), Failure("refused", "no"), busy])
     first, second, third = (asyncio.run(model.reply(request("x"))) for _ in range(3))
     assert isinstance(first, ChatReply)

@@ -93,7 +93,8 @@ def test_a_wrong_reply_is_asked_for_once_more_with_what_was_wrong(bad: str, word
     assert isinstance(got, Structured)
     assert got.asked == 2
     assert len(model.requests) == 2
-    assert words in model.requests[1].messages[-1].content[0]
+    told = model.requests[1].messages[-1].content[0]
+    assert isinstance(told, str) and words in told
     assert model.requests[1].messages[0] == REQUEST.messages[0]
     got, model = ask(Colours, bad, bad, GOOD)
     assert isinstance(got, Failure)

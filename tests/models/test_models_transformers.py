@@ -14,7 +14,7 @@ from PIL import Image
 from hub_unreachable import cut_off
 from pictures import random_picture
 from sightline.errors import UserError
-from sightline.models import Outcome, WireSettings, open_transport
+from sightline.models import CallOutcome, WireSettings, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message
 
 pytestmark = pytest.mark.slow
@@ -110,8 +110,8 @@ def only(letter: str, size: int) -> dict[str, Any]:
     return {"suppress_tokens": [number for number in range(size) if number not in allowed], "forced_eos_token_id": 1}
 
 
-def ask(folder: Path | str, *requests: ChatRequest, local_only: bool = True, **settings: Any) -> list[Outcome]:
-    async def go() -> list[Outcome]:
+def ask(folder: Path | str, *requests: ChatRequest, local_only: bool = True, **settings: Any) -> list[CallOutcome]:
+    async def go() -> list[CallOutcome]:
         transport = open_transport(f"transformers/{folder}", local_only=local_only, settings=WireSettings(**settings))
         try:
             return [await transport.send(request) for request in requests]
@@ -121,7 +121,7 @@ def ask(folder: Path | str, *requests: ChatRequest, local_only: bool = True, **s
     return asyncio.run(go())
 
 
-def said(outcome: Outcome) -> ChatReply:
+def said(outcome: CallOutcome) -> ChatReply:
     reply = outcome.result if isinstance(outcome.result, ChatReply) else outcome.partial
     assert reply is not None, outcome
     return reply
@@ -175,7 +175,8 @@ def test_a_slow_reply_is_given_up_and_the_next_one_gets_its_turn(text_model: Pat
 
 @pytest.mark.parametrize("field", ["tool_choice", "reasoning_effort"])
 def test_what_a_local_model_has_no_word_for(text_model: Path, field: str) -> None:
-    (outcome,) = ask(text_model, replace(HELLO, **{field: "low"}))
+    changed: dict[str, Any] = {field: "low"}
+    (outcome,) = ask(text_model, replace(HELLO, **changed))
     assert isinstance(outcome.result, Failure)
     assert outcome.result.kind == "unsupported"
 

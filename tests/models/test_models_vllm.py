@@ -11,7 +11,7 @@ from typing import Any
 
 import pytest
 
-from sightline.models import Outcome, WireSettings, open_transport
+from sightline.models import CallOutcome, WireSettings, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, Message, ToolSpec, Usage
 
 HELLO = ChatRequest("vllm-local/tiny", (Message("user", ("hello",)),), max_tokens=9)
@@ -47,8 +47,8 @@ def stand_in(monkeypatch: pytest.MonkeyPatch) -> None:
     Engine.batches = []
 
 
-def ask(*requests: ChatRequest, **settings: Any) -> list[Outcome]:
-    async def go() -> list[Outcome]:
+def ask(*requests: ChatRequest, **settings: Any) -> list[CallOutcome]:
+    async def go() -> list[CallOutcome]:
         transport = open_transport("vllm-local/tiny", local_only=True, settings=WireSettings(**settings))
         try:
             return await asyncio.gather(*map(transport.send, requests))

@@ -15,7 +15,7 @@ from models_server import Received, after, chat, respond_json, responses, said, 
 from pictures import random_picture
 from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
-from sightline.models import Outcome, WireSettings, open_transport
+from sightline.models import CallOutcome, WireSettings, open_transport
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Message, ToolCall, ToolSpec
 
 
@@ -33,7 +33,7 @@ SCHEMA: dict[str, Any] = {
     "required": ["colour"],
     "additionalProperties": False,
 }
-PARAMETERS = {"type": "object", "properties": {"query": {"type": "string"}}}
+PARAMETERS: dict[str, Any] = {"type": "object", "properties": {"query": {"type": "string"}}}
 EVERYTHING = ChatRequest(
     model="openai/gpt-5-mini",
     messages=(
@@ -69,10 +69,10 @@ ANSWERS = {
 
 def ask(
     request: ChatRequest, api: Any = "chat", name: str = "openai/gpt-5-mini", **settings: Any
-) -> tuple[Outcome, Received]:
+) -> tuple[CallOutcome, Received]:
     """One call to a real server: what came back, and what the server received."""
 
-    async def go() -> tuple[Outcome, Received]:
+    async def go() -> tuple[CallOutcome, Received]:
         async with serving(lambda _: respond_json(ANSWERS[api])) as server:
             models = ModelSettings(openai_api_key=Hidden(KEY), base_url=server.base_url)
             transport = open_transport(
@@ -238,7 +238,7 @@ def test_a_zero_is_a_value(field: str, value: Any, sent: dict[str, Any]) -> None
 def test_what_responses_has_no_word_for_is_refused_and_not_dropped(field: str, value: Any) -> None:
     request = replace(ChatRequest("openai/m", (Message("user", ("Hello",)),)), **{field: value})
 
-    async def go() -> tuple[Outcome, int]:
+    async def go() -> tuple[CallOutcome, int]:
         async with serving([]) as server:
             transport = open_transport("openai/m", base_url=server.base_url, api="responses")
             outcome = await transport.send(request)
@@ -297,13 +297,13 @@ def test_a_schema_in_the_prompt_of_responses() -> None:
 
 
 def test_a_loose_schema_is_not_called_strict() -> None:
-    loose = {"type": "object", "properties": {"colour": {"type": "string"}}}
+    loose: dict[str, Any] = {"type": "object", "properties": {"colour": {"type": "string"}}}
     _, received = ask(replace(HELLO, schema=loose))
     assert received.json["response_format"]["json_schema"]["strict"] is False
 
 
 def test_read_only_mappings_are_sent() -> None:
-    frozen = MappingProxyType({"type": "object", "properties": MappingProxyType({})})
+    frozen: Any = MappingProxyType({"type": "object", "properties": MappingProxyType({})})
     _, received = ask(replace(HELLO, tools=(ToolSpec("t", "d", frozen),), extra=MappingProxyType({"x": frozen})))
     assert received.json["tools"][0]["function"]["parameters"] == {"type": "object", "properties": {}}
     assert received.json["x"] == {"type": "object", "properties": {}}
@@ -321,7 +321,7 @@ def test_an_assistant_who_only_called_a_tool() -> None:
     "bad", [{"seed": 2**70}, {"extra": {"x": object()}}, {"messages": (Message("user", ("\ud800",)),)}]
 )
 def test_what_is_no_json_is_a_failure_and_not_an_exception(bad: dict[str, Any]) -> None:
-    async def go() -> Outcome:
+    async def go() -> CallOutcome:
         transport = open_transport("vllm/m", base_url="http://127.0.0.1:1/v1")
         try:
             return await transport.send(replace(HELLO, **bad))

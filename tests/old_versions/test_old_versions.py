@@ -11,7 +11,7 @@ import json
 import os
 import shutil
 import sqlite3
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from contextlib import ExitStack, closing, contextmanager
 from pathlib import Path
 from typing import Any
@@ -21,6 +21,7 @@ from old_version_commands import ASKING, BUILT, QUERY, THINKING, WORKSPACE, comm
 from old_version_server import OldVersionServer, serving
 
 from sightline import Session, load, score, validate
+from sightline.benchmark.problems import Problem
 
 MADE = Path(__file__).parent / "v0_1_0"
 MADE_AT = "/tmp/sightline-old-version"
@@ -86,7 +87,7 @@ def old(tmp_path: Path) -> Path:
     "name", ["colors", "questions", "project/benchmark", "mined/benchmark", "steps", "graded", "graded-by-judge"]
 )
 def test_a_benchmark_opens(old: Path, name: str) -> None:
-    problems = validate(old / name)
+    problems: Sequence[Problem] = validate(old / name)
     if name in ("project/benchmark", "mined/benchmark"):  # They name their pictures by the place where they were.
         problems = tuple(problem for problem in problems if "there is no picture at" not in problem.message)
     assert not problems

@@ -5,8 +5,8 @@ from __future__ import annotations
 from pathlib import Path
 
 import pytest
-from curriculum_tools import pools, written
 
+from reason.curriculum_tools import pools, written
 from sightline.calls.retry import RetryPolicy
 
 

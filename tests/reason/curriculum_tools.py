@@ -13,7 +13,7 @@ from PIL import Image
 
 from sightline.benchmark.folder import write_benchmark
 from sightline.io.jsonl import read_jsonl
-from sightline.reason.curriculum.compiler import Compiled, CurriculumSettings, compile_curriculum
+from sightline.reason.curriculum.compiler import Compiled, curriculum
 from sightline.reason.curriculum.plan import CurriculumPlan
 from sightline.types import Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
 
@@ -73,7 +73,7 @@ def written(
 
 def compiled(folder: Path, tmp_path: Path, plan: str | CurriculumPlan = "mir", **settings: Any) -> Compiled:
     """The curriculum of a benchmark, in `out`."""
-    return compile_curriculum(folder, plan, tmp_path / "out", CurriculumSettings(**settings))
+    return curriculum(folder, plan, tmp_path / "out", **settings)
 
 
 def with_step(kind: str, text: str) -> list[Step]:

@@ -15,6 +15,7 @@ from pictures import random_picture
 from sightline.benchmark.folder import write_benchmark
 from sightline.reason.steps.annotation import PlacedText, Reasoning, StepCaption, StepRegion
 from sightline.types import Answer, Benchmark, Choice, Corpus, Option, Picture, PictureRef, Step, Task
+from sightline.types.task_table import Tasks
 
 KEYS = "ABCD"
 
@@ -48,7 +49,7 @@ def mixed_bench(folder: Path, tasks: int) -> Benchmark:
     """The same after a question `free` without options, which accuracy does not score."""
     made = choose_bench(folder, tasks)
     free = Task("free", "answer", ("Question 99: how far from ", *made.tasks["q0"].pictures, " is it?"))
-    both = replace(made, tasks={"free": free, **made.tasks}, truth={**made.truth, "free": Answer("12 km")})
+    both = replace(made, tasks=Tasks({"free": free, **made.tasks}), truth={**made.truth, "free": Answer("12 km")})
     return write_benchmark(both, folder, force=True)
 
 

@@ -6,15 +6,17 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 
 import models_server as wire
+from reason.reason_tools import KEYS, answering, choose_bench, mixed_bench, pictures, words
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.metrics.statistics import holm
 from sightline.reason.ablations import ARMS, Ablations
 from sightline.runs.task_prompt import Ablation, ShownPicture, TaskPrompts
 from sightline.types import Benchmark, Failure, Option, PictureRef, Task
+from sightline.types.task_table import Tasks
 
 MODEL = "vllm/stub"
 
@@ -74,7 +76,7 @@ def test_the_needs_of_a_model_are_found(tmp_path: Path) -> None:
 
     with answering(say) as server:
         ablations = Ablations(
-            tmp_path / "bench", MODEL, options={"base_url": server.base_url}, workspace=tmp_path / "ws"
+            tmp_path / "bench", MODEL, options={"base_url": server.base_url}, session=Session(tmp_path / "ws")
         )
         done = ablations.run(tmp_path / "arms")
         asked = len(server.requests)
@@ -105,7 +107,7 @@ def test_a_model_that_guesses_shows_nothing(tmp_path: Path) -> None:
             options={"base_url": server.base_url},
             arms=("without pictures",),
             limit=8,
-            workspace=tmp_path / "ws",
+            session=Session(tmp_path / "ws"),
         ).run(tmp_path / "arms")
     assert not done.above_chance and not done.is_needed("without pictures")
     assert done.to_json()["arms"]["whole"]["n"] == 8
@@ -119,7 +121,7 @@ def test_only_tasks_that_the_metric_scores_are_asked_and_counted(tmp_path: Path)
             MODEL,
             options={"base_url": server.base_url},
             arms=("without pictures",),
-            workspace=tmp_path / "ws",
+            session=Session(tmp_path / "ws"),
         )
         assert [stage.calls for stage in ablations.price().stages] == [8, 8]
         done = ablations.run(tmp_path / "arms")
@@ -139,7 +141,10 @@ def test_the_metric_is_the_one_that_scores_the_most_tasks(tmp_path: Path) -> Non
     write_benchmark(replace(made, metrics=("answer", "accuracy")), tmp_path / "bench", force=True)
     asked = Ablations(tmp_path / "bench", MODEL).asked()
     assert (asked.metric, asked.metrics, [*asked.benchmark.tasks]) == ("accuracy", ("accuracy",), ["q0", "q1", "q2"])
-    for nothing in (replace(made, truth={"free": made.truth["free"]}), replace(made, tasks={}, truth={}, metrics=())):
+    for nothing in (
+        replace(made, truth={"free": made.truth["free"]}),
+        replace(made, tasks=Tasks({}), truth={}, metrics=()),
+    ):
         write_benchmark(nothing, tmp_path / "bench", force=True)
         with pytest.raises(UserError, match='no task of "small" can be asked and scored'):
             Ablations(tmp_path / "bench", MODEL).asked()

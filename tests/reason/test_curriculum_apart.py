@@ -8,9 +8,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curriculum_tools import compiled, paint, question, written
 from PIL import Image
 
+from reason.curriculum_tools import compiled, paint, question, written
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.config import Config
 from sightline.errors import FoundError, UserError

@@ -11,14 +11,14 @@ from pathlib import Path
 from typing import Any, get_args, get_type_hints
 
 import pytest
-from curriculum_tools import STEPS, drawn, lines, question, written
 
+from reason.curriculum_tools import STEPS, drawn, lines, question, written
 from sightline.cli import main
-from sightline.cli.curriculum import curriculum
+from sightline.cli.curriculum import curriculum as command
 from sightline.errors import UserError
 from sightline.reason.curriculum import compiler
-from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
-from sightline.reason.curriculum.formats import FORMATS
+from sightline.reason.curriculum.compiler import curriculum
+from sightline.reason.curriculum.formats import FORMATS, FormatName
 from sightline.reason.curriculum.schedule import lay_out
 from sightline.types import Step
 
@@ -42,7 +42,7 @@ def test_it_prints_the_stages_and_the_proof(bench: Path, tmp_path: Path, capsys:
 
 
 def test_the_command_offers_every_format() -> None:
-    assert get_args(get_type_hints(curriculum)["format"]) == tuple(FORMATS)
+    assert get_args(get_type_hints(command)["format"]) == tuple(FORMATS)
 
 
 def test_json_is_one_object(bench: Path, tmp_path: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -57,7 +57,7 @@ def test_json_is_one_object(bench: Path, tmp_path: Path, capsys: pytest.CaptureF
 
 def test_the_same_seed_gives_the_same_bytes(bench: Path, tmp_path: Path) -> None:
     for name, seed in (("a", 1), ("b", 1), ("c", 2)):
-        compile_curriculum(bench, "mir", tmp_path / name, CurriculumSettings(format="trl", seed=seed))
+        curriculum(bench, "mir", tmp_path / name, format="trl", seed=seed)
     a, b, c = (contents(tmp_path / name) for name in "abc")
     assert a == b
     assert a["train.jsonl"] != c["train.jsonl"]
@@ -66,7 +66,7 @@ def test_the_same_seed_gives_the_same_bytes(bench: Path, tmp_path: Path) -> None
 def test_arms_have_the_same_tokens_when_asked(bench: Path, tmp_path: Path) -> None:
     totals, longest = [], 0
     for plan in ("mir", "plain", "full-chain", "shuffled", "reverse", "anti", "self-paced", "faded"):
-        done = compile_curriculum(bench, plan, tmp_path / plan, CurriculumSettings(tokens=40_000))
+        done = curriculum(bench, plan, tmp_path / plan, tokens=40_000)
         totals.append(done.tokens)
         longest = max(longest, done.proof["longest_record"])
     assert max(abs(total - 40_000) for total in totals) <= 6 * longest / 2
@@ -79,8 +79,7 @@ def test_a_tokenizer_counts_exactly(bench: Path, tmp_path: Path) -> None:
     tokenizer = Tokenizer(models.WordLevel({"[UNK]": 0}, unk_token="[UNK]"))
     tokenizer.pre_tokenizer = pre_tokenizers.WhitespaceSplit()
     tokenizer.save(str(tmp_path / "tokenizer.json"))
-    settings = CurriculumSettings(tokenizer=str(tmp_path), picture_tokens=7, limit=6)
-    done = compile_curriculum(bench, "full-chain", tmp_path / "out", settings)
+    done = curriculum(bench, "full-chain", tmp_path / "out", tokenizer=tmp_path, picture_tokens=7, limit=6)
     rows = lines(tmp_path / "out/01-full-chain.jsonl")
     for row in rows:
         user, assistant = (message["content"] for message in row["messages"])
@@ -119,7 +118,7 @@ def test_a_full_disk_is_said_with_the_place(bench: Path, tmp_path: Path, monkeyp
 
     monkeypatch.setattr(compiler, "write_json", full)
     with pytest.raises(UserError, match=r"out can't be written: No space left on device\.\n  make room"):
-        compile_curriculum(bench, "plain", tmp_path / "out", CurriculumSettings(limit=2))
+        curriculum(bench, "plain", tmp_path / "out", limit=2)
     assert list(tmp_path.iterdir()) == []
 
 
@@ -161,7 +160,7 @@ def test_nothing_to_teach_says_why(tmp_path: Path, capsys: pytest.CaptureFixture
 def test_tasks_of_other_kinds_are_not_sent_to_have_steps_made(tmp_path: Path) -> None:
     folder = written(tmp_path / "b", [question("q1", kind="answer", options=())])
     with pytest.raises(UserError, match=r"answer task \(1\)\.\n  give a benchmark of choose tasks"):
-        compile_curriculum(folder, "plain", tmp_path / "out")
+        curriculum(folder, "plain", tmp_path / "out")
 
 
 def test_only_a_curriculum_is_replaced(bench: Path, tmp_path: Path) -> None:
@@ -192,7 +191,7 @@ def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest
         tasks = [question(f"q{n}", prompt=question("shown").prompt) for n in range(count)]
         folder = written(tmp_path / f"b{count}", tasks, long)
         tracemalloc.start()
-        compile_curriculum(folder, "full-chain", tmp_path / f"out{count}", CurriculumSettings(pictures="leave"))
+        curriculum(folder, "full-chain", tmp_path / f"out{count}", pictures="leave")
         tracemalloc.stop()
     assert held[2] - held[1] < 120 * 800
 
@@ -200,13 +199,13 @@ def test_memory_does_not_grow_with_the_words(tmp_path: Path, monkeypatch: pytest
 def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path) -> None:
     """What was trained, and what a user put there, is nobody's to delete."""
     out = tmp_path / "out"
-    compile_curriculum(bench, "mir", out, CurriculumSettings(limit=24))
+    curriculum(bench, "mir", out, limit=24)
     others = ("checkpoints/checkpoint.pt", "notes.txt", "pictures/mine.png", "train.yaml")
     for name in others:
         (out / name).parent.mkdir(exist_ok=True)
         (out / name).write_text(name)
     before = contents(out)
-    compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2, format="ms-swift"))
+    curriculum(bench, "plain", out, limit=2, format="ms-swift")
     after = contents(out)
     assert {name: before[name] for name in others} == {name: after[name] for name in others}
     assert {name.partition("/")[0] for name in after} - {"checkpoints", "notes.txt", "train.yaml"} == {
@@ -218,7 +217,7 @@ def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path)
         "stages.json",
         "train.jsonl",
     }
-    fresh = compile_curriculum(bench, "plain", tmp_path / "new", CurriculumSettings(limit=2, format="ms-swift"))
+    fresh = curriculum(bench, "plain", tmp_path / "new", limit=2, format="ms-swift")
     assert contents(fresh.out).items() <= after.items()
     assert {name for name in after if name.startswith("pictures/")} == {
         "pictures/mine.png",
@@ -228,28 +227,28 @@ def test_writing_again_replaces_its_own_files_alone(bench: Path, tmp_path: Path)
 
 def test_what_is_not_its_own_is_not_overwritten(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2))
+    curriculum(bench, "plain", out, limit=2)
     (out / "train.yaml").write_text("mine")
     before = contents(out)
     with pytest.raises(UserError, match=r"train\.yaml is not of the curriculum"):
-        compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2, format="llama-factory"))
+        curriculum(bench, "plain", out, limit=2, format="llama-factory")
     assert contents(out) == before
 
 
 def test_a_folder_from_before_the_list_keeps_what_is_not_known(bench: Path, tmp_path: Path) -> None:
     out = tmp_path / "out"
-    compile_curriculum(bench, "mir", out, CurriculumSettings(limit=24))
+    curriculum(bench, "mir", out, limit=24)
     (out / "files.json").unlink()
     (out / "checkpoints").mkdir()
     (out / "checkpoints/checkpoint.pt").write_text("weights")
-    compile_curriculum(bench, "plain", out, CurriculumSettings(limit=2))
+    curriculum(bench, "plain", out, limit=2)
     assert (out / "checkpoints/checkpoint.pt").read_text() == "weights"
     assert not (out / "02-stage-1.jsonl").exists() and (out / "01-plain.jsonl").exists()
 
 
 @pytest.mark.parametrize("name", FORMATS)
-def test_the_command_trains_beside_the_curriculum(bench: Path, tmp_path: Path, name: str) -> None:
-    done = compile_curriculum(bench, "plain", tmp_path / "out", CurriculumSettings(limit=2, format=name))
+def test_the_command_trains_beside_the_curriculum(bench: Path, tmp_path: Path, name: FormatName) -> None:
+    done = curriculum(bench, "plain", tmp_path / "out", limit=2, format=name)
     said = (done.out / "README.md").read_text()
     if name == "llama-factory":
         said += (done.out / "train.yaml").read_text()

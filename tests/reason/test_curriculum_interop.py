@@ -13,9 +13,10 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from curriculum_tools import drawn, lines
 
-from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
+from reason.curriculum_tools import drawn, lines
+from sightline.reason.curriculum.compiler import curriculum
+from sightline.reason.curriculum.formats import FormatName
 
 pytestmark = pytest.mark.slow
 
@@ -31,9 +32,9 @@ def here(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Path:
     return tmp_path
 
 
-def written(here: Path, name: str) -> None:
+def written(here: Path, name: FormatName) -> None:
     """A curriculum in a format; from now on in its folder, as its README says."""
-    compile_curriculum(here / "bench", "mir", here / "out", CurriculumSettings(format=name))
+    curriculum(here / "bench", "mir", here / "out", format=name)
     os.chdir(here / "out")
 
 
@@ -81,11 +82,11 @@ def test_datasets_reads_llava_in_order(here: Path) -> None:
 
 
 @pytest.mark.parametrize("name", ["ms-swift", "sharegpt"])
-def test_ms_swift_reads_messages_and_pictures_in_order(here: Path, name: str) -> None:
+def test_ms_swift_reads_messages_and_pictures_in_order(here: Path, name: FormatName) -> None:
     swift = pytest.importorskip("swift.dataset")
     written(here, name)
     data, _ = swift.load_dataset(["train.jsonl"], shuffle=False, load_from_cache_file=False)
-    compile_curriculum(here / "bench", "mir", here / "plain", CurriculumSettings(format="ms-swift"))
+    curriculum(here / "bench", "mir", here / "plain", format="ms-swift")
     wanted = lines(here / "plain/train.jsonl")
     assert [[message["content"] for message in row["messages"]] for row in data] == [
         [message["content"] for message in row["messages"]] for row in wanted

@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curriculum_tools import OPTIONS, STEPS, asking, compiled, drawn, lines, pools, question, with_step, written
 
+from reason.curriculum_tools import OPTIONS, STEPS, asking, compiled, drawn, lines, pools, question, with_step, written
 from sightline.errors import FoundError
 from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
 from sightline.types import Choice, Option, Step

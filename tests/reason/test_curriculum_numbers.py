@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curriculum_tools import OPTIONS, STEPS, compiled, drawn, lines, pools, question, with_step, written
 
+from reason.curriculum_tools import OPTIONS, STEPS, compiled, drawn, lines, pools, question, with_step, written
 from sightline.errors import FoundError
 from sightline.reason.curriculum.formats import FORMATS
 from sightline.reason.curriculum.lessons import lesson_of, pictures_named, says_its_number

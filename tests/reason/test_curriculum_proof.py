@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from curriculum_tools import OPTIONS, STEPS, compiled, pools, question, with_step, written
 from PIL import Image
 
+from reason.curriculum_tools import OPTIONS, STEPS, compiled, pools, question, with_step, written
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import FoundError
 from sightline.reason.curriculum.plan import CurriculumPlan, load_plan

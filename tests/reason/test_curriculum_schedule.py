@@ -5,13 +5,14 @@ from __future__ import annotations
 from collections import Counter
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
-from curriculum_tools import question, written
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from reason.curriculum_tools import question, written
 from sightline.errors import UserError
 from sightline.reason.curriculum.plan import CurriculumPlan, CurriculumStage, load_plan
 from sightline.reason.curriculum.pool import QuestionPool, difficulty_of, draws_of, open_pool, redrawn
@@ -33,8 +34,8 @@ def pool(folder: Path) -> Iterator[QuestionPool]:
         yield opened
 
 
-def one_stage(**changed: object) -> CurriculumPlan:
-    return CurriculumPlan("p", (CurriculumStage(**{"name": "s", "phase": "p", "target": ("conclusion",), **changed}),))  # type: ignore[arg-type]
+def one_stage(**changed: Any) -> CurriculumPlan:
+    return CurriculumPlan("p", (CurriculumStage(**{"name": "s", "phase": "p", "target": ("conclusion",), **changed}),))
 
 
 def laid(plan: CurriculumPlan, pool: QuestionPool, seed: int = 0, budget: int | None = None) -> ScheduleEntries:

@@ -8,9 +8,8 @@ import time
 from collections import Counter
 from pathlib import Path
 
-from reason_tools import answering, choose_bench, number_of
-
 import models_server as wire
+from reason.reason_tools import answering, choose_bench, number_of
 from sightline.benchmark.folder import read_benchmark
 
 TASKS, AT_ONCE = 20, 8

@@ -3,10 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import as_json, choose_bench, mixed_bench
 
+from reason.reason_tools import as_json, choose_bench, mixed_bench
 from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.reason.difficulty.labels import DifficultySummary
@@ -32,7 +33,7 @@ def test_the_attempts_of_a_run_are_samples_too(tmp_path: Path) -> None:
     done = measure_by_run(tmp_path / "bench", tmp_path / "run", tmp_path / "out", BucketRule())
     assert (done.tasks, done.easy, done.hard, dict(done.unmeasured)) == (3, 1, 1, {"no answer": 1})
     assert done.choices == 2
-    kept = read_benchmark(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    kept: Any = read_benchmark(tmp_path / "out").tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["run"]["passes"] == 2 and kept["run"]["samples"] == 3
     assert kept["run"]["stopped_early"] is False
     choose_bench(tmp_path / "other", 5)
@@ -55,7 +56,7 @@ def test_an_attempt_that_was_cut_off_did_not_pass_either(tmp_path: Path) -> None
     done = failing(tmp_path, ["length", "unparsed", "refused", "timeout", "server-error"])
     assert (done.easy, done.hard) == (0, 1)
     assert done.notes == ("1 task has fewer samples than attempts (the fewest 4), for nothing came of the others",)
-    kept = read_benchmark(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    kept: Any = read_benchmark(tmp_path / "out").tasks["q0"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["pass_rate"] == 0.25
     assert kept["run"]["unfinished"] == {"length": 1, "unparsed": 1, "refused": 1}
     assert kept["run"]["no_reply"] == {"timeout": 1, "server-error": 1}
@@ -102,7 +103,8 @@ def test_turns_of_an_agent(tmp_path: Path) -> None:
         "q2": "hard",
         "q3": "easy",
     }
-    assert made.tasks["q2"].extra["difficulty"]["turns"]["turns"] is None and done.measure == "turns"
+    kept: Any = made.tasks["q2"].extra["difficulty"]
+    assert kept["turns"]["turns"] is None and done.measure == "turns"
     strict = measure_by_turns(tmp_path / "bench", tmp_path / "run", tmp_path / "out", easy_turns=2)
     assert strict.easy == 0
 

@@ -5,11 +5,12 @@ from __future__ import annotations
 from collections import Counter
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import KEYS, answering, as_json, choose_bench, number_of, pictures, words
 
 import models_server as wire
+from reason.reason_tools import KEYS, answering, as_json, choose_bench, number_of, pictures, words
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions, Session
@@ -24,7 +25,7 @@ MODEL = "vllm/stub"
 
 
 def work(folder: Path, server: wire.Server) -> QuestionWork:
-    return QuestionWork(folder / "bench", Session(folder / "ws", asking=CallOptions(base_url=server.base_url)))
+    return QuestionWork(folder / "bench", Session(folder / "ws", calls=CallOptions(base_url=server.base_url)))
 
 
 def question(key: str = "A") -> TaskQuestion:
@@ -49,7 +50,12 @@ def test_replies_are_read_by_the_parser_of_score(reply: str, right: bool) -> Non
 
 
 def test_what_is_counted() -> None:
-    came = [ChatReply("Your option: A"), ChatReply("Your option: B"), ChatReply("hm"), Failure("timeout", "late")]
+    came: list[ChatReply | Failure] = [
+        ChatReply("Your option: A"),
+        ChatReply("Your option: B"),
+        ChatReply("hm"),
+        Failure("timeout", "late"),
+    ]
     found = counted(question(), came)
     assert (found.passes, found.replies) == (1, 3)
     assert found.options == {"A": 1, "B": 1, "unread": 1} and found.failures == {"timeout": 1}
@@ -62,7 +68,7 @@ def test_what_is_counted() -> None:
 def test_a_reply_that_came_without_an_answer_did_not_pass(kind: str) -> None:
     """Though what was said before the cut would be right: `run` counts it as zero, too."""
     cut = Failure(kind, "cut", partial=Partial("Your option: A\nReason: it"))
-    came = [cut, ChatReply("Your option: A"), Failure("timeout", "late")]
+    came: list[ChatReply | Failure] = [cut, ChatReply("Your option: A"), Failure("timeout", "late")]
     found = counted(question(), came)
     assert (found.passes, found.replies, found.right) == (1, 2, (False, True))
     assert found.options == {"A": 1, "unread": 1} and found.unfinished == {kind: 1} and found.failures == {"timeout": 1}
@@ -100,7 +106,7 @@ def test_what_a_model_can_not_finish_is_hard(tmp_path: Path) -> None:
         "give a model that thinks more room: --max-tokens",
     )
     assert (again.hard, again.unfinished, again.usd) == (2, {"length": 14}, 0.0)
-    kept = read_benchmark(tmp_path / "out").tasks["q0"].extra["difficulty"]
+    kept: Any = read_benchmark(tmp_path / "out").tasks["q0"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["pass_rate"] == 0.3
     assert kept["samples"]["samples"] == 10 and kept["samples"]["unfinished"] == {"length": 7}
     assert kept["samples"]["options"] == {"A": 3, "unread": 7}
@@ -133,7 +139,7 @@ def test_of_how_many_questions_samples_are_missing_is_said(tmp_path: Path) -> No
     assert dict(done.unmeasured) == {"no reply": 1}
     assert done.notes[0].startswith("1 question has fewer than 4 samples (the fewest 2), for calls brought no reply")
     assert not any("fewer than" in note for note in again.notes)
-    kept = read_benchmark(tmp_path / "out").tasks["q1"].extra["difficulty"]
+    kept: Any = read_benchmark(tmp_path / "out").tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["samples"]["samples"] == 4 and "no_reply" not in kept["samples"]
 
 
@@ -164,11 +170,10 @@ def test_difficulty_is_kept_on_the_task_and_samples_are_asked_once(tmp_path: Pat
     assert (done.easy, done.hard, done.calls, done.saved, dict(done.unmeasured)) == (2, 2, 33, 7, {})
     assert (again.easy, again.hard, again.usd) == (2, 2, 0.0)
     assert done.by_subtask == {"kind 0": {"easy": 1, "hard": 1}, "kind 1": {"easy": 1, "hard": 1}}
-    made = read_benchmark(tmp_path / "out")
-    tasks = made.tasks
+    tasks: Any = read_benchmark(tmp_path / "out").tasks
     assert [tasks[f"q{n}"].labels["difficulty"] for n in range(4)] == [("easy",), ("easy",), ("hard",), ("hard",)]
     assert tasks["q1"].labels["difficulty_given"] == ("medium",)
-    kept = tasks["q1"].extra["difficulty"]
+    kept: Any = tasks["q1"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["pass_rate"] == 0.8 and kept["given"] == 0.5
     figures = kept["samples"]
     assert isinstance(figures, dict) and (figures["passes"], figures["samples"], figures["by"]) == (8, 10, MODEL)
@@ -261,13 +266,13 @@ def test_a_judge_grades_without_knowing_the_answer(tmp_path: Path) -> None:
         done = measure_by_judge(work(tmp_path, server), MODEL, tmp_path / "out")
         assert len(server.requests) == 3 and "answer is" not in words(server.requests[0])
     assert (done.easy, done.hard, done.calls) == (2, 1, 3)
-    kept = read_benchmark(tmp_path / "out").tasks["q2"].extra["difficulty"]
+    kept: Any = read_benchmark(tmp_path / "out").tasks["q2"].extra["difficulty"]
     assert isinstance(kept, dict) and kept["judge"]["grade"] == 4 and "pass_rate" not in kept
 
 
 def test_pictures_are_found_wherever_the_benchmark_goes(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 1)
-    (asked,) = questions_of(made, tmp_path / "bench", ("choose",))
+    (asked,) = questions_of(made, tmp_path / "bench", ["choose"])
     assert all(picture.uri.startswith("file://") for picture in asked.pictures.values())
     with answering(lambda _: "Your option: A") as server:
         settings = SamplingSettings(MODEL, BucketRule(samples=1))

@@ -5,17 +5,18 @@ from __future__ import annotations
 import json
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 
 import models_server as wire
+from reason.reason_tools import KEYS, answering, as_json, choose_bench, mixed_bench, number_of, reasoning
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli.app import main
-from sightline.cli.difficulty import to_text
 from sightline.reason.difficulty.labels import DifficultySummary
 from sightline.types import Choice
+from sightline.types.task_table import Tasks
 
 
 @pytest.fixture
@@ -72,7 +73,7 @@ def test_what_people_mended_needs_no_model(folder: Path, capsys: pytest.CaptureF
 def test_a_question_that_needs_mending_is_not_called_a_reply(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
     made = read_benchmark("bench")
     asked = replace(made.tasks["q1"], prompt=("Question 1: which?<|im_end|>",))
-    write_benchmark(replace(made, tasks={**made.tasks, "q1": asked}), "bench")
+    write_benchmark(replace(made, tasks=Tasks({**made.tasks, "q1": asked})), "bench")
     with answering(lambda received: as_json(reasoning(key=KEYS[number_of(received)]))) as server:
         main(["steps", "bench", "--model", "vllm/stub", "--base-url", server.base_url, "--out", "out"])
     told = capsys.readouterr().out
@@ -123,7 +124,7 @@ def test_only_options_that_there_are_are_advised(folder: Path, capsys: pytest.Ca
     main(["run", "bench", "--system", "oracle", "--out", "run"])
     made = read_benchmark("bench")
     write_benchmark(
-        replace(made, tasks={**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))}), "changed"
+        replace(made, tasks=Tasks({**made.tasks, "q0": replace(made.tasks["q0"], prompt=("Another?",))})), "changed"
     )
     write_benchmark(replace(made, name="other", truth={**made.truth, "q0": Choice("B")}), "other")
     for verb, advised in (("score {} run", True), ("difficulty {} --by run --run run --out out", False)):
@@ -146,8 +147,8 @@ def test_difficulty_says_that_a_model_only_guesses(folder: Path, capsys: pytest.
 
 def test_difficulty_sends_only_questions_with_options_to_a_curriculum() -> None:
     done = DifficultySummary(Path("out"), "samples", tasks=2, easy=1, hard=1, unmeasured={})
-    assert "next: sightline curriculum" not in to_text(done)
-    assert "next: sightline curriculum" in to_text(replace(done, choices=1))
+    assert "next: sightline curriculum" not in str(done)
+    assert "next: sightline curriculum" in str(replace(done, choices=1))
 
 
 def test_ablate(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
@@ -236,7 +237,7 @@ def test_a_mistake_ends_with_its_fix(
 def test_a_stop_from_the_keyboard_says_what_is_left(
     folder: Path, monkeypatch: pytest.MonkeyPatch, capsys: pytest.CaptureFixture[str], where: str, said: str
 ) -> None:
-    def stopped(*_: object, **__: object) -> None:
+    def stopped(*_: object, **__: Any) -> None:
         raise KeyboardInterrupt
 
     monkeypatch.setattr(f"sightline.reason.splits.{where}", stopped)

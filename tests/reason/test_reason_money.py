@@ -6,10 +6,10 @@ from collections.abc import Callable
 from pathlib import Path
 
 import pytest
-from reason_tools import answering, as_json, choose_bench, number_of, reasoning
-from think_tools import ONE, things, work_of
 
 import models_server as wire
+from reason.reason_tools import answering, as_json, choose_bench, number_of, reasoning
+from reason.think_tools import ONE, things, work_of
 from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config

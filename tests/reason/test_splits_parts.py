@@ -14,15 +14,16 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 from PIL import Image, ImageEnhance, ImageOps
-from reason_tools import choose_bench
 
+from reason.reason_tools import choose_bench
+from sightline.benchmark.copy_detection import LookView, PictureLook, same_looks, views_of
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json
-from sightline.reason.copy_detection import LookView, PictureLook, same_looks, views_of
-from sightline.reason.splits import FILE, assign, pictures_of, split_benchmark
+from sightline.reason.splits import FILE, assign, pictures_of, split
 from sightline.types import Group, PictureRef, PictureSet, Relevance, Task
+from sightline.types.task_table import Tasks
 
 
 def task(name: str, **labels: str) -> Task:
@@ -78,7 +79,7 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
     burst = Group("burst/1", "burst", ("q6-0.png", "q7-0.png"))
     changed = replace(
         made,
-        tasks={**made.tasks, "q5": replace(five, prompt=shared), "q8": replace(eight, prompt=named)},
+        tasks=Tasks({**made.tasks, "q5": replace(five, prompt=shared), "q8": replace(eight, prompt=named)}),
         corpus=replace(
             made.corpus,
             groups=(burst,),
@@ -90,7 +91,7 @@ def test_near_duplicates_and_shared_pictures_are_never_parted(tmp_path: Path) ->
     )
     write_benchmark(changed, tmp_path / "bench", force=True)
     for seed in range(4):
-        done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5}, seed=seed)
+        done = split(tmp_path / "bench", tmp_path / "out", parts={"train": 0.5, "test": 0.5}, seed=seed)
         parts = read_json(tmp_path / "out" / FILE)["tasks"]
         for one, other in (("q0", "q1"), ("q2", "q3"), ("q4", "q5"), ("q6", "q7")):
             assert parts[one] == parts[other]
@@ -202,15 +203,15 @@ def test_a_changed_picture_of_another_part_is_kept_together(tmp_path: Path) -> N
     ImageOps.mirror(original).save(folder / "q1-0.png")
     ImageEnhance.Brightness(original).enhance(1.12).save(folder / "q2-0.png")
     for seed in range(4):
-        split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5}, seed=seed)
+        split(tmp_path / "bench", tmp_path / "out", parts={"train": 0.5, "test": 0.5}, seed=seed)
         parts = read_json(tmp_path / "out" / FILE)["tasks"]
         assert parts["q0"] == parts["q1"] == parts["q2"]
 
 
 def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 12)
-    split_benchmark(tmp_path / "bench", tmp_path / "a", seed=5)
-    split_benchmark(tmp_path / "bench", tmp_path / "b", seed=5)
+    split(tmp_path / "bench", tmp_path / "a", seed=5)
+    split(tmp_path / "bench", tmp_path / "b", seed=5)
     for name in (FILE, "dev/tasks.jsonl"):
         assert (tmp_path / "a" / name).read_bytes() == (tmp_path / "b" / name).read_bytes()
 
@@ -218,7 +219,7 @@ def test_the_same_seed_gives_the_same_files(tmp_path: Path) -> None:
 def test_a_picture_that_is_gone_is_told_apart_by_its_id(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 4)
     (tmp_path / "bench" / "pictures" / "q0-0.png").unlink()
-    done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.5, "test": 0.5})
+    done = split(tmp_path / "bench", tmp_path / "out", parts={"train": 0.5, "test": 0.5})
     assert done.unread == 1 and done.across == 0
 
 
@@ -232,7 +233,7 @@ def test_what_a_task_is_about() -> None:
 def test_parts_that_are_none_are_refused(tmp_path: Path, shares: dict[str, float]) -> None:
     choose_bench(tmp_path / "bench", 2)
     with pytest.raises(UserError):
-        split_benchmark(tmp_path / "bench", tmp_path / "out", shares=shares)
+        split(tmp_path / "bench", tmp_path / "out", parts=shares)
     assert not (tmp_path / "out").exists()
 
 
@@ -241,37 +242,37 @@ def test_a_part_without_tasks_is_refused(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 6)
     said = r'"test" would have no task: 6 tasks in 6 groups that share pictures, the largest of 1 task\.'
     with pytest.raises(UserError, match=said):
-        split_benchmark(tmp_path / "bench", tmp_path / "out")
+        split(tmp_path / "bench", tmp_path / "out")
     assert not (tmp_path / "out").exists()
 
 
 def test_shares_sum_to_one_or_are_weights(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 10)
     with pytest.raises(UserError, match=r"sum to 1\.1, not to 1"):
-        split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.8, "test": 0.3})
-    done = split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 4, "test": 1})
+        split(tmp_path / "bench", tmp_path / "out", parts={"train": 0.8, "test": 0.3})
+    done = split(tmp_path / "bench", tmp_path / "out", parts={"train": 4, "test": 1})
     assert done.parts == {"train": 8, "test": 2}
 
 
 def test_a_label_that_no_task_has_is_refused(tmp_path: Path) -> None:
     choose_bench(tmp_path / "bench", 4)
     with pytest.raises(UserError, match='no task has a label "nosuch"') as refused:
-        split_benchmark(tmp_path / "bench", tmp_path / "out", by=("subtask", "nosuch"))
+        split(tmp_path / "bench", tmp_path / "out", by=("subtask", "nosuch"))
     assert "difficulty, subtask" in str(refused.value)
 
 
 def test_parts_of_an_earlier_split_do_not_stay(tmp_path: Path) -> None:
     """Their tasks would be in the new parts too."""
     choose_bench(tmp_path / "bench", 10)
-    split_benchmark(tmp_path / "bench", tmp_path / "out")
+    split(tmp_path / "bench", tmp_path / "out")
     before = (tmp_path / "out/train/tasks.jsonl").read_bytes()
     with pytest.raises(UserError, match="whose dev would stay"):
-        split_benchmark(tmp_path / "bench", tmp_path / "out", shares={"train": 0.8, "test": 0.2})
+        split(tmp_path / "bench", tmp_path / "out", parts={"train": 0.8, "test": 0.2})
     assert (tmp_path / "out/train/tasks.jsonl").read_bytes() == before
-    split_benchmark(tmp_path / "bench", tmp_path / "out", seed=3)
+    split(tmp_path / "bench", tmp_path / "out", seed=3)
     choose_bench(tmp_path / "fewer", 4)
     with pytest.raises(UserError, match='holds another benchmark "small-'):
-        split_benchmark(tmp_path / "fewer", tmp_path / "out")
+        split(tmp_path / "fewer", tmp_path / "out")
     assert "unfinished" not in read_json(tmp_path / "out" / FILE)
 
 
@@ -283,7 +284,7 @@ def test_a_full_disk_is_said_with_the_place(tmp_path: Path, monkeypatch: pytest.
 
     monkeypatch.setattr("sightline.reason.splits.write_benchmark_elsewhere", full)
     with pytest.raises(UserError, match="out can't be written: No space left on device"):
-        split_benchmark(tmp_path / "bench", tmp_path / "out")
+        split(tmp_path / "bench", tmp_path / "out")
 
 
 def test_a_folder_with_other_things_is_left(tmp_path: Path) -> None:
@@ -291,5 +292,5 @@ def test_a_folder_with_other_things_is_left(tmp_path: Path) -> None:
     (tmp_path / "out").mkdir()
     (tmp_path / "out/notes.txt").write_text("mine")
     with pytest.raises(UserError, match="holds other things"):
-        split_benchmark(tmp_path / "bench", tmp_path / "out")
+        split(tmp_path / "bench", tmp_path / "out")
     assert [path.name for path in (tmp_path / "out").iterdir()] == ["notes.txt"]

@@ -6,8 +6,8 @@ from dataclasses import replace
 from typing import Any
 
 import pytest
-from reason_tools import reasoning, reasoning_of
 
+from reason.reason_tools import reasoning, reasoning_of
 from sightline.models.structured_output import ReplySchema
 from sightline.reason.questions import TaskQuestion, shown_in
 from sightline.reason.steps.annotation import Reasoning, check_reply, read_reasoning

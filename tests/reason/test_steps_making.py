@@ -4,11 +4,12 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import Any
 
 import pytest
-from reason_tools import answering, as_json, choose_bench, number_of, pictures, reasoning, words
 
 import models_server as wire
+from reason.reason_tools import answering, as_json, choose_bench, number_of, pictures, reasoning, words
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions, Session
@@ -21,14 +22,15 @@ from sightline.reason.steps.annotation import StepSettings
 from sightline.reason.steps.pipeline import annotate_benchmark, check_steps, price_steps
 from sightline.reason.steps.review import LONGEST, REVIEW
 from sightline.types import Choice, Option, PictureRef
+from sightline.types.task_table import Tasks
 
 MODEL = "vllm/stub"
 RIGHT = "ABCD"
 
 
-def work(folder: Path, server: wire.Server, **asking: object) -> QuestionWork:
-    options = CallOptions(base_url=server.base_url, **asking)  # type: ignore[arg-type]
-    return QuestionWork(folder / "bench", Session(folder / "ws", asking=options))
+def work(folder: Path, server: wire.Server, **asking: Any) -> QuestionWork:
+    options = CallOptions(base_url=server.base_url, **asking)
+    return QuestionWork(folder / "bench", Session(folder / "ws", calls=options))
 
 
 def key(received: wire.Received) -> str:
@@ -54,10 +56,10 @@ def test_a_benchmark_gets_steps_and_nothing_is_asked_twice(tmp_path: Path) -> No
         assert isinstance(truth, Choice) and truth.option == "B" and len(truth.steps) == 6
         assert made.tasks["q1"].extra["steps"] == {"by": MODEL, "calls": 1, "told": False}
         assert validate_benchmark(tmp_path / "out") == () and not (tmp_path / "out" / REVIEW).exists()
-        checked = check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws")))
+        checked = check_steps(tmp_path / "out")
         assert checked.complete == 4 and not checked.faults
         kept = annotate_benchmark(
-            QuestionWork(tmp_path / "out", Session(tmp_path / "ws", asking=CallOptions(base_url=server.base_url))),
+            QuestionWork(tmp_path / "out", Session(tmp_path / "ws", calls=CallOptions(base_url=server.base_url))),
             StepSettings(MODEL),
             tmp_path / "out",
         )
@@ -115,7 +117,8 @@ def test_what_remains_goes_to_people_and_comes_back(tmp_path: Path) -> None:
     assert len(server.requests) <= asked + 1  # A refused request may be asked again; no answered one is.
     made = read_benchmark(tmp_path / "out")
     truth = made.truth["q0"]
-    assert isinstance(truth, Choice) and truth.steps and made.tasks["q0"].extra["steps"]["by"] == "people"
+    extra: Any = made.tasks["q0"].extra
+    assert isinstance(truth, Choice) and truth.steps and extra["steps"]["by"] == "people"
 
 
 def test_a_review_is_read_with_the_place_of_what_is_wrong(tmp_path: Path) -> None:
@@ -160,7 +163,7 @@ def test_a_plan_asks_nobody_and_a_benchmark_without_questions_is_refused(tmp_pat
     assert plan.stages[0].calls == 3 and plan.usd is not None and plan.usd.high > 0
     choose_bench(tmp_path / "none", 0)
     with pytest.raises(UserError, match="no answer or choose tasks"):
-        check_steps(QuestionWork(tmp_path / "none", Session(tmp_path / "ws")))
+        check_steps(tmp_path / "none")
 
 
 def test_the_answer_is_told_from_the_beginning_when_asked_to(tmp_path: Path) -> None:
@@ -196,7 +199,7 @@ def test_the_review_shows_which_picture_is_which(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 1)
     options = (Option("A", (PictureRef("q0-1.png"),)), Option("B", ("neither ", PictureRef("q0-0.png"))))
     tasks = {"q0": replace(made.tasks["q0"], prompt=("Question 0: ", PictureRef("q0-0.png"), " or?"), options=options)}
-    write_benchmark(replace(made, tasks=tasks), tmp_path / "bench", force=True)
+    write_benchmark(replace(made, tasks=Tasks(tasks)), tmp_path / "bench", force=True)
     with answering(lambda received: as_json(reasoning(key="B"))) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL, repairs=0), tmp_path / "out")
     ((_, row),) = read_jsonl(tmp_path / "out" / REVIEW)
@@ -236,11 +239,11 @@ def test_checking_looks_at_the_question_too(tmp_path: Path) -> None:
     made = choose_bench(tmp_path / "bench", 2)
     with answering(good) as server:
         annotate_benchmark(work(tmp_path, server), StepSettings(MODEL), tmp_path / "out")
-    assert check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws"))).faults == {}
+    assert check_steps(tmp_path / "out").faults == {}
     found = read_benchmark(tmp_path / "out")
     asked = replace(found.tasks["q0"], prompt=(*made.tasks["q0"].prompt, " <image>"))
-    write_benchmark(replace(found, tasks={**found.tasks, "q0": asked}), tmp_path / "out")
-    assert check_steps(QuestionWork(tmp_path / "out", Session(tmp_path / "ws"))).kinds == {"placeholder": 1}
+    write_benchmark(replace(found, tasks=Tasks({**found.tasks, "q0": asked})), tmp_path / "out")
+    assert check_steps(tmp_path / "out").kinds == {"placeholder": 1}
 
 
 def test_a_reply_that_nearly_fits_is_kept_for_people(tmp_path: Path) -> None:

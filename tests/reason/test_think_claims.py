@@ -98,7 +98,7 @@ def _some_pairs(rng: random.Random, things: list[str]) -> list[list[str]]:
 
 @pytest.mark.world
 def test_agreement_and_contradiction_of_sentences_about_scenes_with_truth() -> None:
-    from think_pairs import pairs
+    from reason.think_pairs import pairs
 
     said: dict[tuple[str, str], int] = {}
     for pair in pairs(25):

@@ -7,9 +7,9 @@ import shlex
 from pathlib import Path
 
 import pytest
-from think_tools import ONE, script
 
 from pictures import random_picture
+from reason.think_tools import ONE, script
 from sightline.cli.app import main
 from sightline.io.jsonl import write_jsonl
 

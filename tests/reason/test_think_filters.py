@@ -5,8 +5,8 @@ from __future__ import annotations
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from think_sentences import ENGLISH, OTHERS, UNSEEN
 
+from reason.think_sentences import ENGLISH, OTHERS, UNSEEN
 from sightline.reason.traces.filters import _has_long_word, filter_reply, find_repetition, is_refusal
 from sightline.reason.traces.language import _WORD, _words, language_of, speaks
 from sightline.reason.traces.records import TeacherReply, TraceRules

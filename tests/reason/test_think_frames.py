@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from dataclasses import replace
+from typing import Any
 
 import pytest
 
@@ -57,7 +58,7 @@ def test_equal_texts_travel_once() -> None:
 
 
 def test_only_what_ends_a_judge_is_lost(monkeypatch: pytest.MonkeyPatch) -> None:
-    def dying(function: str, items: object, **options: object) -> object:
+    def dying(function: str, items: object, **options: Any) -> object:
         for number, frame in items:  # type: ignore[attr-defined]
             deadly = any(one.question.id == "deadly" for one in unpack(frame))
             yield (number, frame), Died("killed") if deadly else check_frame((number, frame))

@@ -12,8 +12,8 @@ import numpy as np
 import orjson
 import pytest
 from PIL import Image
-from think_tools import script, source_of
 
+from reason.think_tools import script, source_of
 from sightline.calls.session import Session
 from sightline.models.protocols import ChatModel
 from sightline.models.scripted import ScriptedModel
@@ -53,8 +53,7 @@ def quarters(tmp_path: Path) -> Path:
 
 @pytest.mark.world
 def test_the_built_in_model_tells_true_claims_from_false_ones(tmp_path: Path) -> None:
-    from think_scenes import scenes
-
+    from reason.think_scenes import scenes
     from sightline_world.models.chat.model import WorldChat
 
     pytest.importorskip("onnxruntime")
@@ -72,7 +71,7 @@ def test_the_built_in_model_tells_true_claims_from_false_ones(tmp_path: Path) ->
 
 @pytest.mark.world
 def test_it_serves_as_verifier_of_a_whole_run(tmp_path: Path) -> None:
-    from think_scenes import scenes
+    from reason.think_scenes import scenes
 
     pytest.importorskip("onnxruntime")
     drawn = list(scenes(tmp_path, 3))

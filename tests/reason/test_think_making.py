@@ -9,8 +9,8 @@ from typing import Any
 
 import orjson
 import pytest
-from think_tools import ONE, TWO, script, source_of, things, work_of
 
+from reason.think_tools import ONE, TWO, script, source_of, things, work_of
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.imagenet_think import PROMPT, read
 from sightline.calls.budget import Budget
@@ -158,7 +158,7 @@ def test_a_budget_stops_with_whole_shards_and_the_next_run_goes_on(tmp_path: Pat
         make_traces(work, tmp_path / "out", format_="jsonl")
     stopped = len(list(read_traces(tmp_path / "out")))
     assert stopped < 6 and (tmp_path / "out" / "README.md").is_file()
-    done = make_traces(replace(work, session=replace(work.session, asking=CallOptions())), tmp_path / "out")
+    done = make_traces(replace(work, session=replace(work.session, calls=CallOptions())), tmp_path / "out")
     assert done.rows == 6 and done.asked == 6 - stopped and done.kept == 12 and done.usd > 0
 
 

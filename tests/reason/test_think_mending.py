@@ -10,8 +10,8 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from think_tools import ONE, script, source_of, things, work_of
 
+from reason.think_tools import ONE, script, source_of, things, work_of
 from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.io.jsonl import read_jsonl

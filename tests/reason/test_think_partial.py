@@ -8,9 +8,9 @@ from typing import Any
 
 import orjson
 import pytest
-from think_tools import things, work_of
 
 from models_server import Received, chat, respond_json, serving_in_thread
+from reason.think_tools import things, work_of
 from sightline.calls.session import CallOptions
 from sightline.models.failures import failure
 from sightline.reason.traces.pipeline import make_traces

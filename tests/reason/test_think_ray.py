@@ -6,9 +6,9 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from think_tools import ONE, TWO, things, work_of
 
 from models_server import Received, chat, respond_json, serving_in_thread
+from reason.think_tools import ONE, TWO, things, work_of
 from sightline.calls.session import CallOptions
 from sightline.reason.traces.pipeline import make_traces
 from sightline.reason.traces.questions import Prompts, Template

@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from think_tools import ONE, TWO, script, source_of, things, work_of
 
+from reason.think_tools import ONE, TWO, script, source_of, things, work_of
 from sightline.calls.retry import RetryPolicy
 from sightline.calls.session import Session
 from sightline.errors import UserError

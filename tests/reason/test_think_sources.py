@@ -28,7 +28,7 @@ def test_from_a_benchmark(tmp_path: Path) -> None:
 
 
 def test_names_of_a_synset_win_over_labels(tmp_path: Path) -> None:
-    names = {"n01440764": ("tench", "Tinca tinca")}
+    names: dict[str, tuple[str, ...]] = {"n01440764": ("tench", "Tinca tinca")}
     assert known(tmp_path, {"label": "fish"}, names).known.labels == ("tench", "Tinca tinca")
 
 

@@ -10,8 +10,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from think_tools import ONE, script, things, work_of
 
+from reason.think_tools import ONE, script, things, work_of
 from sightline.errors import UserError
 from sightline.reason.traces import pipeline, shards
 from sightline.reason.traces.pipeline import make_traces

@@ -25,7 +25,7 @@ def main(url: str, folder: Path, pictures: int, at_once: int) -> None:
     )
     asking = CallOptions(base_url=url, limits=RateLimits.at_once(at_once))
     work = TraceWork(
-        PictureSource("things", pictures, lambda: iter(subjects())), settings, Session(folder / "ws", asking=asking)
+        PictureSource("things", pictures, lambda: iter(subjects())), settings, Session(folder / "ws", calls=asking)
     )
     make_traces(work, folder / "out", format_="jsonl", shard_rows=20)
 

@@ -45,4 +45,4 @@ def things(names: Sequence[str]) -> list[TracePicture]:
 def work_of(
     subjects: Sequence[TracePicture], settings: TraceSettings, folder: Path, asking: CallOptions | None = None
 ) -> TraceWork:
-    return TraceWork(source_of(subjects), settings, Session(folder / "ws", asking=asking or CallOptions()))
+    return TraceWork(source_of(subjects), settings, Session(folder / "ws", calls=asking or CallOptions()))

@@ -12,13 +12,14 @@ from hypothesis import strategies as st
 from reports.page_check import Page
 from reports.report_samples import Folders, make_benchmark, make_run
 from sightline.benchmark.folder import write_benchmark
+from sightline.markup import Markup, escape, join, tag
+from sightline.plain_text import columns, one_line, short
 from sightline.reports.markdown import plain
-from sightline.reports.markup import Markup, escape, join, tag
-from sightline.reports.report import write_report
+from sightline.reports.report import report as write_report
 from sightline.reports.sections import unique_slugs
-from sightline.reports.text import columns, one_line, short
 from sightline.runs import write_run
-from sightline.types import Attempt, Failure
+from sightline.types import Attempt, Failure, Json
+from sightline.types.task_table import Tasks
 
 EVIL = '<script>alert("1")</script>\n\n| `x` [a](b) \' & \u202eltr\u202c \x1b[31m'
 HEBREW = "שלום עולם"
@@ -37,8 +38,8 @@ def write_hostile(folder: Path) -> list[Path]:
         for number, task in enumerate(made.tasks.values())
     }
     truth = dict(zip(tasks, made.truth.values(), strict=True))
-    card = {EVIL: EVIL, "nested": {"</style>": ["</script>"]}}
-    benchmark = write_benchmark(replace(made, tasks=tasks, truth=truth, card=card), folder / "bench")
+    card: dict[str, Json] = {EVIL: EVIL, "nested": {"</style>": ["</script>"]}}
+    benchmark = write_benchmark(replace(made, tasks=Tasks(tasks), truth=truth, card=card), folder / "bench")
     folders = [folder / "bench"]
     for number, name in enumerate((EVIL, HEBREW)):
         run = make_run(benchmark, name, 0.9 - 0.4 * number)

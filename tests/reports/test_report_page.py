@@ -10,18 +10,19 @@ from pathlib import Path
 
 import pytest
 
-from reports.page_check import Page
+from reports.page_check import Page, Table
 from reports.report_samples import OWNERS, PICTURES, Folders, make_benchmark, score_only, with_prices, write_all
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores, write_scores
 from sightline.reports.leaderboard import build_leaderboard
-from sightline.reports.report import write_report
+from sightline.reports.report import report as write_report
 from sightline.reports.text import estimate, interval, p_value, score, signed
 from sightline.runs import read_run, write_run
 from sightline.scoring import compare
 from sightline.scoring import score as score_run
 from sightline.types import Attempt, Benchmark, Failure, Run, Text
+from sightline.types.task_table import Tasks
 
 
 @pytest.fixture(scope="module")
@@ -76,7 +77,7 @@ def test_letters_and_differences_are_those_of_compare(made: Folders, page: Page)
         )
 
 
-def _firsts(table) -> set[str]:
+def _firsts(table: Table) -> set[str]:
     return {row[0] for row in table.rows}
 
 
@@ -306,7 +307,7 @@ def test_money_that_is_not_known_is_said_to_be_unknown(copied: Folders, tmp_path
     assert "against cost" not in page.text
 
 
-def write_scored(run, folder: Path, benchmark: Path) -> None:
+def write_scored(run: Run, folder: Path, benchmark: Path) -> None:
     write_run(run, folder)
     score_run(benchmark, folder)
 
@@ -352,7 +353,7 @@ def test_kinds_of_task_without_a_metric_are_listed_without_a_score(copied: Folde
 
 def test_metrics_without_a_value_and_benchmarks_without_tasks_are_shown(tmp_path: Path) -> None:
     untold = write_benchmark(replace(make_benchmark("untold", tasks=12), truth={}), tmp_path / "untold")
-    empty = write_benchmark(replace(make_benchmark("empty"), tasks={}, truth={}, metrics=()), tmp_path / "empty")
+    empty = write_benchmark(replace(make_benchmark("empty"), tasks=Tasks({}), truth={}, metrics=()), tmp_path / "empty")
     for benchmark in (untold, empty):
         for system in ("agent", "hybrid"):
             write_run(make_answers(benchmark, system), tmp_path / f"{benchmark.name}-{system}")
@@ -402,7 +403,7 @@ def test_a_page_is_html_or_markdown(made: Folders, tmp_path: Path, name: str) ->
 def test_the_package_is_the_verb(made: Folders, tmp_path: Path) -> None:
     import sightline
 
-    assert sightline.report([made.benchmark], tmp_path / "page.md") == tmp_path / "page.md"
+    assert sightline.report([made.benchmark], tmp_path / "page.md").path == tmp_path / "page.md"
     assert (tmp_path / "page.md").is_file()
 
 

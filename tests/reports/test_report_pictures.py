@@ -2,10 +2,10 @@
 
 from __future__ import annotations
 
+from sightline.markup import Markup
 from sightline.reports.blocks import Chapter, PagePart, PicturesBlock, ReportPage, Thumbnail
 from sightline.reports.html import to_html
 from sightline.reports.markdown import to_markdown
-from sightline.reports.markup import Markup
 
 SHOWN = [
     Thumbnail(Markup("data:image/jpeg;base64,AAAA"), '<b>"a".jpg', ["cat 0.75", "grey · sharp"], "seen here"),

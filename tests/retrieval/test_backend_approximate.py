@@ -21,7 +21,7 @@ def clustered(count: int, seed: int) -> np.ndarray:
     centres = np.random.default_rng(0).standard_normal((60, DIM))
     rng = np.random.default_rng(seed)
     vectors = (centres[rng.integers(0, 60, count)] + 0.4 * rng.standard_normal((count, DIM))).astype(np.float32)
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 def opened(folder: Path, *, create: bool = True, recall: float = 0.95) -> ApproximateIndex:
@@ -69,7 +69,7 @@ def apart(count: int, seed: int) -> np.ndarray:
     """Queries as texts are: around the same things, and far from all pictures in one direction."""
     aside = np.eye(DIM)[0] * 3
     vectors = 2 * clustered(count, seed) + np.random.default_rng(seed).standard_normal((count, DIM)) / 4 + aside
-    return (vectors / np.linalg.norm(vectors, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True), np.float32)
 
 
 def test_the_worst_kind_of_query_decides(index: ApproximateIndex, tmp_path: Path) -> None:

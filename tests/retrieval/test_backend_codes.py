@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -20,7 +21,7 @@ def spiked(count: int, dim: int, seed: int, spike: float) -> np.ndarray:
     rng = np.random.default_rng(seed)
     vectors = rng.standard_normal((count, dim)).astype(np.float32)
     vectors[:, seed % dim] += spike
-    return vectors / np.linalg.norm(vectors, axis=1, keepdims=True)
+    return np.asarray(vectors / np.linalg.norm(vectors, axis=1, keepdims=True))
 
 
 @settings(max_examples=60, deadline=None)
@@ -50,11 +51,12 @@ def test_exact_and_few_are_looked_at(tmp_path: Path, spike: float, near: bool, m
     index.flush()
     looked: list[int] = []
     compared = exact.Codes._compared
-    monkeypatch.setattr(
-        exact.Codes,
-        "_compared",
-        lambda self, query, k, best, chosen: looked.append(len(chosen)) or compared(self, query, k, best, chosen),
-    )
+
+    def counted(self: Any, query: Any, k: int, best: Any, chosen: Any) -> Any:
+        looked.append(len(chosen))
+        return compared(self, query, k, best, chosen)
+
+    monkeypatch.setattr(exact.Codes, "_compared", counted)
     for query in vectors[:5] if near else spiked(5, 64, 2, 0.0):
         mine, truth = index.nearest(query, 10), plain.nearest(np.repeat(query[None], 6, axis=0), 10)
         np.testing.assert_array_equal(mine.rows[0], truth.rows[0])

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -24,7 +25,7 @@ from sightline.retrieval.columns import (
 from sightline.types import Annotation, Group, Picture
 
 
-def with_extra(*extras: dict) -> PictureColumns:
+def with_extra(*extras: dict[str, Any]) -> PictureColumns:
     return build_columns([(Picture(str(row), "x", extra=extra), None, []) for row, extra in enumerate(extras)])
 
 
@@ -114,7 +115,7 @@ def test_removed_and_empty() -> None:
 
 @settings(max_examples=60, deadline=None)
 @given(rows=records)
-def test_disk_and_back(rows: list, tmp_path_factory: pytest.TempPathFactory) -> None:
+def test_disk_and_back(rows: list[Any], tmp_path_factory: pytest.TempPathFactory) -> None:
     folder = tmp_path_factory.mktemp("columns")
     columns = build_columns(rows)
     save_columns(columns, folder)
@@ -126,7 +127,9 @@ def test_disk_and_back(rows: list, tmp_path_factory: pytest.TempPathFactory) -> 
     assert (folder / "columns.bin").read_bytes() == first
     for name, column in columns.by_name.items():
         if isinstance(column, TextColumn | LabelColumn):
-            assert [column[row] for row in range(len(rows))] == [loaded.by_name[name][row] for row in range(len(rows))]
+            again = loaded.by_name[name]
+            assert isinstance(again, type(column))
+            assert [column[row] for row in range(len(rows))] == [again[row] for row in range(len(rows))]
 
 
 def test_same_pictures_same_bytes(tmp_path: Path) -> None:

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import sightline
-from sightline.corpus.scan import scan
 from sightline.errors import UserError
+from sightline.pictures import scan
 from sightline.retrieval.search import search
 
 
@@ -36,7 +36,7 @@ class Colours:
 
 def _unit(rows: NDArray[np.generic]) -> NDArray[np.float32]:
     values = rows.astype(np.float32) + 1e-3
-    return (values / np.linalg.norm(values, axis=1, keepdims=True)).astype(np.float32)
+    return np.asarray(values / np.linalg.norm(values, axis=1, keepdims=True), np.float32)
 
 
 def paint(path: Path, colour: str, size: tuple[int, int] = (32, 24)) -> None:

@@ -150,7 +150,7 @@ def test_captions_and_pictures_together_are_exact(
     allowed = np.arange(n) if within is None else within
     there = allowed[~np.isnan(both[allowed])]
     wanted = np.sort(both[there])[::-1][:k]
-    found = nearest_fused(*held, query, k, weight, within)
+    found = nearest_fused(held[0], held[1], query, k, weight, within)
     assert np.allclose(found.scores, wanted, atol=1e-6) and set(found.rows.tolist()) <= set(there.tolist())
     for each in held:
         each.index.close()

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import math
 import re
-from collections import Counter
+from collections import defaultdict
 from pathlib import Path
 
 import numpy as np
@@ -27,7 +27,7 @@ def reference(documents: list[WordFields], words: list[str]) -> dict[int, float]
     tokens = [[getattr(document, name).split() for name in FIELDS] for document in documents]
     lengths = [sum(map(len, fields)) for fields in tokens]
     mean = sum(lengths) / len(lengths)
-    scores: Counter[int] = Counter()
+    scores: defaultdict[int, float] = defaultdict(float)
     for word in words:
         holding = [row for row, fields in enumerate(tokens) if any(word in field for field in fields)]
         idf = math.log((len(documents) - len(holding) + 0.5) / (len(holding) + 0.5))

@@ -157,7 +157,8 @@ def test_folds_are_owners_where_there_are_several() -> None:
 
 def owned() -> Benchmark:
     """Four owners, each with a set of two among four pictures."""
-    pictures, groups, tasks, truth = {}, [], {}, {}
+    pictures: dict[str, Picture] = {}
+    groups, tasks, truth = [], {}, {}
     for owner in ("ana", "ben", "cleo", "dan"):
         ids = tuple(f"{owner}{number}" for number in range(4))
         pictures |= {id_: Picture(id_, id_) for id_ in ids}

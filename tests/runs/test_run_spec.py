@@ -95,7 +95,7 @@ class _Plugged(Options):
 
 
 def test_another_package_can_bring_a_kind(monkeypatch: pytest.MonkeyPatch) -> None:
-    kind = Kind("mine", "a test", _Plugged, lambda options, setting: options)  # type: ignore[arg-type, return-value]
+    kind = Kind("mine", "a test", _Plugged, lambda options, setting: options)
 
     class Point:
         name, value = "mine", "package:KIND"

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import os
 import random
 import subprocess
 import sys
@@ -83,7 +84,7 @@ def test_a_tail_longer_than_a_block_is_cut_off(tmp_path: Path) -> None:
 
 
 def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = append_only_file.os.write
+    real = os.write
 
     def write_half(file: int, data: bytes) -> int:
         if len(data) < 20:
@@ -92,19 +93,19 @@ def test_a_full_disk_leaves_no_half_line(tmp_path: Path, monkeypatch: pytest.Mon
 
     with RunWriter.open(tmp_path / "run", HEADER) as writer:
         writer.append(attempt(0))
-        monkeypatch.setattr(append_only_file.os, "write", write_half)
+        monkeypatch.setattr(os, "write", write_half)
         with pytest.raises(OSError, match="No space"):
             writer.append(attempt(1))
-        monkeypatch.setattr(append_only_file.os, "write", real)
+        monkeypatch.setattr(os, "write", real)
         assert writer.done == {("task é", 0)}
         writer.append(attempt(1))
     assert read_run(tmp_path / "run").attempts == (attempt(0), attempt(1))
 
 
 def test_a_write_in_pieces_makes_one_line(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = append_only_file.os.write
+    real = os.write
     with RunWriter.open(tmp_path / "run", HEADER) as writer:
-        monkeypatch.setattr(append_only_file.os, "write", lambda file, data: real(file, data[:7]))
+        monkeypatch.setattr(os, "write", lambda file, data: real(file, data[:7]))
         writer.append(attempt(0))
     assert read_run(tmp_path / "run").attempts == (attempt(0),)
 

@@ -10,7 +10,6 @@ from typing import Any
 
 import pytest
 from PIL import Image
-from train_tools import COLOURS, SETTINGS, course_in, cut, losses_of, row_of, stages_of
 
 from sightline.errors import UserError
 from sightline.reason.train.examples import prompts
@@ -18,6 +17,7 @@ from sightline.reason.train.log import draw_curves
 from sightline.reason.train.models import open_model
 from sightline.reason.train.records import TrainRecord, read_questions
 from sightline.reason.train.trainer import run_training
+from train_tools import COLOURS, SETTINGS, course_in, cut, losses_of, row_of, stages_of
 
 
 def test_a_curriculum_becomes_a_model_a_log_and_curves(tmp_path: Path) -> None:

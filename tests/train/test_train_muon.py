@@ -2,6 +2,8 @@
 
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 import torch
 from torch import nn
@@ -45,7 +47,7 @@ def test_vectors_are_left_to_adamw() -> None:
     torch.manual_seed(0)
     ours, theirs = nn.Linear(8, 4), nn.Linear(8, 4)
     theirs.load_state_dict(ours.state_dict())
-    groups = [{"params": [ours.bias]}, {"params": [ours.weight], "orthogonal": True}]
+    groups: list[dict[str, Any]] = [{"params": [ours.bias]}, {"params": [ours.weight], "orthogonal": True}]
     optimisers = (
         Muon(groups, lr=0.01, betas=(0.9, 0.98)),
         torch.optim.AdamW([theirs.bias], lr=0.01, betas=(0.9, 0.98)),

@@ -11,6 +11,7 @@ import time
 from pathlib import Path
 
 import pytest
+
 from train_tools import course_in, losses_of
 
 ARGUMENTS = ("--full-precision", "--rate", "2e-3", "--tokens", "300", "--log-every", "1", "--keep-every", "2")

@@ -8,11 +8,11 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from train_tools import COLOURS, course_in, row_of
 
 from sightline.errors import UserError
 from sightline.reason.train.records import TrainRecord, as_taught, by_name, endings, read_questions
 from sightline.reason.train.trainer import chosen_option
+from train_tools import COLOURS, course_in, row_of
 
 
 def test_answers_are_read_by_the_questions_own_options() -> None:

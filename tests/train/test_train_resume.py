@@ -17,13 +17,13 @@ from typing import Any
 import pytest
 import torch
 from safetensors import SafetensorError
-from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 
 from sightline.errors import UserError
 from sightline.reason.train.__main__ import main
 from sightline.reason.train.checkpoint import Checkpoints, held
 from sightline.reason.train.records import read_questions
 from sightline.reason.train.trainer import run_training
+from train_tools import SETTINGS, course_in, cut, losses_of, write_curriculum
 
 
 def test_an_out_that_is_in_use_is_only_taken_up_when_asked(tmp_path: Path) -> None:
@@ -158,7 +158,7 @@ def test_a_limit_of_the_size_of_files_is_said_and_nothing_is_lost(tmp_path: Path
 
 
 def _raising(error: Exception) -> Any:
-    def fail(*_: object, **__: object) -> None:
+    def fail(*_: object, **__: Any) -> None:
         raise error
 
     return fail

@@ -38,7 +38,7 @@ SETTING = Setting(questions=24)
 
 @pytest.fixture(scope="module")
 def drawing() -> Drawing:
-    items, pixels = [], []
+    items, pixels = [], list[torch.Tensor]()
     for number in range(24):
         item, shots = _question(number, "test", len(pixels))
         items.append(item)

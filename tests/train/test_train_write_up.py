@@ -20,7 +20,7 @@ import elsewhere
 import write_up
 from scores import Table
 
-QUESTIONS = [
+QUESTIONS: list[dict[str, Any]] = [
     {"id": f"q{n}", "subtask": "Motion Detection", "level": n / 400, "answer": "ABCD"[n % 4]} for n in range(400)
 ]
 SETTING = {"questions": 24, "easy_below": 1 / 3, "fraction": 0.4, "rate": 4e-4, "by": "dial"}

@@ -18,6 +18,7 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
 from sightline.calls.session import CallOptions
 from sightline.types import Candidate, PictureSet
+from sightline.types.task_table import Tasks
 from web_samples import Served, serving, shoot
 
 Look = Callable[..., Any]
@@ -203,7 +204,8 @@ def test_a_request_is_reviewed_whole_by_keys(copied: Path, looking: Look) -> Non
     ]
     asked = replace(task, extra={"review": "waiting"})
     write_benchmark(
-        replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=()), folder
+        replace(held, tasks=Tasks({task.id: asked}), truth={task.id: truth}, candidates=tuple(pool), judgments=()),
+        folder,
     )
     with serving(copied, embedder=Colours()) as app:
         for person in ("ana", "ben"):

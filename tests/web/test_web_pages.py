@@ -6,6 +6,7 @@ import os
 import re
 from collections.abc import Iterator
 from pathlib import Path
+from typing import Any
 
 import pytest
 from starlette.testclient import TestClient
@@ -184,7 +185,12 @@ def test_a_folder_that_did_not_change_is_not_listed_again(tmp_path: Path, monkey
     assert list(find_folders(None, [tmp_path]).runs) == ["run"]
     listed: list[Path] = []
     plain = os.scandir
-    monkeypatch.setattr("os.scandir", lambda path: listed.append(path) or plain(path))
+
+    def watched(path: Path) -> Any:
+        listed.append(path)
+        return plain(path)
+
+    monkeypatch.setattr("os.scandir", watched)
     assert list(find_folders(None, [tmp_path]).runs) == ["run"] and listed == []
     (tmp_path / "other").mkdir()
     (tmp_path / "other" / "run.json").write_text("{}")
@@ -193,7 +199,7 @@ def test_a_folder_that_did_not_change_is_not_listed_again(tmp_path: Path, monkey
 
 def test_the_map_is_twice_as_wide_as_high_and_inside_the_world() -> None:
     for box in ((-180, -90, 180, 90), (179, 89, 180, 90), (5.0, 5.0, 5.0, 5.0), (-180, -90, -170, 90)):
-        west, south, east, north = shaped(box)  # type: ignore[arg-type]
+        west, south, east, north = shaped(box)
         assert -180 <= west < east <= 180.001 and -90 <= south < north <= 90.001
         assert east - west == pytest.approx(2 * (north - south))
 

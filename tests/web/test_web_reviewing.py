@@ -13,10 +13,11 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from search_tools import Colours
-from sightline.authoring.label_quality import label_quality
 from sightline.authoring.review import review_benchmark
-from sightline.authoring.review_decisions import WHOLE, labels_of, standing, votes_of
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.label_quality import label_quality
+from sightline.benchmark.review_decisions import WHOLE, labels_of, standing, votes_of
+from sightline.benchmark.review_sample import sample_of
 from sightline.benchmark.validation import validate_benchmark
 from sightline.io.jsonl import read_json
 from sightline.metrics.scope import Scopes
@@ -35,7 +36,7 @@ from sightline.types import (
     Task,
 )
 from sightline.web.library import Library, LoadedBenchmark
-from sightline.web.reviews import ReviewLog, agreements, figures_of, last_of, mark_of, queue_for, sample_of, standing_of
+from sightline.web.reviews import ReviewLog, agreements, figures_of, last_of, mark_of, queue_for, standing_of
 from sightline.web.server import open_app
 from web_samples import client, forgery_token
 

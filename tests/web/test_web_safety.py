@@ -259,7 +259,7 @@ def test_a_benchmark_that_can_not_be_written_says_so(tmp_path: Path, monkeypatch
 
 
 def test_a_workspace_that_can_not_be_written_is_searched(copied: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    real = sqlite3.connect
+    real: Callable[..., sqlite3.Connection] = sqlite3.connect
 
     def connect(database: Any, **more: Any) -> sqlite3.Connection:
         if not more.get("uri"):
@@ -354,4 +354,5 @@ def test_six_people_wait_for_no_more_than_two_cards_and_lose_nothing(tmp_path: P
         thread.join(60)
     assert book.cards <= 3 and len(book.read(shelf.folder)) == 6
     assert validate_benchmark(shelf.folder) == () and validate_benchmark(tmp_path / "other") == ()
-    assert read_benchmark(shelf.folder).card["audit"]["labels_checked"] == 6
+    audit = read_benchmark(shelf.folder).card["audit"]
+    assert isinstance(audit, dict) and audit["labels_checked"] == 6

@@ -18,10 +18,11 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.reports.scored_run import compare_runs, read_scored
 from sightline.reports.text import day
 from sightline.types import Candidate, Group, Json, PictureSet
+from sightline.types.task_table import Tasks
 from sightline.web.agent_steps import arguments_of
 from sightline.web.pages.compare import _differences
 from sightline.web.pages.map import _EDGE, _graticule
-from sightline.web.server import _reached, open_app
+from sightline.web.server import open_app, reached_as
 from web_samples import client, make_large
 
 
@@ -134,16 +135,16 @@ def mined(copied: Path, extra: dict[str, Json]) -> str:
         "meant": True,
         "pictures": [*others, *truth.pictures],
     }
-    far: Json = {"from": "2020-01-01T00:00:00", "meant": True, "pictures": others}
+    far: Json = {"from": "2020-01-01T00:00:00", "meant": True, "pictures": [*others]}
     origin: Json = {
-        "anchor": {"text": "a white bench", "pictures": others},
+        "anchor": {"text": "a white bench", "pictures": [*others]},
         "link": None,
         "target": {"text": "a dog", "pictures": list(truth.pictures)},
         "events": [event, far],
         **extra,
     }
     asked = replace(task, extra={"mined": origin})
-    small = replace(held, tasks={task.id: asked}, truth={task.id: truth}, candidates=tuple(pool), judgments=())
+    small = replace(held, tasks=Tasks({task.id: asked}), truth={task.id: truth}, candidates=tuple(pool), judgments=())
     write_benchmark(small, folder)
     return task.id
 
@@ -255,8 +256,8 @@ def test_what_is_not_there_is_no_page_to_save(app: TestClient) -> None:
 
 
 def test_the_address_is_one_that_others_can_open() -> None:
-    assert _reached("127.0.0.1") == "127.0.0.1" and _reached("::1") == "[::1]"
-    assert _reached("0.0.0.0") not in ("", "0.0.0.0")
+    assert reached_as("127.0.0.1") == "127.0.0.1" and reached_as("::1") == "[::1]"
+    assert reached_as("0.0.0.0") not in ("", "0.0.0.0")
 
 
 def test_days_are_said_in_words() -> None:

@@ -63,6 +63,15 @@ CONCEPTS = {
     "wave": "wave waves",
     "field": "field",
     "mud": "mud muddy",
+    "sitting": "sitting sits sit seated",
+    "walking": "walking walks walk",
+    "riding": "riding rides ride rider",
+    "standing": "standing stands stand",
+    "fishing": "fishing fisherman fish",
+    "cat": "cat cats kitten",
+    "road": "road dirt track",
+    "forest": "forest woods",
+    "camera": "camera",
 }
 FACETS = {
     "place": ("beach", "snow", "street", "swimming pool", "mountain", "grass", "city", "playground"),

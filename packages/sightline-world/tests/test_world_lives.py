@@ -4,6 +4,7 @@ import hashlib
 import json
 from collections import Counter
 from pathlib import Path
+from typing import Any
 
 import pytest
 from PIL import Image, ImageOps
@@ -66,7 +67,12 @@ def test_a_stopped_run_is_finished_and_only_what_is_missing_or_wrong_is_drawn(
     from sightline_world.histories import render
 
     original = render._original
-    monkeypatch.setattr(render, "_original", lambda frame: drawn.append(frame.id) or original(frame))
+
+    def counted(frame: Any) -> Any:
+        drawn.append(frame.id)
+        return original(frame)
+
+    monkeypatch.setattr(render, "_original", counted)
     write_history(folder, seed=5, pictures=60, size=SMALL)
     assert contents(folder) == wanted
     assert broken in drawn and 0 < len(drawn) < 60

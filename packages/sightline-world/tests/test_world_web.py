@@ -65,7 +65,7 @@ def test_what_was_ends_where_what_is_begins(web: WorldWeb) -> None:
     assert len(old) > 300
     for fact in old:
         (now,) = web.facts.current(fact.subject, fact.property)
-        assert now.since == fact.until <= TODAY
+        assert fact.until is not None and now.since == fact.until <= TODAY
         assert now.value != fact.value
 
 

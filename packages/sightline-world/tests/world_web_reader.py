@@ -51,6 +51,7 @@ def recognised(web: WorldWeb, plan: ScenePlan, shows: StartKind, kind: str) -> s
         return found[0]
     figure = graph.figures[0]
     hat = f"{figure.headgear_colour} {HEADGEAR_WORDS[figure.headgear]}"
+    needed: tuple[str, ...]
     if shows == "looks":
         query, needed = f"{figure.hair} hair {hat} {figure.coat} coat", (f"{figure.hair} hair", hat, figure.coat)
         pattern = rf"known by {figure.hair} hair, an? {hat} and an? {figure.coat} coat"

@@ -12,7 +12,7 @@ from collections import Counter
 from collections.abc import Collection, Iterable, Mapping
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import Literal, TypeAlias
+from typing import Literal, TypeAlias, get_args
 
 from sightline.agent.trajectory import Memory, Trajectory, Turn, trajectories_of
 from sightline.io.files import PathLike
@@ -23,13 +23,7 @@ from sightline.types import Benchmark, Failure, Json, PictureSet, Ranking, Relev
 Miss: TypeAlias = Literal[
     "never retrieved", "retrieved not viewed", "viewed not recognised", "dropped", "stopped early"
 ]
-MISSES: tuple[Miss, ...] = (
-    "never retrieved",
-    "retrieved not viewed",
-    "viewed not recognised",
-    "dropped",
-    "stopped early",
-)
+MISSES: tuple[Miss, ...] = get_args(Miss)
 Error: TypeAlias = Literal[
     "External Failure",
     "Hallucination & Bookkeeping",
@@ -38,14 +32,7 @@ Error: TypeAlias = Literal[
     "Visual Discrimination",
     "Reasoning Breakdown",
 ]
-ERRORS: tuple[Error, ...] = (
-    "External Failure",
-    "Hallucination & Bookkeeping",
-    "Clue Mislocalization",
-    "Episode Misgrounding",
-    "Visual Discrimination",
-    "Reasoning Breakdown",
-)
+ERRORS: tuple[Error, ...] = get_args(Error)
 _REJECTS = re.compile(
     r"\b(?:no|not|none|neither|without|exclud\w*|reject\w*|wrong|irrelevant)\b|n't\b|不|没|排除", re.I
 )

@@ -33,8 +33,9 @@ from sightline.agent.trajectory import (
 )
 from sightline.agent.web import FROZEN, offline_web
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
+from sightline.engine.event_loop import run_async
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.runs.folder import blob_path, read_run
@@ -302,8 +303,8 @@ def replay_task(
     """
     recorded = read_trajectory(folder, task, attempt)
     if benchmark is None:
-        return asyncio.run(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
-    return asyncio.run(_with_tools(recorded, read_run(folder), Path(benchmark), Path(workspace), config or Config()))
+        return run_async(replay(recorded, recorded_tools(recorded, folder), recorded_question(recorded, folder)))
+    return run_async(_with_tools(recorded, read_run(folder), Path(benchmark), Path(workspace), config or Config()))
 
 
 async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace: Path, config: Config) -> Replayed:
@@ -320,14 +321,8 @@ async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace
         options.web is not None and offline_web(options.web) is None
     ):  # What the run saw of the web was kept; nothing else may be seen now.
         options = options.model_copy(update={"web": f"frozen:{workspace.expanduser() / FROZEN}"})
-    setting = SystemSetting(
-        benchmark=visible(made_of),
-        base=benchmark,
-        workspace=workspace.expanduser(),
-        config=config,
-        asking=CallOptions(local_only=True),
-        seed=run.seed or 0,
-    )
+    session = Session(workspace, config, local_only=True)
+    setting = SystemSetting(benchmark=visible(made_of), base=benchmark, session=session, seed=run.seed or 0)
     system = AgentSystem(options, setting)
     try:
         await asyncio.to_thread(lambda: list(system.prepare()))

@@ -20,6 +20,8 @@ from sightline.calls.tokens import BYTES_PER_TOKEN, request_tokens
 from sightline.types import ChatReply, ChatRequest, Failure, Json, Message, Task
 
 Clock = Callable[[], float]
+_LONGEST_REPLY = 2_000
+"""Tokens of a reply that are more than most take, where nothing else limits it."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -125,10 +127,6 @@ class AgentQuestion:
     state: AgentState
     names: AnswerNames
     attempt: int = 0
-
-
-_LONGEST_REPLY = 2_000
-"""Tokens of a reply that are more than most take, where nothing else limits it."""
 
 
 @dataclass(frozen=True, slots=True)

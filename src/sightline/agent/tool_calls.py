@@ -23,6 +23,9 @@ from sightline.types import ImagePart, Json, Message, ToolCall
 _MARK = re.compile(r"<(?=\s*/?\s*observation\b)", re.IGNORECASE)
 LONGEST = 40_000
 """More characters than this are cut off, whatever a tool says."""
+MOST_CALLS = 16
+"""Of one turn; more are refused."""
+_log = logging.getLogger(__name__)
 
 
 def rendered(tool: str, observation: Observation, state: AgentState | None = None) -> tuple[str | ImagePart, ...]:
@@ -45,11 +48,6 @@ def _harmless(text: str) -> str:
 
 def _name(tool: str) -> str:
     return re.sub(r"[^\w.-]", "_", tool)[:64]
-
-
-MOST_CALLS = 16
-"""Of one turn; more are refused."""
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

@@ -3,9 +3,9 @@
 from __future__ import annotations
 
 import hashlib
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator, Sequence
 from contextlib import suppress
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from io import BufferedWriter
 from pathlib import Path
 from typing import Annotated, Any, Literal, TypeAlias
@@ -15,12 +15,16 @@ import orjson
 from pydantic import ConfigDict, Field, TypeAdapter, ValidationError
 
 from sightline.agent.state import PictureView
+from sightline.agent.steps_table import end_lines, step_records, steps_html, steps_text
 from sightline.benchmark.formats.replies import from_exact
+from sightline.display import Table
 from sightline.errors import UserError
-from sightline.io.files import PathLike, write_whole
+from sightline.io.files import PathLike, as_path, write_whole
 from sightline.io.jsonl import CutOffError, LineError, read_jsonl
+from sightline.plain_text import short
 from sightline.runs.folder import TRAJECTORIES, blob_path
 from sightline.types import Failure, ImagePart, Prediction, TaskKind
+from sightline.types.run import answer_text
 
 _LONGEST_NAME = 180
 
@@ -176,13 +180,17 @@ _RECORD: TypeAdapter[Record] = TypeAdapter(
 )
 
 
-@dataclass(frozen=True, slots=True)
-class Trajectory:
-    """One attempt at one task; `end` is None where it was stopped in the middle."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Trajectory(Table[Turn | Memory]):
+    """One attempt at one task; `end` is None where it was stopped in the middle.
+
+    Its rows are the steps; a notebook shows them with the pictures that the agent saw, which `folder` holds.
+    """
 
     start: Start
     steps: tuple[Turn | Memory, ...] = ()
     end: End | None = None
+    folder: Path | None = field(default=None, compare=False)
 
     @property
     def turns(self) -> tuple[Turn, ...]:
@@ -192,6 +200,24 @@ class Trajectory:
     def uses(self) -> Iterator[Use]:
         """All tool calls, in order."""
         return (use for turn in self.turns for use in turn.uses)
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each call, and for each turn or memory that made none."""
+        return step_records(self)
+
+    def __str__(self) -> str:
+        return f"{self._line()}\n{steps_text(self)}"
+
+    def _rows(self) -> Sequence[Turn | Memory]:
+        return self.steps
+
+    def _line(self) -> str:
+        said = "no answer" if self.end is None else _answer(self.end.prediction)
+        return f"{self.start.task}: {short(self.start.question, 80)} → {said}"
+
+    def _blocks(self) -> Iterable[str]:
+        yield from steps_html(self, self.folder)
+        yield from end_lines(self)
 
 
 class Recorder:
@@ -266,7 +292,29 @@ def trajectory_path(folder: PathLike, task: str, attempt: int = 0) -> Path:
 
 
 def read_trajectory(folder: PathLike, task: str, attempt: int = 0) -> Trajectory:
-    """What was done for a task of a run."""
+    """Read what an agent did for a task of a run.
+
+    Parameters
+    ----------
+    folder:
+        The folder of the run.
+    task:
+        The id of the task.
+    attempt:
+        Which attempt at it, from 0.
+
+    Returns
+    -------
+    Trajectory
+        The steps; a notebook shows them with the pictures that the agent saw.
+
+    Examples
+    --------
+    >>> trajectory = sightline.read_trajectory("agent_run", "red")
+    >>> [use.tool for turn in trajectory.turns for use in turn.uses]
+    ['search']
+    """
+    folder = as_path(folder, "a run")
     path = trajectory_path(folder, task, attempt)
     if not path.is_file():
         raise UserError(f'{folder} has no trajectory of attempt {attempt} at "{task}".', _listed(Path(folder)))
@@ -279,7 +327,7 @@ def read_trajectory_file(path: PathLike) -> Trajectory:
     with suppress(CutOffError):
         for number, row in read_jsonl(Path(path)):
             records.append(_read(Path(path), number, row))
-    return _joined(records, str(path))
+    return replace(_joined(records, str(path)), folder=Path(path).parent.parent)
 
 
 def _read(path: Path, number: int, row: Any) -> Record:
@@ -312,6 +360,10 @@ def ends_of(folder: PathLike) -> Iterator[End]:
 def to_line(record: Record) -> bytes:
     """A record as its line, without the end of the line."""
     return _RECORD.dump_json(record)
+
+
+def _answer(prediction: Prediction) -> str:
+    return f"{prediction.kind}: {prediction.message}" if isinstance(prediction, Failure) else answer_text(prediction)
 
 
 def _joined(records: list[Record], where: str) -> Trajectory:

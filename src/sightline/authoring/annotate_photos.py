@@ -3,31 +3,29 @@
 from __future__ import annotations
 
 import os
+import tomllib
 from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import replace
+from functools import cache
+from importlib.resources import files
 
 from sightline.authoring.annotate_requests import AnnotationQuestions, carried
 from sightline.config import Config
 from sightline.config.settings import AnnotateSettings
 from sightline.corpus.names import path_of
 from sightline.engine.progress import progress
+from sightline.models import photos as photos_package
 from sightline.models.embedders.pixels import decode_region, read_bytes
-from sightline.models.photos.annotator import BY, THRESHOLD, Annotator
+from sightline.models.photos.annotator import BY, THRESHOLD, UNKNOWN, Annotator
 from sightline.models.photos.embedder import Photos
 from sightline.models.pictures import is_web
 from sightline.models.protocols import Pixels
 from sightline.types import Annotation, Failure, Picture
 
 NAME = BY
-OTHER = "other"
-"""The value of a facet for a picture that none of the others fits."""
-_COLOURS = ("black", "blue", "brown", "green", "grey", "orange", "pink", "purple", "red", "white", "yellow")
 _LIGHTS = {"dark": "darkness", "medium": "even light", "bright": "bright light"}
-MEASURED: Mapping[str, tuple[str, ...]] = {
-    "tones": tuple(f"{colour} tones" for colour in _COLOURS),
-    "lighting": tuple(_LIGHTS.values()),
-}
-"""Facets that are read off the pixels: sure of every picture, also where no network knows what it shows."""
+_OTHER = "other"
+"""A value for pictures that none of the others fits, where a taxonomy has one."""
 _AT_ONCE = 16
 _SIDE = 640
 PERHAPS = 0.25
@@ -83,12 +81,19 @@ def _kept(note: Annotation, picture: Picture, questions: AnnotationQuestions) ->
 
 
 def _tagged(note: Annotation, facet: str, settings: AnnotateSettings) -> str | None:
-    """The value of a facet whose values are tags: the surest of them, or "other"; None for any other facet."""
+    """The value of a facet whose values are tags: the surest of them, or "unknown"; None for any other facet."""
     values = set(settings.taxonomy[facet])
-    if not values - {OTHER} <= set(settings.vocabulary):
+    if not values <= {*settings.vocabulary, _OTHER}:
         return None
     found = [tag for tag in note.tags if tag in values]
-    return max(found, key=lambda tag: note.confidence[f"tag:{tag}"], default=OTHER if OTHER in values else None)
+    return max(found, key=lambda tag: note.confidence[f"tag:{tag}"], default=_OTHER if _OTHER in values else UNKNOWN)
+
+
+@cache
+def facets() -> Mapping[str, tuple[str, ...]]:
+    """`facets.toml`: what `builtin/photos` can tell of an everyday photograph."""
+    text = files(photos_package).joinpath("facets.toml").read_text("utf-8")
+    return {name: tuple(values) for name, values in tomllib.loads(text).items()}
 
 
 def measured_in(note: Annotation) -> dict[str, str]:

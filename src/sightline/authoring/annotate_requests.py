@@ -9,7 +9,7 @@ from __future__ import annotations
 import hashlib
 import re
 from collections.abc import Collection, Mapping, Sequence
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from typing import Any, cast
 
 import orjson
@@ -24,7 +24,8 @@ from sightline.errors import UserError, nearest
 from sightline.models.failures import failure
 from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
-from sightline.models.structured_output import ask_again
+from sightline.models.replies import total_usd
+from sightline.models.structured_output import ask_twice
 from sightline.types import Annotation, ChatReply, ChatRequest, Failure, ImagePart, Json, Picture
 
 NO_LABEL = "None (no label)"
@@ -181,18 +182,13 @@ class AnnotateJob:
     async def answer(self, model: ChatModel, picture: Picture) -> Annotation | Failure:
         """Ask about one picture; once more, with what was wrong, if the reply does not fit the questions."""
         request = self.questions.request(picture)
-        first = await model.reply(request)
-        said = first if isinstance(first, ChatReply) else None
-        found = self.read(first, picture)
-        if not isinstance(found, Failure) or found.kind != "wrong-schema":
+        found, replies = await ask_twice(model, request, lambda reply: self.read(reply, picture))
+        if isinstance(found, Failure):
             return found
-        paid = None if said is None else said.usd
-        return self.read(await model.reply(ask_again(request, found.message, said)), picture, paid)
+        return replace(found, cost_usd=total_usd(reply.usd for reply in replies))
 
-    def read(self, reply: ChatReply | Failure, picture: Picture, paid: float | None = 0.0) -> Annotation | Failure:
+    def read(self, reply: ChatReply, picture: Picture) -> Annotation | Failure:
         """What the reply says; tags that are repeated count once, and must still be enough."""
-        if isinstance(reply, Failure):
-            return reply
         config, settings = self.questions.config, self.questions.settings
         names = config.columns
         said = cast("Mapping[str, Any]", reply.parsed)
@@ -209,7 +205,7 @@ class AnnotateJob:
             tags=tags,
             confidence={name: float(value) for name, value in said.get(names.confidence, {}).items()},
             by=self.questions.model,
-            cost_usd=None if reply.usd is None or paid is None else reply.usd + paid,
+            cost_usd=reply.usd,
             extra=carried(picture, config, self.questions.hash),
         )
 

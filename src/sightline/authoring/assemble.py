@@ -33,7 +33,6 @@ from sightline.benchmark.formats.rows import checked, read_rows
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json
@@ -180,8 +179,12 @@ class _Reading:
         return [verdict for verdict in found if verdict.counts]
 
     def _annotations(self) -> Mapping[str, Annotation]:
+        """Those of the file; what it does not say of a picture is taken from the columns of the judgments."""
         path = self._project.found(files.ANNOTATIONS)
-        return self._flat_notes if path is None else read_annotations(path, self._project.config).annotations
+        if path is None:
+            return self._flat_notes
+        said = read_annotations(path, self._project.config).annotations
+        return {id_: _filled(note, self._flat_notes.get(id_)) for id_, note in {**self._flat_notes, **said}.items()}
 
     def _similarities(self) -> Similarities:
         found, complaints = Similarities(self._columns), StrictProblems()
@@ -290,6 +293,18 @@ class _Reading:
         return card
 
 
+def _filled(note: Annotation, flat: Annotation | None) -> Annotation:
+    if flat is None or flat is note:
+        return note
+    return replace(
+        note,
+        summary=note.summary or flat.summary,
+        facets={**flat.facets, **note.facets},
+        flags={**flat.flags, **note.flags},
+        tags=note.tags or flat.tags,
+    )
+
+
 def read_reviews(path: Path) -> Sequence[Review]:
     """What people decided, from a file as a benchmark has it; the first wrong line is named."""
     table = replace(REVIEWS, name=path.name)
@@ -305,9 +320,9 @@ class AssembleStage:
     name: str = "assemble"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the benchmark, whole or not at all, and look at what was written as `sightline validate` does."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         folder = self.out or project.folder / FOLDER
         found = assemble(project, folder)

@@ -13,19 +13,21 @@ from typing import Any
 
 from sightline.authoring import project as files
 from sightline.authoring.assemble import assemble
-from sightline.authoring.audit_baselines import SHORTCUTS, Baseline, blind_baselines
 from sightline.authoring.audit_pools import LookAlikeReport, WeakQueries, find_look_alikes, find_weak_queries
+from sightline.authoring.audit_shortcuts import shortcut_lines, shortcut_problem, shortcut_summary
 from sightline.authoring.judge_quality import Drift, JudgeQuality, find_drift, judge_quality
 from sightline.authoring.judge_verdicts import GOOD_ALPHA, JudgeVerdict
-from sightline.authoring.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels
 from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
-from sightline.types import Benchmark, Estimate, Relevance
+from sightline.runs.blind_baselines import LEARNED, SHORTCUTS, Baseline, blind_baselines
+from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance
 
 _SHOWN = 5
 SOLVED = 0.1
@@ -110,11 +112,19 @@ def _judge_lines(judge: JudgeQuality) -> Iterator[str]:
             yield f"  of grade {grade}, people find relevant: {worded(one)}, n={one.n:,}"
 
 
+def _unknown(baseline: Baseline) -> str:
+    """Queries that a baseline can't be measured on, because nothing is known of their relevant pictures."""
+    if not baseline.unknown:
+        return ""
+    unknown = counted(len(baseline.unknown), "query", "queries")
+    return f"  not known for {unknown}: {counted(baseline.pictures, 'picture has', 'pictures have')} any"
+
+
 def worded(estimate: Estimate | None) -> str:
     """An estimate in one line; a dash where there was nothing to measure by."""
     if estimate is None or not estimate.n:
         return "–"
-    return f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
+    return f"{estimate.mean:.3f} ({estimate.no_interval or f'{estimate.low:.3f}–{estimate.high:.3f}'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -130,15 +140,17 @@ class Audit:
     judges: tuple[JudgeQuality, ...] = ()
     judging: Mapping[str, Any] = field(default_factory=dict)
     set_aside: int = 0
+    shortcut: ShortcutReport | None = None
 
     def problems(self) -> tuple[str, ...]:
         """What should be mended or be known, each in one line."""
         return tuple(self._problems())
 
     def _problems(self) -> Iterator[str]:
+        yield from shortcut_problem(self.shortcut)
         for baseline in self.baselines:
             more = len(baseline.solved) - baseline.by_chance
-            if baseline.by in SHORTCUTS and more > SOLVED * self.queries.count:
+            if baseline.by in SHORTCUTS - {LEARNED} and more > SOLVED * self.queries.count:
                 yield (
                     f"{len(baseline.solved):,} of {self.queries.count:,} queries are solved by {baseline.by} alone: "
                     f"{some(baseline.solved, _SHOWN)}"
@@ -171,6 +183,11 @@ class Audit:
                 "picture looks like the seed but is judged not relevant",
                 "pictures look like the seed but are judged not relevant",
             ),
+            (
+                tuple(f"{picture} for {task}" for task, picture in twins.shown),
+                "relevant picture is a copy of one that the query shows",
+                "relevant pictures are copies of one that the query shows",
+            ),
         ):
             if ids:
                 yield f"{counted(len(ids), one, several)}: {some(ids, _SHOWN)}"
@@ -200,6 +217,7 @@ class Audit:
             "summary": self.summary(),
             "problems": list(self.problems()),
             "baselines": [asdict(baseline) for baseline in self.baselines],
+            "shortcut": None if self.shortcut is None else asdict(self.shortcut),
             "twins": asdict(self.twins),
             "queries": asdict(self.queries),
             "drift": [
@@ -222,9 +240,14 @@ class Audit:
             "only_seed_relevant": len(queries.only_seed),
             "too_many_relevant": len(queries.many),
             "blind": {
-                baseline.by: {"ndcg@10": baseline.ndcg.mean, "solved": len(baseline.solved)}
+                baseline.by: {
+                    "ndcg@10": baseline.ndcg.mean if baseline.ndcg.n else None,
+                    "solved": len(baseline.solved),
+                    **({"unknown": len(baseline.unknown)} if baseline.unknown else {}),
+                }
                 for baseline in self.baselines
             },
+            "shortcut": shortcut_summary(self.shortcut),
             "look_alikes_judged_differently": len(self.twins.disagree),
             "look_alikes_across_splits": len(self.twins.across_splits),
             **people_summary(self.checked, self.judges),
@@ -241,9 +264,11 @@ class Audit:
         yield f"Audit of {self.name}: {self.queries.count:,} queries, {self.set_aside:,} set aside"
         yield ""
         yield from self._blind_lines()
+        yield from shortcut_lines(self.shortcut)
         yield (
             f"Look-alikes: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
             f"{len(self.twins.shared):,} pairs of queries share some"
+            f"{'' if self.twins.compared is None else f'; {self.twins.compared:,} files compared'}"
         )
         for drift in self.drift:
             if drift.position is not None:
@@ -263,7 +288,7 @@ class Audit:
             mark = " *" if baseline.by in SHORTCUTS else ""
             yield (
                 f"  {baseline.by + mark:<32} {worded(baseline.ndcg):<22} {worded(baseline.success):<22} "
-                f"{len(baseline.solved):>6,} {baseline.by_chance:>10.1f}"
+                f"{len(baseline.solved):>6,} {baseline.by_chance:>10.1f}{_unknown(baseline)}"
             )
         yield "  * has nothing to do with what is in a picture"
         yield ""
@@ -290,24 +315,16 @@ class AuditStage:
     name: str = "audit"
     writes: tuple[str, ...] = (files.AUDIT,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        seed = project.config.judge.random_seed % 2**32
-        warnings: tuple[str, ...] = ()
-        if self.bench is not None:
-            benchmark = read_benchmark(self.bench)
-            judging = benchmark.card.get("judging")
-            audit = audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, seed=seed)
-            path = self.bench / files.FILES[files.AUDIT]
-        else:
-            found = assemble(project)
-            aside = project.path(files.SET_ASIDE)
-            lines = len(aside.read_bytes().splitlines()) if aside.is_file() else 0
-            warnings, gone = found.warnings, lines + len(found.set_aside)
-            audit = audit_benchmark(found.benchmark, found.verdicts, judging=found.judging, set_aside=gone, seed=seed)
+        if self.bench is None:
+            audit, warnings = _audit_project(project)
             path = project.prepare(files.AUDIT)
+        else:
+            audit, warnings = _audit_folder(self.bench, project), ()
+            path = self.bench / files.FILES[files.AUDIT]
         write_json(path, audit.to_json())
         text = path.with_suffix(".txt")
         write_whole(text, audit.to_text().encode())
@@ -324,6 +341,37 @@ class AuditStage:
         )
 
 
+def _audit_folder(folder: Path, project: Project) -> Audit:
+    benchmark = read_benchmark(folder)
+    judging = benchmark.card.get("judging")
+    return audit_benchmark(
+        benchmark,
+        judging=judging if isinstance(judging, dict) else None,
+        seed=_seed(project),
+        files=read_files(benchmark.corpus.pictures, folder, project.config),
+    )
+
+
+def _audit_project(project: Project) -> tuple[Audit, tuple[str, ...]]:
+    """The benchmark that the files of a project make, and what there is to say about them."""
+    found = assemble(project)
+    aside = project.path(files.SET_ASIDE)
+    lines = len(aside.read_bytes().splitlines()) if aside.is_file() else 0
+    audit = audit_benchmark(
+        found.benchmark,
+        found.verdicts,
+        judging=found.judging,
+        set_aside=lines + len(found.set_aside),
+        seed=_seed(project),
+        files=read_files(found.benchmark.corpus.pictures, project.folder, project.config),
+    )
+    return audit, found.warnings
+
+
+def _seed(project: Project) -> int:
+    return project.config.judge.random_seed % 2**32
+
+
 def audit_benchmark(
     benchmark: Benchmark,
     verdicts: Sequence[JudgeVerdict] = (),
@@ -331,20 +379,26 @@ def audit_benchmark(
     judging: Mapping[str, Any] | None = None,
     set_aside: int = 0,
     seed: int = 0,
+    files: CorpusFiles | None = None,
 ) -> Audit:
     """All checks of a benchmark; `verdicts` tell when and in which place a picture was judged.
 
-    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; what people checked in all.
+    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; labels that are told without
+    content among rank and select tasks; what people checked in all.
+    `files` is what `read_files` found: their size and bytes, and which are copies.
     """
     ranks = any(isinstance(truth, Relevance) for truth in benchmark.truth.values())
+    finds = any(isinstance(truth, Relevance | PictureSet) for truth in benchmark.truth.values())
+    learned = learn_shortcut(benchmark, files, seed) if finds else None
     return Audit(
         benchmark.name,
-        blind_baselines(benchmark, seed) if ranks else (),
-        find_look_alikes(benchmark),
+        blind_baselines(benchmark, seed, learned) if ranks else (),
+        find_look_alikes(benchmark, files),
         find_weak_queries(benchmark),
         find_drift(verdicts, seed),
         check_labels(benchmark, seed=seed),
         judge_quality(benchmark, seed=seed),
         judging or {},
         set_aside,
+        None if learned is None else learned.report,
     )

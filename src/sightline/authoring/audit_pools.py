@@ -3,12 +3,17 @@
 from __future__ import annotations
 
 from collections import defaultdict
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from itertools import combinations
 
+import numpy as np
+
 from sightline.authoring.pictures import twins_of
+from sightline.benchmark.copy_detection import LookPair
+from sightline.corpus.near_duplicates import connected
 from sightline.retrieval.bm25 import query_words
+from sightline.runs.shortcuts.file_facts import CorpusFiles
 from sightline.types import Benchmark, Relevance
 
 MANY = 0.5
@@ -22,7 +27,9 @@ class LookAlikeReport:
 
     `disagree`: (query, picture, picture) judged differently. `seed_twins`: (query, picture) that looks like the seed
     and was judged not relevant. `shared`: pairs of queries in whose pools twins (not the same picture) are relevant.
-    `across_splits`: groups that are relevant in more than one split.
+    `across_splits`: groups that are relevant in more than one split. `shown`: (query, picture) that is relevant and
+    looks like a picture that the query shows. `compared` is how many files were compared by their looks; None where
+    only groups that a scan found were at hand.
     """
 
     pictures: int
@@ -31,12 +38,14 @@ class LookAlikeReport:
     seed_twins: tuple[tuple[str, str], ...] = ()
     shared: tuple[tuple[str, str], ...] = ()
     across_splits: tuple[str, ...] = ()
+    shown: tuple[tuple[str, str], ...] = ()
+    compared: int | None = None
 
 
-def find_look_alikes(benchmark: Benchmark) -> LookAlikeReport:
-    """From the groups of duplicates that the corpus has."""
-    groups = benchmark.corpus.groups_of("duplicate")
-    group_of = twins_of(groups)
+def find_look_alikes(benchmark: Benchmark, files: CorpusFiles | None = None) -> LookAlikeReport:
+    """From the groups of duplicates that the corpus has, and copies among the files: brighter, cropped, mirrored."""
+    files = files or CorpusFiles()
+    group_of = _look_alike_groups(benchmark, files.copies)
     disagree: list[tuple[str, str, str]] = []
     seeds: list[tuple[str, str]] = []
     holders: dict[str, list[tuple[str, str]]] = defaultdict(list)
@@ -56,12 +65,39 @@ def find_look_alikes(benchmark: Benchmark) -> LookAlikeReport:
         seeds += _seed_twins(benchmark, task, grades, group_of)
     return LookAlikeReport(
         len(group_of),
-        len(groups),
+        len(set(group_of.values())),
         tuple(disagree),
         tuple(seeds),
         tuple(sorted(_shared(holders))),
         tuple(sorted(group for group, names in splits.items() if len(names) > 1)),
+        tuple(_shown_copies(benchmark, group_of)),
+        len(files.facts) or None,
     )
+
+
+def _look_alike_groups(benchmark: Benchmark, copies: Sequence[LookPair]) -> dict[str, str]:
+    """The group of each picture that looks like another; copies of pictures of a group belong to it."""
+    groups = benchmark.corpus.groups_of("duplicate")
+    named = twins_of(groups)
+    ids = sorted({*named, *(id_ for pair in copies for id_ in (pair.first, pair.second))})
+    place = {id_: at for at, id_ in enumerate(ids)}
+    links = [(place[group.pictures[0]], place[other]) for group in groups for other in group.pictures[1:]]
+    links += [(place[pair.first], place[pair.second]) for pair in copies]
+    found = dict(named)
+    for rows in connected(len(ids), np.array(links, dtype=np.intp).reshape(-1, 2)):
+        members = [ids[row] for row in rows.tolist()]
+        name = next((named[id_] for id_ in members if id_ in named), f"copies-{members[0]}")
+        found |= dict.fromkeys(members, name)
+    return found
+
+
+def _shown_copies(benchmark: Benchmark, group_of: Mapping[str, str]) -> Iterator[tuple[str, str]]:
+    for task, grades in _grades(benchmark).items():
+        shown = {ref.id for ref in benchmark.tasks[task].pictures}
+        looks = {group_of[id_] for id_ in shown if id_ in group_of}
+        for picture, grade in grades.items():
+            if grade > 0 and picture not in shown and group_of.get(picture) in looks:
+                yield task, picture
 
 
 def _seed_twins(

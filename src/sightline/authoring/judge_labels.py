@@ -19,6 +19,7 @@ from sightline.authoring.project_files import BY, COST, OURS, AnnotationLines, Q
 from sightline.config import Config
 from sightline.english import some
 from sightline.io.jsonl import write_json, write_jsonl
+from sightline.models.replies import total_usd
 from sightline.types import Annotation, Failure, Picture
 
 NOT_JUDGED, SEED_NOT_RELEVANT, NO_WORDS, NO_SEED = "not judged", "seed not relevant", "no words", "no seed"
@@ -213,7 +214,7 @@ class JudgingRun:
             judged = GroupVerdicts(failures={picture.id: judged for picture in group.pictures})
         self.store.add(judged.verdicts)
         self.made += len(judged.verdicts)
-        self.usd = None if self.usd is None or judged.usd is None else self.usd + judged.usd
+        self.usd = total_usd((self.usd, judged.usd))
         for picture, failure in judged.failures.items():
             self._fail(group.query, group.judge, picture, failure)
 

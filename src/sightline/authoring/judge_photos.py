@@ -6,48 +6,61 @@ import time
 from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
+import numpy as np
+from numpy.typing import NDArray
+
 from sightline.authoring.annotate_photos import read_picture
 from sightline.authoring.judge_requests import GRADES, GroupVerdicts, JudgeGroup, JudgeQuestions
 from sightline.authoring.judge_verdicts import JudgeVerdict
-from sightline.authoring.project import Project
 from sightline.authoring.query_checks import content
 from sightline.authoring.query_templates import Measurable, measurable
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.photos.annotator import BY, COLOUR_SHARE, WeakJudgment, judge_vectors
 from sightline.models.photos.appearance import Appearance, measure_appearance
+from sightline.models.photos.embedder import Photos
+from sightline.models.photos.known_words import known_words
 from sightline.types import Failure, Picture
 
 NAME = BY
 _SURE = 0.95
 """How sure a measurement is."""
+_FITTING = 0.25
+"""Of the pictures of a pool, so many fit its query: as many as captions say of pools made of Flickr8k photographs."""
 WEAK = f"{NAME} is a weak judge: have people check a sample of its labels (reviews.jsonl) before you trust them"
 
 
 def judge_by_photos(
-    groups: Sequence[JudgeGroup], questions: JudgeQuestions, project: Project, asking: CallOptions
+    groups: Sequence[JudgeGroup], questions: JudgeQuestions, session: Session
 ) -> Iterator[tuple[JudgeGroup, GroupVerdicts]]:
     """Each group with its verdicts; every picture and every query is embedded once, and kept in the workspace."""
-    config = project.config
-    looks = LookCache(config)
-    with EmbedderSession(
-        "photos", project.workspace, config=config, local_only=asking.local_only, asking=asking
-    ) as session:
+    looks = LookCache(session.config, Photos(local_only=session.calls.local_only))
+    with EmbedderSession("photos", session) as embedding:
         shown = {picture.id: picture for group in groups for picture in group.pictures}
-        pictures = embed_listed(shown.values(), session, config)
-        texts = embed_words((_worded(group.text) for group in groups), session)
+        pictures = embed_listed(shown.values(), embedding, session.config)
+        texts = embed_words((_worded(group.text) for group in groups), embedding)
         for group in groups:
-            yield group, _judged(group, questions, texts, pictures, session, looks)
+            yield group, _judged(group, questions, texts, pictures, embedding, looks)
 
 
 class LookCache:
-    """Colours and light of pictures, each measured once."""
+    """Colours and light of pictures, and the chances of the words that are known by heart, each found once."""
 
-    def __init__(self, config: Config) -> None:
-        self._config = config
+    def __init__(self, config: Config, photos: Photos) -> None:
+        self._config, self._photos = config, photos
         self._found: dict[str, Appearance | None] = {}
+        self._words: dict[str, NDArray[np.float64] | None] = {}
+
+    def chance(self, picture: Picture, words: Sequence[int]) -> float | None:
+        """That people would use all of these words of the picture; None where it can't be read."""
+        if picture.id not in self._words:
+            pixels = read_picture(picture, self._config)
+            seen = None if isinstance(pixels, Failure) else self._photos.see([pixels])
+            self._words[picture.id] = None if seen is None else known_words().chances(seen.pooled)[0]
+        found = self._words[picture.id]
+        return None if found is None else float(found[list(words)].prod())
 
     def fits(self, picture: Picture, asked: Measurable) -> bool:
         """Is the picture as the query says, as far as that can be measured?"""
@@ -86,12 +99,22 @@ def _judged(
     if not good:
         return GroupVerdicts(failures=failures)
     rows = pictures.vectors([picture.id for picture in good], session)
-    said = judge_vectors(texts.vectors([words], session), rows)
-    verdicts = (
-        _verdict(*_measured(one, picture, asked, looks), picture, group, questions)
-        for one, picture in zip(said, good, strict=True)
-    )
+    by_vectors = judge_vectors(texts.vectors([words], session), rows, among=_FITTING)
+    by_heart = _known_by_heart(words)
+    verdicts = []
+    for one, picture in zip(by_vectors, good, strict=True):
+        chance = None if by_heart is None else looks.chance(picture, by_heart)
+        said = one if chance is None else WeakJudgment.of(chance)
+        how = "by vectors" if chance is None else "by words known by heart"
+        verdicts.append(_verdict(*_measured(said, how, picture, asked, looks), picture, group, questions))
     return GroupVerdicts(tuple(verdicts), failures)
+
+
+def _known_by_heart(query: str) -> tuple[int, ...] | None:
+    """The places of a query's words among those that are known by heart; None where one of them is not."""
+    stems = {stem: at for at, word in enumerate(known_words().words) for stem in content(word) if " " not in word}
+    words = content(query)
+    return tuple(stems[word] for word in words) if words and words <= stems.keys() else None
 
 
 def _worded(query: str) -> str:
@@ -100,15 +123,17 @@ def _worded(query: str) -> str:
     return rest if content(rest) else query
 
 
-def _measured(said: WeakJudgment, picture: Picture, asked: Measurable, looks: LookCache) -> tuple[WeakJudgment, str]:
+def _measured(
+    said: WeakJudgment, how: str, picture: Picture, asked: Measurable, looks: LookCache
+) -> tuple[WeakJudgment, str]:
     """The judgment with what can be measured, and what it rests on: words for colours and light mean little to it."""
     if not asked:
-        return said, "by vectors alone"
+        return said, f"{how} alone"
     if not looks.fits(picture, asked):
         return replace(said, chance=1 - _SURE, verdict="not relevant"), "as its colours and light were measured"
     if not content(asked.rest):
         return replace(said, chance=_SURE, verdict="relevant"), "as its colours and light were measured"
-    return said, "by vectors, and as its colours and light were measured"
+    return said, f"{how}, and as its colours and light were measured"
 
 
 def _verdict(

@@ -13,8 +13,8 @@ from itertools import pairwise
 import numpy as np
 
 from sightline.authoring.judge_verdicts import JudgeVerdict, by_pair, label_of
-from sightline.authoring.label_quality import stratified
-from sightline.authoring.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
+from sightline.benchmark.label_quality import stratified
+from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
 from sightline.metrics.statistics import estimate
 from sightline.types import Benchmark, Estimate
 
@@ -157,7 +157,8 @@ class Drift:
     @property
     def depends_on_position(self) -> bool:
         """Zero is outside the interval of the difference."""
-        return self.position is not None and not self.position.low <= 0 <= self.position.high
+        interval = None if self.position is None else self.position.interval
+        return interval is not None and not interval[0] <= 0 <= interval[1]
 
     @property
     def changes(self) -> bool:

@@ -19,11 +19,13 @@ from sightline.authoring.stage import stage_request
 from sightline.calls.batches.manager import Requests
 from sightline.config import Config
 from sightline.config.settings import JudgeSettings
+from sightline.engine.user_functions import UserFunction, fingerprint
 from sightline.models.built_in import find_built_in
 from sightline.models.failures import failure
 from sightline.models.json_schema import strict_object
 from sightline.models.protocols import ChatModel
-from sightline.models.structured_output import ask_again
+from sightline.models.replies import total_usd
+from sightline.models.structured_output import ask_twice
 from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Picture
 
 SCHEMA_NAME = "sightline_judgments"
@@ -61,10 +63,14 @@ class PictureGrade(NamedTuple):
 
 @dataclass(frozen=True, slots=True)
 class JudgeQuestions:
-    """What is asked of one judge; `hash` changes with whatever may change an answer."""
+    """What is asked of one judge; `hash` changes with whatever may change an answer.
+
+    `function` is a judge that a program handed over, in place of a model.
+    """
 
     model: str
     config: Config
+    function: UserFunction | None = None
 
     @property
     def settings(self) -> JudgeSettings:
@@ -83,6 +89,8 @@ class JudgeQuestions:
             settings.reasoning_effort,
             settings.image_detail,
         ]
+        if self.function is not None:
+            parts.append(fingerprint(self.function))
         return hashlib.sha256(orjson.dumps(parts)).hexdigest()[:16]
 
     def key(self, text: str, picture: Picture) -> str:
@@ -112,10 +120,8 @@ class JudgeQuestions:
         several = {"type": "array", "items": strict_object(fields), "minItems": count, "maxItems": count}
         return strict_object({"judgments": several})
 
-    def read(self, reply: ChatReply | Failure, count: int) -> list[PictureGrade] | Failure:
+    def read(self, reply: ChatReply, count: int) -> list[PictureGrade] | Failure:
         """One judgment for each picture, in their order; a picture that is missing or judged twice is a failure."""
-        if isinstance(reply, Failure):
-            return reply
         rows = cast("Mapping[str, Any]", reply.parsed)["judgments"]
         found: dict[int, PictureGrade] = {}
         for row in rows:
@@ -209,7 +215,7 @@ async def judge_group(model: ChatModel, questions: JudgeQuestions, group: JudgeG
     for picture in group.pictures:
         alone = JudgeGroup(group.query, group.text, group.judge, (picture,))
         said, more = await _ask(model, questions, alone)
-        usd = None if usd is None or more is None else usd + more
+        usd = total_usd((usd, more))
         if isinstance(said, list):
             verdicts += _verdicts(said, questions, alone)
         else:
@@ -222,14 +228,8 @@ async def _ask(
 ) -> tuple[list[PictureGrade] | Failure, float | None]:
     """Once, and once more with what was wrong; what both cost."""
     count, request = len(group.pictures), questions.request(group.text, group.pictures)
-    first = await model.reply(request)
-    found, usd = questions.read(first, count), _paid(first)
-    if isinstance(found, list) or found.kind != "wrong-schema":
-        return found, usd
-    said = first if isinstance(first, ChatReply) else None
-    again = await model.reply(ask_again(request, found.message, said))
-    more = _paid(again)
-    return questions.read(again, count), None if usd is None or more is None else usd + more
+    found, replies = await ask_twice(model, request, lambda reply: questions.read(reply, count))
+    return found, total_usd(map(_paid, replies))
 
 
 def _paid(reply: ChatReply | Failure) -> float | None:

@@ -10,8 +10,7 @@ import tomllib
 import unicodedata
 from collections.abc import Collection, Iterable, Iterator, Mapping, Sequence
 from functools import cache
-from importlib.resources import files
-from pathlib import PurePosixPath
+from pathlib import Path, PurePosixPath
 
 from sightline.authoring.plan_table import NOT_KNOWN
 from sightline.config.settings import QueryStyle
@@ -36,7 +35,7 @@ _LONG = 12
 @cache
 def english() -> Mapping[str, Mapping[str, str]]:
     """`english_words.toml`: lists of words, and how moments are said."""
-    return tomllib.loads(files("sightline.authoring").joinpath("english_words.toml").read_text("utf-8"))
+    return tomllib.loads(Path(__file__).with_name("english_words.toml").read_text("utf-8"))
 
 
 @cache

@@ -21,6 +21,7 @@ Role: TypeAlias = Literal["thing", "act", "quality", "place", "moment", "light",
 """A thing is shown, an act is done, a quality describes the picture; the last two are what can be measured."""
 
 _WHERE: tuple[Role, ...] = ("place", "moment", "light")
+_LOOKS: tuple[Role, ...] = ("light", "colour")
 _TONES = re.compile(r"^(?P<colour>\w+) tones?$")
 _MEASURED = {"darkness": "in the dark", "bright light": "in bright light"}
 SAYS_NOTHING = frozenset({"even light"})
@@ -168,7 +169,7 @@ def measurable(query: str) -> Measurable:
 
 
 class Templates:
-    """Writes queries: what is shown before how it looks, and of that what few pictures share, yet some."""
+    """Writes queries that say what is shown, by what few pictures share, yet some."""
 
     def __init__(self, notes: Iterable[Annotation], core: Collection[str] = ()) -> None:
         self._core = core
@@ -186,8 +187,9 @@ class Templates:
     def versions(self, notes: Sequence[Annotation], style: QueryStyle, difficulty: Difficulty) -> Iterator[str]:
         """Wordings for the same seeds, the best first, each asking for something else.
 
-        What says something of what is shown comes first, and of that what several pictures are said to have, but not
-        many: by the rest little but the seed, or half of the collection, could be found.
+        What several pictures are said to have comes first, but not what many have: by the rest little but the seed, or
+        half of the collection, could be found. Colours and light only where it takes them for that, and never alone:
+        nobody asks for a picture by its colour.
         """
         vague, few = style == "vague", _SHARED_BY[difficulty]
         said = self._shared(notes, vague)[:_MOST]
@@ -196,15 +198,15 @@ class Templates:
         counts = dict.fromkeys([*range(size, 0, -1), *range(size + 1, len(said) + 1)])
         for kind in product((True, False), repeat=2):
             for count in counts:
-                sound = (chosen for chosen in combinations(said, count) if _is_sound(chosen, said))
+                sound = (one for one in combinations(said, count) if _says_what_is_shown(one) and _is_sound(one, said))
                 fitting = (chosen for chosen in sound if self._kind(chosen, few) == kind)
                 yield from (_FORMS[style](chosen) for chosen in islice(fitting, _TRIES))
 
     def _kind(self, chosen: Sequence[PhrasePart], few: int) -> tuple[bool, bool]:
-        """Does it say what is shown? And are several pictures said to have all of it, but not many?"""
-        shows = any(part.role in ("thing", "act", "quality") for part in chosen)
+        """Are several pictures said to have all of it, but not many? And does it do without colours and light?"""
         having = [self._pictures.get(key, set()) for key in _keys(chosen)]
-        return shows, few <= len(set[str].intersection(*having)) <= self._many
+        plain = not any(part.role in _LOOKS for part in chosen)
+        return few <= len(set[str].intersection(*having)) <= self._many, plain
 
     def _shared(self, notes: Sequence[Annotation], common_first: bool) -> list[PhrasePart]:
         """What was said of every seed; of any of them, where they share nothing."""
@@ -223,6 +225,10 @@ class Templates:
             return False, part.said not in told, count < 2, -count if common_first else count
 
         return sorted(_parts(note, self._core), key=rank)
+
+
+def _says_what_is_shown(chosen: Sequence[PhrasePart]) -> bool:
+    return any(part.role not in _LOOKS for part in chosen)
 
 
 def _parts(note: Annotation, core: Collection[str] = ()) -> list[PhrasePart]:

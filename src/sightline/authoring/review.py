@@ -11,18 +11,18 @@ from typing import Any
 from sightline.authoring.assemble import FOLDER
 from sightline.authoring.audit import audit_benchmark, people_summary
 from sightline.authoring.judge_quality import judge_quality
-from sightline.authoring.label_quality import check_labels
 from sightline.authoring.project import Project
 from sightline.authoring.review_changes import AppliedReviews, apply_reviews
-from sightline.authoring.review_decisions import PEOPLE
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.files import HEADER, REVIEWS, TASKS, TRUTH
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
+from sightline.benchmark.label_quality import check_labels
+from sightline.benchmark.review_decisions import PEOPLE
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.io.jsonl import parse_line, read_json
+from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Json, Relevance
 
 LOG = "review.json"
@@ -52,7 +52,7 @@ def review_benchmark(
     if out.resolve() == source.resolve():
         raise UserError(f"{out} is the version before, which runs may belong to.", "choose another folder")
     _refuse_another(out, before, applied.benchmark)
-    applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people)))
+    applied = replace(applied, benchmark=replace(applied.benchmark, card=_card(before, applied, people, source)))
     if not dry_run:
         log = {"versions": [*_earlier(source), _entry(before, applied, people)]}
         written = write_benchmark_elsewhere(applied.benchmark, source, out, beside={LOG: log}, force=True)
@@ -73,9 +73,9 @@ class ReviewStage:
     name: str = "review"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the next version, whole or not at all, and look at what was written as `sightline validate` does."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         source = self.bench or project.folder / FOLDER
         if not (source / HEADER).is_file():
@@ -120,11 +120,11 @@ def _refuse_nothing(source: Path, before: Benchmark, applied: AppliedReviews, pe
     )
 
 
-def _card(before: Benchmark, applied: AppliedReviews, people: int) -> dict[str, Json]:
+def _card(before: Benchmark, applied: AppliedReviews, people: int, source: Path) -> dict[str, Json]:
     """The card with what was changed, and what people say of the labels as they are now."""
     after = applied.benchmark
     card: dict[str, Any] = dict(before.card)
-    card["audit"] = _audit(before, after)
+    card["audit"] = _audit(before, after, source)
     retention = card.get("retention")
     reasons = dict(Counter(one.reason for one in applied.left_out).most_common())
     card["reviewed"] = {
@@ -141,7 +141,7 @@ def _card(before: Benchmark, applied: AppliedReviews, people: int) -> dict[str, 
     return card
 
 
-def _audit(before: Benchmark, after: Benchmark) -> dict[str, Any]:
+def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:
     """What the audit says of the new version; where there was none, what people do."""
     audit, judging = before.card.get("audit"), before.card.get("judging")
     known = audit if isinstance(audit, dict) else {}
@@ -149,7 +149,9 @@ def _audit(before: Benchmark, after: Benchmark) -> dict[str, Any]:
         return {**known, **people_summary(check_labels(after), judge_quality(after))}
     aside = known.get("set_aside")
     gone = len(before.tasks) - len(after.tasks) + (aside if isinstance(aside, int) else 0)
-    return audit_benchmark(after, judging=judging if isinstance(judging, dict) else None, set_aside=gone).summary()
+    known_judging = judging if isinstance(judging, dict) else None
+    found = read_files(after.corpus.pictures, source)
+    return audit_benchmark(after, judging=known_judging, set_aside=gone, files=found).summary()
 
 
 def _earlier(source: Path) -> list[Any]:

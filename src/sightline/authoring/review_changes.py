@@ -12,7 +12,7 @@ from dataclasses import dataclass, replace
 from datetime import datetime
 from typing import Literal, TypeAlias
 
-from sightline.authoring.review_decisions import (
+from sightline.benchmark.review_decisions import (
     ANSWER,
     NOTE,
     OPTION,

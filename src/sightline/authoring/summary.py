@@ -23,14 +23,15 @@ from sightline.authoring.summary_charts import Chart, SummaryCharts, charts
 from sightline.authoring.summary_png import to_png
 from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
-from sightline.benchmark.validation import picture_path
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import read_ledger
-from sightline.calls.session import CallOptions
 from sightline.corpus import metadata
 from sightline.corpus.pixels import RefusedError, load_rgb, upright
 from sightline.english import counted
+from sightline.io.files import picture_path
+from sightline.markup import Markup
 from sightline.models.pictures import open_one
+from sightline.plain_text import short
 from sightline.reports import blocks
 from sightline.reports.blocks import (
     Block,
@@ -46,9 +47,8 @@ from sightline.reports.blocks import (
     ReportPage,
 )
 from sightline.reports.html import to_html
-from sightline.reports.markup import Markup
 from sightline.reports.output import csv_bytes, write_files
-from sightline.reports.text import DASH, short
+from sightline.reports.text import DASH
 from sightline.types import Picture
 
 SIZE = 50
@@ -259,7 +259,7 @@ class SummaryStage:
     name: str = "summary"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the page, the tables and the charts; the same input gives the same files."""
         source = read_project_benchmark(project, self.bench)
         numbers = count(source.benchmark, project.config.duplicates.bits)

@@ -8,7 +8,7 @@ from typing import Any
 
 from sightline.authoring.summary_charts import Bars, Boxes, Chart, Curves, Histogram, Shares
 from sightline.errors import MissingExtraError
-from sightline.reports.text import short
+from sightline.plain_text import short
 
 _COLOURS = ("#0b6fb8", "#c2500a", "#0f7f5c", "#9b3fa0", "#8a6a00", "#b3266b", "#3b5bd6", "#59636e")
 _INK, _QUIET, _LINE = "#1b2128", "#5b6673", "#dfe3e8"
@@ -106,7 +106,8 @@ def _curves(axes: Any, drawing: Curves) -> None:
 
 def _shares(axes: Any, drawing: Shares) -> None:
     for place, (_, found) in enumerate(drawing.rows):
-        axes.plot([found.low, found.high], [place, place], color=_COLOURS[0], linewidth=2.2, alpha=0.6)
+        if found.interval is not None:
+            axes.plot(found.interval, [place, place], color=_COLOURS[0], linewidth=2.2, alpha=0.6)
         axes.plot([found.mean], [place], marker="o", markersize=6, color=_COLOURS[0], clip_on=False)
     _rows(axes, [f"{short(name, 22)} (n = {found.n:,})" for name, found in drawing.rows])
     axes.set_xlim(0, 1)

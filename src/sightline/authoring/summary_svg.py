@@ -6,6 +6,8 @@ from collections.abc import Iterator, Sequence
 from dataclasses import replace
 
 from sightline.authoring.summary_charts import Bars, Boxes, Chart, Curves, Histogram, Shares
+from sightline.markup import Markup, tag
+from sightline.plain_text import short
 from sightline.reports.charts import (
     COLOURS,
     WIDTH,
@@ -20,8 +22,6 @@ from sightline.reports.charts import (
     text,
     upright_grid,
 )
-from sightline.reports.markup import Markup, tag
-from sightline.reports.text import short
 
 _TOP, _BELOW = 26, 34
 _LABELS, _VALUES = 110, 84

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import asyncio
 import json
 import re
 import tomllib
@@ -10,7 +9,7 @@ from collections import Counter
 from collections.abc import Iterable, Sequence
 from functools import cache
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 import numpy as np
 from pydantic import BaseModel, ConfigDict, Field
@@ -18,21 +17,25 @@ from pydantic import BaseModel, ConfigDict, Field
 from sightline.authoring import annotate_photos
 from sightline.authoring.annotate_requests import AnnotationQuestions
 from sightline.calls.chat import open_chat
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.config.sources import DEFAULT_FILE
+from sightline.engine.event_loop import run_async
 from sightline.errors import SightlineError
 from sightline.io.files import write_whole
 from sightline.models.built_in import Taxonomy, find_built_in
 from sightline.models.photos.annotator import EVERYDAY
 from sightline.models.photos.embedder import Photos
+from sightline.models.photos.known_words import known_words
 from sightline.models.structured_output import ReplySchema, ask_structured
 from sightline.types import ChatRequest, Failure, ImagePart, Message, Picture
 
 STAGE = "taxonomy"
 SAMPLE = 24
+_PHOTOS_SAMPLE = 200
+"""`builtin/photos` costs nothing, so it may look at more."""
 SHOWN = 12
-_FACETS, _VALUES, _WORDS = 4, 8, 60
+_WORDS = 60
 _NAME = re.compile(r"[^a-z0-9]+")
 _REQUEST = (
     "These pictures are a sample of a collection that a search benchmark is made of. Propose how to describe such "
@@ -70,10 +73,8 @@ def wanted_proposal() -> ReplySchema[Proposal]:
     return ReplySchema.of(Proposal, {Proposal: "Proposal", FacetProposal: "FacetProposal"})
 
 
-def propose(
-    pictures: Sequence[Picture], model: str, config: Config, workspace: Path, asking: CallOptions, seed: int = 0
-) -> Taxonomy:
-    """A taxonomy from a sample of the pictures: by the model, or by clustering what `builtin/photos` sees.
+def propose(pictures: Sequence[Picture], model: str, session: Session, seed: int = 0) -> Taxonomy:
+    """A taxonomy from a sample of the pictures: by the model, or the facets that `builtin/photos` knows.
 
     A built-in model whose taxonomy is known beforehand is not asked for one.
     """
@@ -81,11 +82,12 @@ def propose(
     if declared is not None and declared.taxonomy is not None:
         return declared.taxonomy()
     rng = np.random.default_rng(seed % 2**32)
-    rows = sorted(rng.permutation(len(pictures))[:SAMPLE].tolist())
+    size = _PHOTOS_SAMPLE if model == annotate_photos.NAME else SAMPLE
+    rows = sorted(rng.permutation(len(pictures))[:size].tolist())
     sample = [pictures[row] for row in rows]
     if model == annotate_photos.NAME:
-        return by_clustering(sample, config, asking)
-    return asyncio.run(_by_model(sample[:SHOWN], model, config, workspace, asking))
+        return by_photos(sample, session.config, Photos(local_only=session.calls.local_only))
+    return run_async(_by_model(sample[:SHOWN], model, session))
 
 
 def request(sample: Iterable[Picture], model: str, config: Config) -> ChatRequest:
@@ -99,11 +101,9 @@ def request(sample: Iterable[Picture], model: str, config: Config) -> ChatReques
     )
 
 
-async def _by_model(
-    sample: list[Picture], model: str, config: Config, workspace: Path, asking: CallOptions
-) -> Taxonomy:
-    async with open_chat(model, config, workspace=workspace, asking=asking, stage=STAGE) as caller:
-        found = await ask_structured(caller, request(sample, model, config), wanted_proposal())
+async def _by_model(sample: list[Picture], model: str, session: Session) -> Taxonomy:
+    async with open_chat(model, session, stage=STAGE) as caller:
+        found = await ask_structured(caller, request(sample, model, session.config), wanted_proposal())
     if isinstance(found, Failure):
         raise SightlineError(
             f"{model} proposed no taxonomy: {found.message}.",
@@ -126,13 +126,14 @@ def cleaned(found: Proposal) -> Taxonomy:
     return Taxonomy(facets, flags, words)
 
 
-def by_clustering(
-    sample: Sequence[Picture], config: Config, asking: CallOptions, embedder: Photos | None = None
-) -> Taxonomy:
-    """Facets are groups of words that mean similar things, of those seen in the sample; and what can be measured."""
-    embedder = embedder or Photos(local_only=asking.local_only)
+def by_photos(sample: Sequence[Picture], config: Config, embedder: Photos) -> Taxonomy:
+    """Facets of everyday photographs, with the values that are seen in the sample; names of things beside them.
+
+    A facet of which fewer than two values are seen tells nothing of these pictures, and is left out.
+    """
     seen: Counter[str] = Counter()
-    for vocabulary in (EVERYDAY, ()):  # Everyday words, then names of the classifier's classes.
+    everyday = tuple(dict.fromkeys((*known_words().words, *EVERYDAY)))
+    for vocabulary in (everyday, ()):  # Everyday words, then names of the classifier's classes.
         asked = config.model_copy(update={"annotate": config.annotate.model_copy(update={"vocabulary": vocabulary})})
         found = annotate_photos.annotate_by_photos(
             sample, AnnotationQuestions(annotate_photos.NAME, asked), photos=embedder, threshold=annotate_photos.PERHAPS
@@ -140,30 +141,12 @@ def by_clustering(
         for _, note in found:
             seen.update(() if isinstance(note, Failure) else note.tags)
     words = sorted(seen, key=lambda word: (-seen[word], word))[:_WORDS]
-    facets: dict[str, tuple[str, ...]] = {}
-    groups = clusters(embedder.texts(words), min(_FACETS, len(words) // 3)) if words else []
-    for members in groups:
-        values = [words[place] for place in members][:_VALUES]
-        if len(values) > 1:
-            facets[f"kind_of_{_plain(values[0])}"] = (*values, annotate_photos.OTHER)
-    return Taxonomy({**facets, **annotate_photos.MEASURED}, (), tuple(dict.fromkeys((*words, *EVERYDAY))))
-
-
-def clusters(vectors: np.ndarray[Any, np.dtype[np.float32]], count: int, rounds: int = 10) -> list[list[int]]:
-    """Groups of rows that point the same way: k-means on the sphere, begun with the rows farthest apart."""
-    if count < 1:
-        return []
-    centres = [vectors[0]]
-    while len(centres) < count:
-        nearest = np.max(vectors @ np.stack(centres).T, axis=1)
-        centres.append(vectors[int(nearest.argmin())])
-    middle = np.stack(centres)
-    for _ in range(rounds):
-        owner = np.argmax(vectors @ middle.T, axis=1)
-        sums = np.stack([vectors[owner == group].sum(axis=0) for group in range(count)])
-        lengths = np.linalg.norm(sums, axis=1, keepdims=True)
-        middle = np.where(lengths > 0, sums / np.maximum(lengths, 1e-12), middle)
-    return [np.flatnonzero(owner == group).tolist() for group in range(count) if (owner == group).any()]
+    facets = {
+        facet: kept
+        for facet, values in annotate_photos.facets().items()
+        if len(kept := tuple(value for value in values if value in seen)) > 1
+    }
+    return Taxonomy(facets, (), tuple(dict.fromkeys((*words, *everyday))))
 
 
 def _plain(name: str) -> str:

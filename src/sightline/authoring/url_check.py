@@ -15,6 +15,7 @@ from sightline.authoring import project as files
 from sightline.authoring.project import Project
 from sightline.authoring.project_files import read_images
 from sightline.corpus.pixels import identify
+from sightline.engine.event_loop import run_async
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -67,7 +68,7 @@ def check_urls(
     found: Sequence[tuple[str, str]], *, at_once: int = 10, timeout: float = 10.0, allow_private: bool = False
 ) -> list[UrlCheck]:
     """Ask every address, at most so many at once; private ones are refused unless they are allowed."""
-    return asyncio.run(_check_all(found, at_once, timeout, allow_private))
+    return run_async(_check_all(found, at_once, timeout, allow_private))
 
 
 async def _check_all(

@@ -39,6 +39,9 @@ from sightline.io.jsonl import parse_line, read_json, read_jsonl, write_json
 from sightline.types import Benchmark, Corpus, Picture, Review, Task, Truth
 
 _ELSEWHERE = "choose a new or an empty folder"
+CHECKSUMS_WAY = 'whatever writes a benchmark writes them: see "Your own questions" in docs/data-model.md'
+R = TypeVar("R", bound=StrictRecord)
+V = TypeVar("V")
 
 
 def check_place(
@@ -131,11 +134,6 @@ def _try(place: Path) -> None:
                 folder.rmdir()
 
 
-CHECKSUMS_WAY = 'whatever writes a benchmark writes them: see "Your own questions" in docs/data-model.md'
-R = TypeVar("R", bound=StrictRecord)
-V = TypeVar("V")
-
-
 @dataclass(frozen=True, slots=True)
 class OpenBenchmark:
     """A BENCH folder whose `benchmark.json` has been read, and the tables beside it."""
@@ -186,6 +184,7 @@ def read_benchmark(folder: PathLike, *, keep_going: bool = False, reviews: bool 
         reviews=_values(replace(source, growing=True), REVIEWS) if reviews else (),
         checksum=checksum(parts),
         former_checksums=former_checksums(source.folder, parts),
+        folder=source.folder,
     )
     if problems:
         raise ProblemsError(problems, "nothing was read; correct these lines first")
@@ -222,7 +221,7 @@ def write_benchmark(
             _copy(source, fresh / name)
         parts = checksums(fresh)
         write_json(fresh / HEADER, _header(benchmark, parts).model_dump(mode="json", by_alias=True))
-    return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset())
+    return replace(benchmark, checksum=checksum(parts), former_checksums=frozenset(), folder=Path(folder))
 
 
 def write_benchmark_elsewhere(

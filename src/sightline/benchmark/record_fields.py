@@ -23,6 +23,9 @@ from sightline.types import Box, Json, Part, PictureRef, Step, StepKind
 
 V = TypeVar("V")
 _ISO = re.compile(r"\d{4}-\d\d-\d\dT\d\d:\d\d(:\d\d(\.\d{1,6})?)?(Z|[+-]\d\d:\d\d(:\d\d)?)?")
+Id: TypeAlias = Annotated[str, Field(min_length=1)]
+Extra: TypeAlias = dict[str, JsonValue]
+Fraction: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 
 
 class StrictRecord(BaseModel):
@@ -65,10 +68,7 @@ def _in_order(corners: tuple[float, float, float, float]) -> tuple[float, float,
     return corners
 
 
-Id: TypeAlias = Annotated[str, Field(min_length=1)]
-Extra: TypeAlias = dict[str, JsonValue]
 Time: TypeAlias = Annotated[datetime, PlainValidator(_time), PlainSerializer(datetime.isoformat, return_type=str)]
-Fraction: TypeAlias = Annotated[float, Field(ge=0, le=1)]
 Region: TypeAlias = Annotated[tuple[Fraction, Fraction, Fraction, Fraction], AfterValidator(_in_order)]
 
 

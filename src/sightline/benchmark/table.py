@@ -26,6 +26,9 @@ CURRENT = 2
 
 RawRow: TypeAlias = dict[str, Any]
 Upgrade: TypeAlias = Callable[[RawRow], RawRow]
+H = TypeVar("H", bound=StrictRecord)
+R = TypeVar("R", bound=StrictRecord)
+V = TypeVar("V")
 
 
 def version_of(header: Any, path: Path) -> int:
@@ -40,9 +43,6 @@ def version_of(header: Any, path: Path) -> int:
             "upgrade: pip install --upgrade sightline",
         )
     return version
-
-
-H = TypeVar("H", bound=StrictRecord)
 
 
 def read_header(folder: PathLike, name: str, what: str, record: type[H]) -> tuple[H, int]:
@@ -104,10 +104,6 @@ _STEPS: Mapping[int, Mapping[str, Upgrade]] = {
         "predictions.jsonl": _failure_to_object,
     },
 }
-
-
-R = TypeVar("R", bound=StrictRecord)
-V = TypeVar("V")
 
 
 @dataclass(frozen=True, slots=True)

@@ -18,6 +18,8 @@ from sightline.benchmark.record_fields import (
 )
 from sightline.types import Answer, Choice, PictureSet, Relevance, Trace, Traces, Truth
 
+_NAMES = ("relevance", "pictures", "answer", "choice", "traces")
+
 
 class TaskTruth(NamedTuple):
     """What is true of one task."""
@@ -91,7 +93,6 @@ class TracesRecord(StrictRecord):
 AnyForm: TypeAlias = RelevanceRecord | PictureSetRecord | AnswerRecord | ChoiceRecord | TracesRecord
 
 FORMS = (RelevanceRecord, PictureSetRecord, AnswerRecord, ChoiceRecord, TracesRecord)
-_NAMES = ("relevance", "pictures", "answer", "choice", "traces")
 
 
 def _form_of(value: Any) -> str | None:

@@ -8,7 +8,6 @@ from __future__ import annotations
 from collections.abc import Iterable, Iterator
 from pathlib import Path
 from typing import Any
-from urllib.parse import unquote, urlsplit
 
 from sightline.benchmark.files import (
     ANNOTATIONS,
@@ -26,7 +25,7 @@ from sightline.benchmark.files import (
 from sightline.benchmark.folder import CHECKSUMS_WAY, OpenBenchmark, open_benchmark
 from sightline.benchmark.problems import Problem, ProblemsError
 from sightline.benchmark.table import RecordTable, TableSource
-from sightline.io.files import PathLike, sha256_of
+from sightline.io.files import PathLike, picture_path, sha256_of
 from sightline.types import (
     Answer,
     Candidate,
@@ -65,14 +64,6 @@ def validate_benchmark(folder: PathLike, *, check_pictures: bool = False) -> tup
     problems.extend(_compare_checksums(opened))
     _Check(opened.source, check_pictures).run()
     return tuple(problems)
-
-
-def picture_path(uri: str, folder: Path) -> Path | None:
-    """Where a picture lies on this machine: a path (relative ones start at `folder`) or `file://`; else None."""
-    if "://" not in uri:
-        return folder / uri
-    parts = urlsplit(uri)
-    return Path(unquote(parts.path)) if parts.scheme == "file" and parts.netloc in ("", "localhost") else None
 
 
 def _compare_checksums(opened: OpenBenchmark) -> Iterator[Problem]:

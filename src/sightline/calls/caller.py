@@ -22,7 +22,7 @@ from sightline.calls.request_key import UnreadablePictureError, has_pictures_on_
 from sightline.calls.retry import OVERLOADS, RetryPolicy
 from sightline.calls.session import current_task, is_fresh_wanted, note_reuse
 from sightline.errors import SightlineError
-from sightline.models.protocols import Outcome, Transport, wire_of
+from sightline.models.protocols import CallOutcome, Transport, wire_of
 from sightline.models.replies import NOT_REPORTED
 from sightline.types import ChatReply, ChatRequest, Failure, Partial, Usage
 
@@ -42,7 +42,7 @@ NOT_BILLED = frozenset(
     }
 )
 """What a server refuses costs nothing. Any other failure may have been paid for, unless nothing was sent
-(`Outcome.sent`): its cost is unknown unless the server said it."""
+(`CallOutcome.sent`): its cost is unknown unless the server said it."""
 BROKEN_OFF = Failure("cancelled", "broken off here, before a reply came", True)
 
 
@@ -65,7 +65,7 @@ class CallRecord:
     def usd(self) -> float | None:
         return None if self.unpriced else self.known_usd
 
-    def take(self, outcome: Outcome) -> None:
+    def take(self, outcome: CallOutcome) -> None:
         """What an attempt brought, also where it failed, and the tokens that it took."""
         result, usage = outcome.result, outcome.usage
         self.result, self.partial = result, outcome.words
@@ -85,7 +85,7 @@ class CallRecord:
             self.known_usd += usd
 
 
-def cost_of(outcome: Outcome, tariff: Tariff | None) -> float | None:
+def cost_of(outcome: CallOutcome, tariff: Tariff | None) -> float | None:
     """Dollars that an attempt cost; None when it may have been billed and nobody knows how much."""
     usage, result = outcome.usage, outcome.result
     if usage is None and isinstance(result, Failure) and (not outcome.sent or result.kind in NOT_BILLED):
@@ -276,7 +276,7 @@ class Caller:
                 return slot, probe
             self._limiter.give_back(slot)
 
-    async def _attempt(self, key: bytes, request: ChatRequest, record: CallRecord) -> Outcome:
+    async def _attempt(self, key: bytes, request: ChatRequest, record: CallRecord) -> CallOutcome:
         """One attempt in its turn, with money set aside for it, and settled as soon as it is over."""
         estimate = record.estimate
         about = "" if self._budget is None else f"{self._transport.endpoint} {request.model}"
@@ -298,7 +298,7 @@ class Caller:
         self._note(key, request, record, outcome, slot, probe)
         return outcome
 
-    async def _sent(self, request: ChatRequest, slot: CallSlot, probe: bool) -> Outcome:
+    async def _sent(self, request: ChatRequest, slot: CallSlot, probe: bool) -> CallOutcome:
         try:
             return await self._transport.send(request)
         except BaseException:
@@ -308,7 +308,7 @@ class Caller:
             raise
 
     def _note(
-        self, key: bytes, request: ChatRequest, record: CallRecord, outcome: Outcome, slot: CallSlot, probe: bool
+        self, key: bytes, request: ChatRequest, record: CallRecord, outcome: CallOutcome, slot: CallSlot, probe: bool
     ) -> None:
         """What an attempt says of the call, of the endpoint, and of how much may be asked there."""
         used = outcome.usage

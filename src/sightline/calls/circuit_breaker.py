@@ -12,6 +12,20 @@ from sightline.types import Failure
 
 _QUESTIONS, _CALLS = 30, 100
 """Some have many calls: samples of a question, pictures of a query."""
+_NO_REPLY = frozenset({"connection", "timeout", "server-error", "html", "bad-content-type", "cut-off-body", "bad-json"})
+"""Signs that no working server is at the other end."""
+_SILENT = frozenset({"connection", "timeout"})
+"""Of these, where not even a server was heard."""
+_GATEWAYS = frozenset({502, 503, 504, *range(520, 531)})
+"""Said by who stands before a server that can't be reached; any other error is the server's own."""
+_NOT_ASKED = frozenset({"bad-picture", "unsupported"})
+"""What may be found out before anything is sent, and so says nothing of the endpoint."""
+RESUME_HINT = "what was done so far is kept: run the same command again to go on"
+_LOOK = "a server is there, so look into its log"
+_IN_A_ROW = 10
+_BAD_REQUESTS_IN_A_ROW = 20
+_REFUSED_KEYS_IN_A_ROW = 3
+_LONGEST_PROBE = 15.0
 
 
 class LastAttempts:
@@ -34,22 +48,6 @@ class LastAttempts:
         self.calls.add(call)
         self._count += 1
         return True
-
-
-_NO_REPLY = frozenset({"connection", "timeout", "server-error", "html", "bad-content-type", "cut-off-body", "bad-json"})
-"""Signs that no working server is at the other end."""
-_SILENT = frozenset({"connection", "timeout"})
-"""Of these, where not even a server was heard."""
-_GATEWAYS = frozenset({502, 503, 504, *range(520, 531)})
-"""Said by who stands before a server that can't be reached; any other error is the server's own."""
-_NOT_ASKED = frozenset({"bad-picture", "unsupported"})
-"""What may be found out before anything is sent, and so says nothing of the endpoint."""
-RESUME_HINT = "what was done so far is kept: run the same command again to go on"
-_LOOK = "a server is there, so look into its log"
-_IN_A_ROW = 10
-_BAD_REQUESTS_IN_A_ROW = 20
-_REFUSED_KEYS_IN_A_ROW = 3
-_LONGEST_PROBE = 15.0
 
 
 class CircuitBreaker:

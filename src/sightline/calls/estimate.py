@@ -22,6 +22,8 @@ from sightline.types import ChatRequest, Usage
 
 USUAL_OUTPUT = 4096
 """Tokens that are set aside for a reply without `max_tokens`, until a longer one was seen."""
+UNKNOWN_OUTPUT = (50, 300)
+"""Tokens of a reply when none was seen: few, likely; how many there are at most only `max_tokens` says."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -59,10 +61,6 @@ def highest_cost(tariff: Tariff, sent: TokenEstimate, output: int) -> float:
     image = math.ceil(sent.image * (1 + PICTURE_DOUBT))
     usage = Usage(input=text + image, image=image, output=output)
     return max(tariff.cost(usage), tariff.cost(replace(usage, reasoning=output)))
-
-
-UNKNOWN_OUTPUT = (50, 300)
-"""Tokens of a reply when none was seen: few, likely; how many there are at most only `max_tokens` says."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,8 @@ _SUMS = """SELECT stage, model, count(*), total(input), total(cached), total(out
     total(coalesce(usd, at_least)), total(usd IS NULL) FROM calls GROUP BY stage, model"""
 _FAILURES = "SELECT stage, model, failure, count(*) FROM calls WHERE failure IS NOT NULL GROUP BY stage, model, failure"
 _SECONDS = "SELECT stage, model, seconds FROM calls WHERE failure IS NULL AND seconds IS NOT NULL"
+_TOKENS = ("input", "cached", "output", "reasoning", "image")
+_ADDED = ("calls", "from_journal", *_TOKENS, "usd", "unpriced", "saved_usd")
 
 
 @dataclass(frozen=True, slots=True)
@@ -57,10 +59,6 @@ class LedgerRow:
         """For JSON; `usd` is null when it is not known at all."""
         usd = None if self.money == "unknown" else self.usd
         return asdict(self) | {"usd": usd, "failed": self.failed, "money": self.money}
-
-
-_TOKENS = ("input", "cached", "output", "reasoning", "image")
-_ADDED = ("calls", "from_journal", *_TOKENS, "usd", "unpriced", "saved_usd")
 
 
 @dataclass(frozen=True, slots=True)

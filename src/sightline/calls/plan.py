@@ -4,8 +4,8 @@ from __future__ import annotations
 
 import math
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import asdict, dataclass
-from typing import Any
+from dataclasses import asdict, dataclass, replace
+from typing import TYPE_CHECKING, Any, ParamSpec, TypeVar
 
 from sightline.calls.estimate import HighestCost, Range, RequestSizes
 from sightline.calls.journal import Journal
@@ -13,7 +13,15 @@ from sightline.calls.ledger import dollars
 from sightline.calls.prices import Prices, Tariff
 from sightline.calls.request_key import UnreadablePictureError, request_key
 from sightline.calls.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
+from sightline.display import Table, html_table, quiet
+from sightline.errors import SightlineError, UserError
 from sightline.types import ChatRequest, Usage
+
+if TYPE_CHECKING:
+    from sightline.calls.session import Session
+
+P = ParamSpec("P")
+Verb = TypeVar("Verb", bound=Callable[..., object])
 
 FEWEST_PILOT_CALLS = 5
 """Fewer finished calls of a stage than this say too little about the next ones."""
@@ -44,11 +52,13 @@ class StagePlan:
     unreadable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CostPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class CostPlan(Table[StagePlan]):
     """What all stages together will take; nothing has been spent to know it."""
 
     stages: tuple[StagePlan, ...]
+    notes: tuple[str, ...] = ()
+    "What else there is to say before it starts, such as which tasks will be left out."
 
     @property
     def usd(self) -> Range | None:
@@ -60,8 +70,8 @@ class CostPlan:
             total += stage.usd
         return total
 
-    def to_dict(self) -> dict[str, Any]:
-        """For JSON."""
+    def to_json(self) -> dict[str, Any]:
+        """What `--plan --json` prints."""
         usd = self.usd
         return {
             "stages": [_finite(asdict(stage)) for stage in self.stages],
@@ -69,8 +79,37 @@ class CostPlan:
             "usd": None if usd is None else _finite(asdict(usd)),
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each stage: model, calls, tokens in and out, dollars with their range."""
+        return [_record(stage) for stage in self.stages]
+
+    def _rows(self) -> Sequence[StagePlan]:
+        return self.stages
+
+    def _line(self) -> str:
+        usd = self.usd
+        money = "price unknown" if usd is None else _money(usd)
+        return f"{sum(stage.calls for stage in self.stages):,} calls, {money}"
+
+    def _blocks(self) -> Iterable[str]:
+        head = ("stage", "model", "calls", "tokens in", "tokens out", "money")
+        rows = [
+            (
+                stage.stage,
+                stage.model,
+                f"{stage.calls:,}",
+                _tokens(stage.input.likely),
+                _tokens(stage.output.likely),
+                "price unknown" if stage.usd is None else _money(stage.usd),
+            )
+            for stage in self.stages
+        ]
+        return (html_table(head, rows, numeric=(2, 3, 4)), *map(quiet, self.notes))
+
     def __str__(self) -> str:
         """A line for each stage, the total, and how to go on."""
+        if not self.stages:
+            return "  such a system asks no chat model: there is nothing to price"
         rows = [_cells(stage) for stage in self.stages]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
         lines = ["  " + "   ".join(map(_align, row, widths, range(len(row)))).rstrip() for row in rows]
@@ -83,6 +122,74 @@ class CostPlan:
         if unreadable:
             lines.append(f"  {unreadable:,} more will fail and cost nothing: their pictures can't be read")
         return "\n".join([*lines, f"  nothing has been spent{_how_to_go_on(usd)}"])
+
+
+class DryRunError(SightlineError):
+    """The end of a dry run: nobody was asked, and `plan` says what the work would take."""
+
+    exit_code = 0
+
+    def __init__(self, plan: CostPlan) -> None:
+        super().__init__("This is a dry run: no model was called.")
+        self.plan = plan
+
+    def again(self) -> DryRunError:
+        """The same error, new."""
+        return DryRunError(self.plan)
+
+
+def priced(verb: Verb) -> Verb:
+    """Mark a verb that can be priced: with `session.calls.plan` it raises `DryRunError` before it asks or writes."""
+    verb.__dict__["priced"] = True
+    return verb
+
+
+def dry_run(verb: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> CostPlan:
+    """Estimate how many calls and tokens a verb would take, and how much money, without calling a model.
+
+    Parameters
+    ----------
+    verb:
+        A function that calls models, such as `sightline.think` or `sightline.make`, or that method of a session.
+    *args, **kwargs:
+        What the verb would be called with.
+
+    Returns
+    -------
+    CostPlan
+        The table that `--plan` prints; `usd` is the money with its range, None when a price is not known.
+
+    Raises
+    ------
+    UserError
+        When the verb calls no model.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> plan = sightline.dry_run(sightline.think, "pictures", teachers="openai/gpt-5-mini", workspace="ws")
+    >>> sum(stage.calls for stage in plan.stages)
+    12
+    """
+    session = _session_of(verb, kwargs)
+    name = getattr(verb, "__name__", str(verb))
+    if not getattr(verb, "priced", False):
+        raise UserError(f"sightline.{name} calls no model: there is nothing to price.", "Call it without dry_run.")
+    planning: Any = {**kwargs, "session": replace(session, calls=replace(session.calls, plan=True))}
+    try:
+        verb(*args, **planning)
+    except DryRunError as done:
+        return done.plan
+    raise UserError(f"sightline.{name} called no model: there was nothing to price.")
+
+
+def _session_of(verb: Callable[..., object], given: dict[str, Any]) -> Session:
+    """The session that a verb would work with: the one given, else that whose method it is, else a default one."""
+    from sightline.calls.session import Session
+
+    bound = getattr(verb, "keywords", {})
+    session: Session | None = given.get("session") or bound.get("session")
+    return Session.of(session)
 
 
 def plan_stage(
@@ -183,6 +290,21 @@ def _t_95(freedom: int) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+
+
+def _record(stage: StagePlan) -> dict[str, Any]:
+    usd = stage.usd
+    return {
+        "stage": stage.stage,
+        "model": stage.model,
+        "calls": stage.calls,
+        "journaled": stage.journaled,
+        "tokens_in": stage.input.likely,
+        "tokens_out": stage.output.likely,
+        "usd": None if usd is None else usd.likely,
+        "usd_low": None if usd is None else usd.low,
+        "usd_high": None if usd is None else usd.high,
+    }
 
 
 def _finite(value: Any) -> Any:

@@ -15,6 +15,16 @@ from sightline.types import Usage
 _MILLION = 1e6
 _FRESH_SECONDS = 60.0
 """Prices may change with the time of day: look again after a minute."""
+_LIST_KEYS = {
+    "input": "input_mtok",
+    "cached_input": "cache_read_mtok",
+    "image_input": "input_image_mtok",
+    "output": "output_mtok",
+    "reasoning": "output_reasoning_mtok",
+    "cache_written": "cache_write_mtok",
+    "request": "requests_kcount",
+}
+_Listed = tuple[float, tuple[tuple[int, float], ...]]
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,17 +155,6 @@ def _rates(given: dict[str, float], listed: dict[str, float]) -> TokenRates | No
 
 
 # --- the built-in list ---------------------------------------------------------------------------------------
-
-_LIST_KEYS = {
-    "input": "input_mtok",
-    "cached_input": "cache_read_mtok",
-    "image_input": "input_image_mtok",
-    "output": "output_mtok",
-    "reasoning": "output_reasoning_mtok",
-    "cache_written": "cache_write_mtok",
-    "request": "requests_kcount",
-}
-_Listed = tuple[float, tuple[tuple[int, float], ...]]
 
 
 def _listed(model: str, batch: bool) -> dict[str, _Listed]:

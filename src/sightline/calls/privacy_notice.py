@@ -8,7 +8,7 @@ from pathlib import Path
 from urllib.parse import urlsplit
 
 from sightline.io.sqlite import open_database
-from sightline.models.protocols import Outcome, Transport, wire_of
+from sightline.models.protocols import CallOutcome, Transport, wire_of
 from sightline.models.providers import leaves_machine
 from sightline.types import ChatRequest, ImagePart
 
@@ -56,7 +56,7 @@ class NoticeTransport:
         self._transport, self._workspace = transport, workspace
         self._told = False
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """One attempt, announced if need be."""
         if not self._told and shows_private_pictures(request):
             self._told = True

@@ -28,6 +28,7 @@ _NAMES = (
     ("tokens", "anthropic-ratelimit-tokens-{}"),
 )
 _HEADERS = tuple((what, name.format("limit"), name.format("remaining"), name.format("reset")) for what, name in _NAMES)
+_LONGEST_REST = 60.0
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,9 +116,6 @@ class TokenBucket:
         if now > self._at:
             self._level = min(self._capacity, self._level + (now - self._at) * self._per_second)
             self._at = now
-
-
-_LONGEST_REST = 60.0
 
 
 @dataclass(frozen=True, slots=True)

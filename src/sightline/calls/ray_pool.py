@@ -27,6 +27,12 @@ from sightline.engine.cluster import first_line
 from sightline.engine.progress import Advance
 from sightline.errors import SightlineError, StoppedError, UserError
 
+_log = logging.getLogger(__name__)
+_MOST_DEATHS = 5
+"""A shard that so many workers died of is not tried again; nor is a worker hired after so many that never began."""
+_PATIENCE = 30.0
+"""Seconds without a worker until that is said."""
+
 
 class WorkerReady(NamedTuple):
     """A worker that is ready, and where it is."""
@@ -149,13 +155,6 @@ def _unpack(order: WorkerOrder) -> Any:
             f"the stage can't be built on {platform.node()}: {error}.",
             "its factory must be in a module that every machine of the cluster can import: install it there",
         ) from error
-
-
-_log = logging.getLogger(__name__)
-_MOST_DEATHS = 5
-"""A shard that so many workers died of is not tried again; nor is a worker hired after so many that never began."""
-_PATIENCE = 30.0
-"""Seconds without a worker until that is said."""
 
 
 @dataclass(frozen=True, slots=True)

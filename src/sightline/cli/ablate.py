@@ -3,13 +3,8 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
-from sightline.cli.options import ChatOptions, Common, Positive, SamplingOptions, show_plan
-from sightline.errors import UserError
-
-if TYPE_CHECKING:
-    from sightline.reason.ablations import Necessity
+from sightline.cli.options import ChatOptions, Common, Positive, SamplingOptions
 
 
 def ablate(
@@ -40,59 +35,20 @@ def ablate(
     concurrency:
         How many tasks at once.
     """
-    from sightline.reason.ablations import ARMS, Ablations
+    from sightline.reason.ablations import ablate as run_ablations
 
-    asked = {name: value for name, value in sampling.parameters(common).items() if value is not None}
-    options: dict[str, Any] = {**asked, "concurrency": concurrency}
-    if chat.base_url is not None:
-        options["base_url"] = chat.base_url
-    ablations = Ablations(
+    done = run_ablations(
         benchmark,
-        chat.chosen(),
-        options,
-        tuple(without or ARMS),
-        repeat,
-        common.seed or 0,
-        common.limit,
-        common.workspace_path,
-        common.settings(),
-        chat.asking(common),
+        out,
+        model=chat.chosen(),
+        without=without,
+        repeat=repeat,
+        concurrency=concurrency,
+        max_tokens=sampling.max_tokens,
+        temperature=sampling.temperature,
+        reasoning_effort=sampling.reasoning_effort,
+        limit=common.limit,
+        seed=common.seed,
+        session=common.session(chat.asking(common)),
     )
-    if chat.plan:
-        common.note(ablations.asked().notes())
-        show_plan(ablations.price(out), common)
-        return
-    if out is None:
-        raise UserError("there is no place for the runs.", "say where: --out FOLDER")
-    done = ablations.run(out)
-    if common.json:
-        common.print_json(done.to_json())
-    else:
-        common.console.print(to_text(done), markup=False, soft_wrap=True)
-
-
-def to_text(done: Necessity) -> str:
-    """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""
-    standings = {standing.system: standing.estimate for standing in done.comparison.standings[done.metric]}
-    differences = {pair.second: pair for pair in done.against_whole()}
-    width = max(map(len, standings))
-    lines = []
-    for name in done.comparison.systems:
-        own = standings[name]
-        line = f"  {name:<{width}}  {done.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
-        if name in differences:
-            pair = differences[name]
-            found, p = pair.difference, pair.p_adjusted
-            shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
-            verdict = "needed" if done.is_needed(name) else "not shown to be needed"
-            spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
-            line += f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
-        lines.append(line)
-    if done.chance is not None:
-        lines.append(f"  {'guessing':<{width}}  {done.metric} {done.chance:.2f}")
-    if not done.above_chance:
-        lines.append("  the model does no better than guessing: this says nothing about the questions")
-    n = standings[done.comparison.systems[0]].n
-    lines += [f"  {n:,} tasks, {done.several:,} of them with several pictures in the question"]
-    lines += [f"  note: {note}" for note in done.notes]
-    return "\n".join([*lines, f"  → {done.folder}"])
+    common.show(done)

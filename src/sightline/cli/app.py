@@ -14,7 +14,7 @@ from cyclopts import App
 from cyclopts.exceptions import CycloptsError
 
 from sightline import __version__, plugins
-from sightline.cli.options import Command, set_up_logging
+from sightline.cli.options import Command, Common, set_up_logging, show_plan
 from sightline.errors import SightlineError, UserError
 
 # Verb, where it lives, what it does; in the order of the flow.
@@ -96,7 +96,7 @@ def main(arguments: Sequence[str] | None = None) -> None:
             stream.reconfigure(errors="replace")  # A terminal that can't show a sign gets a "?".
     try:
         app = build(tokens[0]) if tokens else build()
-        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+        _call(app, tokens)
         if sys.stdout is not None:  # It may be closed from the beginning.
             sys.stdout.flush()
     except CycloptsError as error:
@@ -114,6 +114,18 @@ def main(arguments: Sequence[str] | None = None) -> None:
         _fail(_said_of(error), 2)
     except KeyboardInterrupt as stop:
         _fail(str(stop) or "stopped; what was done so far is kept, run it again to go on.", 130)
+
+
+def _call(app: App, tokens: list[str]) -> None:
+    """Run the command; a dry run (`--plan`) ends with what it would take, which is printed here for all verbs."""
+    try:
+        app(tokens, exit_on_error=False, print_error=False, result_action="return_value")
+    except SightlineError as end:
+        from sightline.calls.plan import DryRunError
+
+        if not isinstance(end, DryRunError):
+            raise
+        show_plan(end.plan, Common(json="--json" in tokens))
 
 
 def _has_no_reader(stream: TextIO | None) -> bool:

@@ -3,24 +3,24 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, printable, show_plan
-from sightline.english import counted
+from sightline.cli.options import ChatOptions, Common
 from sightline.errors import SightlineError, StoppedError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from sightline.agent.ask import AskResult
-    from sightline.agent.trajectory import Record, Turn, Use
+    from sightline.agent.trajectory import Record, Turn
 
 Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]
-_WORDS, _ARGUMENTS, _LISTED, _UNKNOWN = 300, 140, 20, 5
+_WORDS = 300
 
 
 def ask(
@@ -55,31 +55,24 @@ def ask(
     turns:
         How many turns the agent has; the last one is for the answer.
     """
-    from sightline.agent.ask import AskSession
+    from sightline.agent.ask import ask as ask_agent
     from sightline.agent.settings import AgentSettings, TaskLimits
 
     console = common.console
-    asker = AskSession(
+    asked = ask_agent(
+        question,
+        in_,
         model=chat.chosen(),
-        folder=in_,
-        tools=tuple(tool or ()),
-        without=tuple(without_tool or ()),
+        tools=tool or (),
+        without=without_tool or (),
         web=web,
         embedder=embedder,
         settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
-        workspace=common.workspace_path,
-        config=common.settings(),
-        asking=chat.asking(common),
+        watch=None if common.json else lambda record: _show(record, console),
+        session=common.session(chat.asking(common)),
     )
-    if chat.plan:
-        show_plan(asker.price(question), common)
-        return
-    asked = asker.ask(question, None if common.json else lambda record: _show(record, console))
     common.note(asked.notes)
-    if common.json:
-        common.print_json(to_json(asked))
-    else:
-        console.print(to_text(asked), markup=False, soft_wrap=True)
+    common.show(asked)
     _end(asked)
 
 
@@ -97,45 +90,6 @@ def _end(asked: AskResult) -> None:
         raise StoppedError(f"the agent was not done when it reached its limit ({end.forced}).", "give it more --turns")
 
 
-def to_json(asked: AskResult) -> dict[str, Any]:
-    """One object: the answer, the evidence, and what it took."""
-    end = asked.answered.end
-    failure = asked.failure
-    return {
-        "question": asked.question,
-        "answer": asked.answer,
-        "pictures": [picture.id for picture in asked.pictures],
-        "reason": end.reason,
-        "unknown": list(end.unknown),
-        "failure": None if failure is None else {"kind": failure.kind, "message": failure.message},
-        "forced": end.forced,
-        "turns": end.turns,
-        "tokens": end.tokens,
-        "usd": end.usd,
-        "seconds": end.seconds,
-        "trajectory": str(asked.trajectory),
-    }
-
-
-def to_text(asked: AskResult) -> str:
-    """The answer, the pictures that show it, and what it took."""
-    end = asked.answered.end
-    lines = [""] if asked.failure is not None else ["", f"  {printable(asked.answer)}" if asked.answer else ""]
-    if end.reason:
-        lines.append(f"  because {printable(end.reason)}")
-    for picture in asked.pictures[:_LISTED]:
-        when = "" if picture.taken_at is None else f"  {picture.taken_at:%Y-%m-%d %H:%M}"
-        lines.append(f"  · {printable(picture.id)}{when}  {printable(picture.address or '')}".rstrip())
-    if len(asked.pictures) > _LISTED:
-        lines.append(f"  · and {len(asked.pictures) - _LISTED:,} more")
-    if end.unknown:
-        named = ", ".join(map(printable, end.unknown[:_UNKNOWN])) + (" …" if len(end.unknown) > _UNKNOWN else "")
-        lines.append(f"  left out, because there is no such picture: {named}")
-    cost = "price not known" if end.usd is None else f"${end.usd:.4f}"
-    lines.append(f"  {counted(end.turns, 'turn')}, {counted(end.tokens, 'token')}, {cost}, {end.seconds:.1f} s")
-    return "\n".join(lines)
-
-
 def _show(record: Record, console: Console) -> None:
     """One step, when it is done."""
     if record.type == "turn":
@@ -145,23 +99,13 @@ def _show(record: Record, console: Console) -> None:
 
 
 def _show_turn(turn: Turn, console: Console) -> None:
+    from sightline.agent.steps_table import use_line
+
     thought = " ".join(turn.thought.split())
     if thought:
         cut = thought if len(thought) <= _WORDS else f"{thought[: _WORDS - 1]}…"
         console.print(f"{turn.number:>3} {printable(cut)}", markup=False, soft_wrap=True, style="dim")
     for use in turn.uses:
-        console.print(f"    → {printable(_line(use))}", markup=False, soft_wrap=True)
+        console.print(f"    → {printable(use_line(use))}", markup=False, soft_wrap=True)
     if turn.failure is not None:
         console.print(f"    ✗ {printable(turn.failure.message)}", markup=False, soft_wrap=True)
-
-
-def _line(use: Use) -> str:
-    arguments = use.arguments if len(use.arguments) <= _ARGUMENTS else f"{use.arguments[: _ARGUMENTS - 1]}…"
-    if use.error:
-        return f"{use.tool} {arguments}: {' '.join(use.observation.split())[:_ARGUMENTS]}"
-    came = []
-    if use.found:
-        came.append(f"{len(use.found):,} found")
-    if use.pictures:
-        came.append(f"{len(use.pictures):,} looked at")
-    return f"{use.tool} {arguments}{': ' + ', '.join(came) if came else ''}"

@@ -36,13 +36,12 @@ def compare(
     level:
         Of the intervals and tests.
     """
-    from sightline.cli.score import names
     from sightline.errors import FoundError
-    from sightline.metrics.comparison import render_comparison
+    from sightline.metrics.registry import split_names
     from sightline.scoring import compare as compare_runs
 
     common.ignores_limit()
-    wanted = names(metrics)
+    wanted = None if metrics is None else split_names(metrics)
     if fail_if_worse is not None and wanted is not None and fail_if_worse not in wanted:
         wanted = (*wanted, fail_if_worse)
     comparison = compare_runs(
@@ -51,12 +50,9 @@ def compare(
         benchmark=benchmark,
         allow_failures_differ=failures_may_differ,
         level=level,
-        seed=common.seed or 0,
+        seed=common.seed,
     )
-    if common.json:
-        common.print_json(comparison.to_dict())
-    else:
-        common.console.print(render_comparison(comparison), markup=False, soft_wrap=True)
+    common.show(comparison)
     if fail_if_worse is not None and (worse := comparison.worse(fail_if_worse)):
         listed = ", ".join(f"{pair.second} ({pair.difference.mean:+.3f})" for pair in worse)
         raise FoundError(f"worse than {comparison.systems[0]} in {fail_if_worse}: {listed}.")

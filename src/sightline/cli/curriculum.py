@@ -3,16 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.options import Common, Positive, Switch
-from sightline.english import counted
-
-if TYPE_CHECKING:
-    from sightline.reason.curriculum.compiler import Compiled
 
 
 def curriculum(
@@ -64,44 +60,27 @@ def curriculum(
     pictures:
         Copy the pictures into the folder, link them (hard links), or leave them where they are.
     """
-    from sightline.reason.curriculum.compiler import CurriculumSettings, compile_curriculum
+    from sightline.reason.curriculum.compiler import curriculum as compile_curriculum
 
-    settings = CurriculumSettings(
-        format=format,
-        seed=common.seed or 0,
-        limit=common.limit,
-        tokens=tokens,
-        limit_tokens=limit_tokens,
-        tokenizer=tokenizer,
-        picture_tokens=picture_tokens,
-        test=test,
-        same_bits=same_bits,
-        drop=drop,
-        pictures=pictures,
-        local_only=common.local_only,
-        config=common.settings(),
-    )
     try:
-        done = compile_curriculum(benchmark, plan, out, settings)
+        done = compile_curriculum(
+            benchmark,
+            plan,
+            out,
+            format=format,
+            tokens=tokens,
+            limit_tokens=limit_tokens,
+            tokenizer=tokenizer,
+            picture_tokens=picture_tokens,
+            test=test,
+            same_bits=same_bits,
+            drop=drop,
+            pictures=pictures,
+            limit=common.limit,
+            seed=common.seed,
+            session=common.session(),
+        )
     except KeyboardInterrupt:
         raise KeyboardInterrupt(f"stopped; nothing was written to {out}.") from None
-    if done.left_out:
-        common.warn([f"left out: {', '.join(f'{why} ({count:,})' for why, count in done.left_out.items())}"])
-    if common.json:
-        common.print_json(done.to_json())
-    else:
-        common.console.print(to_text(done), markup=False, soft_wrap=True)
-
-
-def to_text(done: Compiled) -> str:
-    """What was written and what was proved, for a person."""
-    heading, *proved = done.proof_lines
-    lines = [
-        f"  plan {done.plan} · seed {done.seed} · {counted(done.records, 'record')} of "
-        f"{counted(done.tasks, 'question')} · {done.tokens:,} tokens",
-        *(f"    {stage.phase:<10} {stage.name:<12} {stage.records:>8,} {stage.tokens:>12,}" for stage in done.stages),
-        f"  {heading}:",
-        *(f"    {line}" for line in proved),
-        f"  → {done.out} ({done.format}); {done.out / 'README.md'} has the command to train with",
-    ]
-    return "\n".join(lines)
+    common.warn(done.warnings)
+    common.show(done)

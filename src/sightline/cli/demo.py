@@ -6,8 +6,9 @@ from pathlib import Path
 from shlex import quote
 from typing import TYPE_CHECKING
 
-from sightline.cli.options import Common, printable
+from sightline.cli.options import Common
 from sightline.errors import UserError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from sightline.demo.own import OwnDemo
@@ -44,7 +45,6 @@ def demo(*, pictures: Path | None = None, out: Path = Path("demo"), common: Comm
 
 
 def _own(out: Path, pictures: Path, common: Common) -> None:
-    from sightline.cli.scan import to_json
     from sightline.demo.own import run_own_demo
 
     made = run_own_demo(
@@ -57,18 +57,17 @@ def _own(out: Path, pictures: Path, common: Common) -> None:
     )
     if common.json:
         places = {"folder": str(out), "report": str(made.page), "workspace": str(made.workspace)}
-        common.print_json({**places, "scan": to_json(made.found.scanned), **made.found.to_dict()})
+        common.print_json({**places, "scan": made.found.scanned.to_json(), **made.found.to_dict()})
     else:
         common.console.print(to_text(made, pictures), markup=False, soft_wrap=True)
 
 
 def to_text(made: OwnDemo, pictures: Path) -> str:
     """What was scanned, seen and found, and where the page is."""
-    from sightline.cli import scan, search
-    from sightline.reports.text import short
+    from sightline.plain_text import short
 
     found = made.found
-    lines = [f"scanned {pictures}", scan.to_text(found.scanned)]
+    lines = [f"scanned {pictures}", str(found.scanned)]
     if found.limited:
         lines.append(f"  only the first {found.limit:,} files; --limit N takes more")
     named = [one for one in found.seen if one.tags or one.words]
@@ -83,7 +82,7 @@ def to_text(made: OwnDemo, pictures: Path) -> str:
     if not found.reads_words:
         lines.append("  words in pictures were not read: pip install 'sightline[ocr]'")
     for query, results in found.searches:
-        lines += [f'\nsearch "{query.text}"', *search.to_text(results).splitlines()[:3]]
+        lines += [f'\nsearch "{query.text}"', *str(results).splitlines()[:3]]
     lines.append(f"\nreport: {made.page}")
     places = f"--in {quote(str(pictures))} --workspace {quote(str(made.workspace))}"
     lines.append(f'next: sightline search "what you remember" {places}')

@@ -12,6 +12,7 @@ from importlib import metadata
 from sightline.cli.options import Common
 from sightline.engine.worker_pool import cores
 from sightline.models.photos.networks import PhotosState, photos_state, words_state
+from sightline.plugins import PluginState
 
 _PURPOSES = {
     "heif": "read HEIC pictures",
@@ -22,6 +23,7 @@ _PURPOSES = {
     "ocr": "read words in pictures",
     "places": "towns by name in filters",
     "pandas": "tables as data frames",
+    "polars": "tables as polars data frames",
     "excel": "read predictions from Excel files",
     "charts": "charts as PNG files",
     "providers": "chat models of other providers",
@@ -123,9 +125,9 @@ def doctor(*, common: Common = Common()) -> None:
     from sightline.errors import FoundError
 
     common.ignores_limit()
-    found = diagnose()
+    found, plugged = diagnose(), plugins.survey()
     if common.json:
-        common.print_json(asdict(found) | {"healthy": found.healthy})
+        common.print_json(asdict(found) | {"plugins": [_row(state) for state in plugged], "healthy": found.healthy})
     else:
         from rich.markup import escape
         from rich.table import Table
@@ -147,11 +149,38 @@ def doctor(*, common: Common = Common()) -> None:
             common.console.print(str(plugins.unknown("commands", "world", "")), markup=False, soft_wrap=True)
         for line in _advice(found.extras):
             common.console.print(line, markup=False, soft_wrap=True)
-    common.warn(plugins.problems())
+        _print_plugins(plugged, common)
+    common.warn(dict.fromkeys(str(state) for state in plugged if state.problem is not None))
     if not found.healthy:
         raise FoundError(
             f"missing packages of the core: {', '.join(found.missing_core)}.", "pip install --force-reinstall sightline"
         )
+
+
+def _row(state: PluginState) -> dict[str, str | None]:
+    plugin = state.plugin
+    return {
+        "group": plugin.group,
+        "name": plugin.name,
+        "package": plugin.package,
+        "target": plugin.target,
+        "problem": state.problem,
+        "fix": state.fix,
+    }
+
+
+def _print_plugins(plugged: Iterable[PluginState], common: Common) -> None:
+    """One line for each plug-in; why one can't be used is said in full below, as a warning."""
+    from rich.table import Table
+
+    table = Table("plug-in", "group", "package", "", box=None, pad_edge=False, header_style="bold", padding=(0, 2))
+    for state in plugged:
+        plugin = state.plugin
+        ready = "ready" if state.problem is None else "not usable"
+        table.add_row(plugin.name, f"sightline.{plugin.group}", plugin.package or "", ready)
+    if table.rows:
+        common.console.print()
+        common.console.print(table)
 
 
 def _advice(extras: Iterable[Extra]) -> Iterator[str]:

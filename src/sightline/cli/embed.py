@@ -10,11 +10,10 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from sightline.cli.options import Common, EndpointArguments, pairs, show_plan
+from sightline.cli.options import Common, EndpointArguments, pairs
 
 if TYPE_CHECKING:
     from sightline.models.embedders.embedded_files import SkippedInput
-    from sightline.models.embedders.vector_file import EmbeddedVectors
 
 app = App(name="embed", help="Turn pictures or texts into vectors.")
 
@@ -49,15 +48,18 @@ def pictures(
     option:
         KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
     """
-    from sightline.models.embedders.pipeline import embed_pictures, plan_pictures
+    from sightline.models.embedders.pipeline import embed_pictures
 
-    given = _given(embedder, option, endpoint, common)
-    if endpoint.plan:
-        show_plan(plan_pictures(directory, **given), common)
-        return
-    done = embed_pictures(directory, out=out, **given)
+    done = embed_pictures(
+        directory,
+        embedder=embedder,
+        out=out,
+        options=_options(option, endpoint),
+        limit=common.limit,
+        session=common.session(endpoint.asking(common)),
+    )
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
-    _show(done, "picture", common)
+    common.show(done)
 
 
 @app.command
@@ -84,32 +86,26 @@ def texts(
     option:
         KEY=VALUE for the embedder; can be repeated.
     """
-    from sightline.models.embedders.pipeline import embed_texts, plan_texts
+    from sightline.models.embedders.pipeline import embed_texts
 
-    given = _given(embedder, option, endpoint, common)
-    if endpoint.plan:
-        show_plan(plan_texts(file, **given), common)
-        return
-    done = embed_texts(file, out=out, **given)
+    done = embed_texts(
+        file,
+        embedder=embedder,
+        out=out,
+        options=_options(option, endpoint),
+        limit=common.limit,
+        session=common.session(endpoint.asking(common)),
+    )
     _list(done.left_out)
-    _show(done, "text", common)
+    common.show(done)
 
 
-def _given(
-    embedder: str | None, option: list[str] | None, endpoint: EndpointArguments, common: Common
-) -> dict[str, Any]:
-    """What the library takes beside the pictures or texts."""
+def _options(option: list[str] | None, endpoint: EndpointArguments) -> dict[str, Any]:
+    """What the embedder is told."""
     from sightline.models.embedders.registry import parse_value
 
     options = {key: parse_value(value) for key, value in pairs(option, "--option").items()}
-    return {
-        "embedder": embedder,
-        "options": options if endpoint.base_url is None else {**options, "base_url": endpoint.base_url},
-        "workspace": common.workspace_path,
-        "config": common.settings(),
-        "limit": common.limit,
-        "asking": endpoint.asking(common),
-    }
+    return options if endpoint.base_url is None else {**options, "base_url": endpoint.base_url}
 
 
 def _was_meant(item: SkippedInput) -> bool:
@@ -121,25 +117,3 @@ def _was_meant(item: SkippedInput) -> bool:
 def _list(left_out: Iterable[SkippedInput]) -> None:
     for item in left_out:
         sys.stderr.write(f"left out {item.id!r}: {item.reason} ({item.detail})\n")
-
-
-def _show(done: EmbeddedVectors, noun: str, common: Common) -> None:
-    if common.json:
-        common.print_json(done.to_json())
-    else:
-        common.console.print(to_text(done, noun), markup=False, soft_wrap=True)
-
-
-def to_text(done: EmbeddedVectors, noun: str) -> str:
-    """What was made, on a few lines."""
-    plural = noun if done.count == 1 else f"{noun}s"
-    lines = [f"  {done.count:,} {plural} · {done.dim} numbers each · {done.embedder} ({done.revision})"]
-    if done.left_out:
-        reasons = sorted(done.reasons.items(), key=lambda found: -found[1])
-        listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
-        lines.append(f"  {len(done.left_out):,} left out: {listed}")
-    if done.truncated:
-        lines.append(f"  {done.truncated:,} cut, because they are longer than the model reads")
-    made = done.count - done.from_cache
-    lines.append(f"  {made:,} made now, {done.from_cache:,} from the workspace, in {done.seconds:.1f} s")
-    return "\n".join([*lines, f"  → {done.path}"])

@@ -38,20 +38,16 @@ def export(
     option:
         What only this format knows: key=value (may be repeated).
     """
-    from sightline.benchmark.folder import read_benchmark
-    from sightline.benchmark.formats import FormatOptions
     from sightline.exchange import export_files
 
-    options = FormatOptions(
+    written = export_files(
+        format_,
+        source,
+        out,
         columns=pairs(map_, "--map"),
+        benchmark=benchmark,
+        options=pairs(option, "--option"),
         limit=common.limit,
-        seed=common.seed or 0,
-        pictures=benchmark,
-        benchmark=None if benchmark is None else read_benchmark(benchmark),
-        extra=pairs(option, "--option"),
+        seed=common.seed,
     )
-    export_files(format_, source, out, options)
-    if common.json:
-        common.print_json({"format": format_, "source": str(source), "out": str(out)})
-    else:
-        common.console.print(f"  {source} → {out} ({format_})", markup=False)
+    common.show(written)

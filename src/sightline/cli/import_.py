@@ -2,14 +2,12 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 from typing import Annotated
 
 from cyclopts import Parameter
 
 from sightline.cli.options import Common, Switch, pairs
-from sightline.english import counted
 
 
 def import_(
@@ -52,33 +50,24 @@ def import_(
     keep_going:
         Leave out wrong lines and list them all, instead of stopping at the first.
     """
-    from sightline.benchmark.folder import read_benchmark
-    from sightline.benchmark.formats import FormatOptions
+    from sightline.calls.session import Session
     from sightline.exchange import import_files
 
-    options = FormatOptions(
+    summary = import_files(
+        format_,
+        path,
+        out,
         columns=pairs(map_, "--map"),
+        benchmark=benchmark,
+        pictures=pictures,
         name=name,
         split=split,
-        limit=common.limit,
-        seed=common.seed or 0,
+        options=pairs(option, "--option"),
         keep_going=keep_going,
-        local_only=common.local_only,
-        pictures=pictures,
-        benchmark=None if benchmark is None else read_benchmark(benchmark),
-        extra=pairs(option, "--option"),
+        limit=common.limit,
+        seed=common.seed,
+        session=Session(common.workspace_path, local_only=common.local_only),
     )
-    summary = import_files(format_, path, out, options)
-    if common.json:
-        common.print_json(asdict(summary))
-        return
-    common.console.print(
-        f"  {counted(summary.tasks, 'task')} · {counted(summary.judgments, 'judgment')}"
-        f" · {counted(summary.pictures, 'picture')}"
-        f" ({summary.missing_pictures:,} missing) → {out}",
-        markup=False,
-    )
-    for label, counts in summary.labels.items():
-        listed = ", ".join(f"{value} {count:,}" for value, count in counts.items())
-        common.console.print(f"  {label}: {listed}", markup=False, overflow="ellipsis", no_wrap=True)
-    common.warn(summary.warnings)
+    common.show(summary)
+    if not common.json:
+        common.warn(summary.warnings)

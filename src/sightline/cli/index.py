@@ -3,15 +3,11 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 
 from sightline.cli.options import BudgetOptions, Common, Switch
-from sightline.english import counted
-
-if TYPE_CHECKING:
-    from sightline.retrieval.index import BuiltIndex
 
 
 def index(
@@ -68,40 +64,10 @@ def index(
         backend=backend,
         annotations=annotations,
         parts=Parts(vectors, captions is not None, tokens, words_in_pictures),
-        workspace=common.workspace_path,
-        config=common.settings(),
-        limit=common.limit,
-        asking=spending.asking(common),
-        local_only=common.local_only,
         rebuild=rebuild,
+        limit=common.limit,
+        session=common.session(spending.asking(common)),
     )
     if built.changes.unmatched:
         common.warn([f"annotations of pictures that are not in the index: {built.changes.unmatched:,}"])
-    if common.json:
-        common.print_json(built.to_json())
-    else:
-        common.console.print(to_text(built), markup=False, soft_wrap=True)
-
-
-def to_text(built: BuiltIndex) -> str:
-    """What was done, on a few lines."""
-    changes, done, manifest = built.changes, built.embedded, built.manifest
-    lines = [
-        f"  {counted(built.pictures, 'picture')} · {changes.added:,} added, {changes.changed:,} changed, "
-        f"{changes.removed:,} removed"
-    ]
-    if manifest.embedder is not None:
-        lines.append(f"  {done.made:,} embedded now · {manifest.embedder} · {manifest.backend}")
-    if manifest.recalls:
-        listed = ", ".join(f"{share:.3f} for {kind}" for kind, share in manifest.recalls.items())
-        lines.append(f"  approximate: recall@10 {listed}")
-    extra = [
-        (done.captions, "captions embedded"),
-        (built.words_read, "pictures read for words"),
-        (built.tokens_made, "pictures with new token vectors"),
-    ]
-    lines += [f"  {count:,} {what}" for count, what in extra if count]
-    if built.left_out:
-        listed = ", ".join(f"{count:,} {reason}" for reason, count in built.left_out.items())
-        lines.append(f"  without a vector: {listed}")
-    return "\n".join([*lines, f"  → {built.folder} in {built.seconds:.1f} s"])
+    common.show(built)

@@ -12,19 +12,21 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any
+from typing import TYPE_CHECKING, Annotated, Any, Protocol
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
 
 from sightline.errors import UserError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from rich.console import Console
 
     from sightline.calls.plan import CostPlan
-    from sightline.calls.session import CallOptions
+    from sightline.calls.session import CallOptions, Session
     from sightline.config import Config, Loaded
+
 
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
@@ -45,6 +47,12 @@ EngineOption = Annotated[
     str, Parameter(name="--engine", help="Where the work is done: local, ray (see docs/engine.md) or ray:HOST:PORT.")
 ]
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
+
+
+class Result(Protocol):
+    """What a verb gives back: `str` of it is what the command prints."""
+
+    def to_json(self) -> Mapping[str, Any]: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,6 +104,17 @@ class Common:
             self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
         return loaded.config
 
+    def session(
+        self, calls: CallOptions | None = None, engine: str = "local", overrides: Mapping[str, Any] | None = None
+    ) -> Session:
+        """Where the verb works, and how it calls models."""
+        from sightline.calls.session import CallOptions, Session
+        from sightline.config.sources import DEFAULT_FILE
+
+        calls = CallOptions(local_only=self.local_only) if calls is None else calls
+        settings, path = self.settings(overrides), self.config or DEFAULT_FILE
+        return Session(self.workspace_path, settings, calls, engine, seed=self.seed, config_path=path)
+
     def warn(self, messages: Iterable[str]) -> None:
         """One line on stderr for each."""
         for message in messages:
@@ -116,6 +135,17 @@ class Common:
         import orjson
 
         sys.stdout.write(orjson.dumps(value, option=orjson.OPT_INDENT_2, default=str).decode() + "\n")
+
+    def show(self, result: Result) -> None:
+        """A result on stdout: as JSON where that was asked for, else as its text."""
+        if self.json:
+            self.print_json(result.to_json())
+        else:
+            self.print(str(result))
+
+    def print(self, text: str) -> None:
+        """Text as it is: nothing in it is markup, and long lines stay whole."""
+        self.console.print(text, markup=False, soft_wrap=True)
 
     @property
     def console(self) -> Console:
@@ -158,11 +188,6 @@ class _Printable(logging.Formatter):
 
     def formatMessage(self, record: logging.LogRecord) -> str:  # noqa: N802
         return "\n".join(printable(line) for line in super().formatMessage(record).split("\n"))
-
-
-def printable(name: str) -> str:
-    """A name as a terminal can show it: what would move its cursor or change its colours is written out."""
-    return "".join(letter if letter.isprintable() else repr(letter)[1:-1] for letter in name)
 
 
 _GROUP = "Models"
@@ -235,10 +260,9 @@ class ChatOptions(EndpointArguments):
 
     def chosen(self, otherwise: str | None = None) -> str:
         """The model's name: as given here, else the configured one."""
-        name = self.model or otherwise
-        if name is None:
-            raise UserError("nobody is asked yet.", "say who, for example --model openai/gpt-5-mini")
-        return name
+        from sightline.calls.session import require_model
+
+        return require_model(self.model or otherwise)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -264,8 +288,6 @@ class SamplingOptions:
 
 
 def show_plan(plan: CostPlan, common: Common) -> None:
-    """The table of `--plan`, or its JSON."""
-    if common.json:
-        common.print_json(plan.to_dict())
-    else:
-        common.console.print(str(plan), markup=False, soft_wrap=True)
+    """The table of `--plan`, or its JSON; notes on stderr."""
+    common.note(plan.notes)
+    common.show(plan)

@@ -42,29 +42,18 @@ def power(
     design_effect:
         How much clusters (owners, events) inflate the variance.
     """
-    from dataclasses import asdict
-
-    from sightline.errors import UserError
-    from sightline.metrics.sample_size import given_spread, learnt_spread, sample_plan
-    from sightline.metrics.scores import read_scores
+    from sightline.metrics.sample_size import power as plan_sample
 
     common.ignores_limit()
-    if runs and len(runs) != 2:
-        raise UserError(f"{len(runs)} runs were given.", "give two scored runs, or none and --sd")
-    if runs:
-        first, second = map(read_scores, runs)
-        expected = learnt_spread(first, second, metric)
-    else:
-        expected = given_spread(sd, disagreement, design_effect)
-    found = sample_plan(
-        expected,
-        binary=disagreement is not None,
+    found = plan_sample(
+        runs,
         difference=difference,
         tasks=tasks,
+        metric=metric,
+        sd=sd,
+        disagreement=disagreement,
         alpha=alpha,
-        power=chance,
+        chance=chance,
+        design_effect=design_effect,
     )
-    if common.json:
-        common.print_json(asdict(found) | {"spread": asdict(expected)})
-    else:
-        common.console.print(f"  {found}", markup=False, soft_wrap=True)
+    common.show(found)

@@ -8,9 +8,10 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, printable
+from sightline.cli.options import Common
 from sightline.english import counted
 from sightline.errors import FoundError
+from sightline.plain_text import printable
 
 if TYPE_CHECKING:
     from sightline.agent.replay import Replayed

@@ -19,15 +19,11 @@ def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, 
     md:
         Write the page as Markdown, too.
     """
-    from sightline.reports.report import ROWS, write_report
-    from sightline.reports.text import one_line
+    from sightline.reports.report import ROWS
+    from sightline.reports.report import report as write_report
 
     rows = ROWS if common.limit is None else common.limit
     written = write_report(sources, out, format="both" if md else None, rows=rows)
-    if common.json:
-        common.print_json(written.to_dict())
-        return
-    for path in (*written.pages, *written.files):
-        common.console.print(f"  {path}", markup=False, soft_wrap=True)
-    warnings = (f"{section.facts.name}: {said}" for section in written.sections for said in section.warnings)
-    common.warn(map(one_line, warnings))
+    common.show(written)
+    if not common.json:
+        common.warn(written.warnings)

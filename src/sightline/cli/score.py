@@ -2,22 +2,11 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
 
 from cyclopts import App
 
 from sightline.cli.options import Common, Switch
-from sightline.english import counted
-from sightline.errors import UserError
-
-if TYPE_CHECKING:
-    from rich.table import Table
-
-    from sightline.metrics.scores import Scores
-    from sightline.types import Estimate
 
 app = App(name="score", help="Score a run on its benchmark, or TREC files.")
 
@@ -56,44 +45,27 @@ def score(
     other_version:
         Score although the run was made on another version of the benchmark.
     """
-    from sightline.metrics.evaluation import OtherVersionError
-    from sightline.metrics.scores import failures_of, notes_of
-    from sightline.runs.folder import read_attribution
+    from sightline.metrics.scores import notes_of
     from sightline.scoring import score as score_run
 
-    try:
-        scores = score_run(
-            benchmark,
-            run,
-            names(metrics),
-            level=level,
-            seed=common.seed or 0,
-            cluster_by=None if cluster_by == "none" else cluster_by,
-            allow_other_version=other_version,
-            limit=common.limit,
-        )
-    except OtherVersionError as error:
-        raise UserError(error.message, f"{error.fix}, or insist with --other-version") from None
-    if by is not None:
-        check_label(scores, by)
-    # With --limit nothing is written, so what an earlier scoring wrote is not of these tasks.
-    missed = None if common.limit is not None else read_attribution(run)
-    asked = names(metrics) or scores.metrics
-    common.note(f"none of the tasks that were scored is one for {name}" for name in asked if name not in scores.overall)
+    scores = score_run(
+        benchmark,
+        run,
+        metrics,
+        level=level,
+        seed=common.seed,
+        cluster_by=None if cluster_by == "none" else cluster_by,
+        allow_other_version=other_version,
+        limit=common.limit,
+    )
+    table = scores.table(by)
+    left_out = (name for name in scores.asked or scores.metrics if name not in scores.overall)
+    common.note(f"none of the tasks that were scored is one for {name}" for name in left_out)
     if common.json:
-        common.print_json({**scores.to_dict(tasks=False), **({} if missed is None else {"attribution": missed})})
+        common.print_json(scores.to_json())
         return
-    wanted = [name for name in asked if name in scores.overall]
-    if wanted:
-        common.console.print(estimates_table({name: scores.overall[name] for name in wanted}))
-    if by is not None:
-        _print_slices(scores, by, common)
-    failed = ", ".join(f"{kind} {count:,}" for kind, count in failures_of(scores, wanted).items())
-    if failed:
-        common.console.print(f"  failures, counted as zero: {failed}", markup=False)
-    if missed is not None:
-        common.console.print(_missed_table(missed))
-    common.warn(notes_of(scores, wanted))
+    common.print(table)
+    common.warn(notes_of(scores, scores.shown))
 
 
 @app.command
@@ -125,85 +97,16 @@ def trec(
     per_query:
         Also write a CSV file with a row for each query.
     """
-    from sightline.metrics.trec.score_files import score_trec_files
+    from sightline.metrics.trec.score_files import score_trec
 
     common.ignores_limit()
-    result = score_trec_files(
-        qrels, run, names(metrics) or (), intersection=intersection, level=level, seed=common.seed or 0
+    result = score_trec(
+        qrels,
+        run,
+        metrics,
+        intersection=intersection,
+        level=level,
+        seed=common.seed or 0,
+        per_query=per_query,
     )
-    if per_query is not None:
-        from sightline.metrics.trec.score_files import write_per_query
-
-        write_per_query(result, per_query)
-    if common.json:
-        common.print_json({name: asdict(found) for name, found in result.estimates.items()})
-        return
-    common.console.print(estimates_table(result.estimates))
-    common.console.print(
-        f"  {result.queries:,} queries, {result.missing_queries:,} of them not in the run; "
-        f"{result.unknown_queries:,} queries of the run are not in the qrels; "
-        f"{result.duplicates:,} repeated documents; "
-        + ("" if result.unjudged_rate is None else f"{result.unjudged_rate:.1%} of the results unjudged"),
-        markup=False,
-    )
-
-
-def names(given: str | None) -> tuple[str, ...] | None:
-    """`"a, b"` → ("a", "b"), where a comma inside brackets does not separate."""
-    if given is None:
-        return None
-    found, depth, word = [], 0, ""
-    for letter in given + ",":
-        depth += (letter == "(") - (letter == ")")
-        if letter == "," and depth <= 0:
-            found.append(word.strip())
-            word = ""
-        else:
-            word += letter
-    return tuple(filter(None, found))
-
-
-def estimates_table(estimates: Mapping[str, Estimate]) -> Table:
-    """One metric a line, with its interval."""
-    from rich.table import Table
-
-    table = Table(
-        "metric", "mean", "interval", "n", "failures", "answered", box=None, header_style="bold", padding=(0, 2)
-    )
-    for name, found in estimates.items():
-        answered = "–" if found.answered is None else f"{found.answered:.3f}"
-        interval = f"[{found.low:.3f}, {found.high:.3f}] {found.level:.0%}"
-        table.add_row(
-            name, f"{found.mean:.3f}", interval.replace("[", "\\["), f"{found.n:,}", f"{found.failures:,}", answered
-        )
-    return table
-
-
-def _missed_table(missed: Mapping[str, Any]) -> Table:
-    """Why an agent missed pictures, and which errors its attempts made."""
-    from rich.table import Table
-
-    right, attempts = missed["right"], missed["attempts"]
-    title = f"{right:,} of {counted(attempts, 'attempt')} {'is' if attempts == 1 else 'are'} right"
-    table = Table(
-        "missed pictures", "", "wrong attempts", "", box=None, header_style="bold", padding=(0, 2), title=title
-    )
-    reasons, errors = list(missed["misses"].items()), list(missed["errors"].items())
-    for row in range(max(len(reasons), len(errors))):
-        cells = [part for side in (reasons, errors) for part in (side[row] if row < len(side) else ("", ""))]
-        table.add_row(*(f"{cell:,}" if isinstance(cell, int) else cell for cell in cells))
-    return table
-
-
-def check_label(scores: Scores, by: str) -> None:
-    """Refuse a label that no task has."""
-    from sightline.errors import UserError
-
-    if by not in scores.by_label:
-        raise UserError(f'no task has a label "{by}".', f"labels: {', '.join(scores.by_label) or 'none'}")
-
-
-def _print_slices(scores: Scores, by: str, common: Common) -> None:
-    for value, estimates in scores.by_label[by].items():
-        common.console.print(f"  {by}: {value}", markup=False)
-        common.console.print(estimates_table(estimates))
+    common.show(result)

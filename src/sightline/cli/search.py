@@ -2,21 +2,18 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Any, Literal
 
 from cyclopts import Parameter
 
-from sightline.cli.options import BudgetOptions, Common, Switch, Whole, printable
+from sightline.cli.options import BudgetOptions, Common, Switch, Whole
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
-    from sightline.retrieval.results import Hit, Results
     from sightline.types import Method
 
-_TAGS = 5
 Several = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
@@ -123,11 +120,8 @@ def search(
         index=index,
         embedder=embedder,
         backend=backend,
-        workspace=common.workspace_path,
-        config=common.settings(),
         limit=common.limit,
-        local_only=common.local_only,
-        asking=spending.asking(common),
+        session=common.session(spending.asking(common)),
     )
     if found.query_was_cut:
         common.warn(["the query is longer than the embedder reads; its end was not looked at"])
@@ -135,11 +129,7 @@ def search(
         listed = ", ".join(f"{count:,} {reason}" for reason, count in found.left_out.items())
         common.warn([f"files that could not be read, and are not searched: {listed}"])
     (common.warn if found.failures else common.note)(found.notes)
-    if common.json:
-        common.print_json(found.to_json())
-    else:
-        narrowed = [f"--{name}" for name, given in (("where", where), ("owner", owner), ("group", group)) if given]
-        common.console.print(to_text(found, narrowed), markup=False, soft_wrap=True)
+    common.show(found)
 
 
 def _threshold(text: str | None) -> float | Literal["auto"] | None:
@@ -149,33 +139,3 @@ def _threshold(text: str | None) -> float | Literal["auto"] | None:
         return float(text)
     except ValueError:
         raise UserError(f'--threshold "{text}" is no number.', "give one, such as 0.3, or auto") from None
-
-
-def to_text(found: Results, narrowed: Sequence[str] = ()) -> str:
-    """A line for each hit: score, id, time, place, tags; or why there is none, `narrowed` by which options."""
-    if not found.hits:
-        return f"  {_why_nothing(found, narrowed)}"
-    rows = [_row(hit) for hit in found.hits]
-    widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
-    shown = [column for column, width in enumerate(widths) if width]
-    lines = ["  ".join(row[column].ljust(widths[column]) for column in shown) for row in rows]
-    return "\n".join(f"  {line}".rstrip() for line in lines)
-
-
-def _why_nothing(found: Results, narrowed: Sequence[str]) -> str:
-    if found.below:
-        return f"nothing matches: the nearest of {found.searched:,} pictures are below the threshold"
-    if found.searched:
-        return f"nothing matches in {found.searched:,} pictures"
-    if narrowed:
-        return f"no picture to search: none fits {' and '.join(narrowed)}"
-    return "no picture to search: sightline scan DIR says what a folder holds"
-
-
-def _row(hit: Hit) -> tuple[str, ...]:
-    picture = hit.picture
-    when = "" if picture.taken_at is None else picture.taken_at.strftime("%Y-%m-%d %H:%M")
-    where = hit.place or ""
-    if not where and picture.lat is not None and picture.lon is not None:
-        where = f"{picture.lat:.4f}, {picture.lon:.4f}"
-    return f"{hit.score:.3f}", printable(picture.id), when, where, ", ".join(hit.tags[:_TAGS])

@@ -3,23 +3,14 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Mapping
-from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Literal
+from typing import Annotated, Literal
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.options import Common, Positive, Switch
-from sightline.english import counted
-from sightline.errors import MissingExtraError, UserError
 
-if TYPE_CHECKING:
-    from sightline.reason.train.records import TrainRecord
-    from sightline.reason.train.trainer import TrainResult
-
-_NEEDED = ("torch", "transformers", "accelerate")
 Above = Annotated[float, Parameter(validator=Number(gt=0))]
 
 
@@ -89,103 +80,34 @@ def train(
     compile:
         Compile the model's blocks first.
     """
-    if any(find_spec(name) is None for name in _NEEDED):
-        raise MissingExtraError("training", "train")
     from sightline.reason.train.__main__ import tell
-    from sightline.reason.train.loop import TrainSettings
-    from sightline.reason.train.records import by_name
-    from sightline.reason.train.trainer import TrainJob, run_training
+    from sightline.reason.training import train as train_model
 
-    settings = TrainSettings(
-        rate=rate,
-        optimiser=optimiser,
-        tokens=tokens,
-        together=together,
-        keep_every=keep_every,
-        log_every=log_every,
-        seed=common.seed or 0,
-        half=not full_precision,
-        compiled=compile,
-    )
-    job = TrainJob(
-        folder=folder,
-        model=model,
-        out=out,
-        lora=lora,
-        stages=tuple(stages or ()),
-        evals={name: _questions(path, lambda said: common.warn([said])) for name, path in by_name(eval or ()).items()},
-        most=answer_tokens,
-        mixed=mix,
-        limit=common.limit,
-        local_only=common.local_only,
-    )
     try:
-        done = run_training(job, settings, resume=resume, tell=tell)
+        done = train_model(
+            folder,
+            out,
+            model=model,
+            lora=lora,
+            stages=stages or (),
+            resume=resume,
+            evals=eval or (),
+            rate=rate,
+            optimizer=optimiser,
+            tokens=tokens,
+            together=together,
+            answer_tokens=answer_tokens,
+            mix=mix,
+            keep_every=keep_every,
+            log_every=log_every,
+            full_precision=full_precision,
+            compile=compile,
+            limit=common.limit,
+            seed=common.seed,
+            progress=tell,
+            session=common.session(),
+        )
     except KeyboardInterrupt as stopped:
         sys.stderr.write(f"{stopped or 'stopped before the training began.'}\n")
         raise SystemExit(130) from None
-    if common.json:
-        common.print_json(to_json(done))
-    else:
-        common.console.print(to_text(done), markup=False, soft_wrap=True)
-
-
-def _questions(path: Path, tell: Callable[[str], None]) -> list[TrainRecord]:
-    from sightline.benchmark.files import HEADER
-    from sightline.reason.train.records import read_questions
-
-    return _of_benchmark(path, tell) if (path / HEADER).is_file() else read_questions(path)
-
-
-def _of_benchmark(path: Path, tell: Callable[[str], None] = lambda _: None) -> list[TrainRecord]:
-    """The questions of a benchmark; `tell` hears of those that are left out."""
-    from sightline.reason.curriculum.lessons import eval_questions
-    from sightline.reason.train.records import TrainRecord
-
-    found = eval_questions(path)
-    reasons = ", ".join(f"{why} {count:,}" for why, count in found.left_out.items())
-    if not found.asked:
-        raise UserError(f"{path}: there is no question to ask ({reasons}).", "give a benchmark with choose tasks")
-    if found.left_out:
-        tell(f"{path}: {counted(sum(found.left_out.values()), 'question')} left out ({reasons})")
-    return [
-        TrainRecord(
-            one.task,
-            ({"role": "user", "content": one.prompt}, {"role": "assistant", "content": ""}),
-            one.images,
-            one.answer,
-            stated=one.options,
-            follows=True,
-        )
-        for one in found.asked
-    ]
-
-
-def to_json(done: TrainResult) -> Mapping[str, Any]:
-    """What came of it, for a program."""
-    totals = done.totals
-    return {
-        "model": str(done.model),
-        "curves": str(done.curves),
-        "steps": totals.steps,
-        "tokens": totals.tokens,
-        "tokens_said": totals.said,
-        "seconds": round(totals.seconds, 3),
-        "utilisation": done.utilisation,
-        "evaluations": [{"stage": entry["stage"], **entry["evaluation"]} for entry in done.evaluations],
-    }
-
-
-def to_text(done: TrainResult) -> str:
-    """What came of it, for a person."""
-    from sightline.reason.train.log import scores_told
-
-    totals = done.totals
-    speed = f"{totals.tokens / max(totals.seconds, 1e-9):,.0f} tokens/s"
-    used = "" if done.utilisation is None else f", {done.utilisation:.1%} of the peak"
-    lines = [
-        f"  {totals.steps:,} steps, {totals.tokens:,} tokens, {totals.said:,} of them said → {done.model}",
-        f"  {speed}{used}",
-    ]
-    lines += [f"  {line}" for entry in done.evaluations for line in scores_told(entry)]
-    return "\n".join([*lines, f"  curves: {done.curves}"])
+    common.show(done)

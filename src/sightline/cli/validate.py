@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import asdict
 from pathlib import Path
 
 from sightline.cli.options import Common, Switch
@@ -22,19 +21,13 @@ def validate(path: Path, /, *, pictures: Switch = False, common: Common = Common
         Also compare each picture's checksum.
     """
     from sightline.errors import FoundError
-    from sightline.exchange import oddities
     from sightline.exchange import validate as find_problems
 
-    problems, odd = find_problems(path, check_pictures=pictures), oddities(path)
-    common.warn(map(str, odd[: common.limit]))
-    if common.json:
-        listed = {"problems": [asdict(found) for found in problems], "warnings": [asdict(found) for found in odd]}
-        common.print_json({"path": str(path), "valid": not problems, **listed})
+    found = find_problems(path, check_pictures=pictures)
+    common.warn(map(str, found.warnings[: common.limit]))
+    if common.json or found.valid:
+        common.show(found)
     else:
-        for problem in problems[: common.limit]:
-            common.console.print(f"  {problem}", markup=False, soft_wrap=True)
-        if not problems:
-            warned = f", {counted(len(odd), 'warning')}" if odd else ""
-            common.console.print(f"  {path}: nothing wrong{warned}", markup=False, soft_wrap=True)
-    if problems:
-        raise FoundError(f"{path}: {counted(len(problems), 'problem')} found.")
+        common.print(str(found[: common.limit]))
+    if not found.valid:
+        raise FoundError(f"{path}: {counted(len(found), 'problem')} found.")

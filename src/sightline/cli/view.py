@@ -3,14 +3,16 @@
 from __future__ import annotations
 
 import sys
-import webbrowser
 from pathlib import Path
-from typing import Annotated
+from typing import TYPE_CHECKING, Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
 from sightline.cli.options import ChatOptions, Common, Switch
+
+if TYPE_CHECKING:
+    from sightline.web.view import AppServer
 
 
 def view(
@@ -37,29 +39,24 @@ def view(
     embedder:
         Who compares pictures and words; the one that built the index when not given.
     """
-    from sightline.web.server import serve
+    from sightline.web.view import view as start_app
 
     common.ignores_limit()
 
-    def ready(address: str) -> None:
-        if common.json:
-            common.print_json({"address": address})
-            sys.stdout.flush()
-        else:
-            common.console.print(f"  {address}", markup=False, soft_wrap=True)
+    def ready(server: AppServer) -> None:
+        common.show(server)
+        sys.stdout.flush()
+        if not common.json:
             sys.stderr.write("  ctrl-c stops it\n")
-        if open_:
-            webbrowser.open(address)
 
-    given = common.workspace_path.expanduser()
-    serve(
-        given if given.is_dir() or not paths else None,
+    start_app(
         paths,
         host=host,
         port=port,
-        ready=ready,
+        open_browser=open_,
         model=chat.model,
         embedder=embedder,
-        config=common.settings(),
-        asking=chat.asking(common),
+        block=True,
+        ready=ready,
+        session=common.session(chat.asking(common)),
     )

@@ -20,6 +20,7 @@ from sightline.config.settings import Config
 
 _BLOCK = re.compile(r"(<!-- (\w+): begin -->\n).*?(<!-- \2: end -->)", re.DOTALL)
 _TYPES = {str: "text", int: "whole number", float: "number", bool: "true or false", Path: "path", Hidden: "secret"}
+_COLUMNS = ("key", "type", "default", "what it is")
 
 
 def fill(page: str) -> str:
@@ -50,9 +51,6 @@ def benchmaker_tables() -> str:
     same = [(_code(key), _codes(ours)) for key, ours in COUNTERPARTS.items()]
     none = [(_code(key), reason) for key, reason in NO_COUNTERPART.items()]
     return f"{_table(('benchmaker', 'here'), same)}\n\n{_table(('benchmaker', 'why it has no counterpart'), none)}"
-
-
-_COLUMNS = ("key", "type", "default", "what it is")
 
 
 def _row(leaf: SettingField) -> tuple[str, ...]:

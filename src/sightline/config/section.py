@@ -7,6 +7,10 @@ from typing import Annotated, Any, TypeAlias
 
 from pydantic import AfterValidator, BaseModel, ConfigDict, Field, PlainSerializer, SecretStr, Strict
 
+# Files have lists and strings where we have tuples and paths, so these two are not strict.
+Strings: TypeAlias = Annotated[tuple[str, ...], Strict(False)]
+FilePath: TypeAlias = Annotated[Path, Strict(False), AfterValidator(Path.expanduser)]
+
 
 class StrictModel(BaseModel):
     """A table of `sightline.toml`: unknown keys and wrong types are errors, and nothing changes afterwards."""
@@ -25,9 +29,6 @@ class Hidden(SecretStr):
 
 
 Secret: TypeAlias = Annotated[Hidden, PlainSerializer(lambda _: "***", return_type=str, when_used="json")]
-# Files have lists and strings where we have tuples and paths, so these two are not strict.
-Strings: TypeAlias = Annotated[tuple[str, ...], Strict(False)]
-FilePath: TypeAlias = Annotated[Path, Strict(False), AfterValidator(Path.expanduser)]
 
 
 def environment_field(description: str, *variables: str) -> Any:

@@ -19,6 +19,13 @@ from sightline.config.section import StrictModel
 from sightline.config.settings import Config
 from sightline.errors import UserError, nearest
 
+Place: TypeAlias = Callable[[KeyPath], str]
+"""Where a key stands, for an error message: `sightline.toml, line 3`."""
+DEFAULT_FILE = Path("sightline.toml")
+# Read elsewhere: the folder that Sightline keeps its knowledge in, the default configuration file, and tokens: of our
+# own MCP server, and for somebody else's.
+OTHER_VARIABLES = (f"{PREFIX}WORKSPACE", f"{PREFIX}CONFIG", f"{PREFIX}MCP_TOKEN", f"{PREFIX}WEB_TOKEN")
+
 
 def unknown_key(key: str, table: str, shape: Mapping[str, Collection[str]], place: str) -> UserError:
     """The error for `key` in `table`, with the nearest right key, or the table that it belongs to."""
@@ -40,10 +47,6 @@ def suggest(key: str, table: str, shape: Mapping[str, Collection[str]]) -> str:
         home = next(other for other, keys in shape.items() if near in keys)
         return f'Did you mean "{near}" {f"in [{home}]" if home else "at the top of the file"}?'
     return f"Known {f'in [{table}]' if table else 'at the top of the file'}: {', '.join(shape[table])}."
-
-
-Place: TypeAlias = Callable[[KeyPath], str]
-"""Where a key stands, for an error message: `sightline.toml, line 3`."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -135,9 +138,6 @@ def _put(tree: dict[str, Any], path: Sequence[str], value: Any) -> None:
         tree[head] = value
 
 
-DEFAULT_FILE = Path("sightline.toml")
-
-
 @dataclass(frozen=True, slots=True)
 class ConfigDocument:
     """The file's content, and its text to find lines in."""
@@ -213,11 +213,6 @@ def _json(text: str, path: Path) -> Mapping[str, Any]:
     if not isinstance(data, dict):
         raise UserError(f"{path}: the file must hold one JSON object.", 'write it as {"scan": {…}}')
     return data
-
-
-# Read elsewhere: the folder that Sightline keeps its knowledge in, the default configuration file, and tokens: of our
-# own MCP server, and for somebody else's.
-OTHER_VARIABLES = (f"{PREFIX}WORKSPACE", f"{PREFIX}CONFIG", f"{PREFIX}MCP_TOKEN", f"{PREFIX}WEB_TOKEN")
 
 
 def from_environment(environment: Mapping[str, str]) -> SettingsLayer:

@@ -25,6 +25,8 @@ edited copy is brighter everywhere, while other things before the same backdrop 
 _NEIGHBOURS = 64
 """Of pictures with one hash, each is compared with so many: thousands of empty pages are not compared all with all."""
 _AT_ONCE = 65_536
+GROUPING = 2
+"""Counts the rules by which groups are found: a workspace that an earlier one grouped is grouped anew."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,10 +185,6 @@ def kilometres(a: PictureMoment, b: PictureMoment) -> float:
         + math.cos(phi) * math.cos(theta) * math.sin(math.radians(b.lon - a.lon) / 2) ** 2
     )
     return 2 * 6371.0 * math.asin(math.sqrt(min(1.0, half)))
-
-
-GROUPING = 2
-"""Counts the rules by which groups are found: a workspace that an earlier one grouped is grouped anew."""
 
 
 def rebuild_groups(store: CorpusStore, duplicates: DuplicateSettings, events: EventSettings) -> None:

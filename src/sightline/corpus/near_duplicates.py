@@ -25,6 +25,10 @@ _GRID = 4
 _FLAT = 6.0
 """Largest coefficient, in grey levels times SIDE / 2, below which a picture has no structure."""
 _LUMINANCE = np.array([0.299, 0.587, 0.114], dtype=np.float32)
+Hashes = NDArray[np.uint64]
+Pairs = NDArray[np.intp]
+_LONGEST_RUN = 512
+"""Of hashes that share a choice of bands, each is compared with at most this many neighbours."""
 
 
 def _cosines() -> NDArray[np.float32]:
@@ -59,13 +63,6 @@ def colour_print(thumbnail: NDArray[np.uint8]) -> bytes:
     cell = SIDE // _GRID
     sums: NDArray[np.uint16] = thumbnail.reshape(_GRID, cell, _GRID, cell, 3).sum(axis=(1, 3), dtype=np.uint16)
     return (sums // cell**2).astype(np.uint8).tobytes()
-
-
-Hashes = NDArray[np.uint64]
-Pairs = NDArray[np.intp]
-
-_LONGEST_RUN = 512
-"""Of hashes that share a choice of bands, each is compared with at most this many neighbours."""
 
 
 def near_pairs(hashes: Hashes, bits: int) -> Pairs:

@@ -11,7 +11,7 @@ import os
 import re
 import time
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping
+from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -26,10 +26,16 @@ from sightline.corpus.pixels import MissingDecoderError, has_heif
 from sightline.corpus.rights import RightsMap
 from sightline.corpus.store import CorpusRoot, CorpusStore, MissingFile
 from sightline.corpus.walk import FolderWalk
-from sightline.engine.progress import progress
+from sightline.display import Shown
+from sightline.engine.progress import advancing, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
+from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import PathLike
 from sightline.types import Rights
+
+_log = logging.getLogger(__name__)
+_COMMIT_EVERY_SECONDS = 0.5
 
 
 @dataclass(frozen=True, slots=True)
@@ -73,10 +79,6 @@ class DerivedColumns:
             self.store.set_note("derived", self.stamp)
 
 
-_log = logging.getLogger(__name__)
-_COMMIT_EVERY_SECONDS = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class ScanChanges:
     """What is different from the last scan."""
@@ -88,8 +90,8 @@ class ScanChanges:
     offline: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class ScanSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class ScanSummary(Shown):
     """What a workspace holds after a scan; `skipped` and `warnings` count files by reason.
 
     `skipped_here` are those of the scanned folder alone: a workspace may know others.
@@ -108,14 +110,43 @@ class ScanSummary:
     last_year: int | None = None
     skipped_here: Mapping[str, int] = field(default_factory=dict)
 
+    def to_json(self) -> dict[str, Any]:
+        """What `scan --json` prints."""
+        hidden = ("first_year", "last_year", "skipped_here")
+        return {name: value for name, value in asdict(self).items() if name not in hidden}
 
-def scan(
-    folder: str | os.PathLike[str],
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
+
+    def _line(self) -> str:
+        parts = [counted(self.pictures, "picture")]
+        if self.first_year is not None:
+            one = self.first_year == self.last_year
+            parts.append(f"{self.first_year}" if one else f"{self.first_year}–{self.last_year}")
+        parts += [counted(self.owners, "owner")] if self.owners else []
+        parts += [counted(self.events, "event"), counted(self.bursts, "burst"), counted(self.duplicates, "duplicate")]
+        return " · ".join(parts)
+
+    def _lines(self) -> Iterator[str]:
+        for what, counts in (("skipped", self.skipped), ("noted", self.warnings)):
+            if counts:
+                listed = ", ".join(f"{n:,} {reason}" for reason, n in sorted(counts.items(), key=lambda c: -c[1]))
+                yield f"{sum(counts.values()):,} {what}: {listed}"
+        changes = {name: count for name, count in asdict(self.changes).items() if count}
+        changed = ", ".join(f"{count:,} {name}" for name, count in changes.items()) or "nothing changed"
+        yield f"{changed} in {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return self._lines()
+
+
+def scan_folder(
+    folder: PathLike,
+    workspace: Path,
+    config: Config,
     *,
-    workspace: str | os.PathLike[str] = ".sightline",
-    rights: str | os.PathLike[str] | None = None,
-    metadata: str | os.PathLike[str] | None = None,
-    config: Config | None = None,
+    rights: PathLike | None = None,
+    metadata: PathLike | None = None,
     limit: int | None = None,
 ) -> ScanSummary:
     """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
@@ -123,18 +154,19 @@ def scan(
     Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job.
     """
     started = time.monotonic()
-    config = config or Config()
-    root_path, workspace_path = checked_places(Path(folder), Path(workspace))
-    if metadata is not None and not Path(metadata).is_file():
-        raise UserError(f"there is no metadata file {metadata}.", "check the path after --metadata")
+    root_path, workspace_path = checked_places(Path(folder), workspace)
+    table = None if metadata is None else Path(metadata).expanduser()
+    if table is not None and not table.is_file():
+        raise UserError(f"there is no metadata file {table}.", "check the path after --metadata")
     with CorpusStore(workspace_path) as store:
-        derive = DerivedColumns.remembered(store, config.scan.owner_pattern, None if rights is None else Path(rights))
+        map_ = None if rights is None else Path(rights).expanduser()
+        derive = DerivedColumns.remembered(store, config.scan.owner_pattern, map_)
         root, part = _root_of(store, root_path)
         scanner = _Scanner(store, root, part, config, derive, limit)
         changes = scanner.run()
-        unmatched = 0 if metadata is None else _merge_metadata(store, Path(metadata))
+        unmatched = 0 if table is None else _merge_metadata(store, table)
         stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
-        if changes != ScanChanges() or metadata is not None or store.note("groups") != stamp:
+        if changes != ScanChanges() or table is not None or store.note("groups") != stamp:
             derive.apply_to_all()
             rebuild_groups(store, config.duplicates, config.events)
             store.set_note("groups", stamp)
@@ -205,7 +237,7 @@ class _Scanner:
         settings = self.config.scan
         walk = FolderWalk(self.root.path, self.part, hidden=settings.hidden)
         with progress("look", None) as advance:
-            seen = self.store.remember_seen(islice(_counted(walk, advance), self.limit))
+            seen = self.store.remember_seen(islice(advancing(walk, advance), self.limit))
         self.warnings.update(walk.warnings)
         gone = [] if self.limit is not None else self.store.gone(self.root, self.part)
         offline, deleted = self._sort_out(gone, walk.unreachable, seen)
@@ -254,12 +286,6 @@ class _Scanner:
             self.store.keep_refused(self.root, job, result)
             return "skipped"
         return self.store.keep_picture(self.root, job, result, self.derive.columns)
-
-
-def _counted(walk: FolderWalk, advance: Any) -> Iterator[Any]:
-    for found in walk:
-        advance(1)
-        yield found
 
 
 def _batches(results: Iterator[tuple[Any, Any]]) -> Iterator[list[tuple[Any, Any]]]:

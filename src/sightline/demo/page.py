@@ -9,6 +9,7 @@ from pathlib import Path
 from sightline import __version__
 from sightline.demo.vision import DemoFindings, DemoQuery, RecognizedPicture, Thumbnails
 from sightline.english import counted, listed
+from sightline.plain_text import short
 from sightline.reports.blocks import (
     Block,
     Chapter,
@@ -22,7 +23,6 @@ from sightline.reports.blocks import (
 )
 from sightline.reports.html import to_html
 from sightline.reports.output import write_files
-from sightline.reports.text import short
 from sightline.retrieval.results import Hit
 from sightline.types import Group, GroupKind, Picture
 

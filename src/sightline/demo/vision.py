@@ -21,13 +21,13 @@ from sightline.corpus.names import path_of
 from sightline.corpus.pixels import RefusedError, load_rgb, upright
 from sightline.corpus.scan import ScanSummary
 from sightline.engine.progress import progress
+from sightline.markup import Markup
 from sightline.models.failures import failure
 from sightline.models.photos.annotator import EVERYDAY, Annotator
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.ocr import WordReader, missing_modules
 from sightline.models.pictures import MAX_FILE_BYTES, open_one
 from sightline.models.protocols import Pixels
-from sightline.reports.markup import Markup
 from sightline.retrieval.results import Results
 from sightline.types import Annotation, Failure, Group, Json, Picture
 

@@ -20,6 +20,8 @@ from sightline.errors import SightlineError
 from sightline.types import Failure
 
 GC_THRESHOLDS = (200_000, 20, 50)
+Item = TypeVar("Item")
+Result = TypeVar("Result")
 
 
 @contextmanager
@@ -31,10 +33,6 @@ def fewer_gc_runs() -> Iterator[None]:
         yield
     finally:
         gc.set_threshold(*before)
-
-
-Item = TypeVar("Item")
-Result = TypeVar("Result")
 
 
 @dataclass(frozen=True, slots=True)

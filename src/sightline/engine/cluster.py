@@ -21,6 +21,8 @@ from sightline.errors import MissingExtraError, UserError
 
 _ADDRESS = re.compile(r"(?:\[[0-9A-Fa-f:.]+\]|[\w.-]+):(\d{1,5})")
 _FORMS = "write local, ray (the cluster of $RAY_ADDRESS, else one that is started here) or ray:HOST:PORT"
+_STORE_BYTES = 256 * 2**20
+"""For objects on a cluster that is started here: results are small, and Ray would take a third of the memory."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,10 +54,6 @@ class EngineChoice:
 
     def __str__(self) -> str:
         return self.kind if self.address is None else f"{self.kind}:{self.address}"
-
-
-_STORE_BYTES = 256 * 2**20
-"""For objects on a cluster that is started here: results are small, and Ray would take a third of the memory."""
 
 
 def load_ray() -> ModuleType:

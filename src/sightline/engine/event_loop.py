@@ -31,3 +31,16 @@ class LoopThread:
         self._loop.call_soon_threadsafe(self._loop.stop)
         self._thread.join()
         self._loop.close()
+
+
+def run_async(work: Coroutine[Any, Any, Result]) -> Result:
+    """`asyncio.run`, also where an event loop runs already, as in a notebook: then in a thread of its own."""
+    try:
+        asyncio.get_running_loop()
+    except RuntimeError:
+        return asyncio.run(work)
+    thread = LoopThread()
+    try:
+        return thread.call(work)
+    finally:
+        thread.close()

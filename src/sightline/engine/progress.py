@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Callable, Iterator
+from collections.abc import Callable, Iterable, Iterator
 from contextlib import contextmanager
-from typing import TypeAlias
+from typing import TypeAlias, TypeVar
 
 Advance: TypeAlias = Callable[[int], None]
+T = TypeVar("T")
 
 
 def _silent(_: int) -> None:
@@ -39,3 +40,10 @@ def progress(what: str, total: int | None, *, show: bool = True) -> Iterator[Adv
             bar.update(task, rate=f"{speed:,.0f}/s" if speed else "")
 
         yield advance
+
+
+def advancing(items: Iterable[T], advance: Advance) -> Iterator[T]:
+    """The items, one step of progress for each."""
+    for item in items:
+        advance(1)
+        yield item

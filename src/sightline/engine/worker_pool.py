@@ -13,7 +13,7 @@ import subprocess
 import sys
 import tempfile
 import threading
-from collections.abc import Callable, Iterable, Iterator
+from collections.abc import Callable, Generator, Iterable
 from dataclasses import dataclass
 from itertools import islice
 from typing import Any
@@ -48,7 +48,7 @@ def map_in_processes(
     workers: int,
     chunk: int = 16,
     seconds_per_item: float = 120.0,
-) -> Iterator[tuple[Any, Any]]:
+) -> Generator[tuple[Any, Any], None, None]:
     """Yield (item, result) as they finish, in no fixed order; `items` is drawn in this thread, only as fast as used.
 
     `function` stands at the top of a module. An item that kills its worker, or takes longer than `seconds_per_item`,

@@ -9,11 +9,28 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TypeAlias
+from urllib.parse import unquote, urlsplit
 
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
 
-PathLike: TypeAlias = "str | os.PathLike[str]"
+PathLike: TypeAlias = str | os.PathLike[str]
+
+
+def as_path(given: object, what: str) -> Path:
+    """A path that a caller gave, `~` expanded; refuses what is none: `what` names what was expected."""
+    if not isinstance(given, str | os.PathLike) or not str(given):
+        shown = f"{given!r:.60}" if isinstance(given, str | int | float | None) else f"a {type(given).__name__}"
+        raise UserError(f"Expected the path of {what}, got {shown}.", "Give it as a string or a pathlib.Path.")
+    return Path(os.fsdecode(given)).expanduser()
+
+
+def picture_path(uri: str, folder: Path) -> Path | None:
+    """Where a picture lies on this machine: a path (relative ones start at `folder`) or `file://`; else None."""
+    if "://" not in uri:
+        return folder / uri
+    parts = urlsplit(uri)
+    return Path(unquote(parts.path)) if parts.scheme == "file" and parts.netloc in ("", "localhost") else None
 
 
 def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:
@@ -59,6 +76,11 @@ def whole_folder(
     _sync_folder(target.parent)
 
 
+def optional_path(given: object, what: str) -> Path | None:
+    """The same where it may be left out."""
+    return None if given is None else as_path(given, what)
+
+
 def sha256_of(path: PathLike) -> str:
     """The SHA-256 of a file's bytes, in hexadecimal."""
     with Path(path).open("rb") as file:
@@ -92,16 +114,17 @@ def _carry_over(old: Path, fresh: Path, owned: Collection[str]) -> None:
         if is_folder and kept.is_dir():
             _carry_over(entry, kept, owned=())
         elif is_folder and not kept.exists():
-            shutil.copytree(entry, kept, symlinks=True, copy_function=_link)
+            shutil.copytree(entry, kept, symlinks=True, copy_function=link_or_copy)
         elif not kept.exists():
-            _link(str(entry), str(kept))
+            link_or_copy(entry, kept)
 
 
-def _link(source: str, destination: str) -> None:
+def link_or_copy(source: PathLike, target: PathLike) -> None:
+    """The same file under another name; a copy on a file system without hard links."""
     try:
-        os.link(source, destination, follow_symlinks=False)
-    except OSError:  # A file system without hard links.
-        shutil.copy2(source, destination, follow_symlinks=False)
+        os.link(source, target, follow_symlinks=False)
+    except OSError:
+        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def _swap(fresh: Path, target: Path, aside: Path) -> None:

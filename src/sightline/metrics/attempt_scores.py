@@ -38,6 +38,16 @@ from sightline.types import (
 
 # CIDEr looks at n-grams of up to four words.
 _LONGEST = 4
+Values: TypeAlias = dict[str, float | None]
+WRONG_FORM = "wrong-form"
+MISSING = "missing"
+_FORMS: Mapping[TaskKind, tuple[type, ...]] = {
+    "rank": (Ranking, PictureSet),
+    "select": (PictureSet, Ranking),
+    "answer": (Text, Trace),
+    "choose": (Choice, Text, Trace),
+    "describe": (Trace, Text),
+}
 
 
 class Contexts:
@@ -85,20 +95,6 @@ def leaves_out(metric: Metric, truth: Truth | None) -> bool:
     if not isinstance(metric, TaskMetric) or not isinstance(truth, Relevance | PictureSet):
         return False
     return metric.least is not None and not has_something(truth, metric.least)
-
-
-Values: TypeAlias = dict[str, float | None]
-
-WRONG_FORM = "wrong-form"
-MISSING = "missing"
-
-_FORMS: Mapping[TaskKind, tuple[type, ...]] = {
-    "rank": (Ranking, PictureSet),
-    "select": (PictureSet, Ranking),
-    "answer": (Text, Trace),
-    "choose": (Choice, Text, Trace),
-    "describe": (Trace, Text),
-}
 
 
 @dataclass(frozen=True, slots=True)

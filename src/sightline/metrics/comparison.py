@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from functools import partial
 from itertools import combinations, permutations
@@ -10,14 +10,19 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sightline.display import Table
+from sightline.english import counted, listed
 from sightline.errors import UserError
-from sightline.metrics.scores import Scores
+from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
+from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, TaskKind
 
 _COLUMNS = 4
+_Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
+"""`paired_differences` with the level, seed and resamples of the comparison."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -35,6 +40,20 @@ class PairedComparison:
         """Can the two be told apart, after Holm's correction?"""
         return self.p_adjusted < 1 - level
 
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None where there is no interval to read."""
+        found = self.difference
+        return (found.low, found.high) if found.no_interval is None else None
+
+    def difference_text(self) -> str:
+        """`+0.041 [+0.012, +0.069]`: second minus first, to a third decimal where the interval is narrow."""
+        return _signed(self.difference)
+
+    def p_text(self) -> str:
+        """`p = 0.012`, or `p < 0.001`."""
+        return _p(self.p_adjusted)
+
 
 @dataclass(frozen=True, slots=True)
 class SystemStanding:
@@ -45,9 +64,9 @@ class SystemStanding:
     letters: str
 
 
-@dataclass(frozen=True, slots=True)
-class Comparison:
-    """Every pair of systems in every metric; standings are best first."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Comparison(Table[PairedComparison]):
+    """Every pair of systems in every metric, which are its rows; `standings` are best first."""
 
     benchmark: str
     systems: tuple[str, ...]
@@ -74,13 +93,44 @@ class Comparison:
             if pair.first == baseline and pair.difference.mean < 0 and pair.significant(self.level)
         )
 
-    def to_dict(self) -> dict[str, Any]:
-        """All of it, ready for JSON."""
-        return asdict(self)
+    @property
+    def few_clusters(self) -> str | None:
+        """Why no difference has an interval, where there are too few clusters; None where there are enough."""
+        reasons = (pair.difference.reason or "" for pair in self.pairs)
+        return next((reason for reason in reasons if reason.startswith(FEW_CLUSTERS)), None)
 
+    def to_json(self) -> dict[str, Any]:
+        """What `compare --json` prints: all of it."""
+        plain: dict[str, Any] = without_empty_reasons(asdict(self))
+        return plain
 
-_Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
-"""`paired_differences` with the level, seed and resamples of the comparison."""
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each pair of systems in each metric."""
+        return [
+            {
+                "metric": pair.metric,
+                "first": pair.first,
+                "second": pair.second,
+                **asdict(pair.difference),
+                "p_adjusted": pair.p_adjusted,
+                "significant": pair.significant(self.level),
+            }
+            for pair in self.pairs
+        ]
+
+    def __str__(self) -> str:
+        return render_comparison(self)
+
+    def _rows(self) -> Sequence[PairedComparison]:
+        return self.pairs
+
+    def _line(self) -> str:
+        return f"{listed(self.systems)} on {self.benchmark}, {counted(len(self.metrics), 'metric')}"
+
+    def _blocks(self) -> Iterable[str]:
+        from sightline.metrics.tables import comparison_blocks
+
+        return comparison_blocks(self)
 
 
 @dataclass(frozen=True, slots=True, eq=False)
@@ -296,7 +346,7 @@ def render_standings(comparison: Comparison) -> str:
 def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     """A table of systems, in the order of the first metric, by metrics."""
     cells = {
-        (standing.system, metric): f"{_estimate(standing.estimate)} {standing.letters}"
+        (standing.system, metric): f"{standing.estimate:.2f} {standing.letters}"
         for metric in metrics
         for standing in comparison.standings[metric]
     }
@@ -306,12 +356,6 @@ def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     return [
         "  ".join(["", *(cell.ljust(width) for cell, width in zip(row, widths, strict=True))]).rstrip() for row in rows
     ]
-
-
-def _estimate(estimate: Estimate) -> str:
-    if not estimate.n:
-        return "–"
-    return f"{estimate.mean:.2f} [{estimate.low:.2f}, {estimate.high:.2f}]"
 
 
 def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) -> list[str]:
@@ -330,8 +374,8 @@ def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) ->
 
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
-    if found.method == "none":
-        return f"{found.mean:+z.2f} [no spread]"
+    if found.no_interval is not None:
+        return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
 

@@ -20,6 +20,8 @@ from sightline.metrics.text_metric import TextMetric, part_of, references_with
 from sightline.types import Estimate, Failure, PictureSet, Prediction, Ranking, Relevance, TaskKind, Text, Trace, Traces
 
 _BASELINE_SAMPLE = 2_000
+CUT_OFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
+Estimating = Callable[[Mapping[str, Column], Sequence[Hashable | None] | None], Mapping[str, Estimate]]
 
 
 def unjudged_shares(attempts: Sequence[Attempted], depth: int) -> dict[int, float]:
@@ -93,11 +95,6 @@ def _text_pairs(attempts: Iterable[Attempted], part: str) -> list[tuple[str, lis
         for attempt in attempts
         if isinstance(attempt.truth, Traces) and isinstance(attempt.prediction, Trace | Text)
     ]
-
-
-CUT_OFFS = (1, 2, 3, 5, 10, 20, 50, 100, 200, 500, 1000)
-
-Estimating = Callable[[Mapping[str, Column], Sequence[Hashable | None] | None], Mapping[str, Estimate]]
 
 
 def recall_curves(

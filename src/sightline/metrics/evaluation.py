@@ -39,6 +39,18 @@ from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import TaskTable, attempts_table, by_slice, task_table
 from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
 
+DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
+    "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
+    "select": ("em", "f1"),
+    "answer": ("answer",),
+    "choose": ("accuracy",),
+    "describe": ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf"),
+}
+DIRECT_RETRIEVAL = tuple(f"{metric}@{k}" for metric in ("map_min", "recall", "ndcg") for k in (1, 3, 5, 10))
+"""How DISBench reports retrievers, beside the metrics of sets."""
+_USUAL_DEPTH = 10
+_SHOWN = 3
+
 
 def limit_of(run: Run) -> int | None:
     """How many tasks the run was meant to do, from the first on; None for all."""
@@ -69,21 +81,6 @@ def about_limit(whole: Benchmark, scored: Benchmark, run: Run) -> tuple[str, ...
     meant = limit_of(run)
     why = "" if meant is None else f"; the run was limited to {meant:,}"
     return (f"scored on {len(scored.tasks):,} of {len(whole.tasks):,} tasks{why}",)
-
-
-DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
-    "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
-    "select": ("em", "f1"),
-    "answer": ("answer",),
-    "choose": ("accuracy",),
-    "describe": ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf"),
-}
-
-DIRECT_RETRIEVAL = tuple(f"{metric}@{k}" for metric in ("map_min", "recall", "ndcg") for k in (1, 3, 5, 10))
-"""How DISBench reports retrievers, beside the metrics of sets."""
-
-_USUAL_DEPTH = 10
-_SHOWN = 3
 
 
 class OtherVersionError(UserError):
@@ -307,7 +304,7 @@ def _notes(
         notes.append(f"tasks have {fewest} to {most} attempts; each is averaged over its own")
     if clusters is not None and clusters.few:
         notes.append(
-            f"clusters by {clusters.by} are so few that intervals are rough and no difference can be significant; "
+            f"clusters by {clusters.by} are so few that there is no interval and no difference can be significant; "
             "cluster by something finer if no others matter"
         )
     return tuple(notes)

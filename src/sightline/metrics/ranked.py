@@ -14,6 +14,9 @@ from sightline.metrics.ranked_formula import Formula, check, choice, level, rank
 from sightline.metrics.registry import Metric, MetricSpec, register
 from sightline.types import Prediction, Truth
 
+# 2 ** 1024 is no longer a double.
+_MAX_EXPONENTIAL_GRADE = 1000
+
 
 @ranked_metric("p")
 def precision(spec: MetricSpec) -> Formula:
@@ -121,10 +124,6 @@ def average_precision_min(spec: MetricSpec) -> Formula:
         return ratio(precision_sum(batch, rel, spec.cutoff), reachable)
 
     return formula
-
-
-# 2 ** 1024 is no longer a double.
-_MAX_EXPONENTIAL_GRADE = 1000
 
 
 @ranked_metric("ndcg", options=("gain", "unjudged"))

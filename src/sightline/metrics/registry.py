@@ -12,7 +12,7 @@ which is then a metric of every kind of task, without options.
 from __future__ import annotations
 
 import re
-from collections.abc import Callable, Mapping
+from collections.abc import Callable, Iterable, Mapping
 from dataclasses import dataclass, field
 from math import isfinite
 from typing import Protocol, get_args
@@ -23,6 +23,8 @@ from sightline.metrics.context import Context
 from sightline.types import Prediction, TaskKind, Truth
 
 _NAME = re.compile(r"(?P<base>[a-z][a-z0-9_-]*)(?:\((?P<options>[^()]*)\))?(?:@(?P<cutoff>[0-9]+))?")
+_REGISTRY: dict[str, Entry] = {}
+_COMMA = re.compile(r",(?![^()]*\))")
 
 
 class Metric(Protocol):
@@ -48,9 +50,6 @@ class Entry:
     build: Callable[[MetricSpec], Metric]
 
 
-_REGISTRY: dict[str, Entry] = {}
-
-
 def register(
     name: str, *, kinds: tuple[TaskKind, ...]
 ) -> Callable[[Callable[[MetricSpec], Metric]], Callable[[MetricSpec], Metric]]:
@@ -61,6 +60,17 @@ def register(
         return build
 
     return keep
+
+
+def split_names(given: str | Iterable[str]) -> tuple[str, ...]:
+    """Names of metrics from a list of them, or from one string: `"a, b(p=1,q=2)"` → ("a", "b(p=1,q=2)")."""
+    if isinstance(given, str):
+        return tuple(name.strip() for name in _COMMA.split(given) if name.strip())
+    names: tuple[object, ...] = tuple(given) if isinstance(given, Iterable) else (given,)
+    wrong = [name for name in names if not isinstance(name, str)]
+    if wrong:
+        raise UserError(f"{wrong[0]!r:.60} is not a metric name.", 'Give names, such as ["ndcg@10", "map"].')
+    return tuple(name for name in names if isinstance(name, str))
 
 
 def parse_name(name: str) -> MetricSpec:

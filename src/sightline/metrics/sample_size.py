@@ -2,19 +2,24 @@
 
 from __future__ import annotations
 
-from dataclasses import dataclass
+from collections.abc import Sequence
+from dataclasses import asdict, dataclass
+from pathlib import Path
+from typing import Any
 
 import numpy as np
 
+from sightline.display import Shown
 from sightline.errors import UserError
-from sightline.metrics.scores import Scores
+from sightline.io.files import PathLike
+from sightline.metrics.scores import Scores, read_scores
 from sightline.metrics.statistics import Spread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
 
 
-@dataclass(frozen=True, slots=True)
-class SamplePlan:
-    """So many tasks show so large a difference, with that chance."""
+@dataclass(frozen=True, slots=True, repr=False)
+class SamplePlan(Shown):
+    """So many tasks show so large a difference, with that chance; `asked` says which of the two was looked for."""
 
     difference: float
     tasks: int
@@ -22,13 +27,82 @@ class SamplePlan:
     power: float
     design_effect: float
     asked: str
+    spread: Spread
+
+    def to_json(self) -> dict[str, Any]:
+        """What `--json` prints."""
+        return asdict(self)
 
     def __str__(self) -> str:
+        return f"  {self._line()}"
+
+    def _line(self) -> str:
         verb = "are needed to see" if self.asked == "tasks" else "can show"
         return (
             f"{self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
             f"(paired, two-sided, α = {self.alpha:g}, design effect {self.design_effect:.2f})"
         )
+
+
+def power(
+    runs: Sequence[PathLike | Scores] = (),
+    *,
+    difference: float | None = None,
+    tasks: int | None = None,
+    metric: str | None = None,
+    sd: float | None = None,
+    disagreement: float | None = None,
+    alpha: float = 0.05,
+    chance: float = 0.8,
+    design_effect: float = 1.0,
+) -> SamplePlan:
+    """Estimate how many tasks are needed to detect a difference, or what difference so many tasks can detect.
+
+    Parameters
+    ----------
+    runs:
+        Two scored runs to learn the spread of differences from; otherwise give `sd` or `disagreement`.
+    difference:
+        The true difference that should be found.
+    tasks:
+        Instead: the number of tasks that there are.
+    metric:
+        Which metric of the runs; the first that they share when not given.
+    sd:
+        Standard deviation of the per-task differences.
+    disagreement:
+        For right/wrong tasks: the share that only one of the two systems gets right.
+    alpha:
+        The accepted chance of a false alarm.
+    chance:
+        The chance of finding the difference (the power of the test).
+    design_effect:
+        How much clusters (owners, events) inflate the variance.
+
+    Returns
+    -------
+    SamplePlan
+        The tasks and the difference; `print` shows what the command prints.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> sightline.power(difference=0.05, sd=0.3).tasks
+    285
+    >>> print(sightline.power(tasks=200, disagreement=0.2))
+      200 tasks can show a difference of 0.089 with a chance of 80% (paired, two-sided, α = 0.05, design effect 1.00)
+    """
+    if isinstance(runs, str) or (runs and len(runs) != 2):
+        given = 1 if isinstance(runs, str) else len(runs)
+        raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
+    if runs:
+        first, second = (run if isinstance(run, Scores) else read_scores(Path(run).expanduser()) for run in runs)
+        expected = learnt_spread(first, second, metric)
+    else:
+        expected = given_spread(sd, disagreement, design_effect)
+    return sample_plan(
+        expected, binary=disagreement is not None, difference=difference, tasks=tasks, alpha=alpha, power=chance
+    )
 
 
 def sample_plan(
@@ -49,10 +123,10 @@ def sample_plan(
             )
         else:
             needed = tasks_needed(difference, expected.sd, alpha=alpha, power=power, design_effect=effect)
-        return SamplePlan(difference, needed, alpha, power, effect, "tasks")
+        return SamplePlan(difference, needed, alpha, power, effect, "tasks", expected)
     if tasks is not None and difference is None:
         seen = detectable(tasks, expected.sd, alpha=alpha, power=power, design_effect=effect)
-        return SamplePlan(seen, tasks, alpha, power, effect, "difference")
+        return SamplePlan(seen, tasks, alpha, power, effect, "difference", expected)
     raise UserError("give either a difference or a number of tasks.", "--difference 0.05, or --tasks 200")
 
 

@@ -8,20 +8,20 @@ from __future__ import annotations
 import csv
 import io
 from collections import Counter
-from collections.abc import Collection, Iterable, Mapping
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, ClassVar, Literal, TypeAlias
+from typing import Any, ClassVar, Literal, TypeAlias
 
-from sightline.errors import MissingExtraError, UserError
+from sightline.display import Rows, Table, html_table
+from sightline.english import counted
+from sightline.errors import UserError, did_you_mean
 from sightline.io.files import PathLike, write_whole
 from sightline.io.jsonl import read_json, write_json
 from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics import Repeated
+from sightline.plain_text import text_table
 from sightline.types import Estimate, TaskKind
-
-if TYPE_CHECKING:
-    import pandas
 
 SCORES_FILE = "scores.json"
 PER_TASK_FILE = "per_task.csv"
@@ -29,6 +29,7 @@ SCHEMA = 1
 UNLABELLED = "unlabelled"
 
 Status: TypeAlias = Literal["answered", "failed", "missing"]
+_MISSING = "no prediction, counted as zero: "
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,6 +51,43 @@ class TaskScore:
     unjudged: float | None = None
 
 
+class TaskScores(Rows[TaskScore]):
+    """The rows of scores: iterate over them, or take some, such as `scores.tasks[:5]`."""
+
+    __slots__ = ()
+
+    def records(self) -> list[dict[str, Any]]:
+        """The rows as flat records; a column for each label and each metric of any of them."""
+        labels = sorted({label for row in self for label in row.labels})
+        return [_record(row, labels, dict.fromkeys(name for row in self for name in row.values)) for row in self]
+
+    def __str__(self) -> str:
+        return text_table(*self._cells(), right=self._numeric())
+
+    def _line(self) -> str:
+        return f"scores of {counted(len(self), 'attempt')}"
+
+    def _numeric(self) -> set[int]:
+        metrics = {name for row in self for name in row.values}
+        return {at for at, name in enumerate(self._cells()[0]) if name in metrics}
+
+    def _cells(self) -> tuple[tuple[str, ...], list[list[str]]]:
+        """The columns that say something: labels and metrics, what failed, and which attempt where there are more."""
+        dull = {"outside_scope", "unjudged", *(() if any(row.attempt for row in self) else ("attempt",))}
+        records = [{name: value for name, value in row.items() if name not in dull} for row in self.records()]
+        head = [name for name in (records[0] if records else ()) if any(row[name] is not None for row in records)]
+        return tuple(name.removeprefix("label:") for name in head), [[_cell(row[n]) for n in head] for row in records]
+
+    def _blocks(self) -> Iterable[str]:
+        return (html_table(*self._cells(), numeric=self._numeric()),) if self else ()
+
+
+def _cell(value: object) -> str:
+    if value is None:
+        return "–"
+    return f"{value:z.3f}" if isinstance(value, float) else str(value)
+
+
 @dataclass(frozen=True, slots=True)
 class RecallAt:
     """Mean recall among the first `k` results."""
@@ -58,15 +96,19 @@ class RecallAt:
     found: Estimate
 
 
-@dataclass(frozen=True, slots=True)
-class Scores:
-    """A scored run.
+@dataclass(frozen=True, slots=True, repr=False)
+class Scores(Table[TaskScore]):
+    """A scored run: `scores["ndcg@10"]` is an estimate; `print(scores)` is the table of `sightline score`.
+
+    It has a row for each attempt at each task: iterate over it, or over a part of `scores.tasks`, such as
+    `scores.tasks[:5]`.
 
     `failures` counts attempts by kind of failure, a missing prediction among them; `undefined` counts the tasks that
     a metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`; `chance`
     is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs;
     `recall` is, by kind of task, the recall of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark
-    has, which is more than were scored where the run was limited.
+    has, which is more than were scored where the run was limited. `asked` are the metrics that tables show, all where
+    it is empty; `attribution` says why an agent missed pictures. Neither is in `scores.json`.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -95,24 +137,84 @@ class Scores:
     of_tasks: int | None = None
     notes: tuple[str, ...] = ()
 
+    asked: tuple[str, ...] = field(default=(), compare=False)
+    attribution: Mapping[str, Any] | None = field(default=None, compare=False)
+
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "tasks", TaskScores(self.tasks))
+
+    def __getitem__(self, metric: str) -> Estimate:
+        """The estimate of a metric over all tasks."""
+        if metric not in self.overall:
+            known = ", ".join(self.overall)
+            raise UserError(
+                f"{metric!r} is not among these scores.", did_you_mean(str(metric), self.overall, f"They hold {known}.")
+            )
+        return self.overall[metric]
+
+    @property
+    def shown(self) -> tuple[str, ...]:
+        """The metrics that tables show: those that were asked for and have a value."""
+        return tuple(name for name in self.asked or self.metrics if name in self.overall)
+
+    def slices(self, label: str) -> Mapping[str, Mapping[str, Estimate]]:
+        """The estimates by the values of a label of the tasks, and by metric."""
+        if label not in self.by_label:
+            raise UserError(f'no task has a label "{label}".', f"labels: {', '.join(self.by_label) or 'none'}")
+        return self.by_label[label]
+
+    @property
+    def few_clusters(self) -> str | None:
+        """Why no estimate over all tasks has an interval, where clusters are too few; None where they are enough."""
+        return next((found.reason for found in self.overall.values() if found.reason is not None), None)
+
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
-        found = {"schema": SCHEMA, **asdict(replace(self, tasks=()))}
-        del found["tasks"]
+        found = {"schema": SCHEMA, **without_empty_reasons(asdict(replace(self, tasks=(), attribution=None)))}
+        for name in ("tasks", "asked", "attribution"):
+            del found[name]
         return found | {"tasks": [_plain(row) for row in self.tasks]} if tasks else found
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row for each attempt at each task."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("Scores.to_pandas", "pandas") from error
-        return pandas.DataFrame(self.records())
+    def to_json(self) -> dict[str, Any]:
+        """What `score --json` prints: everything but the rows, and what an agent missed."""
+        return self.to_dict(tasks=False) | ({} if self.attribution is None else {"attribution": self.attribution})
 
     def records(self) -> list[dict[str, Any]]:
         """The rows as flat records: the columns of `per_task.csv`."""
         labels = sorted({label for row in self.tasks for label in row.labels})
         return [_record(row, labels, self.metrics) for row in self.tasks]
+
+    def table(self, by: str | None = None) -> str:
+        """The table that `sightline score` prints; with the slices `by` a label."""
+        from sightline.metrics.tables import scores_text
+
+        return scores_text(self, failures_of(self, self.shown), by)
+
+    def __str__(self) -> str:
+        return self.table()
+
+    def _rows(self) -> Sequence[TaskScore]:
+        return self.tasks
+
+    def _line(self) -> str:
+        tasks = len({row.task_id for row in self.tasks})
+        first = f", {self.shown[0]} {self.overall[self.shown[0]]}" if self.shown else ""
+        clustered = f", clustered by {self.clustered_by}" if self.clustered_by else ""
+        return f"{self.system} on {self.benchmark}{first}, {counted(tasks, 'task')}{clustered}"
+
+    def _blocks(self) -> Iterable[str]:
+        from sightline.metrics.tables import scores_blocks
+
+        return scores_blocks(self, failures_of(self, self.shown), notes_of(self, self.shown))
+
+
+def without_empty_reasons(content: Any) -> Any:
+    """Plain content in which an estimate has a `reason` only where it has one."""
+    if isinstance(content, dict):
+        return {
+            key: without_empty_reasons(value) for key, value in content.items() if key != "reason" or value is not None
+        }
+    return [without_empty_reasons(value) for value in content] if isinstance(content, list | tuple) else content
 
 
 def _plain(row: TaskScore) -> dict[str, Any]:
@@ -175,9 +277,6 @@ def _csv(scores: Scores) -> bytes:
     writer.writeheader()
     writer.writerows(records)
     return text.getvalue().encode()
-
-
-_MISSING = "no prediction, counted as zero: "
 
 
 def missing_note(rows: Iterable[TaskScore], tasks: int) -> str | None:

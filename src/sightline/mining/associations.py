@@ -19,7 +19,7 @@ from sightline.errors import UserError
 from sightline.mining.clue_extraction import one_line
 from sightline.mining.history import PhotoHistory
 from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT
-from sightline.mining.records import Association, Clue, PictureReading, Rule, Where
+from sightline.mining.records import Association, Clue, PictureClues, Rule, Where
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.json_schema import strict_object
@@ -64,7 +64,7 @@ class FollowedClue:
     neighbours: tuple[Neighbour, ...]
 
 
-def rarest_clues(readings: Mapping[str, PictureReading], event_of: Mapping[str, str], most: int) -> list[Clue]:
+def rarest_clues(readings: Mapping[str, PictureClues], event_of: Mapping[str, str], most: int) -> list[Clue]:
     """The clues of each picture that identify most: those whose look is seen at the fewest events."""
     events: dict[str, set[str]] = {}
     for reading in readings.values():

@@ -17,7 +17,7 @@ from sightline.errors import UserError
 from sightline.io.jsonl import read_json
 from sightline.mining.graph import MemoryGraph
 from sightline.mining.history import EVERYONE, PhotoHistory
-from sightline.mining.records import DraftVerdict, PictureReading
+from sightline.mining.records import DraftVerdict, PictureClues
 from sightline.types import Annotation, Benchmark, Candidate, Corpus, Group, Json, Picture, PictureSet, Scope, Task
 
 REQUESTS, QUESTIONS = "requests", "questions"
@@ -84,7 +84,7 @@ def write_mined_benchmark(
     chosen: Sequence[DraftVerdict],
     histories: Sequence[PhotoHistory],
     graph: MemoryGraph,
-    readings: Mapping[str, PictureReading],
+    readings: Mapping[str, PictureClues],
     card: Mapping[str, Json],
 ) -> Benchmark:
     """Write BENCH: histories as the corpus (events hidden), requests as tasks, what was read as annotations."""
@@ -190,7 +190,7 @@ def _candidates(verdict: DraftVerdict) -> Iterator[Candidate]:
         yield Candidate(task, picture, "hard", score)
 
 
-def _annotations(histories: Iterable[PhotoHistory], readings: Mapping[str, PictureReading]) -> Iterator[Annotation]:
+def _annotations(histories: Iterable[PhotoHistory], readings: Mapping[str, PictureClues]) -> Iterator[Annotation]:
     for history in histories:
         for picture in history:
             reading = readings.get(picture.id)

@@ -10,7 +10,7 @@ from typing import Any
 from sightline.calls.ask_many import Ask
 from sightline.english import article
 from sightline.mining.model_calls import MAX_TOKENS, SURE, TEXT, a_list
-from sightline.mining.records import Clue, ClueKind, PictureReading
+from sightline.mining.records import Clue, ClueKind, PictureClues
 from sightline.models.json_schema import strict_object
 from sightline.types import ChatReply, ChatRequest, ImagePart, Message, Picture
 
@@ -82,7 +82,7 @@ def ask_about(name: str, part: ImagePart, model: str) -> Ask:
     return Ask(name, request)
 
 
-def reading_of(picture: str, reply: ChatReply, model: str) -> PictureReading:
+def reading_of(picture: str, reply: ChatReply, model: str) -> PictureClues:
     """What the reply says; equal looks in one picture are one clue, as sure as the surest of them."""
     said: Mapping[str, Any] = reply.parsed if isinstance(reply.parsed, dict) else {}
     found: dict[str, Clue] = {}
@@ -92,7 +92,7 @@ def reading_of(picture: str, reply: ChatReply, model: str) -> PictureReading:
             found[clue.key] = clue
     clues = tuple(replace(clue, id=f"{picture}#{number}") for number, clue in enumerate(found.values()))
     summary = one_line(str(said.get("summary", "")))
-    return PictureReading(picture, summary, plain(str(said.get("place", ""))), clues, model, reply.usd)
+    return PictureClues(picture, summary, plain(str(said.get("place", ""))), clues, model, reply.usd)
 
 
 def one_line(text: str) -> str:

@@ -9,8 +9,8 @@ import tomllib
 from collections.abc import Container, Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
 from itertools import combinations, islice, product
+from pathlib import Path
 from random import Random
 
 from sightline.english import article, listed
@@ -230,7 +230,7 @@ def drafts_by_templates(graph: MemoryGraph, settings: MiningSettings) -> Iterato
 
 @cache
 def _forms() -> Mapping[str, Mapping[Relation, Sequence[str]]]:
-    return tomllib.loads(files("sightline.mining").joinpath("request_templates.toml").read_text("utf-8"))
+    return tomllib.loads(Path(__file__).with_name("request_templates.toml").read_text("utf-8"))
 
 
 def make(source: DraftSource, settings: MiningSettings, relation: Relation) -> ProposedDraft | None:

@@ -12,7 +12,7 @@ from pydantic import TypeAdapter, ValidationError
 
 from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
 from sightline.mining.history import PhotoHistory
-from sightline.mining.records import Association, Clue, PictureReading, Rule
+from sightline.mining.records import Association, Clue, PictureClues, Rule
 from sightline.types import Group, Picture
 
 NodeKind: TypeAlias = Literal["photo", "event", "clue", "person"]
@@ -125,7 +125,7 @@ class MemoryGraph:
 
 def build_graph(
     histories: Iterable[PhotoHistory],
-    readings: Mapping[str, PictureReading],
+    readings: Mapping[str, PictureClues],
     associations: Iterable[Association],
     groups: Iterable[Group] = (),
 ) -> MemoryGraph:
@@ -163,7 +163,7 @@ def build_graph(
     return MemoryGraph(photos, events, clues, people, edges, refused)
 
 
-def _photo(picture: Picture, owner: str, event: str, reading: PictureReading, alike: Mapping[str, str]) -> Photo:
+def _photo(picture: Picture, owner: str, event: str, reading: PictureClues, alike: Mapping[str, str]) -> Photo:
     assert picture.taken_at is not None
     return Photo(
         picture.id,

@@ -9,8 +9,8 @@ from collections import defaultdict
 from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from html import escape
-from importlib.resources import files
 from math import sqrt
+from pathlib import Path
 from types import MappingProxyType
 
 from sightline.english import counted
@@ -131,7 +131,7 @@ def curves(arcs: Iterable[GraphArc], row: float, wide: float) -> Iterator[tuple[
 def graph_page(graph: MemoryGraph) -> str:
     """The page: figures, and for each owner the events in order of time with what joins them."""
     links = links_of(graph)
-    style = files("sightline.mining").joinpath("graph_page.css").read_text("utf-8")
+    style = Path(__file__).with_name("graph_page.css").read_text("utf-8")
     body = "".join(_owner(graph, links, owner) for owner in graph.owners)
     figures = ", ".join(f"{number:,} {what}" for number, what in figures_of(graph) if number)
     return (

@@ -73,6 +73,12 @@ def a_list(of: Mapping[str, Any], most: int) -> dict[str, Any]:
     return {"type": "array", "items": dict(of), "maxItems": most}
 
 
+def told_failures(failures: Mapping[str, int]) -> list[str]:
+    """A line for calls that failed, where some did."""
+    told = ", ".join(f"{kind} {count:,}" for kind, count in failures.items())
+    return [f"failed: {told}"] if told else []
+
+
 @dataclass(slots=True)
 class Bill:
     """Filled when the work is over."""

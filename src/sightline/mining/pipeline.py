@@ -14,6 +14,7 @@ from sightline.calls.ask_many import check_model, price_many
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import write_whole
@@ -36,9 +37,9 @@ from sightline.mining.graph import MemoryGraph, build_graph, read_graph, write_g
 from sightline.mining.graph_page import graph_page
 from sightline.mining.history import OwnerRecord, PhotoHistory, histories
 from sightline.mining.knowledge import Knowledge
-from sightline.mining.model_calls import Bill, CallResults, billed, gather
+from sightline.mining.model_calls import Bill, CallResults, billed, gather, told_failures
 from sightline.mining.project import GENTLE, MiningFiles, MiningSettings
-from sightline.mining.records import Association, Draft, DraftVerdict, PictureReading
+from sightline.mining.records import Association, Draft, DraftVerdict, PictureClues
 from sightline.models.embedders.bulk_embedding import embed_words
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
@@ -49,8 +50,8 @@ _LOOKS_EACH = 2
 _SHOWN = "pictures and what they show"
 
 
-@dataclass(frozen=True, slots=True)
-class MiningResult:
+@dataclass(frozen=True, slots=True, repr=False)
+class MiningResult(Shown):
     """What a stage did; `failures` counts what could not be done, by kind, and `nothing` says that nothing could."""
 
     stage: str
@@ -68,7 +69,7 @@ class MiningResult:
             raise UserError(self.nothing, "mend what it says, or choose another --model, and run it again")
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`: `usd` is what was paid now, null where no price is known."""
+        """What `--json` prints: `usd` is what was paid now, null where no price is known."""
         return {
             "stage": self.stage,
             "wrote": [str(path) for path in self.wrote],
@@ -78,6 +79,23 @@ class MiningResult:
             **self.bill.to_json(),
             "seconds": self.seconds,
         }
+
+    def __str__(self) -> str:
+        """A line for a stage, one for what failed, and one for each note."""
+        return "\n".join([f"  {self._line()}", *(f"    {note}" for note in self._blocks())])
+
+    def _line(self) -> str:
+        counts = ", ".join(f"{name} {_told(value)}" for name, value in self.counts.items() if value not in ({}, None))
+        return f"{self.stage}: {counts} · {self.bill} · {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return (*told_failures(self.failures), *self.notes)
+
+
+def _told(value: Any) -> str:
+    if isinstance(value, dict):
+        return f"({', '.join(f'{name} {count:,}' for name, count in value.items())})"
+    return f"{value:,}" if isinstance(value, int) else str(value)
 
 
 def plan_mining(pictures: Sequence[Picture], settings: MiningSettings, session: Session) -> CostPlan:
@@ -307,10 +325,10 @@ class Mining:
         """The graph as it was written."""
         return read_graph(self.files.existing(names.GRAPH))
 
-    def _readings(self) -> dict[str, PictureReading]:
-        return {reading.picture: reading for reading in self.files.read(names.READINGS, PictureReading)}
+    def _readings(self) -> dict[str, PictureClues]:
+        return {reading.picture: reading for reading in self.files.read(names.READINGS, PictureClues)}
 
-    def _read(self, readings: Mapping[str, PictureReading]) -> tuple[PhotoHistory, ...]:
+    def _read(self, readings: Mapping[str, PictureClues]) -> tuple[PhotoHistory, ...]:
         """The histories of what was read: a picture that nobody could read might show anything."""
         found = (history.only(readings) for history in self.histories)
         return tuple(history for history in found if history.events)
@@ -326,14 +344,9 @@ class Mining:
 
     def _session(self) -> EmbedderSession:
         embedder = self._embedder if self._embedder is not None else self.settings.embedder
-        asking = self.session.asking
-        return EmbedderSession(
-            embedder, self.session.workspace, config=self.session.config, local_only=asking.local_only, asking=asking
-        )
+        return EmbedderSession(embedder, self.session)
 
-    def _followed(
-        self, histories: Iterable[PhotoHistory], readings: Mapping[str, PictureReading]
-    ) -> list[FollowedClue]:
+    def _followed(self, histories: Iterable[PhotoHistory], readings: Mapping[str, PictureClues]) -> list[FollowedClue]:
         found: list[FollowedClue] = []
         with self._session() as opened:
             opened.tell_who_sees(_SHOWN)

@@ -19,6 +19,7 @@ from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import Session
+from sightline.engine.event_loop import run_async
 from sightline.errors import StoppedError, UserError
 from sightline.metrics.answers.match import match_answer
 from sightline.mining import clue_extraction, fact_chains
@@ -208,20 +209,19 @@ def plan_questions(pictures: Sequence[Picture], settings: QuestionSettings, sess
     return CostPlan((price_many(read, model, clue_extraction.STAGE, session), filters))
 
 
-def mine_questions(
+def follow_clues(
     clues: Sequence[Clue], pictures: Mapping[str, Picture], web: Web, settings: QuestionSettings, session: Session
 ) -> MinedQuestions:
     """Follow the clues until enough questions are kept; all calls are journaled. The web is closed at the end."""
 
     async def work() -> MinedQuestions:
-        place, asking = session.workspace, session.asking
         try:
-            async with open_chat(settings.model, session.config, workspace=place, asking=asking, stage=STAGE) as caller:
+            async with open_chat(settings.model, session, stage=STAGE) as caller:
                 return await _Miner(caller, web, pictures, settings).all(clues)
         finally:
             await web.close()
 
-    return asyncio.run(work())
+    return run_async(work())
 
 
 class _Miner:

@@ -47,7 +47,7 @@ class Clue:
 
 
 @dataclass(frozen=True, slots=True)
-class PictureReading:
+class PictureClues:
     """What a model saw in one picture."""
 
     picture: str

@@ -1,6 +1,6 @@
 """Who answers: chat models and embedders behind two protocols."""
 
-from sightline.models.protocols import ChatModel, Embedder, Outcome, Pixels, Transport, Vectors
+from sightline.models.protocols import CallOutcome, ChatModel, Embedder, Pixels, Transport, Vectors
 from sightline.models.providers import leaves_machine, parse_name
 from sightline.models.scripted import ScriptedModel
 from sightline.models.structured_output import Structured, ask_structured
@@ -9,9 +9,9 @@ from sightline.models.transport_factory import open_transport
 from sightline.models.wire_settings import WireSettings
 
 __all__ = [
+    "CallOutcome",
     "ChatModel",
     "Embedder",
-    "Outcome",
     "Pixels",
     "ScriptedModel",
     "Structured",

@@ -18,7 +18,7 @@ from sightline.errors import MissingExtraError, UserError, nearest
 from sightline.models.failures import ErrorBody, Scrubber, clip, failure, meanings, retry_after, status_failure
 from sightline.models.openai_chat import as_json, build_chat, read_chat
 from sightline.models.picture_cache import PictureCache
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.providers import ModelName, missing_key, wire_model
 from sightline.models.replies import check_reply
 from sightline.models.wire_settings import WireSettings
@@ -58,11 +58,11 @@ class AnyLLMTransport:
     def __repr__(self) -> str:
         return f"AnyLLMTransport({str(self._name)!r}, {self.endpoint!r})"
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """One attempt; what the provider's package raises becomes a named failure."""
         pictures = await self._pictures.prepare(request)
         if isinstance(pictures, Failure):
-            return Outcome(pictures, sent=False)
+            return CallOutcome(pictures, sent=False)
         request = replace(request, extra={**self._settings.extra, **request.extra})
         built = build_chat(
             request, self._model(request), pictures, max_tokens_field="max_tokens", structured=self._structured
@@ -70,7 +70,7 @@ class AnyLLMTransport:
         # The package wants plain values, where we have ready-made JSON for pictures.
         encoded = as_json(built)
         if isinstance(encoded, Failure):
-            return Outcome(encoded, sent=False)
+            return CallOutcome(encoded, sent=False)
         body: dict[str, Any] = orjson.loads(encoded)
         model, messages = body.pop("model"), body.pop("messages")
         started = time.perf_counter()
@@ -79,7 +79,7 @@ class AnyLLMTransport:
                 completion = await self._client.acompletion(model, messages, **body)
         except TimeoutError:
             words = f"not done within {self._settings.total_seconds:g} s"
-            return Outcome(failure("timeout", f"{self._asked(request)}: {words}"))
+            return CallOutcome(failure("timeout", f"{self._asked(request)}: {words}"))
         except Exception as error:  # Each provider's package has its own exceptions; all of them get a name.
             return self._failed(error, request)
         return self._heard(completion.model_dump(), request, time.perf_counter() - started)
@@ -99,29 +99,29 @@ class AnyLLMTransport:
     def _model(self, request: ChatRequest) -> str:
         return wire_model(wire_model(request.model, self._name.provider.name), self._prefix)
 
-    def _heard(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float) -> Outcome:
+    def _heard(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float) -> CallOutcome:
         said = read_chat(payload)
         if said is None:
-            return Outcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"))
+            return CallOutcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"))
         return check_reply(said, request, seconds)
 
-    def _failed(self, error: Exception, request: ChatRequest) -> Outcome:
+    def _failed(self, error: Exception, request: ChatRequest) -> CallOutcome:
         asked = self._asked(request)
         words = self._scrub(clip(getattr(error, "message", None) or str(error) or type(error).__name__))
         status = getattr(error, "status_code", None)
         if isinstance(error, ValidationError):
-            return Outcome(failure("bad-json", f"{asked}: the reply is not of the provider's form"))
+            return CallOutcome(failure("bad-json", f"{asked}: the reply is not of the provider's form"))
         kind = meanings("any_llm").get(type(error).__name__)
         if kind is None:
             kind = "unsupported" if isinstance(error, NotImplementedError) else "bad-request"
         if isinstance(status, int) and status >= 300 and type(error).__name__ not in _SAYS_WHY:
             codes = [getattr(error, field, None) for field in ("code", "error_type")]
             told = ErrorBody(words, tuple(code.lower() for code in codes if isinstance(code, str)))
-            return Outcome(status_failure(status, told, asked), status, _wait(error))
+            return CallOutcome(status_failure(status, told, asked), status, _wait(error))
         cause = getattr(error, "original_exception", None)
         if kind == "server-error":
             kind = _network_kind(cause)
-        return Outcome(failure(kind, f"{asked}: {words}"), status, _wait(error), sent=not _never_connected(cause))
+        return CallOutcome(failure(kind, f"{asked}: {words}"), status, _wait(error), sent=not _never_connected(cause))
 
     def _asked(self, request: ChatRequest) -> str:
         return f"{clip(request.model, 100)} through any-llm"

@@ -57,6 +57,25 @@ _LONGEST = 400
 # Keys as providers print them back, whole or half hidden by asterisks.
 _KEY_LIKE = re.compile(r"\b(?:sk|pk|gsk|xai|hf|AIza)[-_][\w*.-]{6,}|\bAIza[\w-]{20,}")
 _SHORTEST_SECRET = 4
+# Servers whose codes say nothing say it in words.
+_BY_WORDS = (
+    (re.compile(r"credit balance is too low|exceeded your current quota|insufficient credits", re.I), "no-credit"),
+    (re.compile(r"api key not valid|invalid api key|incorrect api key", re.I), "auth"),
+    (re.compile(r"model\b.{0,80}\b(?:not found|does not exist|is not available)", re.I | re.S), "unknown-model"),
+)
+# A 403 comes for many reasons: only one that speaks of who asks is about the key.
+_ABOUT_KEY = re.compile(
+    r"\bkey\b|api.?key|\btoken\b|credential|authenticat|authori[sz]|permission|"
+    r"(?:no|not have|denied) access|access denied|account",
+    re.IGNORECASE,
+)
+_MODERATED = re.compile(r"moderat|flagged|content.?(?:filter|policy)|usage polic|safety|harmful", re.IGNORECASE)
+_HINTS = {
+    "no-credit": "add credit to the account, or use another model",
+    "unknown-model": "check the model's name and the address",
+}
+_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
+_LATEST = 24 * 3600.0
 
 
 def failure(kind: str, message: str) -> Failure:
@@ -99,27 +118,6 @@ def meanings(table: str) -> Mapping[Any, str]:
     """A table of `provider_words.toml`: what others say, and what it means to us."""
     tables = tomllib.loads(Path(__file__).with_name("provider_words.toml").read_text("utf-8"))
     return {word: meaning for meaning, said in tables[table].items() for word in said}
-
-
-# Servers whose codes say nothing say it in words.
-_BY_WORDS = (
-    (re.compile(r"credit balance is too low|exceeded your current quota|insufficient credits", re.I), "no-credit"),
-    (re.compile(r"api key not valid|invalid api key|incorrect api key", re.I), "auth"),
-    (re.compile(r"model\b.{0,80}\b(?:not found|does not exist|is not available)", re.I | re.S), "unknown-model"),
-)
-# A 403 comes for many reasons: only one that speaks of who asks is about the key.
-_ABOUT_KEY = re.compile(
-    r"\bkey\b|api.?key|\btoken\b|credential|authenticat|authori[sz]|permission|"
-    r"(?:no|not have|denied) access|access denied|account",
-    re.IGNORECASE,
-)
-_MODERATED = re.compile(r"moderat|flagged|content.?(?:filter|policy)|usage polic|safety|harmful", re.IGNORECASE)
-_HINTS = {
-    "no-credit": "add credit to the account, or use another model",
-    "unknown-model": "check the model's name and the address",
-}
-_TITLE = re.compile(rb"<title[^>]*>(.*?)</title>", re.IGNORECASE | re.DOTALL)
-_LATEST = 24 * 3600.0
 
 
 @dataclass(frozen=True, slots=True)

@@ -33,7 +33,7 @@ from sightline.models.failures import (
     status_failure,
 )
 from sightline.models.picture_cache import PictureCache, PreparedPictures
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.providers import ModelName, about_key, leaves_machine, wire_model
 from sightline.models.replies import ReplyText, check_reply, read_usage
 from sightline.models.wire_settings import Api, WireSettings
@@ -41,6 +41,8 @@ from sightline.types import ChatReply, ChatRequest, Failure
 
 _LOOKS = 20
 """Looks during the time that is allowed, so that nothing takes a twentieth longer; but one a second is enough."""
+_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
+_KEPT_OUT = frozenset({"set-cookie"})
 
 
 class Deadline:
@@ -114,10 +116,6 @@ class _Watched:
         self._task.cancel()
 
 
-_JSON = {"Content-Type": "application/json", "Accept": "application/json"}
-_KEPT_OUT = frozenset({"set-cookie"})
-
-
 class HttpTransport:
     """Chat completions or responses at one address; one connection pool, made in the loop that first sends."""
 
@@ -162,11 +160,11 @@ class HttpTransport:
         """Which of the two APIs is spoken."""
         return self._api
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """One attempt; every fault of the network, the server and the model is a failure in the outcome."""
         body = await self.body(request)
         if isinstance(body, Failure):
-            return Outcome(body, sent=False)
+            return CallOutcome(body, sent=False)
         return await self._post(body, request)
 
     async def body(self, request: ChatRequest) -> bytes | Failure:
@@ -177,15 +175,15 @@ class HttpTransport:
         built = self._build(request, pictures)
         return built if isinstance(built, Failure) else openai_chat.as_json(built)
 
-    def read(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float | None = None) -> Outcome:
+    def read(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float | None = None) -> CallOutcome:
         """What a reply's JSON means; also for the lines of a provider's batch results."""
         broken = body_failure(payload, self._asked(request))
         if broken is not None:
-            return Outcome(replace(broken, message=self._scrub(broken.message)))
+            return CallOutcome(replace(broken, message=self._scrub(broken.message)))
         said = self._read(payload)
         if said is None:
             paid = ChatReply("", usage=read_usage(payload.get("usage")))
-            return Outcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"), partial=paid)
+            return CallOutcome(failure("empty", f"{self._asked(request)}: the reply holds no choice"), partial=paid)
         outcome = check_reply(said, request, seconds)
         if isinstance(outcome.result, Failure):
             return replace(outcome, result=replace(outcome.result, message=self._scrub(outcome.result.message)))
@@ -211,25 +209,15 @@ class HttpTransport:
         )
 
     def _open_session(self) -> aiohttp.ClientSession:
-        settings = self._settings
+        # All other times are kept by `Deadline`.
+        timeout = aiohttp.ClientTimeout(total=None, connect=self._settings.connect_seconds)
         headers = CIMultiDict(_JSON)
-        headers.update(settings.headers)
-        if self._key is not None:
-            headers.setdefault("Authorization", f"Bearer {self._key.get_secret_value()}")
-        return aiohttp.ClientSession(
-            # No limit here: how much is under way is decided by whoever calls.
-            connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            headers=headers,
-            # All other times are kept by `Deadline`.
-            timeout=aiohttp.ClientTimeout(total=None, connect=settings.connect_seconds),
-            # A proxy is for what leaves the machine.
-            trust_env=leaves_machine(self.endpoint),
-        )
+        headers.update(self._settings.headers)
+        return open_session(self.endpoint, self._key, timeout, headers)
 
     # --- the reply -----------------------------------------------------------------------------------------
 
-    async def _post(self, body: bytes, request: ChatRequest) -> Outcome:
+    async def _post(self, body: bytes, request: ChatRequest) -> CallOutcome:
         if self._session is None:
             self._session = self._open_session()
         started = time.perf_counter()
@@ -244,16 +232,20 @@ class HttpTransport:
         except TimeoutError as error:
             sent = not isinstance(error, aiohttp.ConnectionTimeoutError)
             waited = self._waited(error, watched.was_quiet, reached=response is not None)
-            return Outcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
+            return CallOutcome(failure("timeout", f"{self._asked(request)}: {waited}"), sent=sent)
         except aiohttp.ClientPayloadError as error:
-            return Outcome(failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({_reason(error)})"))
+            return CallOutcome(
+                failure("cut-off-body", f"{self._asked(request)}: the reply broke off ({reason_of(error)})")
+            )
         except (aiohttp.ClientError, OSError) as error:
             sent = not isinstance(error, aiohttp.ClientConnectorError)
-            return Outcome(failure("connection", self._scrub(f"{self._asked(request)}: {_reason(error)}")), sent=sent)
+            return CallOutcome(
+                failure("connection", self._scrub(f"{self._asked(request)}: {reason_of(error)}")), sent=sent
+            )
 
     def _heard(
         self, response: aiohttp.ClientResponse, data: bytes | None, request: ChatRequest, seconds: float
-    ) -> Outcome:
+    ) -> CallOutcome:
         headers = {name.lower(): value for name, value in response.headers.items()}
         for name in _KEPT_OUT:
             headers.pop(name, None)
@@ -263,17 +255,19 @@ class HttpTransport:
 
     def _understood(
         self, status: int, content_type: str, data: bytes | None, request: ChatRequest, seconds: float
-    ) -> Outcome:
+    ) -> CallOutcome:
         asked = self._asked(request)
         if data is None:
-            return Outcome(failure("endless", f"{asked}: the reply is over {self._settings.max_reply_bytes:,} bytes"))
+            return CallOutcome(
+                failure("endless", f"{asked}: the reply is over {self._settings.max_reply_bytes:,} bytes")
+            )
         if not 200 <= status < 300:
             told = read_error(data)
             scrubbed = replace(told, message=self._scrub(told.message))
-            return Outcome(status_failure(status, scrubbed, asked, self._about_key))
+            return CallOutcome(status_failure(status, scrubbed, asked, self._about_key))
         payload = _parse(data, content_type, asked)
         if isinstance(payload, Failure):
-            return Outcome(replace(payload, message=self._scrub(payload.message)))
+            return CallOutcome(replace(payload, message=self._scrub(payload.message)))
         return self.read(payload, request, seconds)
 
     @property
@@ -290,6 +284,24 @@ class HttpTransport:
             where = "inside the reply" if reached else "before the reply"
             return f"nothing came for {self._settings.quiet_seconds:g} s {where}"
         return f"not done within {self._settings.total_seconds:g} s"
+
+
+def open_session(
+    endpoint: str, key: Hidden | None, timeout: aiohttp.ClientTimeout, headers: Mapping[str, str] | None = None
+) -> aiohttp.ClientSession:
+    """Connections to a server with its key, unless the headers bring another; used from within an event loop."""
+    sent = CIMultiDict(headers or {})
+    if key is not None:
+        sent.setdefault("Authorization", f"Bearer {key.get_secret_value()}")
+    return aiohttp.ClientSession(
+        # No limit here: how much is under way is decided by whoever calls.
+        connector=aiohttp.TCPConnector(limit=0, ttl_dns_cache=300),
+        cookie_jar=aiohttp.DummyCookieJar(),
+        headers=sent,
+        timeout=timeout,
+        # A proxy is for what leaves the machine.
+        trust_env=leaves_machine(endpoint),
+    )
 
 
 @lru_cache(maxsize=256)
@@ -339,7 +351,8 @@ def _parse(data: bytes, content_type: str, asked: str) -> Mapping[str, Any] | Fa
     return payload
 
 
-def _reason(error: Exception) -> str:
+def reason_of(error: Exception) -> str:
+    """Why a server could not be reached, and what may help."""
     cause = getattr(error, "os_error", error)
     if isinstance(cause, OSError) and cause.errno == errno.EMFILE:
         return "too many open files; raise the limit (ulimit -n) or ask for fewer calls at once"

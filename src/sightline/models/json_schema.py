@@ -21,6 +21,34 @@ _DROPPED = frozenset({"title", "default", "examples", "discriminator", "uniqueIt
 _FORMATS = frozenset({"date-time", "time", "date", "duration", "email", "hostname", "ipv4", "ipv6", "uuid"})
 _NAMED = ("properties", "$defs")
 _LISTED = ("anyOf", "prefixItems")
+_DEEPEST = 100
+_MOST_COMPLAINTS = 8
+_TYPES: Mapping[str, Callable[[Any], bool]] = {
+    "object": lambda value: isinstance(value, dict),
+    "array": lambda value: isinstance(value, list),
+    "string": lambda value: isinstance(value, str),
+    "boolean": lambda value: isinstance(value, bool),
+    "null": lambda value: value is None,
+    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
+    "integer": lambda value: (
+        not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
+    ),
+}
+# Keyword, the values it speaks of, what it measures, and when that is wrong.
+_BOUNDS: tuple[tuple[str, str, Callable[[Any], Any], Callable[[Any, Any], bool], str], ...] = (
+    ("minimum", "number", lambda v: v, lambda v, bound: v < bound, "must be at least"),
+    ("maximum", "number", lambda v: v, lambda v, bound: v > bound, "must be at most"),
+    ("exclusiveMinimum", "number", lambda v: v, lambda v, bound: v <= bound, "must be more than"),
+    ("exclusiveMaximum", "number", lambda v: v, lambda v, bound: v >= bound, "must be less than"),
+    ("minLength", "string", len, lambda v, bound: v < bound, "its length must be at least"),
+    ("maxLength", "string", len, lambda v, bound: v > bound, "its length must be at most"),
+    ("minItems", "array", len, lambda v, bound: v < bound, "its number of items must be at least"),
+    ("maxItems", "array", len, lambda v, bound: v > bound, "its number of items must be at most"),
+)
+_FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
+_OPENING = re.compile(r"[{\[]")
+_MOST_STARTS = 64
+"""So many brackets are tried as the start of JSON; prose with more of them is no answer."""
 
 
 def strict_object(fields: Mapping[str, Any]) -> dict[str, Any]:
@@ -113,30 +141,6 @@ def is_strict(schema: Any) -> bool:
 
 
 Schema: TypeAlias = "Mapping[str, Any] | bool"
-_DEEPEST = 100
-_MOST_COMPLAINTS = 8
-_TYPES: Mapping[str, Callable[[Any], bool]] = {
-    "object": lambda value: isinstance(value, dict),
-    "array": lambda value: isinstance(value, list),
-    "string": lambda value: isinstance(value, str),
-    "boolean": lambda value: isinstance(value, bool),
-    "null": lambda value: value is None,
-    "number": lambda value: isinstance(value, int | float) and not isinstance(value, bool),
-    "integer": lambda value: (
-        not isinstance(value, bool) and (isinstance(value, int) or (isinstance(value, float) and value.is_integer()))
-    ),
-}
-# Keyword, the values it speaks of, what it measures, and when that is wrong.
-_BOUNDS: tuple[tuple[str, str, Callable[[Any], Any], Callable[[Any, Any], bool], str], ...] = (
-    ("minimum", "number", lambda v: v, lambda v, bound: v < bound, "must be at least"),
-    ("maximum", "number", lambda v: v, lambda v, bound: v > bound, "must be at most"),
-    ("exclusiveMinimum", "number", lambda v: v, lambda v, bound: v <= bound, "must be more than"),
-    ("exclusiveMaximum", "number", lambda v: v, lambda v, bound: v >= bound, "must be less than"),
-    ("minLength", "string", len, lambda v, bound: v < bound, "its length must be at least"),
-    ("maxLength", "string", len, lambda v, bound: v > bound, "its length must be at most"),
-    ("minItems", "array", len, lambda v, bound: v < bound, "its number of items must be at least"),
-    ("maxItems", "array", len, lambda v, bound: v > bound, "its number of items must be at most"),
-)
 
 
 def schema_errors(value: Any, schema: Schema) -> list[str]:
@@ -262,12 +266,6 @@ def _short(value: Any) -> str:
 
 def _say(at: str, what: str) -> str:
     return f"{at.removeprefix('.') or 'the reply'} {what}"
-
-
-_FENCE = re.compile(r"```[\w-]*[ \t]*\n(.*?)```", re.DOTALL)
-_OPENING = re.compile(r"[{\[]")
-_MOST_STARTS = 64
-"""So many brackets are tried as the start of JSON; prose with more of them is no answer."""
 
 
 def _no_constant(name: str) -> NoReturn:

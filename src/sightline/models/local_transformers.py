@@ -18,7 +18,7 @@ from sightline.errors import MissingExtraError
 from sightline.models.failures import clip, failure
 from sightline.models.openai_chat import describe_tool, schema_in_words
 from sightline.models.picture_cache import PictureCache, PreparedPictures
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.providers import ModelName
 from sightline.models.replies import ReplyText, check_reply
 from sightline.models.wire_settings import WireSettings
@@ -67,20 +67,20 @@ class TransformersTransport:
     def __repr__(self) -> str:
         return f"TransformersTransport({str(self._name)!r})"
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """Generate one reply; stops at the next token when cancelled or too slow."""
         missing = [name for name in _UNSUPPORTED if getattr(request, name) is not None]
         if missing:
-            return Outcome(failure("unsupported", f"{self._name}: a local model has no {' and no '.join(missing)}"))
+            return CallOutcome(failure("unsupported", f"{self._name}: a local model has no {' and no '.join(missing)}"))
         pictures = await self._pictures.prepare(request)
         if isinstance(pictures, Failure):
-            return Outcome(pictures)
+            return CallOutcome(pictures)
         stop = threading.Event()
         try:
             async with asyncio.timeout(self._settings.total_seconds):
                 return await asyncio.to_thread(self._generate, request, pictures, stop)
         except TimeoutError:
-            return Outcome(failure("timeout", f"{self._name}: not done within {self._settings.total_seconds:g} s"))
+            return CallOutcome(failure("timeout", f"{self._name}: not done within {self._settings.total_seconds:g} s"))
         finally:
             stop.set()
 
@@ -96,17 +96,17 @@ class TransformersTransport:
         tokenizer = getattr(processor, "tokenizer", processor)
         return _Loaded(torch, transformers, model.to(device).eval(), processor, tokenizer)
 
-    def _generate(self, request: ChatRequest, pictures: PreparedPictures, stop: threading.Event) -> Outcome:
+    def _generate(self, request: ChatRequest, pictures: PreparedPictures, stop: threading.Event) -> CallOutcome:
         started = time.perf_counter()
         with self._lock:
             if stop.is_set():
-                return Outcome(failure("timeout", f"{self._name}: given up before its turn came"))
+                return CallOutcome(failure("timeout", f"{self._name}: given up before its turn came"))
             if self._loaded is None:
                 self._loaded = self._opened()
             try:
                 said = _reply(self._loaded, request, pictures, stop)
             except (ValueError, RuntimeError, TypeError, KeyError, IndexError) as error:
-                return Outcome(failure("server-error", f"{self._name}: {type(error).__name__}: {clip(str(error))}"))
+                return CallOutcome(failure("server-error", f"{self._name}: {type(error).__name__}: {clip(str(error))}"))
         return check_reply(said, request, time.perf_counter() - started)
 
 

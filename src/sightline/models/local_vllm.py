@@ -17,7 +17,7 @@ from sightline.errors import UserError
 from sightline.models.failures import clip, failure
 from sightline.models.openai_chat import as_json, build_chat
 from sightline.models.picture_cache import PictureCache
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.providers import ModelName
 from sightline.models.replies import ReplyText, check_reply, finish_reason
 from sightline.models.wire_settings import WireSettings
@@ -57,17 +57,17 @@ class VllmTransport:
     def __repr__(self) -> str:
         return f"VllmTransport({str(self._name)!r})"
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """One reply, generated together with whatever else is waiting."""
         missing = [name for name in _UNSUPPORTED if getattr(request, name)]
         if missing:
-            return Outcome(failure("unsupported", f"{self._name} takes no {' and no '.join(missing)}"))
+            return CallOutcome(failure("unsupported", f"{self._name} takes no {' and no '.join(missing)}"))
         pictures = await self._pictures.prepare(request)
         if isinstance(pictures, Failure):
-            return Outcome(pictures)
+            return CallOutcome(pictures)
         encoded = as_json(build_chat(request, self._name.model, pictures, structured="prompt"))
         if isinstance(encoded, Failure):
-            return Outcome(encoded)
+            return CallOutcome(encoded)
         messages = orjson.loads(encoded)["messages"]
         job = _Job(request, messages, self._sampling(request), asyncio.get_running_loop().create_future())
         self._waiting.append(job)
@@ -78,9 +78,9 @@ class VllmTransport:
             async with asyncio.timeout(self._settings.total_seconds):
                 output = await job.done
         except TimeoutError:
-            return Outcome(failure("timeout", f"{self._name}: not done within {self._settings.total_seconds:g} s"))
+            return CallOutcome(failure("timeout", f"{self._name}: not done within {self._settings.total_seconds:g} s"))
         except RuntimeError as error:
-            return Outcome(failure("server-error", f"{self._name}: {clip(str(error))}"))
+            return CallOutcome(failure("server-error", f"{self._name}: {clip(str(error))}"))
         return check_reply(_said(output), request, time.perf_counter() - started)
 
     async def close(self) -> None:

@@ -26,7 +26,7 @@ class ChatModel(Protocol):
 
 
 @dataclass(slots=True)
-class Outcome:
+class CallOutcome:
     """One attempt: a reply or a failure; `status` and `headers` as the server sent them (names in lower case).
 
     `retry_after` is in seconds, from the server's own word. `Failure.retryable` says whether another attempt may help.
@@ -63,7 +63,7 @@ class Transport(Protocol):
 
     endpoint: str
 
-    async def send(self, request: ChatRequest) -> Outcome: ...
+    async def send(self, request: ChatRequest) -> CallOutcome: ...
 
     async def close(self) -> None: ...
 

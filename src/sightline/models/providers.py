@@ -21,6 +21,17 @@ from sightline.errors import UserError, nearest
 
 Kind: TypeAlias = Literal["http", "any-llm", "transformers", "vllm", "builtin", "scripted"]
 MaxTokens: TypeAlias = Literal["max_completion_tokens", "max_tokens"]
+_SECRET = re.compile(r"key|token|secret|passw|pwd|auth|credential|^(sig|signature|code)$", re.IGNORECASE)
+"""Names in the query of an address whose values are not for journals, logs and messages."""
+SERVER_KEY = "SIGHTLINE_API_KEY"
+"""The key of a server that the user names, and that is no provider's own."""
+CUSTOMER_ADDRESSED = frozenset({"azureopenai", "bedrock", "vertexai"})
+"""Providers that have another address for each customer."""
+NO_KEY_HINT = "use --model ollama/llava (free, on this machine, weaker)"
+"""What is offered to somebody who has no key."""
+SERVER_KEY_HINT = (
+    f"give the key of that server in {SERVER_KEY}, or name its variable in sightline.toml, under [models.hosts]"
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -67,10 +78,6 @@ class ModelName:
 
     def __str__(self) -> str:
         return f"{self.provider.name}/{self.model}"
-
-
-_SECRET = re.compile(r"key|token|secret|passw|pwd|auth|credential|^(sig|signature|code)$", re.IGNORECASE)
-"""Names in the query of an address whose values are not for journals, logs and messages."""
 
 
 def _provider(name: str, row: dict[str, Any]) -> Provider:
@@ -180,17 +187,6 @@ def refuse_remote(name: str, endpoint: str, instead: str | None = None) -> None:
             f"{name} is asked at {where}, and --local-only allows no call that leaves this machine.",
             f"{instead or models_here()}, or leave --local-only out",
         )
-
-
-SERVER_KEY = "SIGHTLINE_API_KEY"
-"""The key of a server that the user names, and that is no provider's own."""
-CUSTOMER_ADDRESSED = frozenset({"azureopenai", "bedrock", "vertexai"})
-"""Providers that have another address for each customer."""
-NO_KEY_HINT = "use --model ollama/llava (free, on this machine, weaker)"
-"""What is offered to somebody who has no key."""
-SERVER_KEY_HINT = (
-    f"give the key of that server in {SERVER_KEY}, or name its variable in sightline.toml, under [models.hosts]"
-)
 
 
 def find_key(

@@ -5,17 +5,32 @@ Also its tokens as the server reports them; what a server leaves out is not gues
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass, replace
 from typing import Any
 
 from sightline.models.failures import clip, failure, meanings
 from sightline.models.json_schema import fitting_json
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.thinking import split_thinking, starts_thinking
 from sightline.types import ChatReply, ChatRequest, Failure, ToolCall, Usage
 
 NOT_REPORTED = Usage(reported=False)
+_FAULTS = {
+    "refused": "the model refused",
+    "content-filter": "the provider's content filter stopped the reply",
+    "overloaded": "the server had no room to finish the reply",
+    "server-error": "the server broke the reply off",
+}
+_BLANK_RUN = 256
+"""So much blank text in a row, where the reply was cut off, is a model that writes nothing but newlines."""
+_LEAST_FULL = 0.1
+
+
+def total_usd(costs: Iterable[float | None]) -> float | None:
+    """What several replies cost together; None where one has no known price."""
+    known = list(costs)
+    return None if None in known else sum(cost for cost in known if cost is not None)
 
 
 def read_usage(reported: Any) -> Usage:
@@ -62,17 +77,6 @@ def _count(reported: Mapping[str, Any], *names: str) -> int | None:
     return None
 
 
-_FAULTS = {
-    "refused": "the model refused",
-    "content-filter": "the provider's content filter stopped the reply",
-    "overloaded": "the server had no room to finish the reply",
-    "server-error": "the server broke the reply off",
-}
-_BLANK_RUN = 256
-"""So much blank text in a row, where the reply was cut off, is a model that writes nothing but newlines."""
-_LEAST_FULL = 0.1
-
-
 @dataclass(frozen=True, slots=True)
 class ReplyText:
     """A reply as it was read off the wire; `finish` is one of ours, or the server's own unknown word."""
@@ -93,7 +97,7 @@ def finish_reason(word: Any) -> str:
     return meanings("finishes").get(word.lower(), word)
 
 
-def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = None) -> Outcome:
+def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = None) -> CallOutcome:
     """The reply, or the named failure that it really is, with what was said beside it."""
     text, thinking = _apart(said)
     reply = ChatReply(
@@ -101,9 +105,9 @@ def check_reply(said: ReplyText, request: ChatRequest, seconds: float | None = N
     )
     wrong = _wrong(said, reply, request)
     if wrong is not None:
-        return Outcome(wrong, partial=reply)
+        return CallOutcome(wrong, partial=reply)
     if request.schema is None or (said.tool_calls and not text):
-        return Outcome(reply)
+        return CallOutcome(reply)
     return _parsed(reply, request.schema)
 
 
@@ -151,8 +155,8 @@ def _letters(text: str) -> int:
     return sum(map(len, text.split()))
 
 
-def _parsed(reply: ChatReply, schema: Mapping[str, Any]) -> Outcome:
+def _parsed(reply: ChatReply, schema: Mapping[str, Any]) -> CallOutcome:
     value, wrong = fitting_json(reply.text, schema)
     if wrong:
-        return Outcome(failure("wrong-schema", clip("; ".join(wrong))), partial=reply)
-    return Outcome(replace(reply, parsed=value))
+        return CallOutcome(failure("wrong-schema", clip("; ".join(wrong))), partial=reply)
+    return CallOutcome(replace(reply, parsed=value))

@@ -10,13 +10,13 @@ from typing import TypeAlias
 from sightline.errors import UserError
 from sightline.io.jsonl import LineError, read_jsonl
 from sightline.models.failures import LASTING, RETRYABLE, failure
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.providers import ModelName
 from sightline.models.replies import ReplyText, check_reply
 from sightline.models.wire_settings import WireSettings
 from sightline.types import ChatReply, ChatRequest, Failure, Message, Usage
 
-Line: TypeAlias = str | ChatReply | Failure | Outcome
+Line: TypeAlias = str | ChatReply | Failure | CallOutcome
 """A scripted answer: a string is read as a model's text (thinking split off, schema checked)."""
 Script: TypeAlias = Callable[[ChatRequest], Line] | Iterable[Line]
 
@@ -34,17 +34,17 @@ class ScriptedModel:
         self.closed = False
         self._script: Callable[[ChatRequest], Line] = script if callable(script) else self._reader(script)
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """The next answer of the script."""
         self.requests.append(request)
         line = self._script(request)
         match line:
-            case Outcome():
+            case CallOutcome():
                 return line
             case str():
                 return check_reply(ReplyText(line, usage=_counted(request, line)), request)
             case _:
-                return Outcome(line)
+                return CallOutcome(line)
 
     async def reply(self, request: ChatRequest) -> ChatReply | Failure:
         """The same without what a transport adds."""

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 import re
-from collections.abc import Mapping
+from collections.abc import Callable, Mapping
 from dataclasses import dataclass, replace
 from typing import Generic, TypeVar
 
@@ -74,13 +74,25 @@ async def ask_structured(
 ) -> Structured[T] | Failure:
     """Ask for an answer of this type; a reply that does not fit is asked for again once, with what was wrong."""
     wanted = kind if isinstance(kind, ReplySchema) else ReplySchema.of(kind)
-    request = with_schema(request, wanted)
+    found, replies = await ask_twice(model, with_schema(request, wanted), wanted.read)
+    if isinstance(found, Failure):
+        return found
+    last = replies[-1]
+    assert isinstance(last, ChatReply)
+    return Structured(found, last, len(replies))
+
+
+async def ask_twice(
+    model: ChatModel, request: ChatRequest, read: Callable[[ChatReply], T | Failure]
+) -> tuple[T | Failure, tuple[ChatReply | Failure, ...]]:
+    """Ask; once more, with what was wrong, if the reply does not fit. What was read last, and all replies."""
     first = await model.reply(request)
-    got = _judged(first, wanted, 1)
-    if not isinstance(got, Failure) or got.kind != "wrong-schema":
-        return got
-    again = ask_again(request, got.message, first if isinstance(first, ChatReply) else None)
-    return _judged(await model.reply(again), wanted, 2)
+    found = first if isinstance(first, Failure) else read(first)
+    if not isinstance(found, Failure) or found.kind != "wrong-schema":
+        return found, (first,)
+    again = ask_again(request, found.message, first if isinstance(first, ChatReply) else None)
+    second = await model.reply(again)
+    return second if isinstance(second, Failure) else read(second), (first, second)
 
 
 def with_schema(request: ChatRequest, wanted: ReplySchema[T]) -> ChatRequest:
@@ -95,13 +107,6 @@ def ask_again(request: ChatRequest, wrong: str, said: ChatReply | None = None) -
         f"Your reply could not be used: {wrong}\nReply again with nothing but one JSON object that fits the schema."
     )
     return replace(request, messages=(*request.messages, *before, Message("user", (complaint,))))
-
-
-def _judged(reply: ChatReply | Failure, wanted: ReplySchema[T], asked: int) -> Structured[T] | Failure:
-    if isinstance(reply, Failure):
-        return reply
-    value = wanted.read(reply)
-    return value if isinstance(value, Failure) else Structured(value, reply, asked)
 
 
 def _worded(error: ErrorDetails) -> str:

@@ -37,6 +37,13 @@ _CHANNELS = (
 )
 # Some servers drop its marks, but not the words between them.
 _BARE, _BARE_FINAL = "analysis", "assistantfinal"
+# A look for these is much cheaper than one for all tags, and most replies have few.
+_STARTS = tuple({tag[0] for pair in (*_PAIRS, *_STEPS) for tag in pair})
+_ANSWER_OPENS = re.compile(
+    r"(?:^|(?<=[.!?>]))[ \t]*(?P<tag><(?:answer|response|output|conclusion|solution|final(?:[_-]?answer)?)>)\s*[^\s<]",
+    re.IGNORECASE | re.MULTILINE,
+)
+_ANY_TAG = re.compile(r"<[^<>]*>")
 
 
 def _pattern(pairs: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
@@ -47,13 +54,6 @@ def _pattern(pairs: tuple[tuple[str, str], ...]) -> re.Pattern[str]:
 
 _TAG = _pattern(_PAIRS)
 _TAG_OR_STEP = _pattern((*_PAIRS, *_STEPS))
-# A look for these is much cheaper than one for all tags, and most replies have few.
-_STARTS = tuple({tag[0] for pair in (*_PAIRS, *_STEPS) for tag in pair})
-_ANSWER_OPENS = re.compile(
-    r"(?:^|(?<=[.!?>]))[ \t]*(?P<tag><(?:answer|response|output|conclusion|solution|final(?:[_-]?answer)?)>)\s*[^\s<]",
-    re.IGNORECASE | re.MULTILINE,
-)
-_ANY_TAG = re.compile(r"<[^<>]*>")
 
 
 @dataclass(frozen=True, slots=True)

@@ -2,25 +2,26 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.plan import CostPlan, DryRunError, StagePlan, dry_run, priced
+from sightline.calls.session import Session
+from sightline.display import Table
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import UserError, require_at_least
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.metrics.comparison import Comparison, PairedComparison, compare
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import write_scores
 from sightline.metrics.statistics import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
-from sightline.runs.runner import price_run, run
+from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
@@ -55,8 +56,8 @@ class AblationTasks:
         return (f"not scored by {self.metric}, and so not asked: {counted(self.unscored, 'task')}",)
 
 
-@dataclass(frozen=True, slots=True)
-class Necessity:
+@dataclass(frozen=True, slots=True, repr=False)
+class Necessity(Table[PairedComparison]):
     """A comparison whose first system saw the whole question; all is of the tasks that were asked.
 
     `chance` is what guessing gets, None without options.
@@ -90,7 +91,7 @@ class Necessity:
         return any(pair.difference.mean < 0 and pair.significant(self.comparison.level) for pair in pairs)
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`."""
+        """What `--json` prints."""
         return {
             "folder": str(self.folder),
             "metric": self.metric,
@@ -104,6 +105,139 @@ class Necessity:
             "notes": list(self.notes),
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each arm: its mean and interval, and its difference from the whole question."""
+        pairs = {pair.second: pair for pair in self.against_whole()}
+        return [
+            {
+                "arm": one.system,
+                "mean": one.estimate.mean,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+                "difference": pairs[one.system].difference.mean if one.system in pairs else None,
+                "p_adjusted": pairs[one.system].p_adjusted if one.system in pairs else None,
+                "needed": self.is_needed(one.system) if one.system in pairs else None,
+            }
+            for one in self.comparison.standings[self.metric]
+        ]
+
+    def _rows(self) -> Sequence[PairedComparison]:
+        return self.against_whole()
+
+    def _line(self) -> str:
+        needed = [pair.second for pair in self.against_whole() if self.is_needed(pair.second)]
+        return f"{self.metric} is worse {', '.join(needed) or 'in no arm'}"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
+
+    def __str__(self) -> str:
+        """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""
+        standings = {standing.system: standing.estimate for standing in self.comparison.standings[self.metric]}
+        differences = {pair.second: self._told(pair) for pair in self.against_whole()}
+        width = max(map(len, standings))
+        lines = []
+        for name in self.comparison.systems:
+            own = standings[name]
+            line = f"  {name:<{width}}  {self.metric} {own:.2f}"
+            lines.append(line + differences.get(name, ""))
+        if self.chance is not None:
+            lines.append(f"  {'guessing':<{width}}  {self.metric} {self.chance:.2f}")
+        if not self.above_chance:
+            lines.append("  the model does no better than guessing: this says nothing about the questions")
+        n = standings[self.comparison.systems[0]].n
+        lines += [f"  {n:,} tasks, {self.several:,} of them with several pictures in the question"]
+        lines += [f"  note: {note}" for note in self.notes]
+        return "\n".join([*lines, f"  → {self.folder}"])
+
+    def _told(self, pair: PairedComparison) -> str:
+        """The difference of an arm from the whole question."""
+        found, p = pair.difference, pair.p_adjusted
+        shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
+        verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
+        spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
+        return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
+
+
+@priced
+def ablate(
+    benchmark: PathLike,
+    out: PathLike | None = None,
+    *,
+    model: str,
+    without: str | Sequence[str] | None = None,
+    repeat: int = 1,
+    concurrency: int = 4,
+    max_tokens: int | None = None,
+    temperature: float | None = None,
+    reasoning_effort: str | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
+) -> Necessity:
+    """Test which parts of the questions are needed: text, pictures, several of them, their order.
+
+    The same model answers the whole question and each ablation, and the runs are compared. Run it again to resume.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark.
+    out:
+        A folder that gets a run for the whole question and one for each ablation; only a dry run needs none.
+    model:
+        The model that answers, such as "openai/gpt-5-mini".
+    without:
+        The ablations: "without text", "without pictures", "one picture", "shuffled pictures"; all when not given.
+    repeat:
+        How often each task is tried.
+    concurrency:
+        How many tasks at once.
+    max_tokens, temperature, reasoning_effort:
+        Fields of every request.
+    limit:
+        Take only the first tasks.
+    seed:
+        Makes random choices repeatable, and is a field of every request.
+    workspace, session:
+        Where to work and how to call models; see `Session`.
+
+    Returns
+    -------
+    Necessity
+        The comparison of each ablation with the whole question; `print` shows what the command prints.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> plan = sightline.dry_run(
+    ...     sightline.ablate, "questions", model="openai/gpt-5-mini", without="without pictures", workspace="ws"
+    ... )
+    >>> {stage.stage: stage.calls for stage in plan.stages}
+    {'whole': 4, 'without pictures': 4}
+    """
+    session = Session.of(session, workspace)
+    require_at_least(1, repeat=repeat, concurrency=concurrency, limit=limit, max_tokens=max_tokens)
+    require_at_least(0, temperature=temperature, seed=seed)
+    seed = session.seed if seed is None else seed
+    asked = {
+        "max_tokens": max_tokens,
+        "temperature": temperature,
+        "reasoning_effort": reasoning_effort,
+        "seed": seed,
+        "base_url": session.calls.base_url,
+    }
+    options = {**{name: value for name, value in asked.items() if value is not None}, "concurrency": concurrency}
+    arms = (without,) if isinstance(without, str) else tuple(without or ARMS)
+    source, place = as_path(benchmark, "a benchmark"), optional_path(out, "the folder to write")
+    ablations = Ablations(source, model, options, arms, repeat, seed or 0, limit, session)
+    if session.calls.plan:
+        raise DryRunError(ablations.price(place))
+    if place is None:
+        raise UserError("there is no place for the runs.", "say where: --out FOLDER")
+    return ablations.run(place)
+
 
 @dataclass(frozen=True, slots=True)
 class Ablations:
@@ -116,9 +250,7 @@ class Ablations:
     repeat: int = 1
     seed: int = 0
     limit: int | None = None
-    workspace: Path = Path(".sightline")
-    config: Config | None = None
-    asking: CallOptions | None = None
+    session: Session = field(default_factory=Session)
 
     def run(self, out: Path) -> Necessity:
         """Run, score and compare; each arm is a run below `out`. Run it again to go on: nothing is done twice."""
@@ -153,9 +285,9 @@ class Ablations:
         stages: list[StagePlan] = []
         specs, asked = self._specs(), self.asked()
         for name, spec in specs.items():
-            plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
+            plan = dry_run(run, asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
-        return CostPlan(tuple(stages))
+        return CostPlan(tuple(stages), asked.notes())
 
     def asked(self) -> AblationTasks:
         """What there is to ask: the tasks of the metric that scores the most of them."""
@@ -185,8 +317,7 @@ class Ablations:
         )
 
     def _how(self) -> dict[str, Any]:
-        names = ("repeat", "seed", "limit", "workspace", "config", "asking")
-        return {name: getattr(self, name) for name in names}
+        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, "session": self.session}
 
     def _specs(self) -> dict[str, Spec]:
         """The system of the whole question, and that of each arm."""

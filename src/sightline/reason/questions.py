@@ -97,7 +97,7 @@ class QuestionWork:
     def ask(self, questions: Sequence[TaskQuestion], job: CallJob[TaskQuestion, R]) -> QuestionResults[R]:
         """Each question through a job, until all are done or a budget, or a server that is down, stops it."""
         found: dict[str, R | Failure] = {}
-        limits = self.session.asking.limits
+        limits = self.session.calls.limits
         at_once = _AT_ONCE if limits is None else max(8, limits.most)
         try:
             for question, result in ask_many(questions, job, self.session, concurrency=at_once):

@@ -13,13 +13,15 @@ from typing import Any, TypeAlias
 
 import numpy as np
 
+from sightline.benchmark.copy_detection import looks_of, same_looks
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.corpus.near_duplicates import connected
+from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
-from sightline.errors import UserError
+from sightline.errors import UserError, require_at_least
+from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import read_json, write_json
-from sightline.reason.copy_detection import looks_of, same_looks
 from sightline.reason.questions import shown_in
 from sightline.types import Answer, Benchmark, Choice, Group, PictureSet, Relevance, Scope, Task, Truth
 
@@ -29,8 +31,8 @@ STRATA = ("subtask", "difficulty")
 Strata: TypeAlias = "Counter[tuple[str, str]]"
 
 
-@dataclass(frozen=True, slots=True)
-class SplitSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class SplitSummary(Shown):
     """What a split came to.
 
     `groups` are sets of tasks that share pictures and so stay together, `largest` is the size of the greatest; `near`
@@ -51,67 +53,136 @@ class SplitSummary:
     seconds: float = 0.0
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`, and for `split.json`."""
+        """What `--json` prints, and what `split.json` holds."""
         return {**asdict(self), "folder": str(self.folder)}
 
+    def _line(self) -> str:
+        return ", ".join(f"{part} {count:,}" for part, count in self.parts.items())
 
-def split_benchmark(
-    source: Path,
-    out: Path,
+    def _blocks(self) -> Iterable[str]:
+        rows = [("tasks", *(f"{count:,}" for count in self.parts.values()))]
+        for label, values in self.by_label.items():
+            rows += [
+                (f"{label}: {value}", *(f"{counts[part]:,}" for part in self.parts)) for value, counts in values.items()
+            ]
+        yield html_table(("", *self.parts), rows, numeric=range(1, 1 + len(self.parts)))
+        yield quiet(f"pictures in two parts: {self.across:,} of {self.pictures:,} · {self.folder}")
+
+    def __str__(self) -> str:
+        """The parts, what keeps tasks together, and the balance of the labels."""
+        names = list(self.parts)
+        lines = [
+            f"  {self._line()}",
+            f"  {counted(self.groups, 'group')} that share pictures or near-duplicates ({counted(self.near, 'pair')}), "
+            f"the largest of {counted(self.largest, 'task')}",
+            f"  pictures in two parts: {self.across:,} of {self.pictures:,}"
+            + (f"; {self.unread:,} could not be read, and are told apart by their ids" if self.unread else ""),
+        ]
+        for label, values in self.by_label.items():
+            width = max(map(len, (label, *values)))
+            lines.append(f"  {label:<{width}}  " + "  ".join(f"{name:>6}" for name in names))
+            for value, counts in values.items():
+                cells = (f"{counts[name]:>{max(6, len(name))},}" for name in names)
+                lines.append(f"  {value:<{width}}  " + "  ".join(cells))
+        return "\n".join([*lines, f"  → {self.folder}"])
+
+
+def split(
+    benchmark: PathLike,
+    out: PathLike,
     *,
-    shares: Mapping[str, float] = SHARES,
-    by: Sequence[str] | None = None,
-    seed: int = 0,
+    parts: Mapping[str, float] | str = SHARES,
+    by: Sequence[str] | str | None = None,
     bits: int | None = None,
-    config: Config | None = None,
+    seed: int | None = None,
+    session: Session | None = None,
 ) -> SplitSummary:
-    """Write a benchmark for each part into `out`, and `split.json` beside them; the same seed gives the same parts.
+    """Split a benchmark into parts that share no picture, nor a near-duplicate of one.
 
-    Tasks that share a picture, or have near-duplicates (hashes within `bits`, the configured number when not given),
-    stay together. Groups go, the largest first, where they bring the parts nearest to their shares in every label
-    of `by` (subtask and difficulty, where tasks have them). An earlier split into the same parts is replaced.
+    Tasks that share a picture or have near-duplicates stay together. Groups go, the largest first, where they bring
+    the parts nearest to their shares in every label of `by`. The same seed gives the same parts.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark.
+    out:
+        A folder that gets one benchmark for each part, and split.json; a split into the same parts is replaced.
+    parts:
+        Names and shares, which sum to 1 or are whole numbers; as text "train=0.8,test=0.2".
+    by:
+        Labels that each part is to have in the same shares; subtask and difficulty, where tasks have them, when not
+        given.
+    bits:
+        Hashes that differ in at most so many of 64 bits are near-duplicates if tones agree; as configured by default.
+    seed:
+        Makes the parts repeatable.
+    session:
+        Brings the settings; see `Session`.
+
+    Returns
+    -------
+    SplitSummary
+        The parts with their sizes and labels; `print` shows what the command prints.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> done = sightline.split("questions", "parts", parts={"train": 0.75, "test": 0.25})
+    >>> dict(done.parts), done.across
+    ({'train': 3, 'test': 1}, 0)
     """
-    started, config = time.monotonic(), config or Config()
-    shares = _checked(shares)
-    benchmark = read_benchmark(source)
-    if not benchmark.tasks:
-        raise UserError(f'the benchmark "{benchmark.name}" has no tasks.', "give one that has some")
-    by = _labels(benchmark.tasks, by)
-    _check_place(out, benchmark, shares)
-    own = {name: pictures_of(task, benchmark.truth.get(name)) for name, task in benchmark.tasks.items()}
+    started, session = time.monotonic(), Session.of(session)
+    require_at_least(0, bits=bits, seed=seed)
+    seed = (session.seed or 0) if seed is None else seed
+    source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
+    shares = _checked(_parsed(parts) if isinstance(parts, str) else parts)
+    whole = read_benchmark(source)
+    if not whole.tasks:
+        raise UserError(f'the benchmark "{whole.name}" has no tasks.', "give one that has some")
+    labels = _labels(whole.tasks, by)
+    _check_place(place, whole, shares)
+    own = {name: pictures_of(task, whole.truth.get(name)) for name, task in whole.tasks.items()}
     used = {picture for pictures in own.values() for picture in pictures}
-    known = {name: picture for name, picture in benchmark.corpus.pictures.items() if name in used}
-    looks = looks_of(known, source, config)
-    near = same_looks(looks, config.duplicates.bits if bits is None else bits)
+    known = {name: picture for name, picture in whole.corpus.pictures.items() if name in used}
+    looks = looks_of(known, source, session.config)
+    near = same_looks(looks, session.config.duplicates.bits if bits is None else bits)
     links = [(pair.first, pair.second) for pair in near]
-    links += [(group.pictures[0], other) for group in _bound(benchmark) for other in group.pictures[1:]]
+    links += [(group.pictures[0], other) for group in _bound(whole) for other in group.pictures[1:]]
     groups = _groups(own, links)
-    parts = assign(groups, benchmark.tasks, shares, by, seed)
-    _refuse_empty(shares, parts, groups)
-    settings = {"seed": seed, "shares": shares, "by": list(by), "source": benchmark.name}
-    try:
-        out.mkdir(parents=True, exist_ok=True)
-        # Until all parts are new, they are not those of one split.
-        write_json(out / FILE, {**settings, "parts": dict.fromkeys(shares, 0), "unfinished": True})
-        for part in shares:
-            write_benchmark_elsewhere(_part(benchmark, part, parts), source, out / part)
-    except OSError as error:  # A disk that is full does not name its file.
-        raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
+    homes = assign(groups, whole.tasks, shares, labels, seed)
+    _refuse_empty(shares, homes, groups)
+    settings = {"seed": seed, "shares": shares, "by": list(labels), "source": whole.name}
+    _write(whole, source, place, homes, settings)
     summary = SplitSummary(
-        folder=out,
-        parts={part: sum(found == part for found in parts.values()) for part in shares},
+        folder=place,
+        parts={part: sum(found == part for found in homes.values()) for part in shares},
         groups=len(groups),
         largest=max(map(len, groups)),
         near=len(near),
-        across=_across(own, parts, links),
+        across=_across(own, homes, links),
         pictures=len(used),
         unread=len(used) - len(looks),
-        by_label=_table(benchmark.tasks, parts, by, tuple(shares)),
+        by_label=_table(whole.tasks, homes, labels, tuple(shares)),
         seconds=round(time.monotonic() - started, 2),
     )
     counts = {name: value for name, value in summary.to_json().items() if name not in ("folder", "seconds")}
-    write_json(out / FILE, {**settings, **counts, "tasks": parts})
+    write_json(place / FILE, {**settings, **counts, "tasks": homes})
     return summary
+
+
+def _write(
+    benchmark: Benchmark, source: Path, out: Path, homes: Mapping[str, str], settings: Mapping[str, Any]
+) -> None:
+    """The benchmarks of the parts; until all of them are new, they are not those of one split."""
+    shares = settings["shares"]
+    try:
+        out.mkdir(parents=True, exist_ok=True)
+        write_json(out / FILE, {**settings, "parts": dict.fromkeys(shares, 0), "unfinished": True})
+        for part in shares:
+            write_benchmark_elsewhere(_part(benchmark, part, homes), source, out / part)
+    except OSError as error:  # A disk that is full does not name its file.
+        raise UserError(f"{out} can't be written: {error.strerror}.", "make room, or choose another --out") from error
 
 
 def pictures_of(task: Task, truth: Truth | None) -> frozenset[str]:
@@ -251,8 +322,21 @@ def _checked(shares: Mapping[str, float]) -> dict[str, float]:
     return {part: share / total for part, share in shares.items()}
 
 
-def _labels(tasks: Mapping[str, Task], by: Sequence[str] | None) -> tuple[str, ...]:
+def _parsed(text: str) -> dict[str, float]:
+    """`train=0.8,test=0.2` → the shares."""
+    found = {}
+    for pair in text.split(","):
+        name, _, share = pair.partition("=")
+        try:
+            found[name.strip()] = float(share)
+        except ValueError:
+            raise UserError(f'--parts "{pair}" is not of the form name=share.', "for example train=0.8") from None
+    return found
+
+
+def _labels(tasks: Mapping[str, Task], by: Sequence[str] | str | None) -> tuple[str, ...]:
     """The labels to balance; those that are asked for must be there."""
+    by = [name.strip() for name in by.split(",") if name.strip()] if isinstance(by, str) else by
     known = sorted({label for task in tasks.values() for label in task.labels})
     unknown = next((label for label in by or () if label not in known), None)
     if unknown is not None:

@@ -6,7 +6,7 @@ from collections.abc import Sequence
 from dataclasses import dataclass
 from typing import Literal, TypeAlias
 
-from sightline.reports.markup import Markup
+from sightline.markup import Markup
 
 Tone: TypeAlias = Literal["", "bad", "quiet"]
 

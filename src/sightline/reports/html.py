@@ -3,9 +3,10 @@
 from __future__ import annotations
 
 from collections.abc import Iterable
-from importlib.resources import files
+from pathlib import Path
 from urllib.parse import quote
 
+from sightline.markup import Markup, join, lines, tag
 from sightline.reports.blocks import (
     Block,
     Cell,
@@ -24,18 +25,21 @@ from sightline.reports.blocks import (
     Thumbnail,
 )
 from sightline.reports.charts import marker
-from sightline.reports.markup import Markup, join, lines, tag
+
+
+def page_style() -> str:
+    """The style sheet of a page."""
+    return Path(__file__).with_name("page.css").read_text("utf-8")
 
 
 def to_html(page: ReportPage) -> str:
     """The whole document."""
-    style = Markup(files("sightline.reports").joinpath("page.css").read_text("utf-8"))
     head = (
         tag("meta", charset="utf-8"),
         tag("meta", name="viewport", content="width=device-width, initial-scale=1"),
         tag("meta", name="color-scheme", content="light dark"),
         tag("title", page.title),
-        tag("style", Markup("\n"), style),
+        tag("style", Markup("\n"), Markup(page_style())),
     )
     body = (
         tag("header", tag("h1", page.title), tag("p", page.subtitle, class_="quiet")),

@@ -7,17 +7,19 @@ from __future__ import annotations
 
 import os
 from collections import Counter
-from collections.abc import Callable, Iterator, Mapping, Sequence
+from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass, replace
 from datetime import datetime
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
+from sightline.display import Table, html_table, interval_bar, quiet
 from sightline.english import counted
-from sightline.errors import MissingExtraError, UserError
-from sightline.io.files import PathLike
+from sightline.errors import UserError
+from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
 from sightline.metrics.comparison import Comparison
+from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines
 from sightline.reports.output import csv_bytes, write_files
@@ -32,9 +34,6 @@ from sightline.reports.scored_run import (
 from sightline.reports.text import estimate, seconds
 from sightline.runs.folder import HEADER
 from sightline.types import Estimate
-
-if TYPE_CHECKING:
-    import pandas
 
 
 @dataclass(frozen=True, slots=True)
@@ -77,9 +76,9 @@ class UnrankedRun:
     reason: str
 
 
-@dataclass(frozen=True, slots=True)
-class Leaderboard:
-    """A board for each benchmark, the runs that are on none, and the files that say so."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Leaderboard(Table[LeaderboardRow]):
+    """A board for each benchmark, the runs that are on none, and the files that say so; rows are the ranked runs."""
 
     folder: Path
     boards: tuple[BenchmarkBoard, ...]
@@ -95,13 +94,38 @@ class Leaderboard:
         """The places of all boards as flat records: the columns of `leaderboard.csv`."""
         return [_record(board, place) for board in self.boards for place in board.places]
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """One row for each place on each board."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("Leaderboard.to_pandas", "pandas") from error
-        return pandas.DataFrame(self.records())
+    def to_json(self) -> dict[str, Any]:
+        """What `leaderboard --json` prints: the boards, and the files that were written."""
+        return {**self.to_dict(), "files": [str(path) for path in self.files]}
+
+    def __str__(self) -> str:
+        lines: list[str] = []
+        for board in self.boards:
+            made = board_table(board)
+            rows = [[str(cell) for cell in row] for row in made.rows]
+            lines += [one_line(board_title(board)), text_table(made.head, rows, right=made.numeric, flexible=1)]
+            lines += [one_line(f" note: {note}") for note in board.notes]
+        lines += [one_line(f" not ranked: {run.folder}: {run.reason}") for run in self.left_out]
+        return "\n".join([*lines, *([f" {one_line(', '.join(map(str, self.files)))}"] if self.files else [])])
+
+    def _rows(self) -> Sequence[LeaderboardRow]:
+        return [place for board in self.boards for place in board.places]
+
+    def _line(self) -> str:
+        return f"{counted(len(self), 'run')} on {counted(len(self.boards), 'benchmark')} below {self.folder}"
+
+    def _blocks(self) -> Iterable[str]:
+        for board in self.boards:
+            made = board_table(board)
+            last = max([1.0, *(place.estimate.mean for place in board.places)])
+            bars = [interval_bar(one.estimate.mean, one.estimate.interval, 0, last) for one in board.places]
+            rows = [[*map(str, row[:3]), bar, *map(str, row[3:])] for row, bar in zip(made.rows, bars, strict=True)]
+            head = [*made.head[:3], f"0 to {last:g}", *made.head[3:]]
+            yield board_title(board)
+            yield html_table(head, rows, numeric={at + 1 for at in made.numeric}, most=100)
+            yield quiet(f"{made.caption}.")
+            yield from (quiet(f"Note: {note}") for note in board.notes)
+        yield from (quiet(f"Not ranked: {run.folder}: {run.reason}") for run in self.left_out)
 
 
 def _to_dict(place: LeaderboardRow) -> dict[str, Any]:
@@ -132,14 +156,22 @@ def build_leaderboard(folder: PathLike, metric: str | None = None) -> Leaderboar
 
     Each board is ranked by `metric`, or by what most of its runs have as their first metric.
     """
-    root = Path(folder).expanduser()
+    root = as_path(folder, "a folder with runs")
+    if metric is not None and not isinstance(metric, str):
+        raise UserError(f"{metric!r:.60} is not a metric name.", 'Give one name, such as "ndcg@10".')
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "give the folder that holds the runs")
     runs, left_out = _read(root)
     if not runs and not left_out:
         raise UserError(f"there is no run below {root}.", f"give a folder that holds folders with {HEADER}")
+    if not runs:
+        raise UserError(
+            f"none of the {counted(len(left_out), 'run')} below {root} can be ranked: {left_out[0].folder}: "
+            f"{left_out[0].reason}",
+            "Score them first: sightline score BENCH RUN.",
+        )
     known = dict.fromkeys(name for run in runs for name in run.scores.metrics)
-    if metric is not None and runs and metric not in known:
+    if metric is not None and metric not in known:
         raise UserError(f'no run below {root} was scored with "{metric}".', f"choose from {', '.join(known)}")
     boards = []
     for of_benchmark in _by_benchmark(runs):
@@ -296,5 +328,27 @@ def _row(place: LeaderboardRow) -> Row:
 
 
 def leaderboard(folder: PathLike, metric: str | None = None, *, out: PathLike | None = None) -> Leaderboard:
-    """Rank all runs below a folder by benchmark, and write the boards into it or into `out`."""
+    """Rank all runs below a folder, by benchmark; write `leaderboard.md`, `.csv` and `.json`.
+
+    Parameters
+    ----------
+    folder:
+        A folder that holds the folders of runs, at any depth.
+    metric:
+        What to rank by; the first metric of each benchmark when not given.
+    out:
+        Where to write the three files; the folder itself when not given.
+
+    Returns
+    -------
+    Leaderboard
+        Runs that can't be told apart share a range of ranks; those without scores are listed with the reason.
+
+    Examples
+    --------
+    >>> _ = sightline.score("bench", "run"), sightline.score("bench", "other_run")
+    >>> board = sightline.leaderboard(".", "ndcg@10", out="boards")
+    >>> len(board)
+    2
+    """
     return write_leaderboard(build_leaderboard(folder, metric), out)

@@ -6,6 +6,8 @@ import re
 from collections.abc import Iterable, Iterator
 from urllib.parse import quote
 
+from sightline.markup import escape
+from sightline.plain_text import one_line
 from sightline.reports.blocks import (
     Block,
     Cell,
@@ -21,8 +23,6 @@ from sightline.reports.blocks import (
     ReportPage,
     TableBlock,
 )
-from sightline.reports.markup import escape
-from sightline.reports.text import one_line
 
 # Whatever could begin emphasis, code, a link, HTML, a table cell, a heading or (on some sites) a formula.
 _SPECIAL = re.compile(r"([\\`*_\[\]|~#$!])")

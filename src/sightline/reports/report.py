@@ -2,16 +2,19 @@
 
 from __future__ import annotations
 
-from collections.abc import Callable, Sequence
+from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from datetime import datetime
+from os import PathLike as OsPath
 from pathlib import Path
 from typing import Any, Literal, TypeAlias
 
 from sightline import __version__
+from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
+from sightline.plain_text import one_line
 from sightline.reports.blocks import Chapter, PagePart, Paragraph, ReportPage
 from sightline.reports.html import to_html
 from sightline.reports.markdown import to_markdown
@@ -96,8 +99,8 @@ def _names(sections: Sequence[ReportSection]) -> str:
 Format: TypeAlias = Literal["html", "md", "both"]
 
 
-@dataclass(frozen=True, slots=True)
-class Report:
+@dataclass(frozen=True, slots=True, repr=False)
+class Report(Shown):
     """Where a report was written, and the numbers in it."""
 
     pages: tuple[Path, ...]
@@ -110,8 +113,34 @@ class Report:
         """The page that was asked for."""
         return self.pages[0]
 
-    def to_dict(self) -> dict[str, Any]:
-        """Paths and numbers, ready for JSON."""
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What a reader should know, by benchmark."""
+        return tuple(
+            one_line(f"{section.facts.name}: {said}") for section in self.sections for said in section.warnings
+        )
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {path}" for path in (*self.pages, *self.files))
+
+    def __fspath__(self) -> str:
+        return str(self.path)
+
+    def _line(self) -> str:
+        runs = sum(len(section.runs) for section in self.sections)
+        return f"{self.path}: {counted(runs, 'run')} on {counted(len(self.sections), 'benchmark')}"
+
+    def _blocks(self) -> Iterable[str]:
+        yield html_table(
+            ("file", "bytes"), [(str(one), f"{one.stat().st_size:,}") for one in self._there()], numeric={1}
+        )
+        yield from (quiet(f"Warning: {warning}") for warning in self.warnings)
+
+    def _there(self) -> list[Path]:
+        return [path for path in (*self.pages, *self.files) if path.is_file()]
+
+    def to_json(self) -> dict[str, Any]:
+        """What `report --json` prints: paths and numbers."""
         return {
             "pages": [str(page) for page in self.pages],
             "files": [str(file) for file in self.files],
@@ -120,22 +149,44 @@ class Report:
         }
 
 
-def write_report(
-    sources: Sequence[PathLike],
-    out: PathLike,
+def report(
+    sources: PathLike | Sequence[PathLike],
+    out: PathLike = "report.html",
     *,
     format: Format | None = None,  # noqa: A002
-    date: datetime | None = None,
     rows: int = ROWS,
+    date: datetime | None = None,
 ) -> Report:
-    """One page over runs and benchmarks, and CSV files beside it.
+    """Write one page over runs and benchmarks, with CSV files beside it.
 
-    The format is the suffix's unless given; `both` writes a page of each. `rows` is how many tasks are listed. The
-    same folders give the same bytes: the date is when the newest scores were written, unless given.
+    The same folders give the same bytes: the date is when the newest scores were written, unless given.
+
+    Parameters
+    ----------
+    sources:
+        Folders of runs and of benchmarks, in any order. A run without scores is scored where its benchmark is given.
+    out:
+        The page: .html (one file, nothing loaded from anywhere) or .md.
+    format:
+        "html", "md", or "both" for a page of each; by the suffix of `out` when not given.
+    rows:
+        How many tasks the page lists.
+    date:
+        What the page says it is as of.
+
+    Returns
+    -------
+    Report
+        The files that were written, and the numbers in them; it can be used as the path of the page.
+
+    Examples
+    --------
+    >>> print(sightline.report(["bench", "run"], "page.html").path)
+    page.html
     """
-    target = Path(out).expanduser()
+    target = as_path(out, "the page to write")
     pages = _pages(target, format)
-    found = gather(sources, date=date)
+    found = gather([sources] if isinstance(sources, str | OsPath) else _listed(sources), date=date)
     names = file_names(target.stem, found.sections)
     page = document(found, names, rows=rows)
     tables = {
@@ -148,6 +199,12 @@ def write_report(
     return Report(tuple(pages), tuple(tables), found.sections, found.date)
 
 
+def _listed(sources: Iterable[PathLike]) -> list[PathLike]:
+    if not isinstance(sources, Iterable):
+        raise UserError(f"{sources!r:.60} is not a list of folders.", "Give the folders of runs and benchmarks.")
+    return [as_path(source, "a run or a benchmark") for source in sources]
+
+
 def _pages(target: Path, wanted: Format | None) -> dict[Path, Format]:
     """The pages to write, the one that was asked for first."""
     by_suffix = _SUFFIXES.get(target.suffix.lower())
@@ -157,8 +214,3 @@ def _pages(target: Path, wanted: Format | None) -> dict[Path, Format]:
         other: Format = "md" if by_suffix == "html" else "html"
         return {target: by_suffix, target.with_suffix(f".{other}"): other}
     return {target: wanted or by_suffix}
-
-
-def report(sources: Sequence[PathLike], out: PathLike, *, format: Format | None = None) -> Path:  # noqa: A002
-    """Write one page (HTML or Markdown, by the suffix of `out` unless given) over runs and benchmarks; its path."""
-    return write_report(sources, out, format=format).path

@@ -1,47 +1,13 @@
-"""Numbers, times and strings of unknown origin, as they are shown to people."""
+"""Numbers and times as they are shown to people."""
 
 from __future__ import annotations
 
 import math
-import re
-import unicodedata
 from datetime import UTC, datetime
 
 from sightline.types import Estimate
 
 DASH = "–"
-_SPACES = re.compile(r"\s+")
-# Characters that reorder the text around them; the words themselves need none.
-_BIDI_CONTROLS = frozenset("\u061c\u200e\u200f\u202a\u202b\u202c\u202d\u202e\u2066\u2067\u2068\u2069")
-
-
-def one_line(text: str) -> str:
-    """The text on one line, without what could act on a page or a terminal: control characters become `�`."""
-    return "".join(_harmless(letter) for letter in _SPACES.sub(" ", text))
-
-
-def _harmless(letter: str) -> str:
-    if letter in _BIDI_CONTROLS or unicodedata.category(letter) in ("Cc", "Cs"):
-        return "\ufffd"
-    return letter
-
-
-def short(text: str, limit: int) -> str:
-    """One line of at most `limit` columns; wide letters (Chinese, Japanese, …) count as two."""
-    line = one_line(text).strip()
-    if columns(line) <= limit:
-        return line
-    kept = ""
-    for letter in line:
-        if columns(kept + letter) > limit - 1:
-            break
-        kept += letter
-    return kept.rstrip() + "…"
-
-
-def columns(text: str) -> int:
-    """How wide a text is, in letters of a typewriter."""
-    return sum(2 if unicodedata.east_asian_width(letter) in "WF" else 1 for letter in text)
 
 
 def score(value: float | None) -> str:
@@ -51,12 +17,12 @@ def score(value: float | None) -> str:
 
 def interval(estimate: Estimate) -> str:
     """`[0.812, 0.901]`; values that don't differ leave nothing to make one of."""
-    return "no interval" if estimate.method == "none" else f"[{score(estimate.low)}, {score(estimate.high)}]"
+    return estimate.interval_text()
 
 
 def estimate(found: Estimate | None) -> str:
     """`0.873 [0.812, 0.901]`; a dash where there was nothing to measure."""
-    return DASH if found is None or not found.n else f"{score(found.mean)} {interval(found)}"
+    return DASH if found is None else str(found)
 
 
 def signed(value: float) -> str:

@@ -17,17 +17,6 @@ from sightline.types import Annotation, Json, Picture
 _ACCENTS = re.compile("[\u0300-\u036f]")
 # Letters that Unicode does not take apart into a plain letter and an accent.
 _PLAIN = str.maketrans({"ø": "o", "ł": "l", "đ": "d", "ð": "d", "ı": "i", "æ": "ae", "œ": "oe", "þ": "th"})
-
-
-def fold(text: str) -> str:
-    """Without case, accents (of European scripts) and compatibility forms: `Kyōto` and `KYOTO` are `kyoto`."""
-    if text.isascii():
-        return text.lower()
-    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())).translate(_PLAIN)
-    # Some compatibility forms become capitals only once they are taken apart.
-    return unicodedata.normalize("NFC", bare.casefold())
-
-
 TOKENIZER = "porter unicode61 remove_diacritics 2"
 MOST_WORDS = 64
 """Words of a query that are looked for."""
@@ -39,6 +28,17 @@ _FUNCTION_WORDS = frozenset(
     """a an the this that these those some and or as there it its their of in on at to by for from with near into
     onto over under through is are was were be been being has have his her who which while""".split()  # noqa: SIM905
 )
+WEIGHTS = (1.0, 1.5, 1.0, 0.7, 0.8, 0.7)
+"""How much a word counts in each of `FIELDS`."""
+
+
+def fold(text: str) -> str:
+    """Without case, accents (of European scripts) and compatibility forms: `Kyōto` and `KYOTO` are `kyoto`."""
+    if text.isascii():
+        return text.lower()
+    bare = _ACCENTS.sub("", unicodedata.normalize("NFKD", text.casefold())).translate(_PLAIN)
+    # Some compatibility forms become capitals only once they are taken apart.
+    return unicodedata.normalize("NFC", bare.casefold())
 
 
 @dataclass(frozen=True, slots=True)
@@ -54,8 +54,6 @@ class WordFields:
 
 
 FIELDS = tuple(field.name for field in fields(WordFields))
-WEIGHTS = (1.0, 1.5, 1.0, 0.7, 0.8, 0.7)
-"""How much a word counts in each of `FIELDS`."""
 
 
 def words_of(picture: Picture, said: Annotation | None, seen: str = "") -> WordFields:

@@ -26,6 +26,10 @@ if TYPE_CHECKING:
     from scipy.spatial import KDTree
 
 _HERE = Path(__file__).parent
+FAR_KM = 100.0
+"""A point that is further from every city has no place."""
+_EARTH_KM = 6371.0
+_OTHERS_SHOWN = 3
 
 
 @cache
@@ -43,12 +47,6 @@ def state_names() -> Mapping[str, str]:
     """From the two letters of a state (lower case) to its name."""
     states = (line.partition(" ") for line in (_HERE / "us_states.txt").read_text("utf-8").splitlines())
     return {code.lower(): name for code, _, name in states}
-
-
-FAR_KM = 100.0
-"""A point that is further from every city has no place."""
-_EARTH_KM = 6371.0
-_OTHERS_SHOWN = 3
 
 
 @dataclass(frozen=True, slots=True)

@@ -56,7 +56,7 @@ def parse_cue(text: str) -> PictureCue:
         box = Box(*map(float, found.groups()))
     except ValueError:
         box = Box(1, 1, 0, 0)
-    if not (0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1):
+    if not box.is_valid:
         raise UserError(
             f'"{found[0]}" is no region of a picture.', "give left,top,right,bottom between 0 and 1: #0.1,0.2,0.5,0.9"
         )

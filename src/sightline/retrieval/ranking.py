@@ -20,6 +20,9 @@ from numpy.typing import NDArray
 from sightline.models.protocols import Embedder, Pixels, Vectors
 from sightline.retrieval.vector_stores import Rows, VectorIndex
 
+_FIRST = 64
+_DEEPER = 4
+
 
 @dataclass(frozen=True, slots=True, eq=False)
 class RankedList:
@@ -102,10 +105,6 @@ def _summed(lists: Sequence[tuple[RankedList, NDArray[np.float64]]]) -> RankedLi
     order = np.lexsort((rows, -totals))
     parts = {name: scores for each, _ in lists for name, scores in each.parts.items()}
     return RankedList(rows[order], totals[order], parts)
-
-
-_FIRST = 64
-_DEEPER = 4
 
 
 @dataclass(frozen=True, slots=True, eq=False)

@@ -2,19 +2,22 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
-from typing import TYPE_CHECKING, Any
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass, field, replace
+from typing import Any, SupportsIndex, overload
 
-from sightline.errors import MissingExtraError, StoppedError
+from sightline.display import Shown, Table, Thumbnail, pictures, quiet
+from sightline.english import counted
+from sightline.errors import StoppedError
+from sightline.plain_text import printable
 from sightline.types import Method, Picture
+from sightline.types.task_table import thumbnail_of
 
-if TYPE_CHECKING:
-    import pandas
+_TAGS = 5
 
 
-@dataclass(frozen=True, slots=True)
-class Hit:
+@dataclass(frozen=True, slots=True, repr=False)
+class Hit(Shown):
     """A picture, and how well it fits (comparable within one search only).
 
     `score` is a cosine where vectors alone were asked, a BM25 score where words alone were, else the fused score.
@@ -43,16 +46,38 @@ class Hit:
             "tags": list(self.tags),
         }
 
+    def _line(self) -> str:
+        return "  ".join(cell for cell in self.cells() if cell)
 
-@dataclass(frozen=True, slots=True)
-class Results:
+    def _blocks(self) -> Iterable[str]:
+        return (pictures([self.thumbnail()]),)
+
+    def cells(self) -> tuple[str, ...]:
+        """Score, id, time, place and tags, as a terminal can show them."""
+        picture = self.picture
+        when = "" if picture.taken_at is None else picture.taken_at.strftime("%Y-%m-%d %H:%M")
+        where = self.place or ""
+        if not where and picture.lat is not None and picture.lon is not None:
+            where = f"{picture.lat:.4f}, {picture.lon:.4f}"
+        return f"{self.score:.3f}", printable(picture.id), when, where, ", ".join(self.tags[:_TAGS])
+
+    def thumbnail(self) -> Thumbnail:
+        """How a notebook shows it."""
+        score, _, *rest = self.cells()
+        return thumbnail_of(self.picture, lines=[score, *(line for line in rest if line)])
+
+
+@dataclass(frozen=True, slots=True, repr=False)
+class Results(Table[Hit]):
     """The pictures that fit best, in order; equal ones in the order in which they came into the index.
+
+    Its rows are the hits: `results[0]` is the best, `results[:5]` are the results with only the first five.
 
     After re-ranking or with diversity the order is that of the list, not of the scores. `searched` pictures were within
     scope and filter, of which `embedded` had no vector before this search; those in `left_out`, by reason, could not be
     read. `threshold` is what a picture must reach (a cosine; calibrated, a corrected one); `below` counts what did not.
     `failures` counts calls of the re-ranker that gave nothing, and `stopped` is the budget that ended them, if one did.
-    `notes` is what a person should know.
+    `notes` is what a person should know; `narrowed` are the options that left pictures out, such as "--where".
     """
 
     query: str
@@ -73,6 +98,7 @@ class Results:
     failures: int = 0
     stopped: StoppedError | None = None
     notes: tuple[str, ...] = ()
+    narrowed: tuple[str, ...] = field(default=(), compare=False)
 
     @property
     def ids(self) -> tuple[str, ...]:
@@ -101,10 +127,46 @@ class Results:
             "seconds": round(self.seconds, 3),
         }
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A row for each hit."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("Results.to_pandas", "pandas") from error
-        return pandas.DataFrame([hit.to_json() for hit in self.hits])
+    def records(self) -> list[dict[str, Any]]:
+        """One record for each hit."""
+        return [hit.to_json() for hit in self.hits]
+
+    @overload
+    def __getitem__(self, at: SupportsIndex, /) -> Hit: ...
+    @overload
+    def __getitem__(self, at: slice, /) -> Results: ...
+    def __getitem__(self, at: SupportsIndex | slice, /) -> Hit | Results:
+        return replace(self, hits=self.hits[at]) if isinstance(at, slice) else self.hits[at]
+
+    def __str__(self) -> str:
+        """A line for each hit: score, id, time, place, tags; or why there is none."""
+        if not self.hits:
+            return f"  {self._why_nothing()}"
+        rows = [hit.cells() for hit in self.hits]
+        widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))]
+        shown = [column for column, width in enumerate(widths) if width]
+        lines = ["  ".join(row[column].ljust(widths[column]) for column in shown) for row in rows]
+        return "\n".join(f"  {line}".rstrip() for line in lines)
+
+    def _rows(self) -> Sequence[Hit]:
+        return self.hits
+
+    def _line(self) -> str:
+        hits = counted(len(self.hits), "hit")
+        return f"{self.query or 'search'}: {hits} in {counted(self.searched, 'picture')}"
+
+    def _blocks(self) -> Iterable[str]:
+        if self.hits:
+            yield pictures([hit.thumbnail() for hit in self.hits])
+        else:
+            yield self._why_nothing()
+        yield from (quiet(f"Note: {note}") for note in self.notes)
+
+    def _why_nothing(self) -> str:
+        if self.below:
+            return f"nothing matches: the nearest of {self.searched:,} pictures are below the threshold"
+        if self.searched:
+            return f"nothing matches in {self.searched:,} pictures"
+        if self.narrowed:
+            return f"no picture to search: none fits {' and '.join(self.narrowed)}"
+        return "no picture to search: sightline scan DIR says what a folder holds"

@@ -9,6 +9,7 @@ import re
 from collections.abc import Mapping
 from contextlib import ExitStack
 from dataclasses import dataclass, replace
+from itertools import count
 from pathlib import Path
 from types import TracebackType
 
@@ -16,6 +17,7 @@ from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.table import CURRENT, TableSource, plain_table, read_header, table
+from sightline.engine.user_functions import function_name
 from sightline.errors import UserError
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import PathLike, whole_folder
@@ -36,6 +38,16 @@ ATTEMPTS = table("predictions.jsonl", PredictionRecord, to_attempt, from_attempt
 LEDGER = plain_table("ledger.jsonl", LedgerRecord, LedgerEntry)
 
 _SHA256 = re.compile("[0-9a-f]{64}")
+_UNSAFE = re.compile(r"[^A-Za-z0-9._=-]+")
+_LONGEST_NAME = 60
+
+
+def new_run_folder(workspace: Path, system: object) -> Path:
+    """A new folder for a run that was given none: `runs/SYSTEM-1` in the workspace, then `-2`, and so on."""
+    called = system if isinstance(system, str | Path) else getattr(system, "name", None) or function_name(system)
+    name = _UNSAFE.sub("-", str(called))[:_LONGEST_NAME].strip("-.") or "run"
+    places = (workspace / "runs" / f"{name}-{number}" for number in count(1))
+    return next(folder for folder in places if not folder.exists())
 
 
 def key_of(attempt: Attempt) -> tuple[str, int]:

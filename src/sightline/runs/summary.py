@@ -3,19 +3,16 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Iterable, Mapping
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
 import numpy as np
 
-from sightline.class_names import name_of
-from sightline.errors import MissingExtraError
-from sightline.types import Failure, LedgerEntry, Run
-
-if TYPE_CHECKING:
-    import pandas
+from sightline.display import Table, quiet
+from sightline.english import counted
+from sightline.types import Attempt, Failure, LedgerEntry, Run
 
 ATTEMPT = "run"
 """The stage of the ledger that times an attempt at a task."""
@@ -63,9 +60,11 @@ def latency_of(ledger: Iterable[LedgerEntry]) -> Latency:
     return Latency(len(times), p50, p90, p99, slowest, built, whole)
 
 
-@dataclass(frozen=True, slots=True)
-class RunSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class RunSummary(Table[Attempt]):
     """A run on disk, finished: `attempts` of `tasks` tasks, of which `made` now and the others before.
+
+    Its rows are the attempts of `run`.
 
     `failures` counts attempts by kind of failure; `left_out` counts tasks of kinds that the system does not do, which
     score zero.
@@ -80,6 +79,7 @@ class RunSummary:
     notes: tuple[str, ...] = ()
     latency: Latency = field(default_factory=Latency)
     seconds: float = 0.0
+    benchmark: Path | None = field(default=None, compare=False)
 
     @property
     def attempts(self) -> int:
@@ -108,21 +108,49 @@ class RunSummary:
             "seconds": round(self.seconds, 3),
         }
 
-    def to_pandas(self) -> pandas.DataFrame:
-        """A row for each attempt: task, number, form of the prediction, failure."""
-        try:
-            import pandas
-        except ImportError as error:
-            raise MissingExtraError("RunSummary.to_pandas", "pandas") from error
-        return pandas.DataFrame(
-            {
-                "task": attempt.task_id,
-                "attempt": attempt.number,
-                "prediction": name_of(type(attempt.prediction)),
-                "failure": attempt.prediction.kind if isinstance(attempt.prediction, Failure) else None,
-            }
-            for attempt in self.run.attempts
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each attempt: task, number, form of the prediction, answer, failure."""
+        return self.run.records()
+
+    def __str__(self) -> str:
+        """What was done, how long it took, and what comes next."""
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines(), self._next()))
+
+    def _rows(self) -> Sequence[Attempt]:
+        return self.run.attempts
+
+    def _line(self) -> str:
+        before = self.attempts - self.made
+        return (
+            f"{self.run.system} on {self.run.benchmark}: {counted(self.attempts, 'attempt')} "
+            f"at {counted(self.tasks, 'task')}" + (f", {before:,} of them before" if before else "")
         )
+
+    def _lines(self) -> Iterator[str]:
+        if self.failures:
+            yield f"failures, which count as zero: {', '.join(f'{kind} {n:,}' for kind, n in self.failures.items())}"
+        if self.left_out:
+            kinds = ", ".join(f"{count:,} {kind}" for kind, count in self.left_out.items())
+            yield f"left out, because such a system does not do them: {kinds}"
+        times = self.latency
+        if times.p50 is not None and times.p90 is not None and times.p99 is not None:
+            built = "" if times.index is None else f"; index built in {_time(times.index)}"
+            yield (
+                f"time: p50 {_time(times.p50)}, p90 {_time(times.p90)}, p99 {_time(times.p99)} "
+                f"over {counted(times.n, 'answer')}{built}"
+            )
+
+    def _next(self) -> str:
+        return f"next: sightline score {self.benchmark or 'BENCH'} {self.folder}"
+
+    def _blocks(self) -> Iterable[str]:
+        yield from self._lines()
+        yield from self.run._blocks()
+        yield quiet(self._next())
+
+
+def _time(seconds: float) -> str:
+    return f"{seconds:.1f} s" if seconds >= 1 else f"{seconds * 1000:.1f} ms"
 
 
 def failures_of(run: Run) -> dict[str, int]:
@@ -140,6 +168,8 @@ def summarise(
     left_out: Mapping[str, int],
     notes: tuple[str, ...],
     seconds: float,
+    benchmark: Path | None = None,
 ) -> RunSummary:
     """Count what a run holds."""
-    return RunSummary(folder, run, tasks, made, failures_of(run), left_out, notes, latency_of(run.ledger), seconds)
+    latency = latency_of(run.ledger)
+    return RunSummary(folder, run, tasks, made, failures_of(run), left_out, notes, latency, seconds, benchmark)

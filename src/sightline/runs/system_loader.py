@@ -1,4 +1,4 @@
-"""A benchmark and a system under test, brought together: what `run` runs and what `price_run` prices.
+"""A benchmark and a system under test, brought together: what `run` runs, or prices in a dry run.
 
 First what a system may see of a benchmark: no truth, no judgments, no labels, no hidden group. Then systems from
 elsewhere (a plug-in, or an object that a program hands over), whose faults are failures of a task.
@@ -14,13 +14,14 @@ from pathlib import Path
 from typing import cast
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.class_names import name_of
-from sightline.config import Config
 from sightline.engine.event_loop import LoopThread
+from sightline.engine.user_functions import UserFunction
 from sightline.errors import SightlineError, UserError
 from sightline.io.files import PathLike
 from sightline.metrics.scope import Scopes
+from sightline.models.protocols import Embedder
 from sightline.runs.system_spec import Spec, parse_spec
 from sightline.runs.systems.base import (
     Closing,
@@ -100,13 +101,40 @@ class GuardedSystem:
             await self._system.close()
 
 
-def as_system(given: object) -> System:
-    """The object as a system; refused where it has no `attempt`."""
-    if not callable(getattr(given, "attempt", None)):
+def as_system(given: object, setting: SystemSetting) -> System:
+    """What a program hands over as a system: an object with `attempt`, an embedder, or a function."""
+    if isinstance(given, type):
+        raise UserError(f"{given.__name__} is a class, not a system.", f"Give an object of it: {given.__name__}(…).")
+    if callable(getattr(given, "attempt", None)):
+        return cast("System", given)
+    if all(callable(getattr(given, name, None)) for name in ("pictures", "texts")):
+        from sightline.runs.systems.retriever import Retriever, RetrieverOptions
+
+        return Retriever(RetrieverOptions(), setting, cast("Embedder", given))
+    if callable(given):
+        return _as_function(given, setting)
+    raise UserError(
+        f"{type(given).__name__} is not a system: it has no attempt(task, bench), and is no function.",
+        "docs/systems.md says how",
+    )
+
+
+def _as_function(given: UserFunction, setting: SystemSetting) -> System:
+    from sightline.runs.systems.function import FunctionSystem
+
+    system = FunctionSystem(given)
+    asked = {task.kind for task in setting.benchmark.tasks.values()}
+    if not asked & system.kinds:
         raise UserError(
-            f"{type(given).__name__} is not a system: it has no attempt(task, bench).", "docs/systems.md says how"
+            f'{system.name} takes a query, and "{setting.benchmark.name}" has only {", ".join(sorted(asked))} tasks.',
+            "Call its first parameter task: it is then given the whole task, and answers all kinds.",
         )
-    return cast("System", given)
+    return system
+
+
+def _name_of(given: object, system: System) -> str:
+    """What a system without a name of its own is called."""
+    return f"retriever:embedder={getattr(given, 'name', '')}" if system is not given else name_of(type(system))
 
 
 @dataclass(frozen=True, slots=True)
@@ -144,34 +172,24 @@ class LoadedSystem:
 
 def load_system(
     benchmark: PathLike | Benchmark,
-    system: PathLike | Spec | System,
+    system: PathLike | Spec | System | Embedder | UserFunction,
     folder: Path | None,
     *,
     repeat: int,
     limit: int | None,
     seed: int,
-    workspace: PathLike,
-    config: Config | None,
-    asking: CallOptions | None,
+    session: Session,
 ) -> LoadedSystem:
-    """Open a system (a SPEC, a TOML file or an object with `attempt`) for a benchmark."""
+    """Open a system (a SPEC, a TOML file, an object with `attempt`, an embedder or a function) for a benchmark."""
     whole, base = _read(benchmark)
     shown = visible(whole)
-    setting = SystemSetting(
-        benchmark=shown,
-        base=base,
-        workspace=Path(workspace).expanduser(),
-        config=config or Config(),
-        asking=asking or CallOptions(),
-        seed=seed,
-        folder=folder,
-    )
+    setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder)
     spec = parse_spec(system) if isinstance(system, str | Path) else system
     if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
         setting = replace(setting, truth=whole.truth)
-    tested = spec.open(setting) if isinstance(spec, Spec) else as_system(spec)
+    tested = spec.open(setting) if isinstance(spec, Spec) else as_system(spec, setting)
     if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
-        tested = GuardedSystem(tested, None if isinstance(spec, Spec) else name_of(type(tested)))
+        tested = GuardedSystem(tested, None if isinstance(spec, Spec) else _name_of(spec, tested))
     tasks = tuple(islice(shown.tasks.values(), limit))
     return LoadedSystem(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat)
 

@@ -3,7 +3,7 @@
 from sightline.types.benchmark import Annotation, Benchmark, Candidate, Judgment, Review, Tier
 from sightline.types.chat import ChatReply, ChatRequest, ImagePart, Message, Partial, Role, ToolCall, ToolSpec, Usage
 from sightline.types.corpus import Box, Corpus, Group, GroupKind, Json, Picture, PictureRef, Rights
-from sightline.types.run import Attempt, Estimate, LedgerEntry, Run
+from sightline.types.run import Attempt, Estimate, LedgerEntry, Run, ScoreWarning, fewest_units
 from sightline.types.search import Fusion, Method, SearchQuery
 from sightline.types.task import Option, Part, Scope, Task, TaskKind
 from sightline.types.truth import (
@@ -58,6 +58,7 @@ __all__ = [
     "Role",
     "Run",
     "Scope",
+    "ScoreWarning",
     "SearchQuery",
     "Step",
     "StepKind",
@@ -71,4 +72,5 @@ __all__ = [
     "Traces",
     "Truth",
     "Usage",
+    "fewest_units",
 ]

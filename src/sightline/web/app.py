@@ -12,6 +12,7 @@ from starlette.routing import Route
 from starlette.types import ASGIApp
 
 from sightline.errors import SightlineError
+from sightline.reports.html import page_style
 from sightline.web.app_state import AppState, harmless, missing, posting, static_text
 from sightline.web.pages import bench, compare, corpus, graph, home, map, review, runs, search  # noqa: A004
 from sightline.web.security import SecurityGate
@@ -70,7 +71,7 @@ def static(request: Request) -> Response:
     if kind is None or not re.fullmatch(r"[a-z]+\.[a-z]+", name):
         raise missing("such file")
     try:
-        text = static_text(name, "sightline.reports" if name == "page.css" else "sightline.web.static")
+        text = page_style() if name == "page.css" else static_text(name)
     except FileNotFoundError:
         raise missing("such file") from None
     return Response(text, media_type=kind, headers={"cache-control": "private, max-age=60"})

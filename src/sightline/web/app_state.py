@@ -10,12 +10,12 @@ import re
 from collections.abc import Awaitable, Callable, Mapping
 from contextlib import suppress
 from dataclasses import dataclass, field
-from importlib.resources import files
 from pathlib import Path
+from types import SimpleNamespace
 from typing import Any, TypeAlias
 from urllib.parse import quote, unquote, urlencode
 
-from jinja2 import Environment, PackageLoader, StrictUndefined, pass_context
+from jinja2 import Environment, FileSystemLoader, StrictUndefined, pass_context
 from jinja2.runtime import Context
 from markupsafe import Markup
 from starlette.concurrency import run_in_threadpool
@@ -26,7 +26,9 @@ from starlette.responses import HTMLResponse, RedirectResponse, Response
 from sightline import __version__
 from sightline.english import counted
 from sightline.errors import SightlineError
+from sightline.plain_text import one_line, short
 from sightline.reports import text as words
+from sightline.reports.html import page_style
 from sightline.types import Failure
 from sightline.web.agent_jobs import AgentJobs
 from sightline.web.index_search import AppSearch
@@ -35,6 +37,7 @@ from sightline.web.reviews import ReviewLog
 from sightline.web.security import EXPORT_POLICY, Guard, read_form
 from sightline.web.thumbnails import KEY, data_url
 
+_HERE = Path(__file__).parent
 _ABSOLUTE = re.compile(r"(?<![\w:/.])/(?:[^\s\"'/:,]+/)*[^\s\"'/:,]+")
 Posted: TypeAlias = Callable[[Request, Mapping[str, str]], Response]
 _LINK = re.compile(r' (?:href|action)="[/?][^"]*"')
@@ -73,14 +76,14 @@ def harmless(text: str, roots: tuple[Path, ...] = ()) -> str:
 
 def _environment() -> Environment:
     found = Environment(
-        loader=PackageLoader("sightline.web"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
+        loader=FileSystemLoader(_HERE / "templates"), autoescape=True, undefined=StrictUndefined, trim_blocks=True
     )
     found.globals.update(
         {
             "address": address,
             "counted": counted,
             "version": __version__,
-            "words": words,
+            "words": SimpleNamespace(**{**vars(words), "one_line": one_line, "short": short}),
             "raw": Markup,
         }
     )
@@ -199,16 +202,16 @@ def person_of(request: Request) -> str:
 
 def remember_person(response: Response, name: str) -> Response:
     """For the next pages; a year, as a person keeps their name."""
-    kept = quote(" ".join(words.one_line(name).split())[:_PERSON])
+    kept = quote(" ".join(one_line(name).split())[:_PERSON])
     response.set_cookie("sightline-person", kept, max_age=31_536_000, httponly=True, samesite="strict")
     return response
 
 
 @functools.cache
 def _style() -> str:
-    return static_text("page.css", "sightline.reports") + static_text("app.css")
+    return page_style() + static_text("app.css")
 
 
-def static_text(name: str, package: str = "sightline.web.static") -> str:
+def static_text(name: str) -> str:
     """The text of a style sheet, a script or a drawing of the app."""
-    return files(package).joinpath(name).read_text("utf-8")
+    return (_HERE / "static" / name).read_text("utf-8")

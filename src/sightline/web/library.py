@@ -22,10 +22,10 @@ import orjson
 
 from sightline.agent.ask import FOLDER as ASKED
 from sightline.authoring.judge_quality import JudgeGrades, said_by_judges
-from sightline.authoring.review_decisions import BenchmarkLabels, labels_of
 from sightline.benchmark.files import HEADER, REVIEWS, TABLES
 from sightline.benchmark.files import HEADER as BENCHMARK
 from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.review_decisions import BenchmarkLabels, labels_of
 from sightline.corpus.names import path_of
 from sightline.corpus.schema import FILE_NAME as CORPUS
 from sightline.errors import SightlineError, UserError

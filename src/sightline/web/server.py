@@ -1,18 +1,14 @@
-"""Start the app on an address, and say where it is."""
+"""What the app needs to start: its state, and an address to listen on."""
 
 from __future__ import annotations
 
 import secrets
 import socket
-import threading
-from collections.abc import Callable
-from contextlib import suppress
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.calls.session import CallOptions
-from sightline.config import Config
-from sightline.errors import MissingExtraError, UserError
+from sightline.calls.session import Session
+from sightline.errors import UserError
 from sightline.models.protocols import Embedder
 
 if TYPE_CHECKING:
@@ -29,8 +25,7 @@ def open_app(
     port: int = 0,
     model: str | None = None,
     embedder: str | Embedder | None = None,
-    config: Config | None = None,
-    asking: CallOptions | None = None,
+    session: Session | None = None,
 ) -> AppState:
     """What the app needs; on an address that others can reach it comes with a token."""
     from sightline.agent.ask import ask
@@ -40,67 +35,28 @@ def open_app(
     from sightline.web.library import Library
     from sightline.web.security import Guard, is_loopback
 
-    config, asking = config or Config(), asking or CallOptions()
     library = Library(given, workspace)
     place = library.places.workspace
-    live = AgentJobs(
-        None if place is None else ask, model, embedder=embedder, workspace=place, config=config, asking=asking
-    )
+    session = Session.of(session, place)
+    live = AgentJobs(None if place is None else ask, model, embedder=embedder, session=session)
     guard = Guard(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
-    return AppState(library, guard, AppSearch(place, embedder, config, asking), live)
+    return AppState(library, guard, AppSearch(place, embedder, session), live)
 
 
-def serve(
-    workspace: Path | None,
-    given: tuple[Path, ...] = (),
-    *,
-    host: str = LOOPBACK,
-    port: int = 0,
-    ready: Callable[[str], None],
-    model: str | None = None,
-    embedder: str | Embedder | None = None,
-    config: Config | None = None,
-    asking: CallOptions | None = None,
-) -> None:
-    """Serve until it is stopped; `ready` is told the address, with its token where it has one."""
-    try:
-        import jinja2  # noqa: F401
-        import starlette  # noqa: F401
-        import uvicorn
-    except ImportError as error:
-        raise MissingExtraError("sightline view", "view") from error
-    from sightline.web.app import build
-
-    bound = _bound(host, port)
-    port = bound.getsockname()[1]
-    state = open_app(
-        workspace, given, host=host, port=port, model=model, embedder=embedder, config=config, asking=asking
-    )
-    token = state.guard.token
-    named = _reached(host)
-    settings = uvicorn.Config(
-        build(state), log_level="warning", access_log=False, server_header=False, timeout_graceful_shutdown=2
-    )
-    threading.Thread(target=state.warm, daemon=True).start()
-    ready(f"http://{named}:{port}/{'' if token is None else f'?token={token}'}")
-    with bound, suppress(KeyboardInterrupt):
-        uvicorn.Server(settings).run(sockets=[bound])
-
-
-def _reached(host: str) -> str:
+def reached_as(host: str) -> str:
     """As others write it in an address: nobody can open `0.0.0.0`, which stands for all of a machine's own."""
     if host in ("0.0.0.0", "::"):
         family, elsewhere = (socket.AF_INET6, "2001:db8::1") if host == "::" else (socket.AF_INET, "192.0.2.1")
-        with socket.socket(family, socket.SOCK_DGRAM) as asking:
+        with socket.socket(family, socket.SOCK_DGRAM) as route:
             try:
-                asking.connect((elsewhere, 9))  # Nothing is sent: it only says from which address it would be.
-                host = asking.getsockname()[0]
+                route.connect((elsewhere, 9))  # Nothing is sent: it only says from which address it would be.
+                host = route.getsockname()[0]
             except OSError:
                 host = socket.gethostname()
     return f"[{host}]" if ":" in host else host
 
 
-def _bound(host: str, port: int) -> socket.socket:
+def bind(host: str, port: int) -> socket.socket:
     """A socket on that address, so that a port which is taken is said before anything is read."""
     family = socket.AF_INET6 if ":" in host else socket.AF_INET
     found = socket.socket(family, socket.SOCK_STREAM)

@@ -10,13 +10,14 @@ from typing import Any
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retrieval_samples import PICTURES, other_tasks, rank_benchmark
 
+from benchmark.formats.retrieval_samples import PICTURES, other_tasks, rank_benchmark
 from sightline.benchmark.formats import FormatOptions, Imported, find_format
 from sightline.benchmark.formats.pictures import FIELDS, from_fields, to_fields
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
 from sightline.types import Annotation, Benchmark, Group, Picture, PictureRef, Relevance, Scope, Task
+from sightline.types.task_table import Tasks
 from strategies import pictures
 
 BEIR = find_format("beir")
@@ -144,7 +145,7 @@ def test_prompts_with_pictures_and_scopes(tmp_path: Path) -> None:
         "q2": Task("q2", "rank", (PictureRef("plain.jpg"), PictureRef("unjudged.jpg")), scope=scope),
         "q%3": made.tasks["q%3"],
     }
-    found = content(write(replace(made, tasks=tasks), tmp_path / "out"))
+    found = content(write(replace(made, tasks=Tasks(tasks)), tmp_path / "out"))
     assert {name: task.prompt for name, task in found.tasks.items()} == {n: t.prompt for n, t in tasks.items()}
     assert set(found.tasks["q2"].scope.pictures) == set(scope.pictures) and found.tasks["q 1"].scope == Scope()
     assert found.corpus.groups == ()

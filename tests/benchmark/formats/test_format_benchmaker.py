@@ -9,14 +9,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from retrieval_samples import other_tasks, rank_benchmark
 
+from benchmark.formats.retrieval_samples import other_tasks, rank_benchmark
 from sightline.benchmark.formats import FormatOptions, Imported, find_format
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.corpus.rights import RightsMap
 from sightline.errors import UserError
-from sightline.io.files import sha256_of
+from sightline.io.files import picture_path, sha256_of
 from sightline.types import Annotation, Benchmark, Candidate, Judgment, Relevance, Rights, Task
 
 NO_OPTIONS = FormatOptions()
@@ -259,7 +258,7 @@ def renamed(rows: list[dict[str, Any]], **names: str) -> list[dict[str, Any]]:
 
 def test_columns_by_map(tmp_path: Path) -> None:
     names = {"query_text": "question", "relevance_label": "label", "image_id": "picture"}
-    changed = {name: renamed(rows, **names) for name, rows in FILES.items()}
+    changed: dict[str, Any] = {name: renamed(rows, **names) for name, rows in FILES.items()}
     found = content(make(tmp_path, **changed), FormatOptions(columns=names))
     usual = content(make(tmp_path / "usual"))
     assert found.truth == usual.truth and found.annotations == usual.annotations
@@ -375,7 +374,8 @@ def test_judgments_that_do_not_fit_the_plan(tmp_path: Path) -> None:
     ],
 )
 def test_wrong_rows(tmp_path: Path, file: str, row: dict[str, Any], message: str) -> None:
-    folder = make(tmp_path, **{file: [row, *FILES[file]]})
+    changed: dict[str, Any] = {file: [row, *FILES[file]]}
+    folder = make(tmp_path, **changed)
     with pytest.raises(ProblemsError) as raised:
         read(folder)
     assert message in str(raised.value) and str(tmp_path) in str(raised.value)

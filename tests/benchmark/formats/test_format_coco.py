@@ -9,13 +9,14 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import Annotation, Benchmark, Corpus, Picture, Relevance, Rights, Task
+from sightline.types.task_table import Tasks
 
 CAPTIONS: dict[str, Any] = {
     "info": {"description": "COCO 2017 Dataset", "year": 2017},
@@ -197,7 +198,7 @@ def test_a_picture_elsewhere_keeps_its_address(tmp_path: Path) -> None:
 def test_a_benchmark_without_captions_is_refused(sampled: Benchmark, tmp_path: Path) -> None:
     few = {name: task for name, task in sampled.tasks.items() if task.kind == "answer"}
     with pytest.raises(UserError, match="has no caption"):
-        exporting("coco", replace(sampled, tasks=few), tmp_path / "out.json")
+        exporting("coco", replace(sampled, tasks=Tasks(few)), tmp_path / "out.json")
     assert list(tmp_path.iterdir()) == []
 
 

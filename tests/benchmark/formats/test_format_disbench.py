@@ -14,15 +14,17 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
-from sightline.benchmark.formats import FormatOptions, dataset_folder, find_format
+from benchmark.formats.format_tools import exporting, importing
+from sightline.benchmark.formats import FormatOptions, dataset_folder
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.metrics import scores
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, PictureSet, Scope, Task
 
-FORMAT = find_format("disbench")
+FORMAT = "disbench"
 ANNE, BOB = "10287726@N02", "35034347485@N01"
 SHA = "AB" * 32
 
@@ -69,13 +71,13 @@ def folder(tmp_path: Path) -> Path:
 
 
 def read(path: Path, **options: Any) -> Benchmark:
-    content = FORMAT.read(path, FormatOptions(**options)).content
+    content = importing(FORMAT, path, FormatOptions(**options)).content
     assert isinstance(content, Benchmark)
     return content
 
 
 def test_what_the_files_become(folder: Path) -> None:
-    imported = FORMAT.read(folder, FormatOptions())
+    imported = importing(FORMAT, folder, FormatOptions())
     found = imported.content
     assert isinstance(found, Benchmark)
     assert imported.problems == () and imported.warnings == ()
@@ -124,7 +126,7 @@ def test_what_has_no_label_falls_into_the_slice_that_scores_know() -> None:
 
 def test_a_part_of_the_data_set_will_do(folder: Path) -> None:
     (folder / "metadata" / f"{BOB}.jsonl").unlink()
-    imported = FORMAT.read(folder, FormatOptions())
+    imported = importing(FORMAT, folder, FormatOptions())
     assert isinstance(imported.content, Benchmark)
     assert list(imported.content.tasks) == ["1"]
     assert imported.warnings == (f'2 queries are left out: there is no metadata of "{BOB}"',)
@@ -157,7 +159,7 @@ def test_lists_of_hashes_are_read_in_any_layout(folder: Path, line: str) -> None
 
 def test_a_list_that_names_other_photos_is_reported(folder: Path) -> None:
     (folder / "photo_ids" / f"{ANNE}.txt").write_text("photo_id hash\n77 x\n")
-    imported = FORMAT.read(folder, FormatOptions())
+    imported = importing(FORMAT, folder, FormatOptions())
     assert "1 line names no photo" in imported.warnings[0]
     assert isinstance(imported.content, Benchmark) and len(imported.content.corpus.pictures) == 4
 
@@ -202,7 +204,7 @@ def test_keep_going_collects_all_wrong_lines_and_imports_the_rest(folder: Path) 
         lines([query("1", ANNE, ["99"]), query("2", ANNE, ["77"])]) + b"{broken\n" + lines([query("2", ANNE, [])])
     )
     (folder / METADATA).write_bytes(lines([photo("77"), photo("78", latitude="x")]))
-    imported = FORMAT.read(folder, FormatOptions(keep_going=True))
+    imported = importing(FORMAT, folder, FormatOptions(keep_going=True))
     assert isinstance(imported.content, Benchmark)
     assert list(imported.content.tasks) == ["2"]
     places = [(Path(problem.file).name, problem.line, problem.field) for problem in imported.problems]
@@ -254,7 +256,7 @@ def test_the_whole_data_set_s_size(tmp_path: Path) -> None:
 
 
 def write(benchmark: Benchmark, path: Path, **extra: str) -> None:
-    FORMAT.write(benchmark, path, FormatOptions(extra=extra))
+    exporting(FORMAT, benchmark, path, FormatOptions(extra=extra))
 
 
 def without_places(benchmark: Benchmark) -> Benchmark:

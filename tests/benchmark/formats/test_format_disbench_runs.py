@@ -12,8 +12,9 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.formats.format_tools import exporting, importing
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.benchmark.formats import FormatOptions, find_format
+from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.disbench_evaluation import evaluate_run, leaderboard_row
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError
@@ -34,9 +35,10 @@ from sightline.types import (
     Task,
     Text,
 )
+from sightline.types.task_table import Tasks
 
-PREDICTIONS = find_format("disbench-predictions")
-SUBMISSION = find_format("disbench-submission")
+PREDICTIONS = "disbench-predictions"
+SUBMISSION = "disbench-submission"
 META = {
     "method_name": "Looker",
     "organization": "Us",
@@ -71,7 +73,7 @@ def lines(*rows: Any) -> bytes:
 
 def read(path: Path, *rows: Any, **options: Any) -> Run:
     (path / "predictions.jsonl").write_bytes(lines(*rows))
-    content = PREDICTIONS.read(path, FormatOptions(**options)).content
+    content = importing(PREDICTIONS, path, FormatOptions(**options)).content
     assert isinstance(content, Run)
     return content
 
@@ -158,7 +160,7 @@ def test_a_query_answered_twice_needs_numbers(tmp_path: Path) -> None:
 def test_what_counts_as_empty_or_wrong_is_said(tmp_path: Path) -> None:
     rows = [{"query_id": "a", "prediction": ["1", "99"]}, {"query_id": "b", "prediction": "no idea"}]
     (tmp_path / "predictions.jsonl").write_bytes(lines(*rows))
-    imported = PREDICTIONS.read(tmp_path, FormatOptions(benchmark=benchmark()))
+    imported = importing(PREDICTIONS, tmp_path, FormatOptions(benchmark=benchmark()))
     assert imported.warnings == (
         "1 prediction failed or could not be read; counted as empty",
         '1 query has no prediction; counted as empty: "c"',
@@ -170,7 +172,7 @@ def test_what_counts_as_empty_or_wrong_is_said(tmp_path: Path) -> None:
 
 def test_without_a_benchmark_ids_stay(tmp_path: Path) -> None:
     (tmp_path / "my_run.jsonl").write_bytes(lines({"query_id": "a", "prediction": ["1"]}))
-    imported = PREDICTIONS.read(tmp_path / "my_run.jsonl", FormatOptions())
+    imported = importing(PREDICTIONS, tmp_path / "my_run.jsonl", FormatOptions())
     assert isinstance(imported.content, Run)
     assert (imported.content.system, imported.content.attempts[0].prediction) == ("my_run", PictureSet(("1",)))
     assert "with --benchmark they become picture ids" in imported.warnings[0]
@@ -180,7 +182,7 @@ def test_without_a_benchmark_ids_stay(tmp_path: Path) -> None:
 
 
 def written(path: Path, content: Run, **extra: str) -> tuple[list[Any], list[Any], Any]:
-    PREDICTIONS.write(content, path, FormatOptions(benchmark=benchmark(), extra=extra))
+    exporting(PREDICTIONS, content, path, FormatOptions(benchmark=benchmark(), extra=extra))
     tables = [(path / name).read_bytes().splitlines() for name in ("predictions.jsonl", "eval_samples.jsonl")]
     first, second = ([orjson.loads(line) for line in table] for table in tables)
     return first, second, orjson.loads((path / "eval_summary.json").read_bytes())
@@ -247,10 +249,10 @@ def test_the_mode_can_be_chosen_and_a_missing_prediction_is_reported(tmp_path: P
 
 
 def test_predictions_alone_need_no_truth(tmp_path: Path) -> None:
-    PREDICTIONS.write(run(a=PictureSet(("u@1/1",))), tmp_path / "p.jsonl", FormatOptions())
+    exporting(PREDICTIONS, run(a=PictureSet(("u@1/1",))), tmp_path / "p.jsonl", FormatOptions())
     assert orjson.loads((tmp_path / "p.jsonl").read_bytes()) == {"query_id": "a", "prediction": ["u@1/1"]}
     with pytest.raises(UserError, match="need the truth"):
-        PREDICTIONS.write(run(), tmp_path / "out", FormatOptions())
+        exporting(PREDICTIONS, run(), tmp_path / "out", FormatOptions())
     assert not (tmp_path / "out").exists()
 
 
@@ -262,23 +264,21 @@ def test_a_prediction_that_is_no_set_is_a_failure(tmp_path: Path) -> None:
 
 def test_only_select_tasks_are_evaluated(tmp_path: Path) -> None:
     both = benchmark()
-    mixed = replace(both, tasks={**both.tasks, "r": Task("r", "rank", ("r",))})
+    mixed = replace(both, tasks=Tasks({**both.tasks, "r": Task("r", "rank", ("r",))}))
     found = evaluate_run(mixed, run(a=PictureSet(("u@1/1", "u@1/2")), r=Ranking(("u@1/1",))))
     assert found.mode == "agent" and [row.task_id for row in found.scores.tasks] == ["a", "b", "c"]
     with pytest.raises(UserError, match="no select task"):
-        evaluate_run(replace(both, tasks={}), run())
+        evaluate_run(replace(both, tasks=Tasks({})), run())
 
 
 def test_through_the_commands(tmp_path: Path) -> None:
     write_benchmark(benchmark(), tmp_path / "bench")
     known = read_benchmark(tmp_path / "bench")
     (tmp_path / "predictions.jsonl").write_bytes(lines({"query_id": "a", "prediction": "the final answer is [1, 2]"}))
-    summary = import_files(
-        "disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", FormatOptions(benchmark=known)
-    )
+    summary = import_files("disbench-predictions", tmp_path / "predictions.jsonl", tmp_path / "run", benchmark=known)
     assert summary.tasks == 1 and len(summary.warnings) == 1
     assert read_run(tmp_path / "run").benchmark_checksum == known.checksum
-    export_files("disbench-predictions", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=known))
+    export_files("disbench-predictions", tmp_path / "run", tmp_path / "out", benchmark=known)
     assert {entry.name for entry in (tmp_path / "out").iterdir()} == {
         "predictions.jsonl",
         "eval_samples.jsonl",
@@ -301,8 +301,8 @@ def test_any_predictions_come_back_equal(predictions: dict[str, Prediction]) -> 
     original = run(**predictions)
     with TemporaryDirectory() as temporary:
         path = Path(temporary) / "looker.jsonl"
-        PREDICTIONS.write(original, path, FormatOptions(benchmark=benchmark()))
-        assert PREDICTIONS.read(path, FormatOptions(benchmark=benchmark())).content == original
+        exporting(PREDICTIONS, original, path, FormatOptions(benchmark=benchmark()))
+        assert importing(PREDICTIONS, path, FormatOptions(benchmark=benchmark())).content == original
 
 
 # --- the leaderboard ---------------------------------------------------------------------------------------
@@ -311,12 +311,12 @@ def test_any_predictions_come_back_equal(predictions: dict[str, Prediction]) -> 
 def test_a_submission_names_every_query_and_comes_back(tmp_path: Path) -> None:
     made = run(a=PictureSet(("u@1/1", "u@1/1", "u@1/2")), c=Failure("timeout", "too late"))
     options = FormatOptions(benchmark=benchmark(), extra={**META, "url": "https://example.org"})
-    SUBMISSION.write(made, tmp_path / "s.json", options)
+    exporting(SUBMISSION, made, tmp_path / "s.json", options)
     assert orjson.loads((tmp_path / "s.json").read_bytes()) == {
         "meta": {**META, "track": "Standard", "url": "https://example.org"},
         "predictions": {"a": ["1", "2"], "b": [], "c": []},
     }
-    found = SUBMISSION.read(tmp_path / "s.json", FormatOptions(benchmark=benchmark())).content
+    found = importing(SUBMISSION, tmp_path / "s.json", FormatOptions(benchmark=benchmark())).content
     assert isinstance(found, Run)
     assert (found.system, found.parameters["track"]) == ("Looker", "Standard")
     assert {attempt.task_id: attempt.prediction for attempt in found.attempts} == {
@@ -331,31 +331,34 @@ def test_a_submission_names_every_query_and_comes_back(tmp_path: Path) -> None:
 def test_a_submission_with_a_list_of_lines_is_read(tmp_path: Path) -> None:
     rows = [{"query_id": "a", "prediction": ["1"]}]
     (tmp_path / "s.json").write_bytes(orjson.dumps({"meta": {}, "predictions": rows}))
-    found = SUBMISSION.read(tmp_path / "s.json", FormatOptions(benchmark=benchmark())).content
+    found = importing(SUBMISSION, tmp_path / "s.json", FormatOptions(benchmark=benchmark())).content
     assert isinstance(found, Run) and found.attempts == (Attempt("a", PictureSet(("u@1/1",))),)
     (tmp_path / "s.json").write_bytes(orjson.dumps({"meta": {}, "predictions": ["a"]}))
     with pytest.raises(ProblemsError, match=r"predictions\.0: expected an object"):
-        SUBMISSION.read(tmp_path / "s.json", FormatOptions())
+        importing(SUBMISSION, tmp_path / "s.json", FormatOptions())
     (tmp_path / "s.json").write_bytes(b"[]")
     with pytest.raises(UserError, match="is not a submission"):
-        SUBMISSION.read(tmp_path / "s.json", FormatOptions())
+        importing(SUBMISSION, tmp_path / "s.json", FormatOptions())
 
 
 def test_what_a_submission_lacks_is_named(tmp_path: Path) -> None:
     given_ = {"method_name": "Looker", "organization": "Us", "track": "Open", "backbone_model": "m"}
     with pytest.raises(UserError) as refused:
-        SUBMISSION.write(run(), tmp_path / "s.json", FormatOptions(benchmark=benchmark(), extra=given_))
+        exporting(SUBMISSION, run(), tmp_path / "s.json", FormatOptions(benchmark=benchmark(), extra=given_))
     assert refused.value.message == "a submission also needs agent_framework, retriever_model."
     assert "--option agent_framework=…" in (refused.value.fix or "")
     with pytest.raises(UserError, match='no track "Closed"'):
-        SUBMISSION.write(
-            run(), tmp_path / "s.json", FormatOptions(benchmark=benchmark(), extra={**META, "track": "Closed"})
+        exporting(
+            SUBMISSION,
+            run(),
+            tmp_path / "s.json",
+            FormatOptions(benchmark=benchmark(), extra={**META, "track": "Closed"}),
         )
     with pytest.raises(UserError, match="add --benchmark"):
-        SUBMISSION.write(run(), tmp_path / "s.json", FormatOptions(extra=META))
+        exporting(SUBMISSION, run(), tmp_path / "s.json", FormatOptions(extra=META))
     with pytest.raises(UserError, match="is a ranking; a submission holds sets"):
         options = FormatOptions(benchmark=benchmark(), extra=META)
-        SUBMISSION.write(run(a=Ranking(("u@1/1",))), tmp_path / "s.json", options)
+        exporting(SUBMISSION, run(a=Ranking(("u@1/1",))), tmp_path / "s.json", options)
     assert not (tmp_path / "s.json").exists()
 
 
@@ -381,6 +384,6 @@ def test_a_row_of_the_leaderboard() -> None:
 
 def test_a_slice_without_queries_has_no_number() -> None:
     one = benchmark()
-    only = replace(one, tasks={"a": one.tasks["a"]}, truth={"a": one.truth["a"]})
+    only = replace(one, tasks=Tasks({"a": one.tasks["a"]}), truth={"a": one.truth["a"]})
     row = leaderboard_row(only, run(a=PictureSet(("u@1/1",))), META)
     assert (row["inter_em"], row["inter_f1"]) == (None, None)

@@ -8,14 +8,13 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing
 from hypothesis import HealthCheck, given, settings
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
-from sightline.io.files import sha256_of
+from sightline.io.files import picture_path, sha256_of
 from sightline.types import Answer, Benchmark, Choice
 from strategies import benchmarks
 

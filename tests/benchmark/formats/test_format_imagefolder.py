@@ -7,12 +7,12 @@ import unicodedata
 from pathlib import Path
 
 import pytest
-from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import Benchmark, Corpus, Picture, Relevance, Rights
 
 

@@ -13,17 +13,19 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.formats.format_tools import exporting, importing
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.formats import FormatOptions, find_format
+from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.imagemining import join_steps, split_steps
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Answer, Benchmark, PictureRef, Step, Task
+from sightline.types.task_table import Tasks
 
-FORMAT = find_format("imagemining")
+FORMAT = "imagemining"
 
 # The published distributions of the 217 rows.
 CATEGORY_L1 = {
@@ -91,7 +93,7 @@ def save(folder: Path, rows: list[Any]) -> Path:
 
 
 def read(path: Path, **options: Any) -> Benchmark:
-    content = FORMAT.read(path, FormatOptions(**options)).content
+    content = importing(FORMAT, path, FormatOptions(**options)).content
     assert isinstance(content, Benchmark)
     return content
 
@@ -177,7 +179,7 @@ def test_the_published_counts_come_out(tmp_path: Path) -> None:
 def test_it_comes_back_exactly(tmp_path: Path) -> None:
     rows = published()
     import_files("imagemining", save(tmp_path / "data", rows), tmp_path / "bench")
-    FORMAT.write(read_benchmark(tmp_path / "bench"), tmp_path / "again.jsonl", FormatOptions())
+    exporting(FORMAT, read_benchmark(tmp_path / "bench"), tmp_path / "again.jsonl", FormatOptions())
     again = [orjson.loads(line) for line in (tmp_path / "again.jsonl").read_bytes().splitlines()]
     assert again == rows
     assert list(again[0]) == list(rows[0])
@@ -190,7 +192,7 @@ def test_pictures_are_found_by_their_exact_name_first(tmp_path: Path) -> None:
     (folder / "images").mkdir()
     for name in ("1.JPG", "1.jpg", "2.png", "3.PNG", "3.Png"):
         (folder / "images" / name).write_bytes(b"x")
-    imported = FORMAT.read(folder, FormatOptions())
+    imported = importing(FORMAT, folder, FormatOptions())
     assert isinstance(imported.content, Benchmark)
     names = {name: Path(picture.uri).name for name, picture in imported.content.corpus.pictures.items()}
     assert names == {"1.JPG": "1.JPG", "2.PNG": "2.png", "3.png": "3.png", "4.jpg": "4.jpg"}
@@ -202,7 +204,7 @@ def test_what_is_not_there_is_unlabelled(tmp_path: Path) -> None:
     found = read(save(tmp_path, [bare]))
     assert set(found.tasks["1"].labels.values()) == {("unlabelled",)}
     assert found.tasks["1"].translations == {} and found.truth["1"] == Answer("5")
-    FORMAT.write(found, tmp_path / "again.jsonl", FormatOptions())
+    exporting(FORMAT, found, tmp_path / "again.jsonl", FormatOptions())
     assert orjson.loads((tmp_path / "again.jsonl").read_bytes()) == {**bare, "difficulty_tags": []}
 
 
@@ -229,7 +231,7 @@ def test_a_wrong_line_is_refused_with_its_place(
     (problem,) = refused.value.problems
     assert (problem.file, problem.line, problem.field) == (str(folder / "data.jsonl"), 2, field)
     assert message in problem.message
-    imported = FORMAT.read(folder, FormatOptions(keep_going=True))
+    imported = importing(FORMAT, folder, FormatOptions(keep_going=True))
     assert isinstance(imported.content, Benchmark)
     assert list(imported.content.tasks) == ["7"] and [problem.line for problem in imported.problems] == [2, 3]
 
@@ -253,7 +255,7 @@ def test_the_hub_s_parquet_is_read_with_its_pictures(tmp_path: Path) -> None:
     }
     rows = [row(n, image={"bytes": b"\xff\xd8\xffpixels", "path": f"{n}.JPEG"}) for n in (3, 5)]
     write_parts(tmp_path / "data", "train", columns, rows)
-    imported = FORMAT.read(tmp_path, FormatOptions())
+    imported = importing(FORMAT, tmp_path, FormatOptions())
     assert isinstance(imported.content, Benchmark)
     assert list(imported.content.tasks) == ["3", "5"] and "inside the table" in imported.warnings[0]
     assert read(save(tmp_path / "lines", [row(3), row(5)])).tasks == imported.content.tasks
@@ -266,7 +268,7 @@ def test_the_hub_s_parquet_is_read_with_its_pictures(tmp_path: Path) -> None:
 
 
 def test_the_samples_can_be_written_and_read(sampled: Benchmark, tmp_path: Path) -> None:
-    FORMAT.write(sampled, tmp_path / "out", FormatOptions())
+    exporting(FORMAT, sampled, tmp_path / "out", FormatOptions())
     found = read(tmp_path / "out")
     for task in (task for task in sampled.tasks.values() if task.kind == "answer"):
         truth = sampled.truth[task.id]
@@ -277,7 +279,7 @@ def test_the_samples_can_be_written_and_read(sampled: Benchmark, tmp_path: Path)
         assert (again.text, again.translations) == (truth.text, truth.translations)
         assert [step.text for step in again.steps] == [step.text for step in truth.steps]
     assert import_files("imagemining", tmp_path / "out", tmp_path / "bench").missing_pictures == 0
-    FORMAT.write(sampled, tmp_path / "bare", FormatOptions(extra={"pictures": "none"}))
+    exporting(FORMAT, sampled, tmp_path / "bare", FormatOptions(extra={"pictures": "none"}))
     assert [entry.name for entry in (tmp_path / "bare").iterdir()] == ["data.jsonl"]
 
 
@@ -286,7 +288,7 @@ def test_changed_steps_are_numbered_anew(tmp_path: Path) -> None:
     truth = found.truth["7"]
     assert isinstance(truth, Answer)
     changed = replace(found, truth={"7": replace(truth, steps=(Step("think", "Guess."), Step("think", "Stop.")))})
-    FORMAT.write(changed, tmp_path / "again.jsonl", FormatOptions())
+    exporting(FORMAT, changed, tmp_path / "again.jsonl", FormatOptions())
     assert orjson.loads((tmp_path / "again.jsonl").read_bytes())["reasoning"] == "1. Guess.\n2. Stop."
 
 
@@ -294,7 +296,7 @@ def test_a_task_about_two_pictures_is_refused(tmp_path: Path) -> None:
     found = read(save(tmp_path, [row()]))
     two = replace(found.tasks["7"], prompt=(PictureRef("7.JPEG"), PictureRef("7.JPEG"), "Which?"))
     with pytest.raises(UserError, match='task "7" shows 2 pictures'):
-        FORMAT.write(replace(found, tasks={"7": two}), tmp_path / "again.jsonl", FormatOptions())
+        exporting(FORMAT, replace(found, tasks=Tasks({"7": two})), tmp_path / "again.jsonl", FormatOptions())
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=20)
@@ -324,7 +326,7 @@ def test_any_rows_come_back_equal(given_: list[dict[str, Any]]) -> None:
     given_ = [one for one in given_ if "unlabelled" not in (one["category_l1"], one["category_l2"])]
     with TemporaryDirectory() as temporary:
         folder = save(Path(temporary), given_ or [row()])
-        FORMAT.write(read(folder), folder / "again.jsonl", FormatOptions())
+        exporting(FORMAT, read(folder), folder / "again.jsonl", FormatOptions())
         again = [orjson.loads(line) for line in (folder / "again.jsonl").read_bytes().splitlines()]
     assert again == (given_ or [row()])
 

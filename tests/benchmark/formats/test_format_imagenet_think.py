@@ -11,19 +11,21 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.formats.format_tools import exporting, importing
 from pictures import random_picture
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.benchmark.formats import FormatOptions, find_format
+from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.imagenet_think import PROMPT
 from sightline.benchmark.formats.parquet import IMAGE, write_file
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace, Traces
 
-FORMAT = find_format("imagenet-think")
-LLAVA = find_format("llava")
+FORMAT = "imagenet-think"
+LLAVA = "llava"
 NAME = "n00005787_n00005787_11054.JPEG"
 
 
@@ -48,7 +50,7 @@ def save(folder: Path, *rows: Any) -> Path:
 
 
 def read(path: Path, **options: Any) -> Benchmark:
-    content = FORMAT.read(path, FormatOptions(**options)).content
+    content = importing(FORMAT, path, FormatOptions(**options)).content
     assert isinstance(content, Benchmark)
     return content
 
@@ -129,7 +131,7 @@ def test_a_wrong_line_is_refused_with_its_place(
     (problem,) = refused.value.problems
     assert (problem.file, problem.line, problem.field) == (str(path), 2, field)
     assert message in problem.message
-    assert len(FORMAT.read(path, FormatOptions(keep_going=True)).problems) == 1
+    assert len(importing(FORMAT, path, FormatOptions(keep_going=True)).problems) == 1
 
 
 def test_a_pair_that_is_missing_is_passed_over(tmp_path: Path) -> None:
@@ -157,8 +159,8 @@ def test_pictures_inside_parquet_stay_there_unless_asked_for(tmp_path: Path) -> 
     assert (summary.tasks, summary.pictures, summary.missing_pictures) == (2, 2, 2)
     assert summary.labels == {"synset": {"n00005787": 1, "unlabelled": 1}}
     assert summary.warnings == ("2 pictures are inside the table; add --option extract=DIR to have them as files",)
-    options = FormatOptions(extra={"extract": str(tmp_path / "out")})
-    assert import_files("imagenet-think", tmp_path, tmp_path / "other", options).missing_pictures == 0
+    options = {"extract": str(tmp_path / "out")}
+    assert import_files("imagenet-think", tmp_path, tmp_path / "other", options=options).missing_pictures == 0
     assert validate_benchmark(tmp_path / "other", check_pictures=True) == ()
     assert sorted(path.name for path in (tmp_path / "out").iterdir()) == [NAME, "plain.png"]
     assert b"\xff\xd8\xffone" not in b"".join(path.read_bytes() for path in (tmp_path / "bench").iterdir())
@@ -169,7 +171,7 @@ def test_rows_come_back(tmp_path: Path, name: str) -> None:
     if name != "rows.jsonl":
         pytest.importorskip("pyarrow", reason="writing Parquet needs pyarrow")
     first = read(save(tmp_path, row(score=0.5), row(id="x", think_2=None, answer_2=None, model_2=None, model_1=None)))
-    FORMAT.write(first, tmp_path / "again" / name if name == "folder" else tmp_path / name, FormatOptions())
+    exporting(FORMAT, first, tmp_path / "again" / name if name == "folder" else tmp_path / name, FormatOptions())
     found = read(tmp_path / "again" / name if name == "folder" else tmp_path / name)
     assert found.truth == first.truth
     assert [task.prompt for task in found.tasks.values()] == [task.prompt for task in first.tasks.values()]
@@ -179,25 +181,25 @@ def test_rows_come_back(tmp_path: Path, name: str) -> None:
 @pytest.mark.parametrize("boxes", [[[0.1, 0.2]], {"dog": 1}, [1, "two"]])
 def test_values_without_a_type_of_parquet_are_json_text(tmp_path: Path, boxes: object) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="reading Parquet needs pyarrow")
-    FORMAT.write(read(save(tmp_path, row(boxes=boxes))), tmp_path / "out.parquet", FormatOptions())
+    exporting(FORMAT, read(save(tmp_path, row(boxes=boxes))), tmp_path / "out.parquet", FormatOptions())
     (found,) = pq.read_table(tmp_path / "out.parquet").to_pylist()
     assert orjson.loads(found["boxes"]) == boxes
 
 
 def test_columns_are_those_of_the_data_set(tmp_path: Path) -> None:
     pq = pytest.importorskip("pyarrow.parquet", reason="reading Parquet needs pyarrow")
-    FORMAT.write(read(save(tmp_path, row())), tmp_path / "out.parquet", FormatOptions())
+    exporting(FORMAT, read(save(tmp_path, row())), tmp_path / "out.parquet", FormatOptions())
     table = pq.read_table(tmp_path / "out.parquet")
     assert table.column_names == list(row()) and table.to_pylist() == [row()]
-    FORMAT.write(
-        read(save(tmp_path, row())), tmp_path / "out.parquet", FormatOptions(columns={"think_1": "thinking_1"})
+    exporting(
+        FORMAT, read(save(tmp_path, row())), tmp_path / "out.parquet", FormatOptions(columns={"think_1": "thinking_1"})
     )
     assert "thinking_1" in pq.read_schema(tmp_path / "out.parquet").names
 
 
 def test_the_samples_come_back(sampled: Benchmark, tmp_path: Path) -> None:
     pytest.importorskip("pyarrow", reason="writing Parquet needs pyarrow")
-    FORMAT.write(sampled, tmp_path / "out.parquet", FormatOptions(extra={"pictures": "embed"}))
+    exporting(FORMAT, sampled, tmp_path / "out.parquet", FormatOptions(extra={"pictures": "embed"}))
     found = read(tmp_path / "out.parquet", extra={"extract": str(tmp_path / "pictures")})
     describe = {name: task for name, task in sampled.tasks.items() if task.kind == "describe"}
     assert {name: task.prompt for name, task in found.tasks.items()} == {n: t.prompt for n, t in describe.items()}
@@ -212,7 +214,7 @@ def test_the_real_loader_reads_parts_and_pictures(tmp_path: Path) -> None:
     (tmp_path / "pictures").mkdir()
     random_picture(0).save(tmp_path / "pictures" / NAME)
     first = read(save(tmp_path / "pictures", row(), row(id="x")))
-    FORMAT.write(first, tmp_path / "out", FormatOptions(extra={"pictures": "embed"}))
+    exporting(FORMAT, first, tmp_path / "out", FormatOptions(extra={"pictures": "embed"}))
     loaded = datasets.load_dataset(str(tmp_path / "out"), split="train", cache_dir=str(tmp_path / "cache"))
     assert loaded.column_names == list(row()) and loaded["answer_2"] == ["Someone dives."] * 2
     assert loaded[0]["image"].size == random_picture(0).size
@@ -230,7 +232,7 @@ def test_any_traces_come_back_equal(given_: dict[str, list[Trace]]) -> None:
         path = save(Path(temporary), row(image="x.jpg"))
         corpus = read(path).corpus
         truth = {name: Traces(tuple(found)) for name, found in given_.items()}
-        FORMAT.write(Benchmark("any", corpus, tasks, truth), path, FormatOptions())
+        exporting(FORMAT, Benchmark("any", corpus, tasks, truth), path, FormatOptions())
         assert read(path).truth == truth
 
 
@@ -238,7 +240,7 @@ def test_any_traces_come_back_equal(given_: dict[str, list[Trace]]) -> None:
 
 
 def conversations(path: Path, benchmark: Benchmark, **extra: str) -> list[Any]:
-    LLAVA.write(benchmark, path, FormatOptions(extra=extra))
+    exporting(LLAVA, benchmark, path, FormatOptions(extra=extra))
     content = path.read_bytes()
     found = [orjson.loads(line) for line in content.splitlines()] if path.suffix == ".jsonl" else orjson.loads(content)
     assert isinstance(found, list)
@@ -284,11 +286,11 @@ def test_pictures_of_a_benchmark_lie_where_it_has_them(tmp_path: Path) -> None:
     }
     write_benchmark(Benchmark("b", Corpus("b", pictures), {}, {}), tmp_path / "b", force=True)
     rows = save(tmp_path, *(row(id=name, image=name) for name in ("q/1", "q/2", "q/3")))
-    found = import_files("imagenet-think", rows, tmp_path / "out", FormatOptions(pictures=tmp_path / "b"))
+    found = import_files("imagenet-think", rows, tmp_path / "out", pictures=tmp_path / "b")
     assert found.missing_pictures == 1
     addresses = {name: one.uri for name, one in read_benchmark(tmp_path / "out").corpus.pictures.items()}
     assert picture_path(addresses["q/1"], tmp_path / "out") == file
     assert addresses["q/2"] == "https://example.org/2.jpg"
     (tmp_path / "b/pictures.jsonl").write_text('{"id": "q/1"}\n')
     with pytest.raises(ProblemsError, match="uri"):
-        import_files("imagenet-think", rows, tmp_path / "again", FormatOptions(pictures=tmp_path / "b"))
+        import_files("imagenet-think", rows, tmp_path / "again", pictures=tmp_path / "b")

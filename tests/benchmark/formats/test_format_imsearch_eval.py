@@ -17,7 +17,19 @@ from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.errors import UserError
 from sightline.exchange import export_files
 from sightline.runs import write_run
-from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
+from sightline.types import (
+    Attempt,
+    Benchmark,
+    Corpus,
+    Failure,
+    Picture,
+    PictureSet,
+    Ranking,
+    Relevance,
+    Run,
+    Task,
+    Truth,
+)
 
 IDS = [f"p{number}.jpg" for number in range(8)]
 
@@ -25,7 +37,7 @@ IDS = [f"p{number}.jpg" for number in range(8)]
 def made(grades: dict[str, int], ranking: tuple[str, ...]) -> tuple[Benchmark, Run]:
     pictures = {id_: Picture(id_, id_) for id_ in IDS}
     tasks = {"q": Task("q", "rank", ("a red boat",)), "s": Task("s", "select", ("boats",))}
-    truth = {"q": Relevance(grades), "s": PictureSet((IDS[0], IDS[1]))}
+    truth: dict[str, Truth] = {"q": Relevance(grades), "s": PictureSet((IDS[0], IDS[1]))}
     scores = tuple(1.0 - place / 10 for place in range(len(ranking)))
     attempts = (Attempt("q", Ranking(ranking, scores)), Attempt("s", Failure("timeout", "late")))
     run = Run("boats", "engine", attempts, parameters={"k": 5, "alpha": 0.4}, seed=3)
@@ -106,8 +118,8 @@ def test_it_is_an_export_like_any_other(tmp_path: Path) -> None:
     benchmark, run = made({IDS[0]: 1}, (IDS[0],))
     written = write_benchmark(benchmark, tmp_path / "bench")
     write_run(run, tmp_path / "run")
-    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=written))
-    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", FormatOptions(benchmark=written))
+    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", benchmark=written)
+    export_files("imsearch-eval", tmp_path / "run", tmp_path / "out", benchmark=written)
     assert len(list((tmp_path / "out").iterdir())) == 3
     with pytest.raises(UserError, match="--benchmark"):
         export_files("imsearch-eval", tmp_path / "run", tmp_path / "other")

@@ -16,7 +16,7 @@ NAMES = {Benchmark: "benchmark", Run: "run", Corpus: "corpus"}
 
 
 def test_the_index_lists_every_format_with_what_it_reads_and_writes() -> None:
-    listed = {}
+    listed: dict[str, tuple[bool, str]] = {}
     for line in (DOCS / "README.md").read_text("utf-8").splitlines():
         if line.startswith("| `"):
             names, read, written, _, _ = (cell.strip() for cell in line.strip("|").split("|"))

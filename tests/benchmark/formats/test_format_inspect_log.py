@@ -9,8 +9,8 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import exporting, importing, put, run_in
 
+from benchmark.formats.format_tools import exporting, importing, put, run_in
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import MissingExtraError, UserError

@@ -11,16 +11,18 @@ import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.formats.format_tools import exporting, importing
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.benchmark.formats import FormatOptions, find_format
+from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.mir import SUBTASKS
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path, validate_benchmark
+from sightline.benchmark.validation import validate_benchmark
 from sightline.errors import UserError
 from sightline.exchange import import_files
+from sightline.io.files import picture_path
 from sightline.types import Benchmark, Choice, Option, PictureRef, Step, Task
 
-FORMAT = find_format("mir")
+FORMAT = "mir"
 
 
 def record(**changes: Any) -> dict[str, Any]:
@@ -42,7 +44,7 @@ def save(folder: Path, records: Any) -> Path:
 
 
 def read(path: Path, **options: Any) -> Benchmark:
-    content = FORMAT.read(path, FormatOptions(**options)).content
+    content = importing(FORMAT, path, FormatOptions(**options)).content
     assert isinstance(content, Benchmark)
     return content
 
@@ -97,7 +99,7 @@ def test_options_in_each_form(tmp_path: Path, given_: Any, keys: str, texts: lis
     records = [record(options=given_, conclusion=keys[1])]
     task = read(save(tmp_path, records)).tasks["1"]
     assert [(option.key, option.text) for option in task.options] == list(zip(keys, texts, strict=True))
-    FORMAT.write(read(tmp_path), tmp_path / "again.json", FormatOptions())
+    exporting(FORMAT, read(tmp_path), tmp_path / "again.json", FormatOptions())
     (again,) = orjson.loads((tmp_path / "again.json").read_bytes())
     assert again["options"] == (given_ if isinstance(given_, dict) else [str(text) for text in given_])
 
@@ -203,7 +205,7 @@ def test_a_wrong_record_is_refused_with_its_number(
     (problem,) = refused.value.problems
     assert str(problem).startswith(f"{tmp_path / 'all_data_rel.json'}, record 2, {field}: ")
     assert message in problem.message
-    imported = FORMAT.read(tmp_path, FormatOptions(keep_going=True))
+    imported = importing(FORMAT, tmp_path, FormatOptions(keep_going=True))
     assert isinstance(imported.content, Benchmark)
     assert list(imported.content.tasks) == ["1"] and len(imported.problems) == 2
 
@@ -237,13 +239,13 @@ def test_records_come_back_exactly(tmp_path: Path) -> None:
     # A known subtask brings its category along.
     expected = [*records[:2], records[2] | {"category": "Spatial"}]
     for name in ("again.json", "again.jsonl"):
-        FORMAT.write(read(save(tmp_path, records)), tmp_path / name, FormatOptions())
+        exporting(FORMAT, read(save(tmp_path, records)), tmp_path / name, FormatOptions())
     assert orjson.loads((tmp_path / "again.json").read_bytes()) == expected
     assert [orjson.loads(line) for line in (tmp_path / "again.jsonl").read_bytes().splitlines()] == expected
 
 
 def test_the_samples_come_back(sampled: Benchmark, tmp_path: Path) -> None:
-    FORMAT.write(sampled, tmp_path / "out", FormatOptions())
+    exporting(FORMAT, sampled, tmp_path / "out", FormatOptions())
     found = read(tmp_path / "out")
     choose = {name: task for name, task in sampled.tasks.items() if task.kind == "choose"}
     assert found.tasks.keys() == choose.keys()
@@ -264,7 +266,7 @@ def test_a_text_that_looks_like_a_picture_is_refused(sampled: Benchmark, tmp_pat
     task = Task("t", "choose", ("What is <image>?",), options=(Option("A", ("a tag",)),))
     wrong = Benchmark("b", sampled.corpus, {"t": task}, {"t": Choice("A")})
     with pytest.raises(UserError, match='task "t" has <image> in its words'):
-        FORMAT.write(wrong, tmp_path / "out.json", FormatOptions())
+        exporting(FORMAT, wrong, tmp_path / "out.json", FormatOptions())
 
 
 words = st.text(st.characters(exclude_categories=["Cs"]), min_size=1, max_size=10).filter(lambda text: "<" not in text)
@@ -296,5 +298,5 @@ def records_(draw: st.DrawFn) -> dict[str, Any]:
 def test_any_records_come_back_equal(given_: list[dict[str, Any]]) -> None:
     with TemporaryDirectory() as temporary:
         folder = save(Path(temporary), given_)
-        FORMAT.write(read(folder), folder / "again.json", FormatOptions())
+        exporting(FORMAT, read(folder), folder / "again.json", FormatOptions())
         assert orjson.loads((folder / "again.json").read_bytes()) == given_

@@ -13,18 +13,18 @@ from typing import Any
 
 import numpy as np
 import pytest
-from retrieval_samples import PICTURES, other_tasks, rank_benchmark
 
+from benchmark.formats.retrieval_samples import PICTURES, other_tasks, rank_benchmark
 from sightline.benchmark.formats import FormatOptions, find_format
 from sightline.benchmark.formats.mteb_dataset import class_name
 from sightline.benchmark.formats.parquet import IMAGE, write_parts
 from sightline.benchmark.formats.pictures import file_name
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
-from sightline.io.files import sha256_of
+from sightline.io.files import picture_path, sha256_of
 from sightline.metrics.evaluation import evaluate
 from sightline.types import Benchmark, Group, PictureRef, PictureSet, Ranking, Relevance, Run, Scope, Task
+from sightline.types.task_table import Tasks
 
 pytest.importorskip("pyarrow", reason="Parquet needs pyarrow")
 
@@ -111,7 +111,7 @@ def test_scopes_become_top_ranked(tmp_path: Path) -> None:
     made = rank_benchmark(tmp_path / "pictures")
     tasks = dict(made.tasks)
     tasks["q2"] = replace(tasks["q2"], scope=Scope(pictures=("plain.jpg", 'quo"te\t.jpg')))
-    found = read(write(replace(made, tasks=tasks), tmp_path / "out")).content
+    found = read(write(replace(made, tasks=Tasks(tasks)), tmp_path / "out")).content
     assert set(found.tasks["q2"].scope.pictures) == {"plain.jpg", 'quo"te\t.jpg'}
     assert set(found.tasks["q 1"].scope.pictures) == set(PICTURES)
 
@@ -121,7 +121,7 @@ def test_one_scope_for_all_is_the_corpus(tmp_path: Path) -> None:
     searched = PICTURES[:4]
     corpus = replace(made.corpus, groups=(Group("part", "dataset", searched),))
     tasks = {name: replace(task, scope=Scope(groups=("part",))) for name, task in made.tasks.items()}
-    folder = write(replace(made, corpus=corpus, tasks=tasks), tmp_path / "out")
+    folder = write(replace(made, corpus=corpus, tasks=Tasks(tasks)), tmp_path / "out")
     assert not (folder / "top_ranked").exists()
     assert tuple(read(folder).content.corpus.pictures) == searched
 
@@ -129,7 +129,7 @@ def test_one_scope_for_all_is_the_corpus(tmp_path: Path) -> None:
 def test_queries_with_pictures(tmp_path: Path) -> None:
     made = rank_benchmark(tmp_path / "pictures")
     tasks = {"q2": Task("q2", "rank", ("like this, but red", PictureRef("unjudged.jpg")))}
-    shown = replace(made, tasks=tasks, truth={"q2": made.truth["q2"]})
+    shown = replace(made, tasks=Tasks(tasks), truth={"q2": made.truth["q2"]})
     folder = write(shown, tmp_path / "out")
     assert 'category="it2i"' in (folder / "mteb_task.py").read_text()
     found = read(folder).content
@@ -141,7 +141,9 @@ def test_a_query_picture_outside_the_corpus_can_not_be_an_answer(tmp_path: Path)
     made = rank_benchmark(tmp_path / "pictures")
     corpus = replace(made.corpus, groups=(Group("part", "dataset", PICTURES[:4]),))
     asked = Task("q2", "rank", (PictureRef("unjudged.jpg"),), scope=Scope(groups=("part",)))
-    folder = write(replace(made, corpus=corpus, tasks={"q2": asked}, truth={"q2": made.truth["q2"]}), tmp_path / "out")
+    folder = write(
+        replace(made, corpus=corpus, tasks=Tasks({"q2": asked}), truth={"q2": made.truth["q2"]}), tmp_path / "out"
+    )
     assert 'category="i2i"' in (folder / "mteb_task.py").read_text()
     found = read(folder).content
     assert found.tasks["q2"].scope == Scope(groups=("corpus",))
@@ -153,7 +155,7 @@ def test_a_query_picture_outside_the_corpus_can_not_be_an_answer(tmp_path: Path)
 def test_mixed_categories_are_refused_until_one_is_chosen(tmp_path: Path) -> None:
     made = rank_benchmark(tmp_path / "pictures")
     tasks = {**made.tasks, "q2": Task("q2", "rank", (PictureRef("plain.jpg"),))}
-    mixed = replace(made, tasks=tasks)
+    mixed = replace(made, tasks=Tasks(tasks))
     with pytest.raises(UserError, match="several categories: t2i 2, i2i 1"):
         write(mixed, tmp_path / "out")
     assert not (tmp_path / "out").exists()
@@ -167,7 +169,7 @@ def test_missing_pictures_are_said(tmp_path: Path, caplog: pytest.LogCaptureFixt
     assert "5 pictures are not here" in caplog.text
     asked = {"q2": Task("q2", "rank", (PictureRef("plain.jpg"),))}
     with pytest.raises(UserError, match=r'"q2" shows .*, which is not here'):
-        write(replace(made, tasks=asked), tmp_path / "other")
+        write(replace(made, tasks=Tasks(asked)), tmp_path / "other")
     assert not (tmp_path / "other").exists()
     imported = read(folder)
     assert imported.warnings == () and set(imported.content.corpus.pictures) == set(PICTURES)
@@ -336,7 +338,7 @@ def test_the_real_mteb_runs_it_and_agrees_on_ndcg(tmp_path: Path, scoped: bool) 
         for name, task in made.tasks.items()
         if task.kind in kinds and made.truth[name] != PictureSet(())  # Nothing to find, so nothing judged.
     }
-    made = replace(made, tasks=tasks)
+    made = replace(made, tasks=Tasks(tasks))
     folder = write(made, tmp_path / "out")
     assert (folder / "top_ranked").exists() == scoped
     spec = importlib.util.spec_from_file_location(f"mteb_task_{scoped}", folder / "mteb_task.py")

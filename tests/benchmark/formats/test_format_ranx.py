@@ -7,8 +7,8 @@ from dataclasses import replace
 from pathlib import Path
 
 import pytest
-from retrieval_samples import other_tasks, rank_benchmark, ranked_run, text_run
 
+from benchmark.formats.retrieval_samples import other_tasks, rank_benchmark, ranked_run, text_run
 from sightline.benchmark.formats import Content, FormatOptions, Imported, find_format
 from sightline.benchmark.problems import ProblemsError
 from sightline.errors import UserError

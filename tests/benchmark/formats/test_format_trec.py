@@ -10,8 +10,8 @@ from pathlib import Path
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from retrieval_samples import PICTURES, other_tasks, rank_benchmark, ranked_run, text_run
 
+from benchmark.formats.retrieval_samples import PICTURES, other_tasks, rank_benchmark, ranked_run, text_run
 from sightline.benchmark.formats import Content, FormatOptions, Imported, find_format
 from sightline.benchmark.formats.retrieval import falling
 from sightline.benchmark.formats.trec import decode_id, encode_id
@@ -20,6 +20,7 @@ from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.trec import read_qrels, read_run, score_trec
 from sightline.types import Attempt, Benchmark, Failure, PictureSet, Ranking, Relevance, Run
+from sightline.types.task_table import Tasks
 from strategies import ids
 
 NO_OPTIONS = FormatOptions()
@@ -250,7 +251,7 @@ def test_files_and_folders_score_the_same(
     folder = tmp_path_factory.mktemp("trec")
     base = rank_benchmark(folder, files=False)
     tasks = {name: replace(base.tasks["q2"], id=name) for name in grades}
-    benchmark = replace(base, tasks=tasks, truth={name: Relevance(found) for name, found in grades.items()})
+    benchmark = replace(base, tasks=Tasks(tasks), truth={name: Relevance(found) for name, found in grades.items()})
     attempts = [
         Attempt(name, Ranking(*zip(*sorted(found.items(), key=lambda item: -item[1]), strict=True)))
         for name, found in scores.items()

@@ -11,12 +11,12 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing, picture_bytes, put, run_in
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing, picture_bytes, put, run_in
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import MissingExtraError, UserError
+from sightline.io.files import picture_path
 from sightline.types import (
     Answer,
     Benchmark,
@@ -31,6 +31,7 @@ from sightline.types import (
     Text,
     Truth,
 )
+from sightline.types.task_table import Tasks
 
 RED, BLUE = picture_bytes("red"), picture_bytes("blue", "JPEG")
 
@@ -283,7 +284,7 @@ def test_the_samples_go_out_and_others_are_left_out(
         assert task.options == sampled.tasks[name].options
     few = {name: task for name, task in sampled.tasks.items() if task.kind == "rank"}
     with pytest.raises(UserError, match="no choose or answer task"):
-        exporting("vlmevalkit", replace(sampled, tasks=few), tmp_path / "few.tsv")
+        exporting("vlmevalkit", replace(sampled, tasks=Tasks(few)), tmp_path / "few.tsv")
 
 
 def test_options_get_letters(tmp_path: Path) -> None:
@@ -293,7 +294,7 @@ def test_options_get_letters(tmp_path: Path) -> None:
     assert found.truth == {"1": Choice("B")}
     many = replace(task, options=tuple(Option(str(place), ("x",)) for place in range(27)))
     with pytest.raises(UserError, match="27 options"):
-        exporting("vlmevalkit", replace(benchmark, tasks={"1": many}), tmp_path / "c.tsv")
+        exporting("vlmevalkit", replace(benchmark, tasks=Tasks({"1": many})), tmp_path / "c.tsv")
 
 
 # --- predictions -------------------------------------------------------------------------------------------

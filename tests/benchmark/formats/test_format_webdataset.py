@@ -11,16 +11,15 @@ from pathlib import Path
 from typing import Any
 
 import pytest
-from format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from hypothesis import given, settings
 from hypothesis import strategies as st
 
+from benchmark.formats.format_tools import benchmark_in, exporting, importing, picture_bytes, put, without_places
 from sightline.benchmark.formats import FormatOptions
 from sightline.benchmark.formats.webdataset import decode_key, encode_key
 from sightline.benchmark.problems import ProblemsError
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
-from sightline.io.files import sha256_of
+from sightline.io.files import picture_path, sha256_of
 from sightline.types import Benchmark, Corpus, Picture, Relevance
 
 RED, BLUE = picture_bytes("red"), picture_bytes("blue", "JPEG")

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+from functools import partial
 from pathlib import Path
 
 import pytest
@@ -144,7 +145,7 @@ def test_what_a_stuck_batch_answers_after_live_calls_is_counted_and_changes_noth
                 await submit(job, it.store, it.server)
                 caller = Caller(it.transport, it.journal, prices=PRICES, stage="probe")
                 (batch,) = world.batches.values()
-                world._advance = lambda _: None  # type: ignore[method-assign]
+                world._advance = lambda batch: None  # type: ignore[method-assign]
                 await finish_live(
                     job, it.store, it.server, it.journal, it.transport, PRICES, caller,
                     every=0.01, deadline=0.0, grace=0.02,
@@ -172,14 +173,14 @@ def test_one_404_loses_no_batch_and_one_that_was_given_up_can_come_back(tmp_path
                 kept = dict(world.batches)
                 world.batches.clear()
                 for at in (0, 1, 2, 3, 4, 5):
-                    (row,) = await refresh(job, it.store, it.server, clock=lambda at=at: at)
+                    (row,) = await refresh(job, it.store, it.server, clock=partial(float, at))
                     assert row.status != "gone" and "asked again" in row.message, "six 404s within five seconds"
                 world.batches.update(kept)
                 (row,) = await refresh(job, it.store, it.server, clock=lambda: 6)
                 assert (row.missed, row.missed_since, row.message) == (0, None, "")
                 world.batches.clear()
                 for at in (10, 500, 900, 920):
-                    (row,) = await refresh(job, it.store, it.server, clock=lambda at=at: at)
+                    (row,) = await refresh(job, it.store, it.server, clock=partial(float, at))
                 assert row.status == "gone" and row.has_ended
                 world.batches.update(kept)
                 assert len(await it.run(job)) == 2 and it.store.row(job, row.shard).status == "completed"
@@ -196,7 +197,7 @@ def test_a_batch_that_comes_back_after_it_was_read_as_gone_is_read_by_its_id(tmp
                 kept = dict(world.batches)
                 world.batches.clear()
                 for at in (0, 500, 900, 920):
-                    await refresh(job, it.store, it.server, clock=lambda at=at: at)
+                    await refresh(job, it.store, it.server, clock=partial(float, at))
                 await download(job, it.store, it.server)
                 it.parse(job)
                 assert {row["failure"]["kind"] for row in it.results(job).values()} == {"missing"}

@@ -23,7 +23,7 @@ from sightline.types import ChatReply, ChatRequest, ImagePart, Message, ToolCall
 def test_lines_hold_exactly_the_bodies_of_live_calls(tmp_path: Path, api: Any) -> None:
     picture = tmp_path / "a.png"
     random_picture(1, (20, 10)).save(picture)
-    schema = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
+    schema: dict[str, Any] = {"type": "object", "properties": {"a": {"type": "string"}}, "required": ["a"]}
     request = ChatRequest(
         MODEL, (Message("user", ("Was ist das? ü", ImagePart(str(picture)))),), schema=schema, max_tokens=7
     )
@@ -49,7 +49,7 @@ def test_lines_hold_exactly_the_bodies_of_live_calls(tmp_path: Path, api: Any) -
 
 
 def test_files_are_split_by_count_and_by_bytes(tmp_path: Path) -> None:
-    async def main(folder: Path, **options: int) -> BatchJob:
+    async def main(folder: Path, **options: Any) -> BatchJob:
         transport = open_http(MODEL, base_url="http://localhost:1/v1")
         try:
             return await make_job(stage(10), transport, folder, **options)

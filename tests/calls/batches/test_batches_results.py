@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import orjson
 import pytest
@@ -91,7 +92,7 @@ def test_failures_of_vllm_run_batch_are_read_in_each_form_that_it_writes(tmp_pat
         with batch_world() as world:
             async with desk(world, tmp_path) as it:
                 job = await make_job(stage(4), it.transport, it.folder, journal=it.journal)
-                rows = [
+                rows: list[dict[str, Any]] = [
                     {
                         "id": "vllm-1",
                         "custom_id": f"q{number}",

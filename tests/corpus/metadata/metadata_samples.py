@@ -94,8 +94,9 @@ def exif_block(
     word = "Q" if big else "I"
     head = {"<": b"II", ">": b"MM"}[order] + struct.pack(order + "H", 43 if big else 42)
     head += struct.pack(order + "HHQ", 8, 0, 16) if big else struct.pack(order + "I", 8)
-    directories = {0: dict(main or {}), 0x8769: inner, 0x8825: gps}
-    size = {key: _size(entries, big) for key, entries in directories.items() if entries is not None}
+    directories = {0: dict(main or {})}
+    directories |= {key: dict(entries) for key, entries in ((0x8769, inner), (0x8825, gps)) if entries is not None}
+    size = {key: _size(entries, big) for key, entries in directories.items()}
     pointers = [key for key in size if key]
     size[0] += len(pointers) * (20 if big else 12)
     at = len(head)

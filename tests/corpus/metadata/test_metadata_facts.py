@@ -4,8 +4,17 @@ from __future__ import annotations
 
 from datetime import UTC, datetime
 
-from metadata_samples import datasets, exif_block, jpeg, opened, packet, rationals, short, text_entry, utf16_entry
-
+from corpus.metadata.metadata_samples import (
+    datasets,
+    exif_block,
+    jpeg,
+    opened,
+    packet,
+    rationals,
+    short,
+    text_entry,
+    utf16_entry,
+)
 from sightline.corpus.metadata import MetadataFacts, merge_facts, read_facts
 
 XMP = packet(

@@ -9,9 +9,12 @@ import zlib
 from collections.abc import Callable
 from datetime import datetime
 from pathlib import Path
+from typing import Any
 
 import pytest
-from metadata_samples import (
+from PIL import Image, ImageFile, IptcImagePlugin, TiffImagePlugin, features
+
+from corpus.metadata.metadata_samples import (
     camera_exif,
     datasets,
     encode,
@@ -25,8 +28,6 @@ from metadata_samples import (
     short,
     text_entry,
 )
-from PIL import Image, ImageFile, IptcImagePlugin, TiffImagePlugin, features
-
 from sightline.corpus.metadata import MetadataFacts, read_facts
 
 XMP = packet('<dc:title><rdf:Alt><rdf:li xml:lang="x-default">Brücke</rdf:li></rdf:Alt></dc:title>', 'xmp:Rating="3"')
@@ -47,13 +48,13 @@ def gif_with_xmp() -> bytes:
     return data[:at] + extension + data[at:]
 
 
-def heif(**options: object) -> bytes:
+def heif(**options: Any) -> bytes:
     pillow_heif = pytest.importorskip("pillow_heif")
     pillow_heif.register_heif_opener()
     return encode("HEIF", **options)
 
 
-def avif(**options: object) -> bytes:
+def avif(**options: Any) -> bytes:
     if not features.check("avif"):
         pytest.skip("this Pillow can't write AVIF")
     return encode("AVIF", **options)
@@ -106,7 +107,7 @@ def test_exif_of_each_format(name: str, decoded: bool) -> None:
     facts = read_facts(image)
     assert facts.device == "Canon EOS 5D"
     assert facts.taken_at is not None and facts.taken_at.isoformat() == "2021-05-03T10:11:12.125000+02:00"
-    assert (facts.lon, facts.altitude) == (pytest.approx(-2.5), pytest.approx(-12.5))
+    assert (facts.lon, facts.altitude) == pytest.approx((-2.5, -12.5))
     assert facts.warnings == ()
 
 

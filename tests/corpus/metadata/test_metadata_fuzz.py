@@ -10,9 +10,9 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metadata_samples import camera_exif, datasets, encode, opened, packet, photoshop, pixels
 from PIL import Image
 
+from corpus.metadata.metadata_samples import camera_exif, datasets, encode, opened, packet, photoshop, pixels
 from sightline.corpus.metadata import MetadataFacts, iptc, read_facts, read_sidecar, xmp
 from sightline.corpus.metadata.values import MAX_KEYWORDS, MAX_TEXT, last_year
 

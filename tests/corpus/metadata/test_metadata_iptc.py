@@ -6,8 +6,8 @@ import struct
 from datetime import datetime, timedelta, timezone
 
 import pytest
-from metadata_samples import datasets, jpeg, opened, photoshop
 
+from corpus.metadata.metadata_samples import datasets, jpeg, opened, photoshop
 from sightline.corpus.metadata import MetadataFacts, iptc, read_facts
 
 

@@ -10,8 +10,8 @@ import orjson
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
-from metadata_samples import packet
 
+from corpus.metadata.metadata_samples import packet
 from sightline.corpus.metadata import MetadataFacts, read_sidecar, sidecar
 
 LONG = "Screenshot_20220207_102421_com.snapchat.android.jpg"  # 51 characters.
@@ -119,7 +119,7 @@ def test_is_no_sidecar(name: str) -> None:
 
 
 @given(
-    stem=st.text(st.characters(blacklist_characters="/\0", blacklist_categories=("Cs",)), min_size=1, max_size=60),
+    stem=st.text(st.characters(exclude_characters="/\0", exclude_categories=["Cs"]), min_size=1, max_size=60),
     extension=st.sampled_from(["jpg", "JPG", "heic", "png", "tiff"]),
 )
 @settings(max_examples=100, deadline=None)

@@ -6,10 +6,11 @@ import threading
 from datetime import UTC, datetime, timedelta, timezone
 from http.server import BaseHTTPRequestHandler, HTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
-from metadata_samples import RDF, packet
 
+from corpus.metadata.metadata_samples import RDF, packet
 from sightline.corpus.metadata import xmp
 from sightline.corpus.metadata.facts import MetadataFacts
 
@@ -41,9 +42,10 @@ def test_everything_at_once() -> None:
         'exif:GPSAltitude="125/10" exif:GPSAltitudeRef="1" tiff:Make="NIKON CORPORATION" tiff:Model="NIKON D90" '
         'aux:Lens="35mm f/1.8"',
     )
+    near: Any = pytest.approx
     assert facts == MetadataFacts(
         taken_at=datetime(2021, 5, 3, 10, 11, 12, 250_000, timezone(timedelta(hours=2))),
-        lat=pytest.approx(48 + 51.5 / 60),
+        lat=near(48 + 51.5 / 60),
         lon=-2.5,
         altitude=-12.5,
         device="NIKON D90",
@@ -140,7 +142,7 @@ def test_times(attributes: str, expected: datetime | None) -> None:
 )
 def test_positions(lat: str, lon: str, expected: tuple[float, float]) -> None:
     facts = read(f"<exif:GPSLatitude>{lat}</exif:GPSLatitude><exif:GPSLongitude>{lon}</exif:GPSLongitude>")
-    assert (facts.lat, facts.lon) == (pytest.approx(expected[0], abs=1e-6), pytest.approx(expected[1], abs=1e-6))
+    assert (facts.lat, facts.lon) == pytest.approx(expected, abs=1e-6)
 
 
 @pytest.mark.parametrize(

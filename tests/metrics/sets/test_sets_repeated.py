@@ -79,7 +79,7 @@ def test_majority_vote_does_not_depend_on_order(attempts: list[str]) -> None:
 
 
 def test_verifier_choice() -> None:
-    attempts = [pictures("a"), FAILED, pictures("b"), pictures("c")]
+    attempts: list[PictureSet | Failure] = [pictures("a"), FAILED, pictures("b"), pictures("c")]
     assert verifier_choice(attempts, [0.1, 0.9, 0.5, 0.5]) == pictures("b"), (
         "failures can't win, the earliest of equals does"
     )

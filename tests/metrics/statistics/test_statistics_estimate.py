@@ -4,6 +4,8 @@ import math
 import warnings
 from collections.abc import Iterator
 from dataclasses import asdict, replace
+from random import Random
+from typing import Any
 
 import numpy as np
 import pytest
@@ -165,8 +167,8 @@ values_and_clusters = st.lists(
 
 @given(values_and_clusters, st.floats(0.5, 0.99), st.randoms(use_true_random=False))
 @settings(max_examples=120, deadline=None)
-def test_an_estimate_holds_together(rows: list[tuple], level: float, random: object) -> None:
-    def of(part: list[tuple]) -> Estimate:
+def test_an_estimate_holds_together(rows: list[Any], level: float, random: Random) -> None:
+    def of(part: list[Any]) -> Estimate:
         values, failures, clusters = ([row[i] for row in part] for i in range(3))
         return estimate(values, failures=failures, clusters=clusters, level=level, resamples=200)
 
@@ -177,7 +179,7 @@ def test_an_estimate_holds_together(rows: list[tuple], level: float, random: obj
     assert (found.answered is None) == (found.failures == found.n)
     assert found.answered is None or found.answered >= found.mean - 1e-12
     shuffled = list(rows)
-    random.shuffle(shuffled)  # type: ignore[attr-defined]
+    random.shuffle(shuffled)
     again = of(shuffled)
     assert (again.n, again.failures, again.method) == (found.n, found.failures, found.method)
     assert (again.low, again.mean, again.high) == pytest.approx((found.low, found.mean, found.high), abs=1e-9)

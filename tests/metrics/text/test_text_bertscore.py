@@ -1,28 +1,36 @@
 from __future__ import annotations
 
+from collections.abc import Mapping, Sequence
+
 import numpy as np
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
+from numpy.typing import NDArray
 
+from metrics.text.text_embedders import HashEmbedder, SentenceOnly
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text import bertscore, describe, document_frequencies, text_metric
+from sightline.metrics.text.embedding import TokenEmbedder
+from sightline.metrics.text.similarity import Score
 from sightline.types import Trace, Traces
 
 SENTENCES = st.lists(st.sampled_from(["the", "cat", "sat", "mat", "dog", "猫"]), min_size=1, max_size=10).map(" ".join)
 IDF = {"the": 0.1, "cat": 2.0, "sat": 1.0, "mat": 1.5}
 
 
-def brute_force(embedder, prediction: str, reference: str, idf) -> dict[str, float]:
+def brute_force(
+    embedder: TokenEmbedder, prediction: str, reference: str, idf: Mapping[str, float] | None
+) -> dict[Score, float]:
     """Every token against every other, in plain loops."""
     (x_tokens, xs), (y_tokens, ys) = embedder.tokens(prediction), embedder.tokens(reference)
 
-    def cosine(x, y) -> float:
-        x, y = x.astype(float), y.astype(float)
-        return float(x @ y / np.sqrt((x @ x) * (y @ y)))
+    def cosine(x: NDArray[np.float32], y: NDArray[np.float32]) -> float:
+        a, b = x.astype(float), y.astype(float)
+        return float(a @ b / np.sqrt((a @ a) * (b @ b)))
 
-    def side(tokens, ones, others) -> float:
+    def side(tokens: Sequence[str], ones: NDArray[np.float32], others: NDArray[np.float32]) -> float:
         weights = [1.0 if idf is None else idf.get(token, max(idf.values())) for token in tokens]
         best = [max(cosine(one, other) for other in others) for one in ones]
         return sum(w * b for w, b in zip(weights, best, strict=True)) / sum(weights)
@@ -33,21 +41,23 @@ def brute_force(embedder, prediction: str, reference: str, idf) -> dict[str, flo
 
 @given(SENTENCES, SENTENCES, st.sampled_from([None, IDF]))
 @settings(deadline=None, max_examples=60)
-def test_equals_brute_force(hash_embedder, prediction: str, reference: str, idf) -> None:
+def test_equals_brute_force(
+    hash_embedder: HashEmbedder, prediction: str, reference: str, idf: Mapping[str, float] | None
+) -> None:
     for score, expected in brute_force(hash_embedder, prediction, reference, idf).items():
         assert bertscore(prediction, [reference], hash_embedder, idf=idf, score=score) == pytest.approx(
             max(0.0, expected), abs=1e-9
         )
 
 
-def test_blocks_change_nothing(hash_embedder, monkeypatch: pytest.MonkeyPatch) -> None:
+def test_blocks_change_nothing(hash_embedder: HashEmbedder, monkeypatch: pytest.MonkeyPatch) -> None:
     pair = "a cat sat on the mat while a dog slept", ["the dog slept on a mat", "cat"]
     whole = bertscore(*pair, hash_embedder)
     monkeypatch.setitem(bertscore.__globals__, "_BLOCK", 3)
     assert bertscore(*pair, hash_embedder) == pytest.approx(whole, abs=1e-12)
 
 
-def test_edges(hash_embedder) -> None:
+def test_edges(hash_embedder: HashEmbedder) -> None:
     assert bertscore("", ["a"], hash_embedder) == bertscore("a", ["?"], hash_embedder) == 0.0
     assert bertscore("", [""], hash_embedder) == 0.0
     assert bertscore("a cat", ["a cat"], hash_embedder) == pytest.approx(1.0, abs=1e-9)
@@ -55,7 +65,7 @@ def test_edges(hash_embedder) -> None:
     assert bertscore("a cat", ["a cat", ""], hash_embedder, "max") == pytest.approx(1.0, abs=1e-9)
 
 
-def test_the_registered_metric_weighs_by_idf_when_asked(hash_embedder) -> None:
+def test_the_registered_metric_weighs_by_idf_when_asked(hash_embedder: HashEmbedder) -> None:
     truth, prediction = Traces((Trace("", "the cat sat"),)), Trace("", "the dog")
     idf = document_frequencies([["the cat sat"], ["the dog"]])
     context = Context(embedder=hash_embedder, idf=idf)
@@ -66,7 +76,7 @@ def test_the_registered_metric_weighs_by_idf_when_asked(hash_embedder) -> None:
     assert plain != weighted
 
 
-def test_what_is_missing_is_named(hash_embedder, sentence_embedder) -> None:
+def test_what_is_missing_is_named(hash_embedder: HashEmbedder, sentence_embedder: SentenceOnly) -> None:
     truth, prediction = Traces((Trace("", "a"),)), Trace("", "a")
     with pytest.raises(UserError, match="needs an embedder, and none"):
         text_metric("bertscore")(truth, prediction, Context())

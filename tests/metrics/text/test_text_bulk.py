@@ -1,11 +1,12 @@
 from __future__ import annotations
 
 import tracemalloc
-from collections.abc import Iterator
+from collections.abc import Callable, Iterator
 
 import numpy as np
 import pytest
 
+from metrics.text.text_embedders import HashEmbedder, SentenceOnly
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text import (
@@ -27,10 +28,10 @@ PREDICTIONS = ["a red car", "", "两只狗 run", "the dogs ran over the hill"]
 REFERENCES = [["a red bus", "a car"], ["a"], ["两只猫", "dogs run"], ["dogs run over a hill", "", "hill"]]
 
 
-def test_equals_the_plain_functions(hash_embedder) -> None:
+def test_equals_the_plain_functions(hash_embedder: HashEmbedder) -> None:
     idf = document_frequencies(REFERENCES, order=4)
     context = Context(embedder=hash_embedder, idf=idf)
-    plain = {
+    plain: dict[str, Callable[[str, list[str]], float]] = {
         "rouge-1": rouge_1,
         "rouge-l": rouge_l,
         "jaccard": jaccard,
@@ -83,12 +84,12 @@ def test_nothing_gives_nothing() -> None:
         (["a"], [[]], "no reference to compare"),
     ],
 )
-def test_lengths_must_agree(predictions, references, says: str) -> None:
+def test_lengths_must_agree(predictions: list[str], references: list[list[str]], says: str) -> None:
     with pytest.raises(UserError, match=says):
         score_pairs(["jaccard"], predictions, references)
 
 
-def test_memory_does_not_grow_with_the_number_of_pairs(sentence_embedder) -> None:
+def test_memory_does_not_grow_with_the_number_of_pairs(sentence_embedder: SentenceOnly) -> None:
     names = ["rouge-l", "jaccard", "overlap", "tfidf", "embedding"]
 
     def peak(pairs: int) -> int:

@@ -1,6 +1,7 @@
 from __future__ import annotations
 
 import math
+from collections.abc import Mapping
 
 import pytest
 from hypothesis import given, settings
@@ -66,7 +67,7 @@ def test_edges() -> None:
 
 
 @pytest.mark.parametrize("idf", [None, {"a": 1.0}, document_frequencies([["a"]], order=3)])
-def test_without_frequencies_the_fix_is_named(idf) -> None:
+def test_without_frequencies_the_fix_is_named(idf: Mapping[str, float] | None) -> None:
     with pytest.raises(UserError, match="order=4"):
         text_metric("cider")(Traces((Trace("", "a"),)), Trace("", "a"), Context(idf=idf))
 

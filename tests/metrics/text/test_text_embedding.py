@@ -1,8 +1,12 @@
 from __future__ import annotations
 
+from collections.abc import Sequence
+
 import numpy as np
 import pytest
+from numpy.typing import NDArray
 
+from metrics.text.text_embedders import HashEmbedder
 from sightline.errors import UserError
 from sightline.metrics.context import Context
 from sightline.metrics.text import describe, embedding, score_pairs, text_metric
@@ -11,10 +15,10 @@ from sightline.types import Trace, Traces
 TEXTS = ["a cat on a mat", "the dog barks", "cat", "猫 on a mat"]
 
 
-def test_is_the_cosine(hash_embedder) -> None:
+def test_is_the_cosine(hash_embedder: HashEmbedder) -> None:
     vectors = hash_embedder.texts(TEXTS).astype(float)
     cosines = [
-        max(0.0, float(vectors[0] @ vectors[i]) / np.linalg.norm(vectors[0]) / np.linalg.norm(vectors[i]))
+        max(0.0, float(vectors[0] @ vectors[i] / np.linalg.norm(vectors[0]) / np.linalg.norm(vectors[i])))
         for i in (1, 2, 3)
     ]
     assert embedding(TEXTS[0], TEXTS[1:], hash_embedder) == pytest.approx(np.mean(cosines), abs=1e-9)
@@ -30,7 +34,7 @@ class Fixed:
     def __init__(self, **vectors: list[float]) -> None:
         self.vectors = vectors
 
-    def texts(self, batch):
+    def texts(self, batch: Sequence[str]) -> NDArray[np.float32]:
         return np.array([self.vectors[text] for text in batch], dtype=np.float32)
 
 
@@ -68,18 +72,18 @@ def test_a_wrong_shape_is_refused() -> None:
     class Short:
         name, revision = "short", "0"
 
-        def texts(self, batch):
+        def texts(self, batch: Sequence[str]) -> NDArray[np.float32]:
             return np.ones((1, 2), dtype=np.float32)
 
     with pytest.raises(UserError, match="short returned"):
         embedding("a", ["b"], Short())
 
 
-def test_the_label_says_which_embedder(hash_embedder) -> None:
+def test_the_label_says_which_embedder(hash_embedder: HashEmbedder) -> None:
     assert describe(["embedding"], Context(embedder=hash_embedder))["embedding"].endswith("by hash@1")
 
 
-def test_pairs_go_to_the_embedder_in_batches(hash_embedder) -> None:
+def test_pairs_go_to_the_embedder_in_batches(hash_embedder: HashEmbedder) -> None:
     before = hash_embedder.calls
     predictions = [f"text {i}" for i in range(100)]
     references = [[f"text {i + 1}", "cat"] for i in range(100)]

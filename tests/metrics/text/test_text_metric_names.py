@@ -1,19 +1,22 @@
 from __future__ import annotations
 
+from typing import Any
+
 import pytest
 
+from metrics.text.text_embedders import HashEmbedder
 from sightline.errors import UserError
-from sightline.metrics.context import Context
+from sightline.metrics.context import Context, TextEmbedder
 from sightline.metrics.registry import kinds_of, metric
 from sightline.metrics.text import describe, document_frequencies, rouge_l, text_metric
-from sightline.types import Choice, Failure, PictureSet, Text, Trace, Traces
+from sightline.types import Choice, Failure, PictureSet, Prediction, Text, Trace, Traces, Truth
 
 LEXICAL = ["rouge-1", "rouge-l", "jaccard", "overlap", "tfidf", "bleu", "chrf", "meteor", "cider"]
 NAMES = [*LEXICAL, "embedding", "bertscore"]
 TRUTH = Traces((Trace("first I look", "a red car"), Trace("it seems", "a red bus", "other")))
 
 
-def context_with(embedder) -> Context:
+def context_with(embedder: TextEmbedder) -> Context:
     corpus = [["a red car", "a red bus"], ["two dogs"], ["first I look", "it seems"]]
     return Context(embedder=embedder, idf=document_frequencies(corpus, order=4))
 
@@ -24,21 +27,22 @@ def test_each_is_registered_for_describe(name: str) -> None:
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_a_part_is_scored_and_references_are_combined(name: str, hash_embedder) -> None:
+def test_a_part_is_scored_and_references_are_combined(name: str, hash_embedder: HashEmbedder) -> None:
     context = context_with(hash_embedder)
     prediction = Trace("first I look", "a red car")
-    single = [
+    single: list[Any] = [
         metric(name)(Traces((reference,)), prediction, Context(embedder=hash_embedder, idf=context.idf))
         for reference in TRUTH.references
     ]
     assert metric(name)(TRUTH, prediction, context) == pytest.approx(sum(single) / 2)
     assert metric(f"{name}(over=max)")(TRUTH, prediction, context) == pytest.approx(max(single))
-    assert metric(f"{name}(part=thinking,over=max)")(TRUTH, prediction, context) > 0.4
+    thinking = metric(f"{name}(part=thinking,over=max)")(TRUTH, prediction, context)
+    assert thinking is not None and thinking > 0.4
     assert metric(f"{name}(part=thinking)")(TRUTH, Trace("", "a red car"), context) == 0.0
 
 
 @pytest.mark.parametrize("name", NAMES)
-def test_missing_parts(name: str, hash_embedder) -> None:
+def test_missing_parts(name: str, hash_embedder: HashEmbedder) -> None:
     context = context_with(hash_embedder)
     thinking = metric(f"{name}(part=thinking)")
     without = Traces((Trace("", "a red car"), Trace(" \n", "a red bus")))
@@ -56,7 +60,7 @@ def test_plain_text_is_an_answer_without_thinking() -> None:
 
 
 @pytest.mark.parametrize(("truth", "prediction"), [(TRUTH, Choice("A")), (PictureSet(("a",)), Trace("", "a"))])
-def test_other_kinds_are_refused(truth, prediction) -> None:
+def test_other_kinds_are_refused(truth: Truth, prediction: Prediction) -> None:
     with pytest.raises(UserError, match="describe"):
         metric("jaccard")(truth, prediction, Context())
 

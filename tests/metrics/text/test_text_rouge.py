@@ -7,6 +7,7 @@ from rouge_score.rouge_scorer import RougeScorer
 
 from sightline.metrics.context import Context
 from sightline.metrics.text import rouge_1, rouge_l, text_metric
+from sightline.metrics.text.similarity import Score
 from sightline.types import Trace, Traces
 
 SCORER = RougeScorer(["rouge1", "rougeL"], use_stemmer=False)
@@ -21,7 +22,8 @@ TEXTS = SENTENCES | st.text(max_size=30)
 def test_equals_rouge_score(prediction: str, reference: str) -> None:
     expected = SCORER.score(reference, prediction)
     for ours, name in ((rouge_1, "rouge1"), (rouge_l, "rougeL")):
-        for score, theirs in (("f1", "fmeasure"), ("precision", "precision"), ("recall", "recall")):
+        names: tuple[tuple[Score, str], ...] = (("f1", "fmeasure"), ("precision", "precision"), ("recall", "recall"))
+        for score, theirs in names:
             assert ours(prediction, [reference], score=score) == pytest.approx(
                 getattr(expected[name], theirs), abs=1e-12
             )

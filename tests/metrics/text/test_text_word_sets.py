@@ -1,5 +1,7 @@
 from __future__ import annotations
 
+from collections.abc import Callable
+
 import pytest
 from hypothesis import given, settings
 from hypothesis import strategies as st
@@ -30,7 +32,7 @@ def test_the_formulas(prediction: str, reference: str) -> None:
 @pytest.mark.parametrize(
     ("prediction", "reference", "expected"), [("", "", 1), ("...", "?", 1), ("", "a", 0), ("a", "", 0), ("a", "A", 1)]
 )
-def test_edges(score, prediction: str, reference: str, expected: float) -> None:
+def test_edges(score: Callable[[str, list[str]], float], prediction: str, reference: str, expected: float) -> None:
     assert score(prediction, [reference]) == expected
 
 

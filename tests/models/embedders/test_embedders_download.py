@@ -9,9 +9,11 @@ import threading
 from collections.abc import Iterator
 from http.server import BaseHTTPRequestHandler, ThreadingHTTPServer
 from pathlib import Path
+from typing import Any
 
 import pytest
 
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.embedders import find_embedder, known_models, registry
@@ -82,25 +84,25 @@ def hub(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> Iterator[Hub]:
     server.server_close()
 
 
-def pinned(folder: Path, **change: object) -> KnownModel:
+def pinned(folder: Path, **change: Any) -> KnownModel:
     names = ("onnx/vision_model.onnx", "onnx/text_model.onnx", "tokenizer.json")
     data = {name: (folder / name).read_bytes() for name in names}
     files = tuple(PinnedFile(name, len(body), hashlib.sha256(body).hexdigest()) for name, body in data.items())
     settings = {name: json.loads((folder / name).read_text("utf-8")) for name in SETTINGS}
     fields = {"name": "tiny", "repo": "tiny/clip", "revision": REVISION, "licence": "ours", "files": files}
-    return KnownModel(**{**fields, "settings": settings, **change})  # type: ignore[arg-type]
+    return KnownModel(**{**fields, "settings": settings, **change})
 
 
 def test_downloaded_once_and_used(hub: Hub, tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     model = pinned(hub.folder)
     monkeypatch.setattr(registry, "find_known", {"tiny": model}.get)
     config = Config.model_validate({"models": {"folder": str(tmp_path / "models")}})
-    embedder = find_embedder("tiny", config=config)
+    embedder = find_embedder("tiny", Session(config=config))
     assert (embedder.name, embedder.revision) == ("tiny", REVISION[:12])
     assert embedder.texts(["red"]).shape == (1, 8)
     gets = [path for method, path in hub.asked if method == "GET"]
     assert sorted(gets) == sorted(file.path for file in model.files)
-    find_embedder("tiny", config=config)
+    find_embedder("tiny", Session(config=config))
     assert [path for method, path in hub.asked if method == "GET"] == gets
 
 

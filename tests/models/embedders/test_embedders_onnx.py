@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+from collections.abc import Callable
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -18,7 +20,7 @@ def plain(name: str, height: int = 30, width: int = 40) -> np.ndarray:
     return np.full((height, width, 3), COLOURS[name], dtype=np.uint8)
 
 
-def open_tiny(folder: Path, **options: object) -> OnnxClip:
+def open_tiny(folder: Path, **options: Any) -> OnnxClip:
     found = find_embedder(f"onnx:{folder}", **options)
     assert isinstance(found, OnnxClip)
     return found
@@ -38,7 +40,7 @@ def open_tiny(folder: Path, **options: object) -> OnnxClip:
     ],
     ids=lambda form: " ".join(form) or "usual",
 )
-def test_pictures_and_texts_meet_in_one_space(tmp_path: Path, form: dict[str, object]) -> None:
+def test_pictures_and_texts_meet_in_one_space(tmp_path: Path, form: dict[str, Any]) -> None:
     precision = {"precision": "int8"} if "suffix" in form else {}
     embedder = open_tiny(write_tiny_clip(tmp_path, **form), **precision)
     names = list(COLOURS)
@@ -121,11 +123,12 @@ def test_revision_changes_with_whatever_changes_a_vector(tmp_path: Path) -> None
     assert len({first, second, open_tiny(tmp_path / "m").revision}) == 3
 
 
-def write_settings_of(folder: Path, side: int) -> None:
+def write_settings_of(folder: Path, side: int) -> Path:
     """The settings of another model."""
     settings = json.loads((folder / "preprocessor_config.json").read_text("utf-8"))
     changed = {**settings, "size": {"shortest_edge": side}, "crop_size": side}
     (folder / "preprocessor_config.json").write_text(json.dumps(changed), "utf-8")
+    return folder
 
 
 @pytest.mark.parametrize(
@@ -135,11 +138,11 @@ def write_settings_of(folder: Path, side: int) -> None:
         (lambda f: (f / "preprocessor_config.json").unlink(), "has no preprocessor_config.json"),
         (lambda f: (f / "preprocessor_config.json").write_text("[]"), "one JSON object"),
         (lambda f: (f / "preprocessor_config.json").write_text("{"), "expected JSON"),
-        (lambda f: write_tiny_clip(f, side=20) and write_settings_of(f, 24), "takes pictures of 20 × 20"),
+        (lambda f: write_settings_of(write_tiny_clip(f, side=20), 24), "takes pictures of 20 × 20"),
         (lambda f: (f / "onnx/text_model.onnx").replace(f / "onnx/vision_model.onnx"), "one input was expected"),
     ],
 )
-def test_a_broken_picture_half(tmp_path: Path, spoil, says: str) -> None:
+def test_a_broken_picture_half(tmp_path: Path, spoil: Callable[[Path], object], says: str) -> None:
     spoil(write_tiny_clip(tmp_path))
     with pytest.raises(UserError, match=says):
         open_tiny(tmp_path).pictures([plain("red")])
@@ -153,7 +156,7 @@ def test_a_broken_picture_half(tmp_path: Path, spoil, says: str) -> None:
         (lambda f: (f / "tokenizer_config.json").write_text("{}"), "does not say how long a text may be"),
     ],
 )
-def test_a_broken_text_half(tmp_path: Path, spoil, says: str) -> None:
+def test_a_broken_text_half(tmp_path: Path, spoil: Callable[[Path], object], says: str) -> None:
     spoil(write_tiny_clip(tmp_path))
     with pytest.raises(UserError, match=says):
         open_tiny(tmp_path).texts(["red"])

@@ -10,12 +10,14 @@ import subprocess
 import sys
 from collections.abc import Sequence
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
 from PIL import Image
 
 from pictures import random_picture
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.pixels import RefusedError
@@ -52,11 +54,11 @@ class Corners:
         return as_attempt(np.array([[len(text), *range(1, 12)] for text in batch])).vectors
 
 
-def embedded(folder: Path, workspace: Path, embedder: Corners | None = None, **options: object) -> EmbeddedVectors:
-    return embed_pictures(folder, embedder=embedder or Corners(), workspace=workspace, **options)  # type: ignore[arg-type]
+def embedded(folder: Path, workspace: Path, embedder: Corners | None = None, **options: Any) -> EmbeddedVectors:
+    return embed_pictures(folder, embedder=embedder or Corners(), workspace=workspace, **options)
 
 
-def draw(path: Path, seed: int, **save: object) -> Path:
+def draw(path: Path, seed: int, **save: Any) -> Path:
     path.parent.mkdir(parents=True, exist_ok=True)
     random_picture(seed).save(path, **save)
     return path
@@ -306,4 +308,4 @@ def test_hidden_files_follow_the_configuration(tmp_path: Path) -> None:
     draw(tmp_path / "photos" / "seen.png", 2)
     assert embedded(tmp_path / "photos", tmp_path / "ws").ids.tolist() == ["seen.png"]
     config = Config.model_validate({"scan": {"hidden": True}})
-    assert embedded(tmp_path / "photos", tmp_path / "ws", config=config).count == 2
+    assert embedded(tmp_path / "photos", tmp_path / "ws", session=Session(config=config)).count == 2

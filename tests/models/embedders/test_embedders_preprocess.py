@@ -27,7 +27,7 @@ def plainly(pixels: np.ndarray, edge: int, crop: int, mean: list[float], std: li
     resized = np.asarray(Image.fromarray(pixels).resize(size, Image.Resampling.BICUBIC))
     top, left = (resized.shape[0] - crop) // 2, (resized.shape[1] - crop) // 2
     cut = resized[top : top + crop, left : left + crop].astype(np.float64) / 255
-    return ((cut - np.array(mean)) / np.array(std)).transpose(2, 0, 1)
+    return np.asarray((cut - np.array(mean)) / np.array(std)).transpose(2, 0, 1)
 
 
 @given(st.integers(1, 90), st.integers(1, 90), st.integers(0, 100))

@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.models.embedders import find_embedder
 from sightline.models.embedders.transformers_clip import TransformersClip
@@ -101,12 +102,14 @@ def test_the_same_weights_as_onnx_give_the_same_vectors(tmp_path: Path, kind: st
 
 
 def _export(model: Any, folder: Path, kind: str) -> None:
-    class Sees(torch.nn.Module):
+    module: Any = torch.nn.Module
+
+    class Sees(module):  # type: ignore[misc]
         def forward(self, pixel_values: Any) -> Any:
             found = model.get_image_features(pixel_values=pixel_values)
             return getattr(found, "pooler_output", found)
 
-    class Reads(torch.nn.Module):
+    class Reads(module):  # type: ignore[misc]
         def forward(self, input_ids: Any, attention_mask: Any = None) -> Any:
             found = model.get_text_features(input_ids=input_ids, attention_mask=attention_mask)
             return getattr(found, "pooler_output", found)
@@ -141,7 +144,7 @@ def test_what_can_not_be_loaded_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="can't be loaded"):
         find_embedder(f"transformers:{tmp_path}")
     with pytest.raises(UserError, match="can't be loaded"):
-        find_embedder("transformers:nobody/nothing", local_only=True)
+        find_embedder("transformers:nobody/nothing", Session(local_only=True))
     config = transformers.BertConfig(
         vocab_size=10, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
     )

@@ -173,7 +173,7 @@ def test_without_a_reader_nothing_is_said_of_words(photos: Photos, photographs: 
 
 
 def test_words_without_their_extra(monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "rapidocr", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "rapidocr", None)
     assert "rapidocr" in missing_modules()
     with pytest.raises(MissingExtraError) as caught:
         WordReader()

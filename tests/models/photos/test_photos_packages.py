@@ -65,7 +65,7 @@ def test_a_missing_package_names_the_extra() -> None:
 
 @pytest.mark.parametrize("package", ["onnxruntime", "tokenizers"])
 def test_without_what_runs_the_networks(package: str, monkeypatch: pytest.MonkeyPatch) -> None:
-    monkeypatch.setitem(sys.modules, package, None)  # type: ignore[arg-type]
+    monkeypatch.setitem(sys.modules, package, None)
     with pytest.raises(MissingExtraError, match="photos") as caught:
         Photos()
     assert caught.value.fix == "pip install 'sightline[photos]'"

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 import pytest
@@ -71,7 +72,12 @@ def test_a_large_jpeg_is_not_decoded_whole(tmp_path: Path, monkeypatch: pytest.M
     halves(4000, 3000).save(tmp_path / "x.jpg", quality=90)
     seen = []
     whole = Image.Image.resize
-    monkeypatch.setattr(Image.Image, "resize", lambda self, *a, **k: seen.append(self.size) or whole(self, *a, **k))
+
+    def watched(self: Image.Image, *arguments: Any, **options: Any) -> Image.Image:
+        seen.append(self.size)
+        return whole(self, *arguments, **options)
+
+    monkeypatch.setattr(Image.Image, "resize", watched)
     square = read(tmp_path / "x.jpg").astype(int)
     assert seen == [(500, 375)]
     assert square[130, 20, 0] > 240 and square[130, 240, 2] > 240

@@ -29,7 +29,10 @@ class Global:
         self.module, self.name, self.arguments = module, name, arguments
 
 
-class TorchPickler(pickle._Pickler):  # type: ignore[name-defined]
+_PICKLER: Any = pickle._Pickler
+
+
+class TorchPickler(_PICKLER):  # type: ignore[misc]
     """Writes what torch wrote before 1.6."""
 
     def persistent_id(self, obj: Any) -> Any:

@@ -22,6 +22,18 @@ from sightline.class_names import known_as
 from sightline_world.truth import Device
 
 _EXIF_IFD, _GPS_IFD = 0x8769, 0x8825
+TURNS: Mapping[int, Image.Transpose] = MappingProxyType(
+    {
+        2: Image.Transpose.FLIP_LEFT_RIGHT,
+        3: Image.Transpose.ROTATE_180,
+        4: Image.Transpose.FLIP_TOP_BOTTOM,
+        5: Image.Transpose.TRANSPOSE,
+        6: Image.Transpose.ROTATE_90,
+        7: Image.Transpose.TRANSVERSE,
+        8: Image.Transpose.ROTATE_270,
+    }
+)
+"""What turns an upright picture into the one that is stored under that EXIF orientation."""
 
 
 @known_as("Metadata")
@@ -133,20 +145,6 @@ def takeout(name: str, metadata: Metadata) -> bytes:
         formatted = datetime.fromtimestamp(seconds, UTC).strftime("%d %b %Y, %H:%M:%S UTC")
         record["photoTakenTime"] = {"timestamp": str(seconds), "formatted": formatted}
     return orjson.dumps(record, option=orjson.OPT_INDENT_2)
-
-
-TURNS: Mapping[int, Image.Transpose] = MappingProxyType(
-    {
-        2: Image.Transpose.FLIP_LEFT_RIGHT,
-        3: Image.Transpose.ROTATE_180,
-        4: Image.Transpose.FLIP_TOP_BOTTOM,
-        5: Image.Transpose.TRANSPOSE,
-        6: Image.Transpose.ROTATE_90,
-        7: Image.Transpose.TRANSVERSE,
-        8: Image.Transpose.ROTATE_270,
-    }
-)
-"""What turns an upright picture into the one that is stored under that EXIF orientation."""
 
 
 def encode(

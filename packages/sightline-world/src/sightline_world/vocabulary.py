@@ -9,6 +9,11 @@ from types import MappingProxyType
 from sightline.english import article, number_word
 from sightline_world.data import read_data
 
+_DATA = read_data("vocabulary.toml")
+PLACE_PHRASES: Mapping[str, tuple[str, ...]] = MappingProxyType(_DATA["places"])
+LIGHT_PHRASES: Mapping[str, tuple[str, ...]] = MappingProxyType(_DATA["lights"])
+HEADGEAR_WORDS: Mapping[str, str] = MappingProxyType(_DATA["headgear"])
+
 
 @dataclass(frozen=True, slots=True)
 class Noun:
@@ -19,14 +24,9 @@ class Noun:
     coloured: str = "%(colour)s %(noun)s"
 
 
-_DATA = read_data("vocabulary.toml")
 _NOUNS = {kind: Noun(**noun) for kind, noun in _DATA["nouns"].items()}
 PERSON_NOUN, SIGN_NOUN = _NOUNS.pop("person"), _NOUNS.pop("sign")
 KIND_NOUNS: Mapping[str, Noun] = MappingProxyType(_NOUNS)
-
-PLACE_PHRASES: Mapping[str, tuple[str, ...]] = MappingProxyType(_DATA["places"])
-LIGHT_PHRASES: Mapping[str, tuple[str, ...]] = MappingProxyType(_DATA["lights"])
-HEADGEAR_WORDS: Mapping[str, str] = MappingProxyType(_DATA["headgear"])
 
 
 def noun_of(kind: str, count: int = 1, other: int | None = None) -> str:

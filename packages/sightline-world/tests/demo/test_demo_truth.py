@@ -50,13 +50,13 @@ def test_what_a_place_is_full_of_is_in_doubt(shot: ShotTruth) -> None:
     tree = replace(DOG, kind="tree", colour="green")
     scenes = [seen(shot, "wood", "forest"), seen(shot, "planted", "forest", tree), seen(shot, "dunes", "desert")]
     found = exact_truth({"q": "a tree"}, scenes)["q"]
-    assert (found.true, found.doubtful) == ({"planted"}, {"wood"})
+    assert (found.true, found.doubtful) == (frozenset({"planted"}), frozenset({"wood"}))
 
 
 def test_none_of_them_is_in_doubt_where_one_is_hidden(shot: ShotTruth) -> None:
     scenes = [seen(shot, "hidden", "beach", replace(DOG, hidden=0.8)), seen(shot, "empty", "beach")]
     found = exact_truth({"q": "a beach without a dog"}, scenes)["q"]
-    assert (found.true, found.doubtful) == ({"empty"}, {"hidden"})
+    assert (found.true, found.doubtful) == (frozenset({"empty"}), frozenset({"hidden"}))
 
 
 def test_words_that_are_not_understood_leave_a_query_out(shot: ShotTruth) -> None:

@@ -188,8 +188,9 @@ def test_graded_pictures_by_their_number(
     model = ALBUM.model()
     got = asyncio.run(model.reply(ChatRequest(model.name, (Message("user", tuple(content)),), schema=schema)))
     assert isinstance(got, ChatReply), got
-    assert [each["picture"] for each in got.parsed["grades"]] == numbers
-    assert [each["grade"] for each in got.parsed["grades"]] == [0, 10]
+    parsed: Any = got.parsed
+    assert [each["picture"] for each in parsed["grades"]] == numbers
+    assert [each["grade"] for each in parsed["grades"]] == [0, 10]
 
 
 def test_a_bare_list_of_grades_has_one_for_each_picture() -> None:

@@ -21,7 +21,8 @@ CLAIMS = "Judge each claim.\n\n1. There is a white boat.\n2. There is a green bo
 
 
 def read(graph: SceneGraph) -> Reading:
-    names = (item.id for item in (*graph.things, *graph.figures, *graph.signs))
+    items: list[Any] = [*graph.things, *graph.figures, *graph.signs]
+    names = (item.id for item in items)
     return Reading(graph, 0.9, 0.9, dict.fromkeys(names, 0.9))
 
 

@@ -14,6 +14,18 @@ from sightline.types import Box, Json, ToolSpec
 
 LONGEST_TEXT = 4000
 _SHOWN = 80
+BOX_FIELD: dict[str, Any] = {
+    "type": "array",
+    "items": {"type": "number"},
+    "minItems": 4,
+    "maxItems": 4,
+    "description": "left, top, right, bottom as fractions of the picture's width and height, from 0 to 1",
+}
+PHOTO_FIELD: dict[str, Any] = {
+    "type": "string",
+    "description": "a photo's id, id#left,top,right,bottom for a region of it, or the name of a picture shown before",
+}
+SAVE_FIELD: dict[str, Any] = {"type": "string", "description": "keep the result as a subset of this name"}
 
 
 class MistakeError(Exception):
@@ -155,20 +167,6 @@ def _properties(spec: ToolSpec) -> Mapping[str, Mapping[str, Any]]:
     found = spec.parameters.get("properties")
     assert isinstance(found, Mapping)
     return found  # type: ignore[return-value]
-
-
-BOX_FIELD: dict[str, Any] = {
-    "type": "array",
-    "items": {"type": "number"},
-    "minItems": 4,
-    "maxItems": 4,
-    "description": "left, top, right, bottom as fractions of the picture's width and height, from 0 to 1",
-}
-PHOTO_FIELD: dict[str, Any] = {
-    "type": "string",
-    "description": "a photo's id, id#left,top,right,bottom for a region of it, or the name of a picture shown before",
-}
-SAVE_FIELD: dict[str, Any] = {"type": "string", "description": "keep the result as a subset of this name"}
 
 
 def text_field(description: str, *, choices: tuple[str, ...] = ()) -> dict[str, Any]:

@@ -18,6 +18,8 @@ if TYPE_CHECKING:
     from sightline.agent.web import Web
     from sightline.retrieval.searcher import Searcher
 
+Part = TypeVar("Part")
+
 
 @dataclass(frozen=True, slots=True)
 class Observation:
@@ -131,9 +133,6 @@ class AsyncTool:
             return await self.work(ToolArguments(arguments, self.spec), state)
         except (MistakeError, UserError) as error:
             return _told(error)
-
-
-Part = TypeVar("Part")
 
 
 def tool(

@@ -55,6 +55,7 @@ _THOUSANDS = re.compile(r"\d{1,3}(?:,\d{3})+(?![\d,])(?:\.\d+)?")
 _ALIKE = {"×": "*", "·": "*", "÷": "/", "−": "-", "**": "^", "==": "="}
 _EARTH_M = 6_371_000.0
 _MOST_DIGITS = 15
+CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "e": math.e})
 
 
 @dataclass(frozen=True, slots=True)
@@ -192,7 +193,6 @@ FUNCTIONS: Mapping[str, Function] = MappingProxyType(
         "distance": Function(4, 4, _distance),
     }
 )
-CONSTANTS: Mapping[str, float] = MappingProxyType({"pi": math.pi, "e": math.e})
 
 
 class _Token(NamedTuple):

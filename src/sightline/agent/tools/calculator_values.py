@@ -25,6 +25,16 @@ TIME: Dimension = (0, 0, 1, 0)
 DAY = 86_400
 YEAR = 365.2425 * DAY
 """The mean year of the Gregorian calendar."""
+_BASE = ("m", "kg", "s", "B")
+MOST_BITS = 4096
+_HIGHEST_POWER = 8
+_WORDS_OF_DATES = ("%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d")
+_DIGITS = 12
+_SPANS = ("days", "weeks", "months", "years")
+Number: TypeAlias = int | float
+COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
+    {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,7 +60,6 @@ def _read_units() -> dict[str, CalculatorUnit]:
 
 
 UNITS: Mapping[str, CalculatorUnit] = MappingProxyType(_read_units())
-_BASE = ("m", "kg", "s", "B")
 
 
 def base_name(dimension: Dimension) -> str:
@@ -62,13 +71,6 @@ def base_name(dimension: Dimension) -> str:
 
 def _power(name: str, power: int) -> str:
     return name if power == 1 else f"{name}^{power}"
-
-
-MOST_BITS = 4096
-_HIGHEST_POWER = 8
-_WORDS_OF_DATES = ("%d %B %Y", "%B %d, %Y", "%B %d %Y", "%d %b %Y", "%b %d, %Y", "%Y/%m/%d")
-_DIGITS = 12
-_SPANS = ("days", "weeks", "months", "years")
 
 
 class CalculationError(Exception):
@@ -91,14 +93,8 @@ class Months:
     count: int
 
 
-Number: TypeAlias = int | float
 Value: TypeAlias = "bool | int | float | str | datetime | Quantity | Months"
 """A date is a `datetime` at midnight."""
-
-
-COMPARISONS: Mapping[str, Callable[[Number, Number], bool]] = MappingProxyType(
-    {"=": operator.eq, "!=": operator.ne, "<": operator.lt, "<=": operator.le, ">": operator.gt, ">=": operator.ge}
-)
 
 
 def checked(value: Number) -> Number:

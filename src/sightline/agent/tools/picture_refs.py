@@ -22,6 +22,9 @@ WHOLE = Box(0.0, 0.0, 1.0, 1.0)
 _DECIMALS = 4
 _REGION = re.compile(r"#(\d[\d.]{0,20}),(\d[\d.]{0,20}),(\d[\d.]{0,20}),(\d[\d.]{0,20})$", re.ASCII)
 _TURN = re.compile(r"~rotate-(\d+)(?=~|#|$)")
+_MOST_COMPARED = 2000
+_SMALLEST = 4
+"""Pixels along a side of a region that is still worth looking at."""
 
 
 def split_name(name: str) -> tuple[str, Box | None]:
@@ -33,7 +36,7 @@ def split_name(name: str) -> tuple[str, Box | None]:
         box = Box(*map(float, found.groups()))
     except ValueError:
         box = Box(1, 1, 0, 0)
-    if not (0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1):
+    if not box.is_valid:
         raise MistakeError(f'"{found[0]}" is no region; give #left,top,right,bottom in fractions from 0 to 1.')
     return name[: found.start()], box
 
@@ -47,19 +50,6 @@ def region_name(base: str, box: Box) -> str:
 def rounded(box: Box) -> Box:
     """The region as its name tells it."""
     return Box(*(round(edge, _DECIMALS) for edge in _edges(box)))
-
-
-def within(outer: Box | None, inner: Box) -> Box:
-    """A region of a region, as a region of the whole."""
-    if outer is None:
-        return inner
-    wide, high = outer.right - outer.left, outer.bottom - outer.top
-    return Box(
-        outer.left + inner.left * wide,
-        outer.top + inner.top * high,
-        outer.left + inner.right * wide,
-        outer.top + inner.bottom * high,
-    )
 
 
 def turns(name: str) -> int | None:
@@ -77,11 +67,6 @@ def turned_back(box: Box, degrees: int) -> Box:
 
 def _edges(box: Box) -> tuple[float, float, float, float]:
     return box.left, box.top, box.right, box.bottom
-
-
-_MOST_COMPARED = 2000
-_SMALLEST = 4
-"""Pixels along a side of a region that is still worth looking at."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,11 +97,11 @@ class NamedPicture:
         turn = turns(self.base)
         if turn is None:
             return self.view.region
-        return rounded(within(self.view.region, turned_back(self.region, turn)))
+        return rounded(turned_back(self.region, turn).within(self.view.region))
 
     def part(self, box: Box) -> NamedPicture:
         """A region of it; regions of regions are regions of the base."""
-        region = rounded(within(self.region, box))
+        region = rounded(box.within(self.region))
         if region.left >= region.right or region.top >= region.bottom:
             raise MistakeError("that region is too small to be seen.")
         return NamedPicture(self.base, None if region == WHOLE else region, self.picture, self.view)

@@ -22,6 +22,8 @@ LONGEST_SIDE = 2048
 """Of a picture that a tool makes."""
 _WORKING_SIDE = 1536
 _QUALITY = 92
+COMPARED_HIGH = 640
+_COLOURS = ("#ff2d2d", "#00c853", "#2962ff", "#ffd600", "#d500f9", "#00b8d4")
 
 
 def picture_path(picture: Picture, base: Path | None) -> Path | Failure:
@@ -68,10 +70,6 @@ def magnified(image: Image.Image, longest: int, most: float) -> Image.Image:
         return image
     size = (math.ceil(image.width * scale), math.ceil(image.height * scale))
     return image.resize(size, Image.Resampling.LANCZOS)
-
-
-COMPARED_HIGH = 640
-_COLOURS = ("#ff2d2d", "#00c853", "#2962ff", "#ffd600", "#d500f9", "#00b8d4")
 
 
 def draw_marks(

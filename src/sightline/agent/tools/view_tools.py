@@ -98,6 +98,12 @@ COMPARE = spec(
     {"photos": texts_field("names of pictures, from left to right", 4)},
     "photos",
 )
+_ENHANCERS = {
+    "brightness": ImageEnhance.Brightness,
+    "contrast": ImageEnhance.Contrast,
+    "colour": ImageEnhance.Color,
+    "sharpness": ImageEnhance.Sharpness,
+}
 
 
 @tool(VIEW_PHOTOS, NamedPictures, has_pictures)
@@ -211,14 +217,6 @@ def read_point(value: Json) -> tuple[float, float]:
     if not (0 <= x <= 1 and 0 <= y <= 1):
         raise MistakeError(f"a point is [x, y] in fractions from 0 to 1; {shown(value)} lies outside the picture.")
     return x, y
-
-
-_ENHANCERS = {
-    "brightness": ImageEnhance.Brightness,
-    "contrast": ImageEnhance.Contrast,
-    "colour": ImageEnhance.Color,
-    "sharpness": ImageEnhance.Sharpness,
-}
 
 
 def _viewed(subjects: NamedPictures, subject: NamedPicture) -> PictureView:

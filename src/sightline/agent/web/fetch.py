@@ -24,6 +24,10 @@ Address: TypeAlias = ipaddress.IPv4Address | ipaddress.IPv6Address
 Lookup: TypeAlias = Callable[[str, int], Awaitable[list[str]]]
 LONGEST_URL = 2048
 _NAT64 = ipaddress.ip_network("64:ff9b::/96")
+PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/json"))
+PICTURE_TYPES = frozenset(("image/jpeg", "image/png", "image/webp", "image/gif", "image/avif", "image/bmp"))
+_REDIRECTS = frozenset((301, 302, 303, 307, 308))
+_ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,image/*;q=0.8"
 
 
 class RefusedAddressError(OSError):
@@ -118,12 +122,6 @@ class PublicResolver(AbstractResolver):
             "proto": 0,
             "flags": socket.AI_NUMERICHOST,
         }
-
-
-PAGE_TYPES = frozenset(("text/html", "application/xhtml+xml", "text/plain", "text/markdown", "application/json"))
-PICTURE_TYPES = frozenset(("image/jpeg", "image/png", "image/webp", "image/gif", "image/avif", "image/bmp"))
-_REDIRECTS = frozenset((301, 302, 303, 307, 308))
-_ACCEPT = "text/html,application/xhtml+xml,text/plain;q=0.9,image/*;q=0.8"
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,6 +21,21 @@ _RAW = {name: re.compile(f"</{name}(?=[\\s/>])", re.IGNORECASE) for name in ("sc
 # Python refuses to read numbers of thousands of digits.
 _HUGE_REFERENCE = re.compile(r"&#[xX]?[0-9a-fA-F]{9,};?")
 _KEPT = 2000
+MOST_BYTES = 3 << 20
+MOST_TEXT = 200_000
+_LONGEST_URL = 2048
+_DROPPED = frozenset(
+    """script style noscript template svg math iframe object embed canvas audio video button select textarea
+    nav""".split()  # noqa: SIM905
+)
+_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905
+_BLOCKS = frozenset(
+    """p div section article main header footer aside h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table tr blockquote pre
+    figure figcaption br hr body details summary form""".split()  # noqa: SIM905
+)
+_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
+_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])")
+_SPACES = re.compile(r"\s+")
 
 
 @dataclass(frozen=True, slots=True)
@@ -99,23 +114,6 @@ def _attributes(text: str, at: int) -> tuple[dict[str, str], int]:
         if len(found) < _KEPT:
             found.setdefault(part[1][:60].lower(), unescaped(value[:_KEPT]))
         at = part.end()
-
-
-MOST_BYTES = 3 << 20
-MOST_TEXT = 200_000
-_LONGEST_URL = 2048
-_DROPPED = frozenset(
-    """script style noscript template svg math iframe object embed canvas audio video button select textarea
-    nav""".split()  # noqa: SIM905
-)
-_VOID = frozenset("area base br col embed hr img input link meta source track wbr".split())  # noqa: SIM905
-_BLOCKS = frozenset(
-    """p div section article main header footer aside h1 h2 h3 h4 h5 h6 ul ol li dl dt dd table tr blockquote pre
-    figure figcaption br hr body details summary form""".split()  # noqa: SIM905
-)
-_META_CHARSET = re.compile(rb"<meta[^>]{0,200}charset=[\"']?([A-Za-z0-9_-]{2,40})", re.IGNORECASE)
-_HIDDEN_STYLE = re.compile(r"display\s*:\s*none|visibility\s*:\s*hidden|font-size\s*:\s*0|opacity\s*:\s*0(?![.\d])")
-_SPACES = re.compile(r"\s+")
 
 
 def html_text(data: bytes, url: str, charset: str | None = None) -> WebPage:

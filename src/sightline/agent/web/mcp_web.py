@@ -25,6 +25,8 @@ _PICTURES = ("image_search", "webimagesearch", "search_images", "web_image_searc
 _QUERY = ("query", "q", "search_query", "text")
 _COUNT = ("top_k", "k", "count", "num_results", "max_results", "limit", "n")
 _ADDRESS = ("url", "uri", "link", "address")
+_HIT = (("url", "link", "href"), ("title", "name"), ("text", "snippet", "content", "description"))
+_PICTURE = (("image_url", "imageUrl", "img_src", "url"), ("page", "link", "source", "url"), ("caption", "title"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -172,10 +174,6 @@ class _Job:
     def finish(self, value: Any) -> None:
         if not self.answer.done():
             self.answer.set_result(value)
-
-
-_HIT = (("url", "link", "href"), ("title", "name"), ("text", "snippet", "content", "description"))
-_PICTURE = (("image_url", "imageUrl", "img_src", "url"), ("page", "link", "source", "url"), ("caption", "title"))
 
 
 def _said(answer: Any) -> _ToolReply:

@@ -19,10 +19,10 @@ import numpy as np
 from PIL import Image
 
 from sightline.authoring.dataset.selection import PublishSelection, subset_benchmark
-from sightline.benchmark.validation import picture_path
 from sightline.corpus import metadata
 from sightline.corpus.pixels import MIMES, RefusedError, decode, identify, load_rgb, upright
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.temporary_files import folder_beside
 from sightline.models.pictures import open_one
 from sightline.types import Benchmark, Picture

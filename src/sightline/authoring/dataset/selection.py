@@ -11,8 +11,8 @@ from collections.abc import Collection, Mapping
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.types import (
     Annotation,
     Answer,

@@ -22,7 +22,7 @@ from sightline.benchmark.formats.benchmaker import write_flat
 from sightline.benchmark.formats.mteb_dataset import MODULE, Category, task_facts, task_module
 from sightline.benchmark.formats.parquet import IMAGE, as_json, write_parts
 from sightline.benchmark.formats.pictures import image_cell
-from sightline.benchmark.formats.retrieval import JudgedTask, judged
+from sightline.benchmark.formats.retrieval import JudgedTask, judged, qrels_rows
 from sightline.config.settings import ColumnSettings
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
@@ -78,7 +78,7 @@ def _retrieval(folder: Path, splits: Mapping[str, Benchmark], options: FormatOpt
             lambda split: (_picture_row(one, options) for one in splits[split].corpus.pictures.values()),
         ),
         "queries": (queries, lambda split: _query_rows(tasks[split], splits[split], queries, options)),
-        "qrels": (_QRELS, lambda split: _qrels(tasks[split])),
+        "qrels": (_QRELS, lambda split: qrels_rows(tasks[split])),
     }
     if any(scopes.values()):
         kinds["top_ranked"] = (_RANKED, lambda split: _ranked(scopes[split], tasks[split], splits[split]))
@@ -148,12 +148,6 @@ def _query_rows(
         if "image" in columns:
             row["image"] = image_cell(benchmark.corpus.pictures[task.pictures[0].id], options)
         yield row
-
-
-def _qrels(tasks: Sequence[JudgedTask]) -> Iterator[dict[str, Any]]:
-    for task, grades in tasks:
-        for picture, grade in grades.items():
-            yield {"query-id": task.id, "corpus-id": picture, "score": grade}
 
 
 def _scopes(benchmark: Benchmark, tasks: Sequence[JudgedTask]) -> dict[str, frozenset[str]]:

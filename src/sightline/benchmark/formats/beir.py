@@ -34,10 +34,9 @@ from sightline.benchmark.formats.retrieval import (
     whole_number,
 )
 from sightline.benchmark.formats.rows import checked, read_rows
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import whole_folder
+from sightline.io.files import picture_path, whole_folder
 from sightline.io.jsonl import read_lines, write_jsonl, write_lines
 from sightline.metrics.scope import Scopes
 from sightline.types import Benchmark, Picture, PictureRef, Scope, Task

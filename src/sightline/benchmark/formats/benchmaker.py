@@ -34,7 +34,7 @@ from sightline.benchmark.formats.benchmaker_columns import (
 from sightline.benchmark.formats.benchmaker_reader import (
     BenchmakerContent,
     BenchmakerPictures,
-    QueryPool,
+    QueryPlan,
     Similarities,
     WordedJudgments,
     read_annotations,
@@ -86,7 +86,7 @@ def read_flat(path: Path, options: FormatOptions) -> Imported:
         name=(config.benchmark.name if config else None) or folder.absolute().name,
         pictures=pictures.found,
         asked=asked,
-        plans={query: QueryPool(found) for query, found in seeds.items()},
+        plans={query: QueryPlan(found) for query, found in seeds.items()},
         annotations=judgments.annotations.values.values(),
         similarities=similarities,
     )
@@ -260,9 +260,9 @@ class _Reading:
         self.warnings += found.warnings()
         return found.values
 
-    def _plans(self) -> dict[str, QueryPool]:
+    def _plans(self) -> dict[str, QueryPlan]:
         """The plan; seeds of queries that it does not have are taken from `seeds.jsonl`."""
-        plans: dict[str, QueryPool] = {}
+        plans: dict[str, QueryPlan] = {}
         for path in (self.files.seeds, self.files.plan):
             if path is not None:
                 found = read_plans(path, self.columns, self.complaints)

@@ -37,6 +37,12 @@ _SETTINGS = {
     SCORED: "similarity",
     RIGHTS: "rights",
 }
+JUDGE = "benchmaker"
+"""Who judged and annotated, as far as these files tell."""
+_DEFAULTS = ColumnSettings()
+# benchmaker's default name of a column → our name of the setting.
+_SETTING_OF = {str(default): setting for setting, default in _DEFAULTS}
+_SIMILARITIES = ("similarity_score", "clip_score")
 
 
 @dataclass(frozen=True, slots=True)
@@ -102,15 +108,6 @@ def _places(folder: Path, name: str, config: Config | None, config_folder: Path 
 def _inside(folder: Path, pattern: str) -> Iterator[Path]:
     for inner in _FOLDERS:
         yield from sorted((folder / inner).glob(pattern))
-
-
-JUDGE = "benchmaker"
-"""Who judged and annotated, as far as these files tell."""
-
-_DEFAULTS = ColumnSettings()
-# benchmaker's default name of a column → our name of the setting.
-_SETTING_OF = {str(default): setting for setting, default in _DEFAULTS}
-_SIMILARITIES = ("similarity_score", "clip_score")
 
 
 @dataclass(frozen=True, slots=True)

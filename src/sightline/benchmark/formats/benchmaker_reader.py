@@ -37,6 +37,7 @@ ATTRIBUTION = "attribution"
 """Whom to name: a column that benchmaker does not have."""
 _UNKNOWN = ("", "UNKNOWN")
 V = TypeVar("V")
+DATASET = "original_dataset_name"
 
 
 class Latest(Generic[V]):
@@ -63,7 +64,7 @@ class Latest(Generic[V]):
 
 
 @dataclass(frozen=True, slots=True)
-class QueryPool:
+class QueryPlan:
     """Which pictures stand for a query, and which were to be judged."""
 
     seeds: tuple[str, ...]
@@ -173,9 +174,9 @@ def _about_the_picture(columns: BenchmakerColumns, row: TableRow) -> tuple[str, 
     return tuple(columns.of(row, setting) for setting in ("mime_type", "dataset", "image_url"))
 
 
-def read_plans(path: Path, columns: BenchmakerColumns, complaints: Complaints) -> Latest[QueryPool]:
+def read_plans(path: Path, columns: BenchmakerColumns, complaints: Complaints) -> Latest[QueryPlan]:
     """Seeds and candidates by query, from `query_plan.jsonl` (old or ours) or `seeds.jsonl`."""
-    found: Latest[QueryPool] = Latest(path.name)
+    found: Latest[QueryPlan] = Latest(path.name)
     for row in read_rows(path, complaints):
         with checked(row, complaints):
             seeds, listed = columns.of(row, "seeds"), columns.of(row, "candidates")
@@ -184,7 +185,7 @@ def read_plans(path: Path, columns: BenchmakerColumns, complaints: Complaints) -
             candidates = tuple(
                 (name, *recorded.get(name, ("pooled", None))) for name in dict.fromkeys((*ids, *recorded))
             )
-            plan = QueryPool(row.ids(seeds) if seeds in row or not candidates else (), candidates)
+            plan = QueryPlan(row.ids(seeds) if seeds in row or not candidates else (), candidates)
             found.add(row.id(columns.of(row, "query_id")), plan)
     return found
 
@@ -281,9 +282,6 @@ def _known(value: str | None) -> str | None:
     return None if value is None or value.strip().upper() in _UNKNOWN else value
 
 
-DATASET = "original_dataset_name"
-
-
 @dataclass(frozen=True, slots=True)
 class BenchmakerContent:
     """What the files hold."""
@@ -291,7 +289,7 @@ class BenchmakerContent:
     name: str
     pictures: Mapping[str, Picture]
     asked: Mapping[str, JudgedQuery]
-    plans: Mapping[str, QueryPool] = field(default_factory=dict)
+    plans: Mapping[str, QueryPlan] = field(default_factory=dict)
     annotations: Iterable[Annotation] = ()
     similarities: Similarities | None = None
     card: Mapping[str, Json] = field(default_factory=dict)
@@ -354,7 +352,7 @@ class BenchmakerContent:
         if plan is None:
             return
         if not plan.candidates:
-            plan = QueryPool(plan.seeds, tuple((picture, "pooled", None) for picture in self.asked[query].grades))
+            plan = QueryPlan(plan.seeds, tuple((picture, "pooled", None) for picture in self.asked[query].grades))
         yield from plan.to_candidates(query)
 
 

@@ -38,13 +38,15 @@ from sightline.benchmark.formats.retrieval import (
     shared_captions,
 )
 from sightline.benchmark.formats.rows import TableRow, WrongFieldError
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import read_json, write_json
 from sightline.types import Annotation, Benchmark, Picture
 
 log = logging.getLogger(__name__)
+_NAME = re.compile(r"(?:captions|instances|image_info)_(?P<folder>(?P<split>train|val|test)[a-z-]*(?:\d{4})?)")
+_LISTS = ("images", "annotations", "licenses", "categories")
 
 
 def write(content: Content, path: Path, options: FormatOptions) -> None:
@@ -141,10 +143,6 @@ def _file_names(pictures: Mapping[str, Picture], options: FormatOptions) -> dict
 def _common(places: Iterable[Path]) -> Path:
     folders = [str(place.absolute().parent) for place in places]
     return Path(os.path.commonpath(folders)) if folders else Path("/")
-
-
-_NAME = re.compile(r"(?:captions|instances|image_info)_(?P<folder>(?P<split>train|val|test)[a-z-]*(?:\d{4})?)")
-_LISTS = ("images", "annotations", "licenses", "categories")
 
 
 def read(path: Path, options: FormatOptions) -> Imported:

@@ -34,6 +34,10 @@ UNLABELLED = "unlabelled"
 """The slice of what has no label."""
 MAKING = frozenset(("mined", "review", "reviewed"))
 """What `Task.extra` tells of how a task was made and what people said of it: no part of a layout that is handed out."""
+R = TypeVar("R", bound=StrictRecord)
+V = TypeVar("V")
+NAMES = tuple(table.name for table in (GROUPS, TASKS, TRUTH, ANNOTATIONS, CANDIDATES, JUDGMENTS, REVIEWS))
+"""The files that may lie beside the pictures; each is as in a BENCH folder."""
 
 
 def tasks_of(benchmark: Benchmark, kind: TaskKind, options: FormatOptions) -> list[Task]:
@@ -167,13 +171,6 @@ def inside(folder: Path, name: str) -> Path:
     if not parts or ".." in parts or parts[0] == "/":
         raise UserError(f'a picture called "{name}" can\'t be written into {folder}.', "export without pictures")
     return folder.joinpath(*parts)
-
-
-R = TypeVar("R", bound=StrictRecord)
-V = TypeVar("V")
-
-NAMES = tuple(table.name for table in (GROUPS, TASKS, TRUTH, ANNOTATIONS, CANDIDATES, JUDGMENTS, REVIEWS))
-"""The files that may lie beside the pictures; each is as in a BENCH folder."""
 
 
 def write_beside(benchmark: Benchmark, folder: Path) -> None:

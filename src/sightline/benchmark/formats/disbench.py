@@ -45,6 +45,9 @@ from sightline.errors import UserError
 from sightline.io.jsonl import write_jsonl, write_lines
 from sightline.types import Benchmark, Corpus, Group, Json, Picture, PictureSet, Scope, Task
 
+HUB = "RUC-NLPIR/DISBench"
+METRICS = ("em", "f1", "set_precision", "set_recall", "iou")
+
 
 def write(content: Content, path: Path, options: FormatOptions) -> None:
     """Write queries, metadata, photo ids and, unless the option `pictures` is `none`, the pictures that are here."""
@@ -121,10 +124,6 @@ def _listed(photos: dict[str, Picture]) -> Iterator[bytes]:
     for photo, picture in photos.items():
         hashed = picture.sha256 or picture.extra.get("hash")
         yield (f"{photo}\t{hashed}\n" if hashed else f"{photo}\n").encode()
-
-
-HUB = "RUC-NLPIR/DISBench"
-METRICS = ("em", "f1", "set_precision", "set_recall", "iou")
 
 
 @dataclass(frozen=True, slots=True)

@@ -25,6 +25,9 @@ EVERYONE = "all"
 """The one user that is written for a corpus without owners."""
 
 _NO_FILE_NAME = str.maketrans({"/": "%2F", "\0": "%00"})
+_SHA256 = re.compile("[0-9a-fA-F]{64}")
+_BETWEEN = re.compile(r"[\s,;]+")
+_KNOWN = ("taken_time", "latitude", "longitude", "address", "capturedevice")
 
 
 def picture_id(user: str, photo: str) -> str:
@@ -91,11 +94,6 @@ def _by_photo(owner: str, pictures: Iterable[str]) -> dict[str, str]:
                 "rename one of them",
             )
     return found
-
-
-_SHA256 = re.compile("[0-9a-fA-F]{64}")
-_BETWEEN = re.compile(r"[\s,;]+")
-_KNOWN = ("taken_time", "latitude", "longitude", "address", "capturedevice")
 
 
 class Histories:

@@ -44,6 +44,11 @@ _FINAL = re.compile(r"final answer(?: is)?", re.IGNORECASE)
 _LIST = re.compile(r"\[([^\[\]]*)\]")
 _IDS = ("photo_id", "id", "image_id")
 _SCORES = ("score", "similarity")
+PREDICTIONS, SAMPLES, SUMMARY = "predictions.jsonl", "eval_samples.jsonl", "eval_summary.json"
+META = ("method_name", "organization", "track", "agent_framework", "backbone_model", "retriever_model")
+TRACKS = ("Standard", "Open")
+_FIELDS = ("prediction", "predictions", "answer", "photo_ids", "pred")
+_MODES = ("auto", "agent", "retriever")
 
 
 def parse_prediction(value: Any, scores: Any, field: str, *, ranked: bool) -> Prediction:
@@ -109,14 +114,6 @@ def _score(value: Any, field: str) -> float:
     if number is None:
         raise WrongFieldError(field, f"expected a number, got {value!r:.60}")
     return number
-
-
-PREDICTIONS, SAMPLES, SUMMARY = "predictions.jsonl", "eval_samples.jsonl", "eval_summary.json"
-META = ("method_name", "organization", "track", "agent_framework", "backbone_model", "retriever_model")
-TRACKS = ("Standard", "Open")
-
-_FIELDS = ("prediction", "predictions", "answer", "photo_ids", "pred")
-_MODES = ("auto", "agent", "retriever")
 
 
 # --- in ----------------------------------------------------------------------------------------------------

@@ -35,9 +35,9 @@ from sightline.benchmark.formats.retrieval import check_options, local_file
 from sightline.benchmark.problems import explain
 from sightline.benchmark.table import RecordTable
 from sightline.benchmark.truth import TaskTruth
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import dump, read_json, write_json
 from sightline.types import Benchmark, Corpus, Picture, Task
 
@@ -45,6 +45,7 @@ log = logging.getLogger(__name__)
 
 JSON = "json"
 _TEXT, _NUMBER, _COUNT, _IDS = "string", "float64", "int64", ["string"]
+_HEADER = "sightline.json"
 
 
 def _nothing(_: Any) -> Mapping[str, Any]:
@@ -146,7 +147,6 @@ REVIEWS = TableColumns(
 )
 
 
-_HEADER = "sightline.json"
 _REQUIRED = (PICTURES, TASKS, TRUTH)
 
 

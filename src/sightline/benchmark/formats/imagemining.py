@@ -49,6 +49,24 @@ from sightline.types import Answer, Benchmark, Corpus, Json, Picture, PictureRef
 
 _AT_LINE_START = r"(?m)^[ \t]*[(（]?{n}(?:[.．、)）]|(?=[:：]))(?!\d)[:：]?"
 _ANYWHERE = r"(?:(?<=\s)|(?<=[。；;])|^)[(（]?{n}[.．、)）](?!\d)"
+HUB = "zai-org/ImageMining"
+_FILE, _IMAGES = "data.jsonl", "images"
+_FLAGS = ("need_image_before_search", "need_image_during_search")
+_FIELDS = (
+    "id",
+    "category_l1",
+    "category_l2",
+    "difficulty_tags",
+    "image",
+    "question",
+    "question_zh",
+    "answer",
+    "answer_zh",
+    "reasoning",
+    "reasoning_zh",
+    *_FLAGS,
+)
+_BOOLS = {"yes": True, "no": False, True: True, False: False}
 
 
 def split_steps(text: str) -> list[str]:
@@ -83,27 +101,6 @@ def _places(text: str, pattern: str) -> list[tuple[int, int]]:
         places.append(found.span())
         at = found.end()
     return places
-
-
-HUB = "zai-org/ImageMining"
-
-_FILE, _IMAGES = "data.jsonl", "images"
-_FLAGS = ("need_image_before_search", "need_image_during_search")
-_FIELDS = (
-    "id",
-    "category_l1",
-    "category_l2",
-    "difficulty_tags",
-    "image",
-    "question",
-    "question_zh",
-    "answer",
-    "answer_zh",
-    "reasoning",
-    "reasoning_zh",
-    *_FLAGS,
-)
-_BOOLS = {"yes": True, "no": False, True: True, False: False}
 
 
 def read(path: Path, options: FormatOptions) -> Imported:

@@ -42,6 +42,18 @@ from sightline.types import Benchmark, Corpus, Picture, PictureRef, Task, Trace,
 
 _FIXED = ("id", "image", "prompt")
 _PARTS = ("think", "answer", "model")
+HUB = "krishnateja95/ImageNet-Think"
+PROMPT = (
+    "Please analyze this image step by step. Explain your reasoning process. "
+    "Describe this image and give as much information as possible"
+)
+"""What both generators of the data set were asked."""
+METRICS = ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf")
+_FILE = "data.jsonl"
+_SPELT = {"think": ("think_{n}", "thinking_{n}", "think{n}", "thinking{n}")}
+_NUMBERED = re.compile(r"(?:think|thinking|answer|model)_?(\d+)")
+_MAPPED = re.compile(r"(?:think|answer|model)_(\d+)")
+_SYNSET = re.compile(r"n\d{8}(?=[_.]|$)")
 
 
 def write(content: Content, path: Path, options: FormatOptions) -> None:
@@ -148,22 +160,6 @@ def _cell(task: Task, benchmark: Benchmark, options: FormatOptions) -> dict[str,
     picture = benchmark.corpus.pictures.get(name)
     found = None if picture is None else image_cell(picture, options)
     return found or {"bytes": None, "path": name}
-
-
-HUB = "krishnateja95/ImageNet-Think"
-PROMPT = (
-    "Please analyze this image step by step. Explain your reasoning process. "
-    "Describe this image and give as much information as possible"
-)
-"""What both generators of the data set were asked."""
-
-METRICS = ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf")
-
-_FILE = "data.jsonl"
-_SPELT = {"think": ("think_{n}", "thinking_{n}", "think{n}", "thinking{n}")}
-_NUMBERED = re.compile(r"(?:think|thinking|answer|model)_?(\d+)")
-_MAPPED = re.compile(r"(?:think|answer|model)_(\d+)")
-_SYNSET = re.compile(r"n\d{8}(?=[_.]|$)")
 
 
 def read(path: Path, options: FormatOptions) -> Imported:

@@ -27,6 +27,7 @@ _ZSTD = 93
 _LOCAL_HEADER = struct.Struct("<26xHH")
 _MOST_BYTES = 1 << 30
 _FIXED = (1980, 1, 1, 0, 0, 0)
+_COUNTS = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_read", "reasoning_tokens")
 
 
 def parse(content: bytes, where: str) -> Any:
@@ -107,9 +108,6 @@ def write_eval(path: Path, documents: Iterable[tuple[str, Any]]) -> None:
                 file.writestr(info, dump(document))
         place.seek(0)
         write_whole(path, iter(lambda: place.read(1 << 20), b""))
-
-
-_COUNTS = ("input_tokens", "output_tokens", "total_tokens", "input_tokens_cache_read", "reasoning_tokens")
 
 
 def sample_document(

@@ -46,6 +46,8 @@ from sightline.io.jsonl import write_json
 from sightline.types import Attempt, Estimate, Failure, LedgerEntry, Option, Prediction, Run, Task
 
 _VERSION = 2
+_ATTACHED = "attachment://"
+_LONGEST = 2000
 
 
 def write(content: Content, path: Path, options: FormatOptions) -> None:
@@ -164,10 +166,6 @@ def _score(metric: str, estimate: Estimate) -> dict[str, Any]:
     facts = asdict(estimate)
     shown = {name: {"name": name, "value": facts.pop(name)} for name in ("mean", "low", "high")}
     return {"name": metric, "scorer": metric, "scored_samples": estimate.n, "metrics": shown, "metadata": facts}
-
-
-_ATTACHED = "attachment://"
-_LONGEST = 2000
 
 
 def read(path: Path, options: FormatOptions) -> Imported:

@@ -38,6 +38,12 @@ from sightline.io.jsonl import dump, read_json, write_json, write_jsonl
 from sightline.types import Attempt, Benchmark, Choice, Failure, Prediction, Run, Task
 
 _FILTER = "none"
+_NAMES = (
+    re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl"),
+    re.compile(r"(?P<date>.+?)_samples_(?P<task>.+)\.jsonl"),
+)
+_IDS = ("id", "question_id", "index")
+_TRUE_FALSE = ("True", "False", True, False)
 
 
 def write(content: Content, path: Path, options: FormatOptions) -> None:
@@ -127,14 +133,6 @@ def _results(made: RunWithScores, task: str, moment: datetime) -> dict[str, Any]
 
 def _hash(content: bytes) -> str:
     return hashlib.sha256(content).hexdigest()
-
-
-_NAMES = (
-    re.compile(r"samples_(?P<task>.+)_(?P<date>[^_]+)\.jsonl"),
-    re.compile(r"(?P<date>.+?)_samples_(?P<task>.+)\.jsonl"),
-)
-_IDS = ("id", "question_id", "index")
-_TRUE_FALSE = ("True", "False", True, False)
 
 
 @dataclass(frozen=True, slots=True)

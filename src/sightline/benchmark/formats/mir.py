@@ -58,6 +58,16 @@ STEPS: tuple[tuple[StepKind, str], ...] = (
     ("conclusion", "conclusion"),
 )
 """Kinds of step and the keys that they are under."""
+HUB = "ShellyCoder/MIRBench"
+SUBTASKS = {
+    "Sequential": ("Speed Comparison", "Motion Detection", "Cooking Process", "Image Puzzle"),
+    "Spatial": ("Location Relationship", "Depth Relationship", "3D View", "Forced Perspective"),
+    "Analytical": ("Chart Analysis", '"YES, BUT" Satire', "Weight Comparison", "Scale Blur"),
+}
+"""The subtasks of each category."""
+_FILE = "all_data_rel.json"
+_FIELDS = ("id", "images", "question", "options", "category", "subtask", *(field for _, field in STEPS))
+_NO_LETTER = re.compile(r"[^a-z0-9]")
 
 
 @dataclass(frozen=True, slots=True)
@@ -183,19 +193,6 @@ def _marked(parts: tuple[Part, ...], task: Task) -> str:
     if any(isinstance(part, str) and IMAGE in part for part in parts):
         raise UserError(f'task "{task.id}" has {IMAGE} in its words, which MIR takes for a picture.', "reword it")
     return "".join(part if isinstance(part, str) else IMAGE for part in parts)
-
-
-HUB = "ShellyCoder/MIRBench"
-SUBTASKS = {
-    "Sequential": ("Speed Comparison", "Motion Detection", "Cooking Process", "Image Puzzle"),
-    "Spatial": ("Location Relationship", "Depth Relationship", "3D View", "Forced Perspective"),
-    "Analytical": ("Chart Analysis", '"YES, BUT" Satire', "Weight Comparison", "Scale Blur"),
-}
-"""The subtasks of each category."""
-
-_FILE = "all_data_rel.json"
-_FIELDS = ("id", "images", "question", "options", "category", "subtask", *(field for _, field in STEPS))
-_NO_LETTER = re.compile(r"[^a-z0-9]")
 
 
 def _plain(name: str) -> str:

@@ -41,6 +41,7 @@ from sightline.benchmark.formats.retrieval import (
     check_options,
     finite_number,
     judged,
+    qrels_rows,
     rank_benchmark,
     some,
 )
@@ -214,7 +215,7 @@ def write(content: Content, path: Path, options: FormatOptions) -> None:
         columns |= {} if category == "t2i" else {"image": IMAGE}
         write_parts(folder / "queries", split, columns, (_query_row(t, columns, pictures, options) for t, _ in tasks))
         qrels = {"query-id": "string", "corpus-id": "string", "score": "int32"}
-        write_parts(folder / "qrels", split, qrels, _qrels_rows(tasks))
+        write_parts(folder / "qrels", split, qrels, qrels_rows(tasks))
         if scopes:
             rows = ({"query-id": name, "corpus-ids": ids} for name, ids in scopes.items())
             write_parts(folder / "top_ranked", split, {"query-id": "string", "corpus-ids": ["string"]}, rows)
@@ -284,12 +285,6 @@ def _query_row(
                 f'"{task.id}" shows {shown.uri}, which is not here.', "a query can't do without its picture"
             )
     return row
-
-
-def _qrels_rows(tasks: Sequence[JudgedTask]) -> Iterator[dict[str, Any]]:
-    for task, grades in tasks:
-        for picture, grade in grades.items():
-            yield {"query-id": task.id, "corpus-id": picture, "score": grade}
 
 
 FORMATS = {

@@ -22,6 +22,18 @@ Configs: TypeAlias = Mapping[str, Mapping[str, Sequence[Path]]]
 
 _READABLE = (".parquet", ".jsonl", ".jsonl.gz", ".arrow")
 _LAYOUT = "an mteb data set has the configurations corpus, queries and qrels (or default)"
+MODULE = "mteb_task"
+_LANGUAGES = {
+    "ar": "ara-Arab", "de": "deu-Latn", "en": "eng-Latn", "es": "spa-Latn", "fr": "fra-Latn", "hi": "hin-Deva",
+    "it": "ita-Latn", "ja": "jpn-Jpan", "ko": "kor-Hang", "nl": "nld-Latn", "pl": "pol-Latn", "pt": "por-Latn",
+    "ru": "rus-Cyrl", "tr": "tur-Latn", "uk": "ukr-Cyrl", "vi": "vie-Latn", "zh": "zho-Hans",
+}  # fmt: skip
+# Licences that mteb knows by these names.
+_LICENCES = {
+    "apache-2.0", "bsd-3-clause", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-3.0", "cc-by-nc-4.0",
+    "cc-by-nc-nd-4.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0",
+    "cc0-1.0", "gpl-3.0", "lgpl-3.0", "mit", "mpl-2.0", "odc-by",
+}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)
@@ -145,20 +157,6 @@ def _patterns(data_files: Any, split: str = "train") -> Iterator[tuple[str, str]
 
 Category: TypeAlias = Literal["t2i", "i2i", "it2i"]
 """What a query is (text, a picture, or both) and what is looked for."""
-
-MODULE = "mteb_task"
-
-_LANGUAGES = {
-    "ar": "ara-Arab", "de": "deu-Latn", "en": "eng-Latn", "es": "spa-Latn", "fr": "fra-Latn", "hi": "hin-Deva",
-    "it": "ita-Latn", "ja": "jpn-Jpan", "ko": "kor-Hang", "nl": "nld-Latn", "pl": "pol-Latn", "pt": "por-Latn",
-    "ru": "rus-Cyrl", "tr": "tur-Latn", "uk": "ukr-Cyrl", "vi": "vie-Latn", "zh": "zho-Hans",
-}  # fmt: skip
-# Licences that mteb knows by these names.
-_LICENCES = {
-    "apache-2.0", "bsd-3-clause", "cc-by-2.0", "cc-by-3.0", "cc-by-4.0", "cc-by-nc-3.0", "cc-by-nc-4.0",
-    "cc-by-nc-nd-4.0", "cc-by-nc-sa-3.0", "cc-by-nc-sa-4.0", "cc-by-nd-4.0", "cc-by-sa-3.0", "cc-by-sa-4.0",
-    "cc0-1.0", "gpl-3.0", "lgpl-3.0", "mit", "mpl-2.0", "odc-by",
-}  # fmt: skip
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,16 +21,29 @@ from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.retrieval import local_file, picture_uri
 from sightline.benchmark.problems import stop
 from sightline.benchmark.records import PictureRecord, RightsRecord
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
-from sightline.io.files import write_whole
+from sightline.io.files import picture_path, write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
 
 _RIGHTS = tuple(RightsRecord.model_fields)
 _OWN = tuple(name for name in PictureRecord.model_fields if name not in ("id", "uri", "rights", "extra"))
 FIELDS = (*_OWN, *_RIGHTS)
 """The names of the fields, each as in `pictures.jsonl`; those of `rights` stand beside the others."""
+_SUFFIXES = {
+    ".jpg": re.compile(rb"\xff\xd8\xff"),
+    ".png": re.compile(rb"\x89PNG"),
+    ".gif": re.compile(rb"GIF8"),
+    ".bmp": re.compile(rb"BM"),
+    ".webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
+    ".tif": re.compile(rb"II\*\x00|MM\x00\*"),
+    ".avif": re.compile(rb"....ftypavi[fs]", re.DOTALL),
+    ".heic": re.compile(rb"....ftyp(?:hei|hev|mif)", re.DOTALL),
+}
+_UNSAFE = re.compile(r'[\x00-\x1f\x7f"*:<>?\\|%]')
+_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|bmp|webp|tiff?|avif|heic|heif)$", re.IGNORECASE)
+CORPUS = "corpus"
+"""The group of the pictures that may be returned, where queries show others."""
 
 
 def to_fields(picture: Picture) -> dict[str, Any]:
@@ -58,20 +71,6 @@ def _record(name: str, uri: str, known: Mapping[str, Json]) -> PictureRecord:
     own = {key: value for key, value in known.items() if key in _OWN}
     rights = {key: value for key, value in known.items() if key in _RIGHTS}
     return PictureRecord.model_validate({"id": name, "uri": uri, **own, "rights": rights or None})
-
-
-_SUFFIXES = {
-    ".jpg": re.compile(rb"\xff\xd8\xff"),
-    ".png": re.compile(rb"\x89PNG"),
-    ".gif": re.compile(rb"GIF8"),
-    ".bmp": re.compile(rb"BM"),
-    ".webp": re.compile(rb"RIFF....WEBP", re.DOTALL),
-    ".tif": re.compile(rb"II\*\x00|MM\x00\*"),
-    ".avif": re.compile(rb"....ftypavi[fs]", re.DOTALL),
-    ".heic": re.compile(rb"....ftyp(?:hei|hev|mif)", re.DOTALL),
-}
-_UNSAFE = re.compile(r'[\x00-\x1f\x7f"*:<>?\\|%]')
-_PICTURE = re.compile(r"\.(?:jpe?g|png|gif|bmp|webp|tiff?|avif|heic|heif)$", re.IGNORECASE)
 
 
 class EmbeddedPictures:
@@ -159,10 +158,6 @@ def _content(cell: Any) -> tuple[bytes | None, str | None]:
     if isinstance(cell, bytes):
         return cell, None
     return None, cell if isinstance(cell, str) and cell else None
-
-
-CORPUS = "corpus"
-"""The group of the pictures that may be returned, where queries show others."""
 
 
 class QueryPictures:

@@ -10,13 +10,13 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import dataclass, field
 from itertools import islice, pairwise
 from pathlib import Path
-from typing import NamedTuple, TypeAlias
+from typing import Any, NamedTuple, TypeAlias
 
 from sightline.benchmark.formats.base import Complaints, FormatOptions
-from sightline.benchmark.validation import picture_path
 from sightline.corpus.names import file_uri
 from sightline.english import counted
 from sightline.errors import UserError, nearest
+from sightline.io.files import picture_path
 from sightline.types import Attempt, Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Relevance, Run, Task
 
 log = logging.getLogger(__name__)
@@ -311,3 +311,10 @@ def captions_of(benchmark: Benchmark) -> Iterator[PictureCaption]:
             for picture, grade in truth.grades.items():
                 if grade > 0:
                     yield PictureCaption(task.id, picture, task.text, grade, task.labels)
+
+
+def qrels_rows(tasks: Iterable[JudgedTask]) -> Iterator[dict[str, Any]]:
+    """Judgments as mteb has them: a row for each task and picture."""
+    for task, grades in tasks:
+        for picture, grade in grades.items():
+            yield {"query-id": task.id, "corpus-id": picture, "score": grade}

@@ -24,6 +24,7 @@ from sightline.io.jsonl import LineError, parse_line, read_lines
 from sightline.types import Json
 
 TABLES = (".parquet", ".parq", ".arrow")
+_LONGEST_FIELD = 1 << 29  # Several pictures in base64 fit.
 
 
 class WrongFieldError(Exception):
@@ -160,9 +161,6 @@ def _got(value: object) -> str:
         return "but it is not there"
     text = repr(value)
     return f"got {text if len(text) <= 60 else text[:57] + '…'}"
-
-
-_LONGEST_FIELD = 1 << 29  # Several pictures in base64 fit.
 
 
 def csv_rows(path: Path, complaints: Complaints, *, delimiter: str = ",") -> Iterator[TableRow]:

@@ -8,8 +8,8 @@ from pathlib import Path
 
 from sightline.benchmark.formats.base import FormatOptions
 from sightline.benchmark.formats.dataset_folder import limited
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.metrics.attempt_scores import kinds_scored
 from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.scores import Scores

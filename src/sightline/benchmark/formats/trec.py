@@ -41,6 +41,10 @@ from sightline.types import Benchmark, Json, Run, Task
 
 _IDS = ("_id", "id", "query_id", "query-id", "qid")
 _TEXTS = ("text", "query", "query_text", "title")
+_UNSAFE = re.compile(r"[%\s\x00-\x1f\x7f]")
+_HEADER = ["query-id", "corpus-id", "score"]
+_QRELS = "query 0 picture grade"
+_RUN = "query Q0 picture rank score tag"
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,12 +119,6 @@ def _key(row: Mapping[str, Json], field_: str, usual: Sequence[str], options: Fo
     if field_ in options.columns:
         return options.columns[field_]
     return next((key for key in usual if key in row), usual[0])
-
-
-_UNSAFE = re.compile(r"[%\s\x00-\x1f\x7f]")
-_HEADER = ["query-id", "corpus-id", "score"]
-_QRELS = "query 0 picture grade"
-_RUN = "query Q0 picture rank score tag"
 
 
 def encode_id(name: str) -> str:

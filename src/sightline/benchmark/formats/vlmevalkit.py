@@ -43,13 +43,14 @@ from sightline.benchmark.formats.vlmevalkit_rows import (
     question_of,
     text_of,
 )
-from sightline.benchmark.validation import picture_path
 from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.io.jsonl import write_lines
 from sightline.types import Answer, Attempt, Benchmark, Choice, Corpus, Failure, PictureRef, Prediction, Task, Truth
 
 log = logging.getLogger(__name__)
+_NO_REPLY = "Failed to obtain answer via API"
 
 
 def write(content: Content, path: Path, options: FormatOptions) -> None:
@@ -161,9 +162,6 @@ def _line(cells: Sequence[str]) -> bytes:
     text = io.StringIO()
     csv.writer(text, delimiter="\t", lineterminator="\n").writerow(cells)
     return text.getvalue().encode()
-
-
-_NO_REPLY = "Failed to obtain answer via API"
 
 
 def read(path: Path, options: FormatOptions) -> Imported:

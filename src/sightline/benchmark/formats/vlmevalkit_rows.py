@@ -31,6 +31,9 @@ LABELS = ("category", "l2-category", "split")
 _PICTURES = ("image", "image_path")
 _MARKER = re.compile(r"<image (\d+)>")
 _LONGEST_LIST = 1 << 20
+# Up to this length the tool itself takes a cell for the index of the row that holds the picture.
+_LONGEST_INDEX = 64
+_BASE64 = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 
 class QuestionRow(NamedTuple):
@@ -138,11 +141,6 @@ def _truth(row: TableRow, field: str, choices: Sequence[Option]) -> Truth | None
             return Choice(choice.key)
     keys = ", ".join(choice.key for choice in choices)
     raise WrongFieldError(field, f"expected one of {keys}, got {said!r:.60}")
-
-
-# Up to this length the tool itself takes a cell for the index of the row that holds the picture.
-_LONGEST_INDEX = 64
-_BASE64 = re.compile(r"[A-Za-z0-9+/=]{32,}")
 
 
 class CellPictures:

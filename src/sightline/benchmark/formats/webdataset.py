@@ -61,6 +61,10 @@ _SUFFIXES = (".tar", ".tar.gz", ".tgz")
 _MOST_BYTES = 256 << 20
 _MOST_GROWTH = 100
 _FREE_GROWTH = 64 << 20
+_PREFIX = "pictures"
+_TEXTS = ("txt", "text", "caption")
+_CAPTIONS = ("caption", "text", "captions")
+_PER_SHARD, _SHARD_BYTES = 10_000, 1_000_000_000
 
 
 @dataclass(frozen=True, slots=True)
@@ -204,12 +208,6 @@ class TarShardWriter:
         self._tar = tarfile.open(path, "w", format=tarfile.PAX_FORMAT)  # noqa: SIM115 - closed by the next, or at the end.
         self._shards += 1
         self._count = self._bytes = 0
-
-
-_PREFIX = "pictures"
-_TEXTS = ("txt", "text", "caption")
-_CAPTIONS = ("caption", "text", "captions")
-_PER_SHARD, _SHARD_BYTES = 10_000, 1_000_000_000
 
 
 def read(path: Path, options: FormatOptions) -> Imported:

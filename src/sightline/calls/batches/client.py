@@ -5,25 +5,26 @@ from __future__ import annotations
 import asyncio
 import logging
 import os
-from collections.abc import AsyncIterator, Callable, Mapping
+from collections.abc import AsyncIterator, Awaitable, Callable, Mapping
 from contextlib import ExitStack, asynccontextmanager
 from dataclasses import dataclass, field, replace
 from pathlib import Path
-from typing import Any
+from typing import Any, TypeVar
 from urllib.parse import urlsplit
 
 import aiohttp
 import orjson
 
 from sightline.calls.retry import RetryPolicy
-from sightline.config.section import Hidden
 from sightline.config.settings import ModelSettings
 from sightline.errors import UserError
 from sightline.models.failures import Scrubber, clip, failure, read_error, retry_after, status_failure
-from sightline.models.providers import SERVER_KEY, check_url, find_key, leaves_machine, parse_name, refuse_remote
+from sightline.models.http import open_session, reason_of
+from sightline.models.providers import SERVER_KEY, check_url, find_key, parse_name, refuse_remote
 from sightline.types import Failure
 
 _log = logging.getLogger(__name__)
+T = TypeVar("T")
 ENDED = frozenset({"completed", "failed", "expired", "cancelled"})
 _SPELT = {"canceled": "cancelled", "canceling": "cancelling"}
 _PAGE = 100
@@ -98,13 +99,9 @@ class BatchClient:
                 urlsplit(endpoint).netloc,
             )
         quiet, connect = (300.0, 15.0) if models is None else (models.quiet_seconds, models.connect_seconds)
-        async with aiohttp.ClientSession(
-            headers=_authorisation(key),
-            # A file of 200 MB may take its time, as long as something moves.
-            timeout=aiohttp.ClientTimeout(total=None, connect=connect, sock_read=quiet),
-            cookie_jar=aiohttp.DummyCookieJar(),
-            trust_env=leaves_machine(endpoint),
-        ) as session:
+        # A file of 200 MB may take its time, as long as something moves.
+        timeout = aiohttp.ClientTimeout(total=None, connect=connect, sock_read=quiet)
+        async with open_session(endpoint, key, timeout) as session:
             yield cls(endpoint, session, Scrubber([] if key is None else [key.get_secret_value()]), retry)
 
     async def upload(self, path: Path, name: str) -> str:
@@ -152,35 +149,23 @@ class BatchClient:
     async def save(self, file_id: str, path: Path) -> bool:
         """Download a file, whole or not at all; False when it is not there (any more)."""
         part = path.with_name(f"{path.name}.part")
-        number = 0
-        while True:
-            number += 1
-            try:
-                failed, status, wait = await self._save(file_id, part)
-            except (aiohttp.ClientError, OSError, TimeoutError) as error:
-                failed, status, wait = self._unreached(error, f"/files/{file_id}/content"), None, None
-            if failed is None:
-                part.replace(path)
-                return True
-            part.unlink(missing_ok=True)
-            if status == _NOT_THERE:
-                return False
-            if not self.retry.again(failed, number, number):
-                raise BatchServerError(failed, status)
-            await asyncio.sleep(self.retry.pause(number, wait))
 
-    async def _save(self, file_id: str, part: Path) -> tuple[Failure | None, int | None, float | None]:
-        path = f"/files/{file_id}/content"
-        async with self._session.get(self.endpoint + path, allow_redirects=False) as response:
-            if response.status != 200:
-                failed = self._refused(response.status, await response.content.read(_CHUNK), path)
-                return failed, response.status, retry_after(_lower(response.headers))
+        async def write(response: aiohttp.ClientResponse) -> None:
             with part.open("wb") as file:
                 async for chunk in response.content.iter_chunked(_CHUNK):
                     file.write(chunk)
                 file.flush()
                 os.fsync(file.fileno())
-        return None, 200, None
+
+        try:
+            await self._request("GET", f"/files/{file_id}/content", write)
+        except BatchServerError as error:
+            part.unlink(missing_ok=True)
+            if error.status == _NOT_THERE:
+                return False
+            raise
+        part.replace(path)
+        return True
 
     # --- one question ------------------------------------------------------------------------------------------
 
@@ -207,39 +192,47 @@ class BatchClient:
         form: Callable[[], aiohttp.FormData] | None = None,
         once: bool = False,
     ) -> dict[str, Any]:
+        def sent() -> Mapping[str, Any]:
+            if body is not None:
+                return {"data": orjson.dumps(body), "headers": {"Content-Type": "application/json"}}
+            return {"params": query, "data": None if form is None else form()}
+
+        async def read(response: aiohttp.ClientResponse) -> dict[str, Any] | Failure:
+            return self._object(await response.read(), path)
+
+        return await self._request(method, path, read, sent, once=once)
+
+    async def _request(
+        self,
+        method: str,
+        path: str,
+        read: Callable[[aiohttp.ClientResponse], Awaitable[T | Failure]],
+        sent: Callable[[], Mapping[str, Any]] = dict,
+        *,
+        once: bool = False,
+    ) -> T:
+        """Try as often as the policy allows; `sent` makes what one attempt sends, `read` takes a good response."""
         number = 0
         while True:
             number += 1
-            found, status, wait = await self._attempt(method, path, query, body, form)
+            status, wait = None, None
+            try:
+                async with self._session.request(
+                    method, self.endpoint + path, allow_redirects=False, **sent()
+                ) as response:
+                    status = response.status
+                    if 200 <= status < 300:
+                        found = await read(response)
+                    else:
+                        found = self._refused(status, await response.content.read(_CHUNK), path)
+                        wait = retry_after(response.headers)
+            except (aiohttp.ClientError, OSError, TimeoutError) as error:
+                found, status = self._unreached(error, path), None
             if not isinstance(found, Failure):
                 return found
             if once or not self.retry.again(found, number, number):
                 raise BatchServerError(found, status)
             await asyncio.sleep(self.retry.pause(number, wait))
-
-    async def _attempt(
-        self,
-        method: str,
-        path: str,
-        query: Mapping[str, str] | None,
-        body: Mapping[str, Any] | None,
-        form: Callable[[], aiohttp.FormData] | None,
-    ) -> tuple[dict[str, Any] | Failure, int | None, float | None]:
-        data: Any = form() if form is not None else None
-        headers = {}
-        if body is not None:
-            data, headers = orjson.dumps(body), {"Content-Type": "application/json"}
-        try:
-            async with self._session.request(
-                method, self.endpoint + path, params=query, data=data, headers=headers, allow_redirects=False
-            ) as response:
-                content = await response.read()
-                if not 200 <= response.status < 300:
-                    wait = retry_after(_lower(response.headers))
-                    return self._refused(response.status, content, path), response.status, wait
-                return self._object(content, path), response.status, None
-        except (aiohttp.ClientError, OSError, TimeoutError) as error:
-            return self._unreached(error, path), None, None
 
     def _object(self, content: bytes, path: str) -> dict[str, Any] | Failure:
         try:
@@ -260,15 +253,7 @@ class BatchClient:
 
     def _unreached(self, error: Exception, path: str) -> Failure:
         kind = "timeout" if isinstance(error, TimeoutError) else "connection"
-        return failure(kind, self._scrub(f"{self.endpoint}{path}: {clip(str(error) or type(error).__name__)}"))
-
-
-def _authorisation(key: Hidden | None) -> dict[str, str]:
-    return {} if key is None else {"Authorization": f"Bearer {key.get_secret_value()}"}
-
-
-def _lower(headers: Mapping[str, str]) -> dict[str, str]:
-    return {name.lower(): value for name, value in headers.items()}
+        return failure(kind, self._scrub(f"{self.endpoint}{path}: {reason_of(error)}"))
 
 
 def _remote(row: Mapping[str, Any]) -> RemoteBatch:

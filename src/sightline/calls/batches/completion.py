@@ -26,6 +26,8 @@ from sightline.types import ChatReply, Failure
 
 PENDING = Failure("pending", "its batch has not been read yet", True)
 LIVE = "live"
+GRACE = 600.0
+"""So long a cancelled batch may take to end, before the rest is asked for without its results."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -173,10 +175,6 @@ async def _ask(job: BatchJob, item: BatchItem, model: ChatModel) -> ChatReply | 
         return Failure("bad-picture", "a picture is not what it was when the batch was made; make it anew")
     with purpose(item.id):
         return await model.reply(item.request)
-
-
-GRACE = 600.0
-"""So long a cancelled batch may take to end, before the rest is asked for without its results."""
 
 
 async def finish_live(

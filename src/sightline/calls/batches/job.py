@@ -28,6 +28,16 @@ from sightline.types import ChatRequest, Failure, ImagePart, Message, ToolCall, 
 
 _FIELDS = frozenset({"id", "prompt", "system", "pictures", "schema"})
 _PLAIN = tuple(field for field in fields(ChatRequest) if field.name not in ("messages", "tools", "stop"))
+MANIFEST = "batch.json"
+ITEMS = "items.jsonl"
+PICTURES = "pictures"
+RESULTS = "results.jsonl"
+DOWNLOADS = "downloads"
+_LOCK = ".lock"
+_VERSION = 2
+_READ = (1, 2)
+"""Version 1 does not say what of the settings was in the keys."""
+_BEFORE_BODY = b',"method":"POST"'
 
 
 def read_requests(path: Path, model: str, **parameters: Any) -> Iterator[tuple[str, ChatRequest]]:
@@ -123,18 +133,6 @@ def _keep(part: ImagePart, folder: Path) -> dict[str, str]:
 def _part(found: Mapping[str, Any], folder: Path) -> ImagePart:
     source = str(folder / found["kept"]) if "kept" in found else found["source"]
     return ImagePart(source, detail=found["detail"])
-
-
-MANIFEST = "batch.json"
-ITEMS = "items.jsonl"
-PICTURES = "pictures"
-RESULTS = "results.jsonl"
-DOWNLOADS = "downloads"
-_LOCK = ".lock"
-_VERSION = 2
-_READ = (1, 2)
-"""Version 1 does not say what of the settings was in the keys."""
-_BEFORE_BODY = b',"method":"POST"'
 
 
 @dataclass(frozen=True, slots=True)

@@ -21,7 +21,7 @@ from sightline.errors import UserError
 from sightline.io.jsonl import read_lines
 from sightline.models.failures import read_error_payload, status_failure
 from sightline.models.http import HttpTransport
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.models.replies import NOT_REPORTED
 from sightline.types import ChatReply, ChatRequest, Failure, Usage
 
@@ -133,7 +133,7 @@ class _Reader:
     def read(self, shard: BatchShard, row: BatchRow, files: Sequence[Path]) -> None:
         """Everything that a batch says, and what it does not say, in one transaction."""
         wanted = dict.fromkeys(self._job.ids(shard))
-        outcomes: dict[str, Outcome] = {}
+        outcomes: dict[str, CallOutcome] = {}
         for path in files:
             if path.exists():
                 self._gather(path, wanted, outcomes)
@@ -141,14 +141,14 @@ class _Reader:
         results: list[BatchResult] = []
         for custom_id in wanted:
             item = self._items[custom_id]
-            outcome = outcomes.get(custom_id) or Outcome(_missing(row))
+            outcome = outcomes.get(custom_id) or CallOutcome(_missing(row))
             calls += self._call(item, outcome, custom_id in outcomes)
             result = self._result(item, shard.file, outcome)
             self._results[custom_id] = result
             results.append(result)
         self._store.keep(self._job, calls, results, parsed=shard.file)
 
-    def _gather(self, path: Path, wanted: Mapping[str, None], outcomes: dict[str, Outcome]) -> None:
+    def _gather(self, path: Path, wanted: Mapping[str, None], outcomes: dict[str, CallOutcome]) -> None:
         for _, line in read_lines(path):
             row = _object(line)
             if row is None:
@@ -169,13 +169,13 @@ class _Reader:
             if isinstance(before.result, Failure) and isinstance(outcome.result, ChatReply):
                 outcomes[custom_id] = outcome
 
-    def _outcome(self, row: Mapping[str, Any], request: ChatRequest) -> Outcome:
+    def _outcome(self, row: Mapping[str, Any], request: ChatRequest) -> CallOutcome:
         response = row.get("response")
         status = response.get("status_code") if isinstance(response, dict) else None
         body = response.get("body") if isinstance(response, dict) else None
         asked = f"{request.model} in a batch"
         if isinstance(status, int) and not 200 <= status < 300:
-            return Outcome(
+            return CallOutcome(
                 status_failure(status, read_error_payload(body if body else row.get("error")), asked), status
             )
         error = row.get("error")
@@ -183,13 +183,13 @@ class _Reader:
             code = str(error.get("code")) if isinstance(error, dict) else ""
             known = _CODES.get(code)
             if known is not None:
-                return Outcome(_ENDS[known])
+                return CallOutcome(_ENDS[known])
             return self._transport.read({"error": error}, request)
         if not isinstance(body, dict):
-            return Outcome(Failure("empty", f"{asked}: the line holds no reply", True), status)
+            return CallOutcome(Failure("empty", f"{asked}: the line holds no reply", True), status)
         return self._transport.read(body, request)
 
-    def _call(self, item: BatchItem, outcome: Outcome, answered: bool) -> list[Call]:
+    def _call(self, item: BatchItem, outcome: CallOutcome, answered: bool) -> list[Call]:
         """What goes into the journal: paid for, so it counts also when it answers what was answered before."""
         usage = outcome.usage
         usd = self._price(usage) if usage is not None else 0.0
@@ -223,7 +223,7 @@ class _Reader:
             )
         ]
 
-    def _result(self, item: BatchItem, shard: str, outcome: Outcome) -> BatchResult:
+    def _result(self, item: BatchItem, shard: str, outcome: CallOutcome) -> BatchResult:
         before = self._results.get(item.id)
         if before is not None and before.failure is None:
             return before

@@ -18,6 +18,10 @@ from sightline.errors import StoppedError, UserError
 JOB, SHARD = "sightline_job", "sightline_shard"
 """Written into each batch, so that it is found again from any machine."""
 _TRIES = 4
+EVERY = 60.0
+LONGEST = 25 * 3600.0
+"""A provider's window is a day; what has not ended an hour later never will."""
+Tell = Callable[[str], None]
 
 
 async def submit(
@@ -109,13 +113,6 @@ async def _send(job: BatchJob, shard: BatchShard, row: BatchRow, store: BatchSto
         else:
             store.saw(job, shard.file, remote)
             return
-
-
-EVERY = 60.0
-LONGEST = 25 * 3600.0
-"""A provider's window is a day; what has not ended an hour later never will."""
-
-Tell = Callable[[str], None]
 
 
 async def refresh(

@@ -70,6 +70,35 @@ _LAYOUTS = {
     for order in "<>"
     for big in (False, True)
 }
+DESCRIPTION, MAKE, MODEL, ORIENTATION, ARTIST, COPYRIGHT = 0x010E, 0x010F, 0x0110, 0x0112, 0x013B, 0x8298
+RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS = 0x4746, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E
+LENS_MODEL = 0xA434
+EXIF_POINTER, GPS_POINTER = 0x8769, 0x8825
+XMP, IPTC, PHOTOSHOP = 700, 33723, 34377
+"""Whole blocks of other metadata that a TIFF file keeps among its tags."""
+LAT_REF, LAT, LON_REF, LON, ALTITUDE_REF, ALTITUDE = 1, 2, 3, 4, 5, 6
+# DateTimeOriginal, DateTimeDigitized, DateTime: each with its fraction of a second and its offset from UTC.
+_TIMES = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012), (0x0132, 0x9290, 0x9010))
+_WORDS = {DESCRIPTION, MAKE, MODEL, ARTIST, COPYRIGHT, RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS, LENS_MODEL}
+_WANTED = frozenset({ORIENTATION, EXIF_POINTER, GPS_POINTER, *_WORDS, *(tag for group in _TIMES for tag in group)})
+_BLOCKS = frozenset({XMP, IPTC, PHOTOSHOP})
+_WANTED_FIRST = _WANTED | _BLOCKS
+# EXIF 2's and 3's way to say "below the sea", as a number and as the digit that some write instead.
+_BELOW_SEA = (1, 3, ord("1"), ord("3"))
+_GPS = frozenset(range(LAT_REF, ALTITUDE + 1))
+# What cameras write as the description of every picture.
+_BOILERPLATE = frozenset(
+    {
+        "digital camera",
+        "exif_jpeg_picture",
+        "jpeg",
+        "konica minolta digital camera",
+        "minolta digital camera",
+        "olympus digital camera",
+        "samsung camera pictures",
+        "sony dsc",
+    }
+)
 
 
 class Directory(NamedTuple):
@@ -142,38 +171,6 @@ def open_tiff(read: ReadAt) -> Tiff | None:
 def bytes_reader(data: bytes) -> ReadAt:
     """Reads from bytes in memory."""
     return lambda offset, size: data[offset : offset + size]
-
-
-DESCRIPTION, MAKE, MODEL, ORIENTATION, ARTIST, COPYRIGHT = 0x010E, 0x010F, 0x0110, 0x0112, 0x013B, 0x8298
-RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS = 0x4746, 0x9C9B, 0x9C9C, 0x9C9D, 0x9C9E
-LENS_MODEL = 0xA434
-EXIF_POINTER, GPS_POINTER = 0x8769, 0x8825
-XMP, IPTC, PHOTOSHOP = 700, 33723, 34377
-"""Whole blocks of other metadata that a TIFF file keeps among its tags."""
-LAT_REF, LAT, LON_REF, LON, ALTITUDE_REF, ALTITUDE = 1, 2, 3, 4, 5, 6
-
-# DateTimeOriginal, DateTimeDigitized, DateTime: each with its fraction of a second and its offset from UTC.
-_TIMES = ((0x9003, 0x9291, 0x9011), (0x9004, 0x9292, 0x9012), (0x0132, 0x9290, 0x9010))
-_WORDS = {DESCRIPTION, MAKE, MODEL, ARTIST, COPYRIGHT, RATING, XP_TITLE, XP_COMMENT, XP_AUTHOR, XP_KEYWORDS, LENS_MODEL}
-_WANTED = frozenset({ORIENTATION, EXIF_POINTER, GPS_POINTER, *_WORDS, *(tag for group in _TIMES for tag in group)})
-_BLOCKS = frozenset({XMP, IPTC, PHOTOSHOP})
-_WANTED_FIRST = _WANTED | _BLOCKS
-# EXIF 2's and 3's way to say "below the sea", as a number and as the digit that some write instead.
-_BELOW_SEA = (1, 3, ord("1"), ord("3"))
-_GPS = frozenset(range(LAT_REF, ALTITUDE + 1))
-# What cameras write as the description of every picture.
-_BOILERPLATE = frozenset(
-    {
-        "digital camera",
-        "exif_jpeg_picture",
-        "jpeg",
-        "konica minolta digital camera",
-        "minolta digital camera",
-        "olympus digital camera",
-        "samsung camera pictures",
-        "sony dsc",
-    }
-)
 
 
 class Tags(NamedTuple):

@@ -29,6 +29,24 @@ from sightline.types import Json
 
 _EPOCH = datetime(1970, 1, 1, tzinfo=UTC)
 _KNOWN = ("photoTakenTime", "geoData", "geoDataExif", "title", "description", "people", "url")
+MAX_BYTES = xmp.MAX_BYTES
+# As it is, and cut anywhere.
+_SUPPLEMENTS = tuple(".supplemental-metadata"[:size] for size in range(22, 0, -1))
+_CUT = 46
+"""Takeout cuts a name to this many characters, then adds the number of a duplicate, then `.json`."""
+_EDITED = re.compile(
+    "-(?:edited|effects|smile|mix|bearbeitet|bewerkt|editado|ha editado|editat|edytowane|modificato|"
+    "modifi(?:\u00e9|e\u0301)|編集済み)$"
+)
+"""What Google Photos calls an edited copy, in the languages that are known."""
+_NUMBERED = re.compile(r"(.*)(\(\d+\))$", re.DOTALL)
+_EXTENSIONS = ("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif")
+# Takeout writes an edited copy as JPEG, whatever the original is.
+_ORIGINALS = (".HEIC", ".heic", ".jpg", ".JPG", ".jpeg", ".png")
+_TAKEOUT = re.compile(
+    rf"(?:.*\.(?:{'|'.join(_EXTENSIONS)})(?:{'|'.join(map(re.escape, _SUPPLEMENTS))})?|.{{{_CUT}}})(?:\(\d+\))?\.json",
+    re.DOTALL | re.IGNORECASE,
+)
 
 
 def takeout_facts(data: bytes) -> MetadataFacts:
@@ -108,27 +126,6 @@ def _extra(record: Mapping[str, Json]) -> dict[str, Json]:
 
 def _text(value: Json) -> str | None:
     return tidy(value) if isinstance(value, str) else None
-
-
-MAX_BYTES = xmp.MAX_BYTES
-
-# As it is, and cut anywhere.
-_SUPPLEMENTS = tuple(".supplemental-metadata"[:size] for size in range(22, 0, -1))
-_CUT = 46
-"""Takeout cuts a name to this many characters, then adds the number of a duplicate, then `.json`."""
-_EDITED = re.compile(
-    "-(?:edited|effects|smile|mix|bearbeitet|bewerkt|editado|ha editado|editat|edytowane|modificato|"
-    "modifi(?:\u00e9|e\u0301)|編集済み)$"
-)
-"""What Google Photos calls an edited copy, in the languages that are known."""
-_NUMBERED = re.compile(r"(.*)(\(\d+\))$", re.DOTALL)
-_EXTENSIONS = ("jpg", "jpeg", "png", "webp", "gif", "bmp", "tif", "tiff", "heic", "heif", "avif")
-# Takeout writes an edited copy as JPEG, whatever the original is.
-_ORIGINALS = (".HEIC", ".heic", ".jpg", ".JPG", ".jpeg", ".png")
-_TAKEOUT = re.compile(
-    rf"(?:.*\.(?:{'|'.join(_EXTENSIONS)})(?:{'|'.join(map(re.escape, _SUPPLEMENTS))})?|.{{{_CUT}}})(?:\(\d+\))?\.json",
-    re.DOTALL | re.IGNORECASE,
-)
 
 
 def find_sidecars(name: str, siblings: Container[str]) -> tuple[str, ...]:

@@ -15,6 +15,17 @@ MAX_TEXT = 32_768
 MAX_KEYWORDS = 1_000
 
 _UNWANTED = re.compile("[\x00-\x08\x0b\x0c\x0e-\x1f\x7f-\x9f\ud800-\udfff\ufffe\uffff]")
+FIRST_YEAR = 1826
+"""The year of the oldest photograph."""
+_TIME = re.compile(
+    r"(\d{4})[-:/.](\d\d?)[-:/.](\d\d?)"
+    r"(?:[T ]\s*(\d\d?):(\d\d?)(?::(\d\d?)(?:[.,](\d+))?)?\s*(Z|[-+][\d:]+)?)?",
+    re.ASCII | re.IGNORECASE,
+)
+_OFFSET = re.compile(r"([-+])(\d\d?):?(\d\d)?", re.ASCII)
+_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?:/\d+)?", re.ASCII | re.IGNORECASE)
+_BETWEEN = re.compile(r"[\s,;:°'\"′″’”]*")
+_LOWEST, _HIGHEST = -12_000.0, 100_000.0
 
 
 def tidy(text: str) -> str | None:
@@ -62,17 +73,6 @@ def read_rating(text: str) -> int | None:
     except ValueError:
         return None
     return int(rating) if rating.is_integer() and -1 <= rating <= 5 else None
-
-
-FIRST_YEAR = 1826
-"""The year of the oldest photograph."""
-
-_TIME = re.compile(
-    r"(\d{4})[-:/.](\d\d?)[-:/.](\d\d?)"
-    r"(?:[T ]\s*(\d\d?):(\d\d?)(?::(\d\d?)(?:[.,](\d+))?)?\s*(Z|[-+][\d:]+)?)?",
-    re.ASCII | re.IGNORECASE,
-)
-_OFFSET = re.compile(r"([-+])(\d\d?):?(\d\d)?", re.ASCII)
 
 
 def parse_time(text: str, *, subseconds: str | None = None, offset: str | None = None) -> datetime:
@@ -130,11 +130,6 @@ def _zone(text: str | None) -> timezone | None:
     east = (60 * int(hours) + int(minutes or 0)) * (-1 if sign == "-" else 1)
     is_used = -12 * 60 <= east <= 14 * 60 and east % 15 == 0
     return timezone(timedelta(minutes=east)) if is_used else None
-
-
-_NUMBER = re.compile(r"[-+]?(?:\d+(?:\.\d*)?|\.\d+)(?:e[-+]?\d+)?(?:/\d+)?", re.ASCII | re.IGNORECASE)
-_BETWEEN = re.compile(r"[\s,;:°'\"′″’”]*")
-_LOWEST, _HIGHEST = -12_000.0, 100_000.0
 
 
 class Position(NamedTuple):

@@ -26,6 +26,14 @@ _AND = re.compile(
 )
 _WEAK = re.compile(rf"\s*,(?!\d)\s*(?:and\s+)?|{_AND.pattern}", re.IGNORECASE)
 _BRACKETED = re.compile(r"[(\[]([^()\[\]]+)[)\]]\.?")
+FORMS: tuple[Form, ...] = ("exact", "normalised", "yes/no", "numeric", "date", "parts")
+_DENIED = re.compile(
+    r"\b(?:not|never|neither|nor|cannot|without|either)\b|n't\b|\bor\b(?! (?:more|less|fewer|so)\b)|不|没|并非|或|还是",
+    re.IGNORECASE,
+)
+_NAME_BEFORE = re.compile(r"\S.*\s[A-Z][a-z]+ $", re.DOTALL)
+_NOTE = re.compile(r"^(?P<outside>.*\S)\s*(?:\s[(]|[（])(?P<inside>[^()（）]+)[)）]\.?$", re.DOTALL)
+_NUMBERING = re.compile(r"[\divxlc.,\s]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -104,15 +112,6 @@ def _cut(text: str, separator: re.Pattern[str]) -> tuple[str, ...]:
 
 
 Form: TypeAlias = Literal["exact", "normalised", "yes/no", "numeric", "date", "parts"]
-FORMS: tuple[Form, ...] = ("exact", "normalised", "yes/no", "numeric", "date", "parts")
-
-_DENIED = re.compile(
-    r"\b(?:not|never|neither|nor|cannot|without|either)\b|n't\b|\bor\b(?! (?:more|less|fewer|so)\b)|不|没|并非|或|还是",
-    re.IGNORECASE,
-)
-_NAME_BEFORE = re.compile(r"\S.*\s[A-Z][a-z]+ $", re.DOTALL)
-_NOTE = re.compile(r"^(?P<outside>.*\S)\s*(?:\s[(]|[（])(?P<inside>[^()（）]+)[)）]\.?$", re.DOTALL)
-_NUMBERING = re.compile(r"[\divxlc.,\s]+", re.IGNORECASE)
 
 
 @dataclass(frozen=True, slots=True)
@@ -153,6 +152,25 @@ def match_answer(truth: Answer, text: str) -> MatchResult:
 
     What is held against the truth is the final answer that the reply marks; without a mark, the whole reply or a
     beginning of it that stands alone. An answer that only occurs among others, or with "or", is not right.
+
+    Parameters
+    ----------
+    truth:
+        The right answer, with its aliases and tolerance.
+    text:
+        The reply of a model.
+
+    Returns
+    -------
+    MatchResult
+        `matched`, the rule that decided, and what was compared.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> from sightline.types import Answer
+    >>> sightline.match_answer(Answer("12 km"), "It is 12,000 meters away.").matched
+    True
     """
     said = assertion(text)
     for form in FORMS:

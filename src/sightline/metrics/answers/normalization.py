@@ -37,6 +37,16 @@ _ARTICLE = re.compile(r"\b(?:a|an|the)\s+(?=\S)")
 _SHORT = 200
 _CJK = r"[\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff]"
 _CJK_SPACE = re.compile(rf"(?<={_CJK})\s+|\s+(?={_CJK})")
+_YES_WORDS = "yes yeah yep yup true correct affirmative 是 是的 对 对的 正确 真 属实 没错"
+_NO_WORDS = "no nope false incorrect negative untrue 否 不 不是 不是的 不对 错 错误 不正确 假 没有"
+_YES = frozenset(_YES_WORDS.split())
+_NO = frozenset((*_NO_WORDS.split(), "not true", "not correct"))
+_LEADING = re.compile(
+    rf"(?P<word>{'|'.join(sorted(_YES | _NO, key=len, reverse=True))})"
+    r"(?:\s*[,.!:;，。！：；—–-]|\s+(?:there|it|the|this|that|they|he|she)\b|\s*$)",
+    re.IGNORECASE,
+)
+_BOTH = re.compile(r"^\W*(?:yes\s+and\s+no|no\s+and\s+yes|yes\s*(?:or|/)\s*no)\b", re.IGNORECASE)
 
 
 def fold(text: str) -> str:
@@ -123,18 +133,6 @@ def _without_accents(text: str) -> str:
             continue
         kept.append(sign)
     return unicodedata.normalize("NFC", "".join(kept))
-
-
-_YES_WORDS = "yes yeah yep yup true correct affirmative 是 是的 对 对的 正确 真 属实 没错"
-_NO_WORDS = "no nope false incorrect negative untrue 否 不 不是 不是的 不对 错 错误 不正确 假 没有"
-_YES = frozenset(_YES_WORDS.split())
-_NO = frozenset((*_NO_WORDS.split(), "not true", "not correct"))
-_LEADING = re.compile(
-    rf"(?P<word>{'|'.join(sorted(_YES | _NO, key=len, reverse=True))})"
-    r"(?:\s*[,.!:;，。！：；—–-]|\s+(?:there|it|the|this|that|they|he|she)\b|\s*$)",
-    re.IGNORECASE,
-)
-_BOTH = re.compile(r"^\W*(?:yes\s+and\s+no|no\s+and\s+yes|yes\s*(?:or|/)\s*no)\b", re.IGNORECASE)
 
 
 def polarity(text: str) -> bool | None:

@@ -50,6 +50,7 @@ _ORDINAL_WORDS = (
     "sixteenth seventeenth eighteenth nineteenth twentieth"
 )
 _ORDINALS = {word: place for place, word in enumerate(_ORDINAL_WORDS.split(), start=1)}
+_ENOUGH_DIGITS = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -242,9 +243,6 @@ def _in_unit(quantity: AnswerQuantity, name: str) -> AnswerQuantity:
     scale, unit = one.readings[0].value, one.readings[0].unit
     scaled = replace(reading, value=reading.value * scale, step=reading.step * scale, unit=unit)
     return replace(quantity, readings=(scaled,))
-
-
-_ENOUGH_DIGITS = 3
 
 
 def same_quantity(truth: AnswerQuantity, said: AnswerQuantity, tolerance: float | None = None) -> bool:

@@ -9,6 +9,9 @@ from fractions import Fraction
 from functools import cache
 from pathlib import Path
 
+# Measure words: they count things and add no meaning to the number.
+COUNTERS = frozenset("个只条张人位名辆座层次件种头匹棵朵本台架艘颗枚根支把双对套间家所幅块片栋幢")
+
 
 @dataclass(frozen=True, slots=True)
 class AnswerUnit:
@@ -18,10 +21,6 @@ class AnswerUnit:
     dimension: str
     factor: Fraction
     offset: Fraction = Fraction(0)
-
-
-# Measure words: they count things and add no meaning to the number.
-COUNTERS = frozenset("个只条张人位名辆座层次件种头匹棵朵本台架艘颗枚根支把双对套间家所幅块片栋幢")
 
 
 def units_named(name: str, *, own_case: bool = False) -> tuple[AnswerUnit, ...]:

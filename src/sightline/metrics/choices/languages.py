@@ -17,6 +17,13 @@ FLAGS = re.IGNORECASE | re.VERBOSE
 _LONGEST_CONTENT = 300
 _SHORT, _SHORT_UNSPACED = 2, 1
 _ENDS = r"(?=\s*(?:$|[.,;:!)\n]))"
+COPULA = r"(?:です|だ(?!け)|である|でしょう|になり|となり|번|입니다|이다|이에요|예요|이며|이고)"
+"""What stands behind an option that is said to be it, where that is no word of its own."""
+OPTION = r"(?:opción|opção|opzione|letra|lettre|lettera|buchstabe|вариант)"
+_SIGN = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
+_UNSPACED = re.compile(f"[{_SIGN}]")
+# Korean has spaces, but what English says by small words is written to the end of a word.
+_OPEN_BEHIND = re.compile(f"[{_SIGN}\uac00-\ud7af]")
 
 
 class _Language(NamedTuple):
@@ -54,15 +61,8 @@ OR = _any(words.either for words in _ALL)
 NOT = _any(words.denied for words in _ALL)
 IF = _any(words.supposed for words in _ALL)
 EXAMPLE = _any(words.example for words in _ALL)
-COPULA = r"(?:です|だ(?!け)|である|でしょう|になり|となり|번|입니다|이다|이에요|예요|이며|이고)"
-"""What stands behind an option that is said to be it, where that is no word of its own."""
-OPTION = r"(?:opción|opção|opzione|letra|lettre|lettera|buchstabe|вариант)"
 
 _ANSWER_IS = re.compile(rf"{_any(words.answer for words in _ALL)}\s*(?:[:：=]|[-–—](?=\s))?", FLAGS)
-_SIGN = r"\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u2e80-\u9fff\uf900-\ufaff\U00020000-\U0003ffff"
-_UNSPACED = re.compile(f"[{_SIGN}]")
-# Korean has spaces, but what English says by small words is written to the end of a word.
-_OPEN_BEHIND = re.compile(f"[{_SIGN}\uac00-\ud7af]")
 
 
 def answers_stated(text: str) -> Iterator[Statement]:

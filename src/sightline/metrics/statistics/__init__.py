@@ -13,14 +13,8 @@ from sightline.metrics.statistics.power import (
     tasks_needed_binary,
 )
 from sightline.metrics.statistics.repeats import Repeated, repeated
-from sightline.metrics.statistics.significance import (
-    FLIPS,
-    Significance,
-    holm,
-    mcnemar_exact,
-    sign_flip_test,
-    tie_letters,
-)
+from sightline.metrics.statistics.significance import holm, tie_letters
+from sightline.metrics.statistics.splits import FLIPS, Significance, mcnemar_exact, sign_flip_test
 
 __all__ = [
     "FLIPS",

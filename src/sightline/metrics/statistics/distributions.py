@@ -1,4 +1,4 @@
-"""The few distributions that the statistics need, without scipy: normal, Student's t, binomial(n, ½)."""
+"""The few distributions that the statistics need, without scipy: normal, Student's t, beta, binomial(n, ½)."""
 
 from __future__ import annotations
 
@@ -15,6 +15,9 @@ _NORMAL = NormalDist()
 _NODES = 200
 # Past this many degrees of freedom t and normal quantiles agree to 1e-5.
 _LARGE_DF = 1_000_000
+# A continued fraction stands still when a step changes it by less than rounding does.
+_STANDSTILL = 1e-15
+_MOST_STEPS = 10_000
 
 
 def check_fraction(name: str, value: float) -> None:
@@ -33,34 +36,66 @@ def normal_quantile(p: float) -> float:
     return _NORMAL.inv_cdf(p)
 
 
-def student_cdf(t: float, df: int) -> float:
-    """P(T ≤ t) with a whole number of degrees of freedom: the finite trigonometric series in atan(t/√df)."""
+def student_cdf(t: float, df: float) -> float:
+    """P(T ≤ t) with any positive number of degrees of freedom, whole or not."""
+    return student_tail(-t, df)
+
+
+def student_tail(t: float, df: float) -> float:
+    """P(T > t), which stays exact where it is tiny: half of I_x(df/2, 1/2) with x = df / (df + t²), for t ≥ 0."""
     if df >= _LARGE_DF:
-        return normal_cdf(t)
-    angle = math.atan(t / math.sqrt(df))
-    sine, squared = math.sin(angle), math.cos(angle) ** 2
-    odd = df % 2
-    steps = np.arange(1, (df - odd) // 2, dtype=np.float64)
-    # Ratio of neighbouring terms: (2k-1)/2k · cos² when df is even, 2k/(2k+1) · cos² when odd.
-    terms = np.cumprod(squared * (2 * steps - 1 + odd) / (2 * steps + odd))
-    series = 1.0 + float(terms.sum())
-    if odd:
-        inside = angle + (sine * math.cos(angle) * series if df > 1 else 0.0)
-        return 0.5 + inside / math.pi
-    return 0.5 + sine * series / 2
+        return normal_cdf(-t)
+    if t < 0:
+        return 1 - student_tail(-t, df)
+    squared = t * t
+    return incomplete_beta(df / (df + squared), squared / (df + squared), df / 2, 0.5) / 2
 
 
-def student_quantile(p: float, df: int) -> float:
+def student_quantile(p: float, df: float) -> float:
     """The t with P(T ≤ t) = p, for 0 < p < 1, by bisection."""
     if p < 0.5:
         return -student_quantile(1 - p, df)
-    low, high = 0.0, 1.0
-    while student_cdf(high, df) < p and high < 1e300:
+    low, high, beyond = 0.0, 1.0, 1 - p
+    while student_tail(high, df) > beyond and high < 1e150:
         low, high = high, high * 2
-    for _ in range(80):
+    while high - low > 1e-13 * high:
         middle = (low + high) / 2
-        low, high = (middle, high) if student_cdf(middle, df) < p else (low, middle)
+        low, high = (middle, high) if student_tail(middle, df) > beyond else (low, middle)
     return high
+
+
+def incomplete_beta(x: float, rest: float, a: float, b: float) -> float:
+    """The regularized incomplete beta function I_x(a, b); `rest` is 1 - x, given apart because it may be tiny.
+
+    x^a (1-x)^b / (a B(a, b)) times a continued fraction, which converges fast for x below the mean of the
+    distribution; beyond it I_x(a, b) = 1 - I_(1-x)(b, a).
+    """
+    if x <= 0 or rest <= 0:
+        return 0.0 if x <= 0 else 1.0
+    if x > (a + 1) / (a + b + 2):
+        return 1 - incomplete_beta(rest, x, b, a)
+    front = a * math.log(x) + b * math.log(rest) + math.lgamma(a + b) - math.lgamma(a) - math.lgamma(b)
+    return math.exp(front) / (a * _beta_fraction(x, a, b))
+
+
+def _beta_fraction(x: float, a: float, b: float) -> float:
+    """1 + d₁/(1 + d₂/(1 + …)) with d_(2m) = m(b-m)x / ((a+2m-1)(a+2m)), d_(2m+1) = -(a+m)(a+b+m)x / ((a+2m)(a+2m+1)).
+
+    Evaluated forwards as a product of ratios of neighboring numerators and denominators, until it stands still.
+    """
+    value, above, below = 1.0, 1.0, 0.0
+    for step in range(1, _MOST_STEPS):
+        m = step // 2
+        if step % 2:
+            part = -(a + m) * (a + b + m) * x / ((a + 2 * m) * (a + 2 * m + 1))
+        else:
+            part = m * (b - m) * x / ((a + 2 * m - 1) * (a + 2 * m))
+        below = 1 / (1 + part * below)
+        above = 1 + part / above
+        value *= above * below
+        if abs(above * below - 1) < _STANDSTILL:
+            break
+    return value
 
 
 def noncentral_t_cdf(t: float, df: int, shift: float) -> float:

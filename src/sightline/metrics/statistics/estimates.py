@@ -2,28 +2,31 @@
 
 from __future__ import annotations
 
-from collections.abc import Hashable, Mapping, Sequence
+from collections.abc import Hashable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
+from typing import NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.metrics.statistics.distributions import check_fraction
+from sightline.metrics.statistics.clustered import cluster_intervals
+from sightline.metrics.statistics.distributions import check_fraction, normal_quantile
 from sightline.metrics.statistics.intervals import (
     RESAMPLES,
     BootstrapSampling,
+    Codes,
     Floats,
     Interval,
-    bootstrap_intervals,
+    bootstraps,
+    differing,
+    expanded_quantile,
     units_of,
     wilson,
 )
-from sightline.types import Estimate
+from sightline.types import Estimate, fewest_units
 
-# Below this many clusters a bootstrap over them can be narrow by luck.
-FEW_CLUSTERS = 10
+FEW_CLUSTERS = "too few clusters"
 
-Codes = NDArray[np.intp]
 ClusterLabels = Sequence[Hashable | None]
 
 
@@ -65,10 +68,39 @@ def estimate(
 ) -> Estimate:
     """The mean over all tasks with a failure as zero, and its interval; undefined values (None, NaN) are left out.
 
-    Clusters with something to resample (two or more, not all of one task): BCa over clusters, `cluster-bootstrap`.
-    Else `wilson` for 0/1 values (found by looking, unless `proportion` says), else `bca`. Values that don't differ
-    leave nothing to resample: method `none` with low = high = mean, but Wilson for all-0 and all-1.
-    No task at all: n = 0, method `none`, all zero.
+    Clusters with something to resample (two or more, not all of one task): `cluster-bootstrap`, which holds for
+    clusters of unequal sizes (`clustered`). Else `wilson` for 0/1 values (found by looking, unless `proportion` says),
+    else `bca`. Values that don't differ leave nothing to resample: method `none` with low = high = mean, but Wilson for
+    all-0 and all-1. No task at all: n = 0, method `none`, all zero.
+
+    `Estimate.interval` is None where there are too few tasks or clusters; `no_interval` says so.
+
+    Parameters
+    ----------
+    values:
+        The score of each task.
+    failures:
+        Which tasks failed: they count as zero in the mean, and not in `answered`.
+    clusters:
+        The cluster of each task, such as its owner; tasks of one cluster are resampled together.
+    level:
+        The confidence level of the interval.
+    proportion:
+        Whether values are right/wrong; found by looking at them when not given.
+    seed, resamples:
+        Of the bootstrap.
+
+    Returns
+    -------
+    Estimate
+        The mean with its interval, n, failures and method.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> found = sightline.estimate([1.0, 1.0, 0.0, 1.0])
+    >>> f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {found.method}"
+    '0.75 [0.30, 0.95] wilson'
     """
     column = Column.of(values, failures)
     found = estimate_columns(
@@ -94,61 +126,90 @@ def estimate_columns(
     """`estimate` for many metrics over the same tasks; those defined on the same tasks share their resamples."""
     check_fraction("level", level)
     codes = None if clusters is None else cluster_codes(clusters)
-    together: dict[bytes, list[str]] = {}
-    for name, column in columns.items():
-        together.setdefault(np.isfinite(column.values).tobytes(), []).append(name)
+    sampling = BootstrapSampling(level, seed, resamples)
     found: dict[str, Estimate] = {}
-    for names in together.values():
-        kept = np.isfinite(columns[names[0]].values)
-        table = np.stack([columns[name].values[kept] for name in names], axis=1)
+    for names, kept, table in together({name: column.values for name, column in columns.items()}):
         part = None if codes is None else narrow(codes[kept])
-        intervals = _intervals(table, part, proportion, BootstrapSampling(level, seed, resamples))
-        for name, (interval, method) in zip(names, intervals, strict=True):
-            found[name] = _assemble(columns[name], kept, interval, method, level)
+        for name, ends in zip(names, _intervals(table, part, proportion, sampling), strict=True):
+            found[name] = _assemble(columns[name], kept, ends, level)
     return {name: found[name] for name in columns}
 
 
-def _intervals(
-    table: Floats, codes: Codes | None, proportion: bool | None, sampling: BootstrapSampling
-) -> list[tuple[Interval, str]]:
-    """Interval and method of each column, by the ladder of `estimate`."""
+def together(columns: Mapping[str, Floats]) -> Iterator[tuple[list[str], NDArray[np.bool_], Floats]]:
+    """Columns that are defined on the same tasks: their names, those tasks, and their values side by side."""
+    alike: dict[bytes, list[str]] = {}
+    for name, values in columns.items():
+        alike.setdefault(np.isfinite(values).tobytes(), []).append(name)
+    for names in alike.values():
+        kept = np.isfinite(columns[names[0]])
+        yield names, kept, np.stack([columns[name][kept] for name in names], axis=1)
+
+
+class Ends(NamedTuple):
+    """An interval, how it was found, and why not to read it."""
+
+    interval: Interval
+    method: str
+    reason: str | None = None
+
+
+def _intervals(table: Floats, codes: Codes | None, proportion: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+    """The ends of each column, by the ladder of `estimate`."""
     if codes is None:
         return _over_tasks(table, len(table), proportion, sampling)
     count = int(codes.max()) + 1
-    clustered = bootstrap_intervals(units_of(table, codes), sampling, expand=True)
-    if count >= FEW_CLUSTERS and None not in clustered:
-        return [(interval, "cluster-bootstrap") for interval in clustered if interval is not None]
-    # Clusters that agree exactly say no more than one trial each.
-    trials = [len(table) if interval else count for interval in clustered]
-    found = []
-    for column, interval in enumerate(clustered):
-        plain, method = _over_tasks(table[:, [column]], trials[column], proportion, sampling)[0]
-        if interval is None:
-            found.append((plain, method))
-        elif count < FEW_CLUSTERS:
-            found.append((Interval(min(interval.low, plain.low), max(interval.high, plain.high)), "cluster-bootstrap"))
-        else:
-            found.append((interval, "cluster-bootstrap"))
-    return found
+    varied = differing(units_of(table, codes))
+    found: dict[int, Ends] = {}
+    for column in np.flatnonzero(~varied).tolist():
+        # Clusters that agree exactly say no more than one trial each.
+        found[column] = _over_tasks(table[:, [column]], count, proportion, sampling)[0]
+    kept = np.flatnonzero(varied).tolist()
+    over_clusters = _over_clusters if count >= fewest_units(sampling.level) else _over_few_clusters
+    found |= dict(zip(kept, over_clusters(table[:, kept], codes, proportion, sampling) if kept else (), strict=True))
+    reason = too_few_clusters(count, sampling.level)
+    return [found[column]._replace(reason=reason) for column in range(table.shape[1])]
 
 
-def _over_tasks(
-    table: Floats, trials: int, proportion: bool | None, sampling: BootstrapSampling
-) -> list[tuple[Interval, str]]:
+def too_few_clusters(count: int, level: float) -> str | None:
+    """Why so many clusters carry no interval at a level; None where they do."""
+    return f"{FEW_CLUSTERS} ({count})" if count < fewest_units(level) else None
+
+
+def _over_clusters(table: Floats, codes: Codes, _: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+    return [
+        Ends(interval, "cluster-bootstrap")
+        for interval in cluster_intervals(table, codes, sampling)
+        if interval is not None
+    ]
+
+
+def _over_few_clusters(table: Floats, codes: Codes, proportion: bool | None, sampling: BootstrapSampling) -> list[Ends]:
+    """Figures that are not for reading: BCa over clusters, never narrower than the interval over tasks."""
+    z = expanded_quantile(sampling.level, int(codes.max()) + 1)
+    clustered = [found.interval(z) for found in bootstraps(units_of(table, codes), sampling) if found is not None]
+    plain = [ends.interval for ends in _over_tasks(table, len(table), proportion, sampling)]
+    return [
+        Ends(Interval(min(one.low, other.low), max(one.high, other.high)), "cluster-bootstrap")
+        for one, other in zip(clustered, plain, strict=True)
+    ]
+
+
+def _over_tasks(table: Floats, trials: int, proportion: bool | None, sampling: BootstrapSampling) -> list[Ends]:
     """Wilson for columns of 0/1, else BCa over tasks, else no interval."""
     n, columns = table.shape
     means = table.mean(axis=0).tolist() if n else [0.0] * columns
     share = [n > 0 and _is_proportion(column, proportion) for column in table.T]
     rest = [column for column in range(columns) if not share[column]]
-    sampled = dict(zip(rest, bootstrap_intervals(units_of(table[:, rest]), sampling), strict=True))
-    found: list[tuple[Interval, str]] = []
+    sampled = dict(zip(rest, bootstraps(units_of(table[:, rest]), sampling), strict=True))
+    z = normal_quantile((1 + sampling.level) / 2)
+    found: list[Ends] = []
     for column, mean in enumerate(means):
         if share[column]:
-            found.append((wilson(mean, trials, sampling.level), "wilson"))
-        elif (interval := sampled[column]) is not None:
-            found.append((interval, "bca"))
+            found.append(Ends(wilson(mean, trials, sampling.level), "wilson"))
+        elif (resampled := sampled[column]) is not None:
+            found.append(Ends(resampled.interval(z), "bca"))
         else:
-            found.append((Interval(mean, mean), "none"))
+            found.append(Ends(Interval(mean, mean), "none"))
     return found
 
 
@@ -159,20 +220,21 @@ def _is_proportion(values: Floats, told: bool | None) -> bool:
     return zero_or_one if told is None else told
 
 
-def _assemble(column: Column, kept: NDArray[np.bool_], interval: Interval, method: str, level: float) -> Estimate:
+def _assemble(column: Column, kept: NDArray[np.bool_], ends: Ends, level: float) -> Estimate:
     values, answered = column.values[kept], column.answered[kept]
     given = answered[np.isfinite(answered)]
     mean = float(values.mean()) if len(values) else 0.0
     return Estimate(
         mean=mean,
         # BCa of a few skewed values can miss the mean.
-        low=min(interval.low, mean),
-        high=max(interval.high, mean),
+        low=min(ends.interval.low, mean),
+        high=max(ends.interval.high, mean),
         n=len(values),
         failures=int(column.failed[kept].sum()),
         answered=float(given.mean()) if len(given) else None,
         level=level,
-        method=method,
+        method=ends.method,
+        reason=ends.reason,
     )
 
 

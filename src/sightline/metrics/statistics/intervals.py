@@ -8,7 +8,8 @@ multinomial draw; many need one index for each unit. Both are the same exact dis
 from __future__ import annotations
 
 import math
-from typing import NamedTuple
+from collections.abc import Callable
+from typing import Any, NamedTuple
 
 import numpy as np
 from numpy.typing import NDArray
@@ -16,11 +17,12 @@ from numpy.typing import NDArray
 from sightline.metrics.statistics.distributions import normal_cdf, normal_quantile, student_quantile
 
 Floats = NDArray[np.float64]
+Codes = NDArray[np.intp]
 
 # A multinomial draw costs as much for one distinct value as an index draw does for about 30 units.
 _UNITS_PER_CATEGORY = 30
-# Draws held at once; counts of this size stay in the processor's cache.
-_BLOCK = 1 << 17
+# Draws held at once; counts of this size stay in the processor's cache, and their memory is used again.
+_BLOCK = 1 << 16
 
 
 class Units(NamedTuple):
@@ -36,7 +38,7 @@ class Units(NamedTuple):
         return means
 
 
-def units_of(values: Floats, clusters: NDArray[np.intp] | None = None) -> Units:
+def units_of(values: Floats, clusters: Codes | None = None) -> Units:
     """Tasks (rows of `values`) summed within their cluster; without clusters each task is a unit."""
     if clusters is None:
         return Units(values, np.ones(len(values)))
@@ -46,55 +48,74 @@ def units_of(values: Floats, clusters: NDArray[np.intp] | None = None) -> Units:
     return Units(sums, sizes)
 
 
+Draw = Callable[[Floats, NDArray[np.intp] | None, int, np.random.Generator], Floats]
+"""Column sums of random draws of a table's rows: `resampled` or `halves`."""
+
+
 def replicates(units: Units, resamples: int, seed: int) -> Floats:
-    """Means of `resamples` resamples (rows), one column per metric.
+    """Means of `resamples` resamples (rows), one column per metric."""
+    totals = drawn_totals(units, resamples, seed, resampled)
+    return np.column_stack([part[:, 0] / part[:, 1] for part in totals])
+
+
+def drawn_totals(units: Units, draws: int, seed: int, draw: Draw) -> list[Floats]:
+    """By column, the sum and the number of tasks in each draw (rows).
 
     A column's are the same whatever the order of the units and whatever other columns there are.
     """
-    means = np.empty((resamples, units.sums.shape[1]))
-    pending: list[int] = []
-    tables: list[Floats] = []
+    found: dict[int, Floats] = {}
+    pending: dict[int, Floats] = {}
     for column, sums in enumerate(units.sums.T):
         # Sorted, so that the order of the tasks does not matter.
         table = np.column_stack([sums, units.sizes])[np.lexsort((units.sizes, sums))]
         fresh = np.flatnonzero(np.any(table[1:] != table[:-1], axis=1)) + 1
         if (len(fresh) + 1) * _UNITS_PER_CATEGORY > len(table):
-            pending.append(column)
-            tables.append(table)
+            pending[column] = table
             continue
         starts = np.concatenate([[0], fresh])
         multiplicity = np.diff(np.append(starts, len(table)))
-        totals = _by_multinomial(table[starts], multiplicity, resamples, np.random.default_rng(seed))
-        means[:, column] = totals[:, 0] / totals[:, 1]
+        found[column] = draw(table[starts], multiplicity, draws, np.random.default_rng(seed))
     if pending:
-        totals = _by_index(np.concatenate(tables, axis=1), resamples, np.random.default_rng(seed))
-        means[:, pending] = totals[:, 0::2] / totals[:, 1::2]
-    return means
+        totals = draw(np.concatenate(list(pending.values()), axis=1), None, draws, np.random.default_rng(seed))
+        found |= {column: totals[:, 2 * place : 2 * place + 2] for place, column in enumerate(pending)}
+    return [found[column] for column in range(units.sums.shape[1])]
 
 
-def _by_multinomial(table: Floats, multiplicity: NDArray[np.intp], resamples: int, rng: np.random.Generator) -> Floats:
-    """Column sums of resamples of units that have few distinct rows, each given with its number."""
+def resampled(table: Floats, multiplicity: NDArray[np.intp] | None, draws: int, rng: np.random.Generator) -> Floats:
+    """As many rows as there are, drawn with replacement; distinct rows may be given with their number."""
+    if multiplicity is None:
+        return _in_blocks(table, draws, lambda rows: _index_counts(len(table), rows, rng))
     n = int(multiplicity.sum())
-    totals = np.empty((resamples, table.shape[1]))
-    block = max(1, _BLOCK // len(table))
-    for start in range(0, resamples, block):
-        rows = min(block, resamples - start)
-        totals[start : start + rows] = rng.multinomial(n, multiplicity / n, size=rows) @ table
+    return _in_blocks(table, draws, lambda rows: rng.multinomial(n, multiplicity / n, size=rows))
+
+
+def halves(table: Floats, multiplicity: NDArray[np.intp] | None, draws: int, rng: np.random.Generator) -> Floats:
+    """Each row with probability ½; distinct rows may be given with their number."""
+    if multiplicity is None:
+        return _in_blocks(table, draws, lambda rows: _coins(len(table), rows, rng))
+    return _in_blocks(table, draws, lambda rows: rng.binomial(multiplicity, 0.5, size=(rows, len(table))))
+
+
+def _in_blocks(table: Floats, draws: int, counts: Callable[[int], NDArray[Any]]) -> Floats:
+    totals = np.empty((draws, table.shape[1]))
+    block = max(1, _BLOCK // max(1, len(table)))
+    for start in range(0, draws, block):
+        rows = min(block, draws - start)
+        totals[start : start + rows] = counts(rows).astype(np.float64) @ table
     return totals
 
 
-def _by_index(table: Floats, resamples: int, rng: np.random.Generator) -> Floats:
-    """Column sums of resamples of the rows."""
-    n = len(table)
-    totals = np.empty((resamples, table.shape[1]))
-    block = max(1, _BLOCK // n)
-    offsets = np.arange(block, dtype=np.intp)[:, None] * n
-    for start in range(0, resamples, block):
-        rows = min(block, resamples - start)
-        drawn = rng.integers(0, n, size=(rows, n), dtype=np.uint32) + offsets[:rows]
-        counts = np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
-        totals[start : start + rows] = counts.astype(np.float64) @ table
-    return totals
+def _index_counts(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.intp]:
+    """How often each of n units comes up among n drawn indices."""
+    offsets = np.arange(rows, dtype=np.intp)[:, None] * n
+    drawn = rng.integers(0, n, size=(rows, n), dtype=np.uint32) + offsets
+    return np.bincount(drawn.ravel(), minlength=rows * n).reshape(rows, n)
+
+
+def _coins(n: int, rows: int, rng: np.random.Generator) -> NDArray[np.uint8]:
+    width = -(-n // 8)
+    packed = np.frombuffer(rng.bytes(rows * width), np.uint8).reshape(rows, width)
+    return np.unpackbits(packed, axis=1)[:, :n]
 
 
 def jackknife(units: Units) -> Floats:
@@ -132,34 +153,73 @@ class BootstrapSampling(NamedTuple):
     resamples: int = RESAMPLES
 
 
-def bootstrap_intervals(units: Units, sampling: BootstrapSampling, *, expand: bool = False) -> list[Interval | None]:
-    """BCa interval of each column's mean; None where the units don't differ.
+class Bca(NamedTuple):
+    """The bias-corrected and accelerated bootstrap of one mean: means of resamples, and both corrections."""
 
-    One set of resamples serves all columns. `expand` replaces the normal quantile by t·√(G/(G-1)) over G units,
-    without which a bootstrap over few clusters is too narrow.
-    """
-    columns, count = units.sums.shape[1], len(units.sizes)
-    found: list[Interval | None] = [None] * columns
-    if count < 2 or not columns:
-        return found
-    upper = (1 + sampling.level) / 2
-    z = -normal_quantile(upper)
-    if expand:
-        z = -student_quantile(upper, count - 1) * math.sqrt(count / (count - 1))
-    means, without = units.means, jackknife(units)
-    moved = without.mean(axis=0) - without
-    scale = np.abs(units.sums).max(axis=0) / units.sizes.max()
-    varies = np.abs(moved).max(axis=0) > _ROUNDING * scale
-    kept = np.flatnonzero(varies)
+    sample: Floats
+    bias: float
+    acceleration: float
+
+    def interval(self, z: float) -> Interval:
+        """The ends at the quantiles -z and z of a standard (normal or Student) variable."""
+        ends = np.quantile(self.sample, [self._share(quantile) for quantile in (-z, z)])
+        return Interval(float(ends[0]), float(ends[1]))
+
+    def quantile_of_zero(self) -> float:
+        """The smallest z whose interval holds zero: 0 at the middle, infinite beyond all resamples."""
+        last = len(self.sample) - 1
+        below, above = self.sample[self.sample < 0], self.sample[self.sample > 0]
+        zeros = len(self.sample) - len(below) - len(above)
+        if not zeros and not (len(below) and len(above)):
+            return math.inf
+        # Where `np.quantile` goes through zero, from the first share to the last.
+        first, final = float(len(below)), float(len(below) + zeros - 1)
+        if not zeros:
+            low, high = float(below.max()), float(above.min())
+            first = final = len(below) - 1 + low / (low - high)
+        return max(0.0, -self._z(final / last), self._z(first / last))
+
+    def _share(self, z: float) -> float:
+        """The share of the bootstrap distribution that lies below the corrected end."""
+        remaining = 1 - self.acceleration * (self.bias + z)
+        if remaining <= 0:
+            return 1.0 if z > 0 else 0.0
+        return normal_cdf(self.bias + (self.bias + z) / remaining)
+
+    def _z(self, share: float) -> float:
+        """The inverse of `_share`."""
+        if not 0 < share < 1:
+            return math.inf if share > 0 else -math.inf
+        moved = normal_quantile(share) - self.bias
+        remaining = 1 + self.acceleration * moved
+        return math.copysign(math.inf, moved) if remaining <= 0 else moved / remaining - self.bias
+
+
+def bootstraps(units: Units, sampling: BootstrapSampling) -> list[Bca | None]:
+    """The bootstrap of each column's mean, None where the units don't differ; one set of resamples serves all."""
+    found: list[Bca | None] = [None] * units.sums.shape[1]
+    kept = np.flatnonzero(differing(units))
     if kept.size:
-        drawn = replicates(Units(units.sums[:, kept], units.sizes), sampling.resamples, sampling.seed)
-        for column, sample in zip(kept, drawn.T, strict=True):
-            found[column] = _bca(sample, float(means[column]), moved[:, column], z)
+        varied = Units(units.sums[:, kept], units.sizes)
+        without = jackknife(varied)
+        moved = without.mean(axis=0) - without
+        drawn = replicates(varied, sampling.resamples, sampling.seed)
+        for place, column in enumerate(kept):
+            found[column] = _corrected(drawn[:, place], float(varied.means[place]), moved[:, place])
     return found
 
 
-def _bca(sample: Floats, mean: float, moved: Floats, z: float) -> Interval:
-    """Bias-corrected and accelerated ends at the normal quantiles z and -z."""
+def differing(units: Units) -> NDArray[np.bool_]:
+    """By column: does the mean depend on which units there are?"""
+    if len(units.sizes) < 2:
+        return np.zeros(units.sums.shape[1], np.bool_)
+    without = jackknife(units)
+    scale = np.abs(units.sums).max(axis=0) / units.sizes.max()
+    varies: NDArray[np.bool_] = np.abs(without - without.mean(axis=0)).max(axis=0) > _ROUNDING * scale
+    return varies
+
+
+def _corrected(sample: Floats, mean: float, moved: Floats) -> Bca:
     slack = _ROUNDING * max(1.0, abs(mean))
     below = (np.count_nonzero(sample < mean - slack) + np.count_nonzero(sample <= mean + slack)) / 2
     edge = 0.5 / len(sample)
@@ -167,13 +227,9 @@ def _bca(sample: Floats, mean: float, moved: Floats, z: float) -> Interval:
     # Only the shape matters, and the cube of a tiny number is nothing.
     shape = moved / np.abs(moved).max()
     acceleration = float((shape**3).sum()) / (6 * float((shape**2).sum()) ** 1.5)
-    ends = np.quantile(sample, [_adjusted(bias, acceleration, quantile) for quantile in (z, -z)])
-    return Interval(float(ends[0]), float(ends[1]))
+    return Bca(sample, bias, acceleration)
 
 
-def _adjusted(bias: float, acceleration: float, z: float) -> float:
-    """The share of the bootstrap distribution that lies below the corrected end."""
-    remaining = 1 - acceleration * (bias + z)
-    if remaining <= 0:
-        return 1.0 if z > 0 else 0.0
-    return normal_cdf(bias + (bias + z) / remaining)
+def expanded_quantile(level: float, units: int) -> float:
+    """Student's t · √(G/(G-1)) over G units: without it a bootstrap over few of them is too narrow."""
+    return student_quantile((1 + level) / 2, units - 1) * math.sqrt(units / (units - 1))

@@ -21,6 +21,18 @@ from sightline.metrics.steps.split import split_steps
 from sightline.metrics.text.tokens import word_tokens
 from sightline.types import Choice, Prediction, Step, Text, Trace
 
+Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
+"""From reference texts (rows) and predicted texts (columns) to similarities between 0 and 1."""
+THRESHOLD = 0.2
+_OTHER_KIND = 0.5
+_NEARNESS = 1e-6
+_UNNAMED = frozenset({"think", "search"})
+_STOP_WORDS = (
+    "a an the of in on at to for with by from and or is are was were be been it its this that these those as there "
+    "的 了 是 在 有 和 与 也 就 都 而 及 着"
+)
+_STOPS = frozenset(_STOP_WORDS.split())
+
 
 def best_assignment(weights: NDArray[np.float64]) -> tuple[tuple[int, int], ...]:
     """(row, column) pairs of the largest total weight that leave no row over, or no column if there are fewer of those.
@@ -80,20 +92,6 @@ def _shortest_path(
         if owner[last] < 0:
             return reached, distance, before
         row, so_far = int(owner[last]), float(distance[last])
-
-
-Similarity: TypeAlias = Callable[[Sequence[str], Sequence[str]], NDArray[np.float64]]
-"""From reference texts (rows) and predicted texts (columns) to similarities between 0 and 1."""
-
-THRESHOLD = 0.2
-_OTHER_KIND = 0.5
-_NEARNESS = 1e-6
-_UNNAMED = frozenset({"think", "search"})
-_STOP_WORDS = (
-    "a an the of in on at to for with by from and or is are was were be been it its this that these those as there "
-    "的 了 是 在 有 和 与 也 就 都 而 及 着"
-)
-_STOPS = frozenset(_STOP_WORDS.split())
 
 
 @dataclass(frozen=True, slots=True)

@@ -20,16 +20,28 @@ from sightline.metrics.answers.numerals import find_numbers
 from sightline.metrics.answers.reply import sentences
 from sightline.metrics.answers.units import COUNTERS
 
+_TOKEN = re.compile(r"#[^\s#]+#|[^\W\d_\u4e00-\u9fff]+(?:'[a-z]+)?|[\u4e00-\u9fff]|\d+")
+# The same for ASCII in lower case, in two thirds of the time.
+_ASCII_TOKEN = re.compile(r"#[^\s#]+#|[a-z]+(?:'[a-z]+)?|[0-9]+")
+_COUNTED = {"both": "#2#", "single": "#1#", "gray": "grey"}
+_REACH = 3
+"""Words after a negation that it may deny."""
+_MUCH_MORE = 4
+"""Common words for each that only one of two sentences has, if they are to speak of the same."""
+_NUMBERED = frozenset({"image", "picture", "photo", "figure", "frame", "step", "option", "panel", "图"})
+_JOINED = frozenset({"and", "or", "和"})
+_ABOUT = frozenset({"about", "around", "approximately", "roughly", "nearly", "almost", "over", "perhaps", "maybe"})
+_BOUNDS = frozenset(
+    {("at", "least"), ("at", "most"), ("more", "than"), ("less", "than"), ("fewer", "than"), ("up", "to")}
+)
+_SAME_SENTENCE = 0.6
+
 
 def words_in(listed: str) -> frozenset[str]:
     """The words of a list with spaces in between."""
     return frozenset(listed.split())
 
 
-_TOKEN = re.compile(r"#[^\s#]+#|[^\W\d_\u4e00-\u9fff]+(?:'[a-z]+)?|[\u4e00-\u9fff]|\d+")
-# The same for ASCII in lower case, in two thirds of the time.
-_ASCII_TOKEN = re.compile(r"#[^\s#]+#|[a-z]+(?:'[a-z]+)?|[0-9]+")
-_COUNTED = {"both": "#2#", "single": "#1#", "gray": "grey"}
 COLOURS = words_in(
     "red blue green yellow black white orange purple pink brown grey gold silver beige turquoise "
     "红 蓝 绿 黄 黑 白 橙 紫 粉 棕 灰 金 银"
@@ -44,8 +56,6 @@ _FILLERS = words_in(
 )
 _HOLDING = _FILLERS | ARTICLES | LINKS | NEGATIONS | COLOURS
 _GENERIC = words_in("picture image photo photograph scene visible seen shown show here 图 片")
-_REACH = 3
-"""Words after a negation that it may deny."""
 
 
 @lru_cache(maxsize=1_024)
@@ -91,8 +101,6 @@ _TELLING = _RELATIONS.union(OPPOSITES)
 SIDES = words_in("left right top bottom upper lower front back")
 _AT = words_in("on at in to")
 _PARTS = words_in("side hand corner half part edge end")
-_MUCH_MORE = 4
-"""Common words for each that only one of two sentences has, if they are to speak of the same."""
 
 
 class _Sentence(NamedTuple):
@@ -214,14 +222,6 @@ def _sides(tokens: Sequence[str], word: str) -> tuple[frozenset[str], frozenset[
 
 
 ContradictionKind: TypeAlias = Literal["number", "colour", "opposite", "negation"]
-
-_NUMBERED = frozenset({"image", "picture", "photo", "figure", "frame", "step", "option", "panel", "图"})
-_JOINED = frozenset({"and", "or", "和"})
-_ABOUT = frozenset({"about", "around", "approximately", "roughly", "nearly", "almost", "over", "perhaps", "maybe"})
-_BOUNDS = frozenset(
-    {("at", "least"), ("at", "most"), ("more", "than"), ("less", "than"), ("fewer", "than"), ("up", "to")}
-)
-_SAME_SENTENCE = 0.6
 
 
 @dataclass(frozen=True, slots=True)

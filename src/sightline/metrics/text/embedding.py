@@ -15,6 +15,9 @@ from sightline.metrics.text.document import TextDocument
 from sightline.metrics.text.similarity import SCORES, Over, Prf, Score, bounded, checked, compare, prf, similarity
 from sightline.metrics.text_metric import combine
 
+# Tokens of either text that are compared at once, so that memory does not grow with the product of the lengths.
+_BLOCK = 1024
+
 
 def embedding(prediction: str, references: Sequence[str], embedder: TextEmbedder, over: Over = "mean") -> float:
     """max(0, cosine) of the embedder's vectors. A blank text or a zero vector on either side: 0.
@@ -70,10 +73,6 @@ def _cosine(a: TextDocument, b: TextDocument) -> float:
     if a.embedded is None or b.embedded is None:
         return 0.0
     return bounded(float(a.embedded[1] @ b.embedded[1]))
-
-
-# Tokens of either text that are compared at once, so that memory does not grow with the product of the lengths.
-_BLOCK = 1024
 
 
 @runtime_checkable

@@ -14,6 +14,13 @@ from sightline.metrics.text.document import TextDocument
 from sightline.metrics.text.similarity import Over, checked, compare, similarity
 
 _BLEU_ORDERS = range(1, 5)
+_CHRF_ORDERS = range(1, 7)
+_BETA_SQUARED = 4
+# (predicted, wanted, matched) for each order
+_ChrfStatistics: TypeAlias = list[tuple[int, int, int]]
+_CIDER_ORDERS = range(1, 5)
+_CIDER_SIGMA = 6.0
+_CIDER_SCALE = 10.0
 
 
 class _BleuStatistics(NamedTuple):
@@ -98,13 +105,6 @@ def _bleu(found: _BleuStatistics, effective_order: bool) -> float:
     return math.exp(brevity + math.fsum(logs) / len(logs))
 
 
-_CHRF_ORDERS = range(1, 7)
-_BETA_SQUARED = 4
-
-# (predicted, wanted, matched) for each order
-_ChrfStatistics: TypeAlias = list[tuple[int, int, int]]
-
-
 def chrf(prediction: str, references: Sequence[str], over: Over = "mean") -> float:
     """(1 + β²) P R / (β² P + R), β = 2, P and R means over character n-grams n = 1…6, in 0…1.
 
@@ -160,11 +160,6 @@ def _chrf(found: _ChrfStatistics) -> float:
     if not precision + recall:
         return 0.0
     return (1 + _BETA_SQUARED) * precision * recall / (_BETA_SQUARED * precision + recall)
-
-
-_CIDER_ORDERS = range(1, 5)
-_CIDER_SIGMA = 6.0
-_CIDER_SCALE = 10.0
 
 
 def cider(prediction: str, references: Sequence[str], frequencies: DocumentFrequency, over: Over = "mean") -> float:

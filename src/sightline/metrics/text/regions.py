@@ -47,7 +47,7 @@ def _boxes(text: str, size: tuple[int, int] | None) -> Iterator[Box]:
         left, top, right, bottom = map(float, match.groups())
         wide, high = _scale(max(left, right), max(top, bottom), size)
         box = Box(left / wide, top / high, right / wide, bottom / high)
-        if 0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1:
+        if box.is_valid:
             yield box
 
 

@@ -2,7 +2,8 @@
 
 from __future__ import annotations
 
-from collections.abc import Sequence
+from collections.abc import Callable, Sequence
+from functools import partial
 
 from sightline.metrics.context import Context
 from sightline.metrics.text.document import TextDocument
@@ -10,6 +11,7 @@ from sightline.metrics.text.similarity import SCORES, Over, Prf, Score, compare,
 
 # Bits in one integer: a table of masks never exceeds block × block / 16 bytes, however long the texts are.
 _BLOCK = 8_192
+_CHOICES = {"score": SCORES, "tokens": ("rouge", "words")}
 
 
 def lcs_length(a: Sequence[str], b: Sequence[str]) -> int:
@@ -68,25 +70,6 @@ def _block(short: Sequence[str], long: Sequence[str], carries: bytearray) -> int
     return width - state.bit_count()
 
 
-def rouge_1(prediction: str, references: Sequence[str], over: Over = "mean", score: Score = "f1") -> float:
-    """F1 of m = Σ_w min(count in prediction, count in reference): P = m/|prediction|, R = m/|reference|.
-
-    Equals rouge-score's rouge1 without stemming. No tokens on either side, or on both: 0.
-    """
-    return compare(_rouge_1_scores, prediction, references, over, score=score)
-
-
-@similarity("rouge-1", choices={"score": SCORES, "tokens": ("rouge", "words")})
-def _rouge_1_scores(
-    prediction: TextDocument,
-    references: Sequence[TextDocument],
-    context: Context,
-    score: Score = "f1",
-    tokens: str = "rouge",
-) -> list[float]:
-    return [_match_words(prediction, reference, tokens).pick(score) for reference in references]
-
-
 def _match_words(prediction: TextDocument, reference: TextDocument, tokens: str) -> Prf:
     if tokens == "words":
         a, b = prediction.counts, reference.counts
@@ -97,28 +80,40 @@ def _match_words(prediction: TextDocument, reference: TextDocument, tokens: str)
     return from_matches(matches, a.total(), b.total())
 
 
-def rouge_l(prediction: str, references: Sequence[str], over: Over = "mean", score: Score = "f1") -> float:
-    """F1 of m = length of the longest common subsequence: P = m/|prediction|, R = m/|reference|.
-
-    Equals rouge-score's rougeL without stemming. No tokens on either side, or on both: 0.
-    """
-    return compare(_rouge_l_scores, prediction, references, over, score=score)
-
-
-@similarity("rouge-l", choices={"score": SCORES, "tokens": ("rouge", "words")})
-def _rouge_l_scores(
-    prediction: TextDocument,
-    references: Sequence[TextDocument],
-    context: Context,
-    score: Score = "f1",
-    tokens: str = "rouge",
-) -> list[float]:
-    return [_match_subsequence(prediction, reference, tokens).pick(score) for reference in references]
-
-
 def _match_subsequence(prediction: TextDocument, reference: TextDocument, tokens: str) -> Prf:
     if tokens == "words":
         a, b = prediction.words, reference.words
     else:
         a, b = prediction.rouge, reference.rouge
     return from_matches(lcs_length(a, b), len(a), len(b))
+
+
+def _scores(
+    match: Callable[[TextDocument, TextDocument, str], Prf],
+    prediction: TextDocument,
+    references: Sequence[TextDocument],
+    context: Context,
+    score: Score = "f1",
+    tokens: str = "rouge",
+) -> list[float]:
+    return [match(prediction, reference, tokens).pick(score) for reference in references]
+
+
+_rouge_1_scores = similarity("rouge-1", choices=_CHOICES)(partial(_scores, _match_words))
+_rouge_l_scores = similarity("rouge-l", choices=_CHOICES)(partial(_scores, _match_subsequence))
+
+
+def rouge_1(prediction: str, references: Sequence[str], over: Over = "mean", score: Score = "f1") -> float:
+    """F1 of m = Σ_w min(count in prediction, count in reference): P = m/|prediction|, R = m/|reference|.
+
+    Equals rouge-score's rouge1 without stemming. No tokens on either side, or on both: 0.
+    """
+    return compare(_rouge_1_scores, prediction, references, over, score=score)
+
+
+def rouge_l(prediction: str, references: Sequence[str], over: Over = "mean", score: Score = "f1") -> float:
+    """F1 of m = length of the longest common subsequence: P = m/|prediction|, R = m/|reference|.
+
+    Equals rouge-score's rougeL without stemming. No tokens on either side, or on both: 0.
+    """
+    return compare(_rouge_l_scores, prediction, references, over, score=score)

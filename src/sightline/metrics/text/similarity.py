@@ -17,6 +17,7 @@ from sightline.metrics.text_metric import Each, Prefetch, TextMetric, combine
 
 Score: TypeAlias = Literal["f1", "precision", "recall"]
 SCORES: tuple[Score, ...] = ("f1", "precision", "recall")
+_SHARED = {"part": ("answer", "thinking"), "over": ("mean", "max")}
 
 
 class Prf(NamedTuple):
@@ -45,8 +46,6 @@ def from_matches(matches: int, predicted: int, wanted: int) -> Prf:
 
 
 Over: TypeAlias = Literal["mean", "max"]
-
-_SHARED = {"part": ("answer", "thinking"), "over": ("mean", "max")}
 
 
 def similarity(

@@ -24,6 +24,13 @@ PAD = 64
 
 _STRIDE = 4  # words gathered at once: a gather costs the same for 8 bytes and for 32
 _SPAN = 8 * _STRIDE
+_SPACE = 32
+_NEWLINE = 10
+_HEX = np.array([int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 16 for byte in range(256)], np.uint8)
+_MAX_WORDS = 3
+_POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
+_EXACT = np.uint64(2**53)
+_ONE, _SEVEN, _BYTE, _TOP = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
 
 
 def _stride_masks() -> list[Words]:
@@ -74,11 +81,6 @@ def gather(data: Bytes, at: Ints, words: int) -> Words:
     width = 8 * words
     windows = np.ndarray((data.size - width + 1,), dtype=f"V{width}", buffer=data, strides=(1,))
     return windows[at].view("<u8").reshape(-1, words)
-
-
-_SPACE = 32
-_NEWLINE = 10
-_HEX = np.array([int(chr(byte), 16) if chr(byte) in "0123456789abcdefABCDEF" else 16 for byte in range(256)], np.uint8)
 
 
 class WrongWidthError(Exception):
@@ -158,11 +160,6 @@ def decode_percent(data: Bytes, begin: int, end: int, columns: Sequence[FieldTok
     return [FieldTokens(data, start, stop - start) for start, stop in zip(starts, ends, strict=True)]
 
 
-_MAX_WORDS = 3
-_POWERS = 10.0 ** np.arange(23)  # the powers of ten that a double holds exactly
-_EXACT = np.uint64(2**53)
-
-
 def _each(byte: int) -> np.uint64:
     """The same byte eight times."""
     return np.uint64(byte * 0x0101010101010101)
@@ -170,7 +167,6 @@ def _each(byte: int) -> np.uint64:
 
 _ONES, _HIGHS, _ZERO, _ABOVE_NINE = _each(0x01), _each(0x80), _each(ord("0")), _each(0x80 - 10)
 _DOT, _CASE, _E = _each(ord(".") ^ ord("0")), _each(0x20), _each(ord("e"))
-_ONE, _SEVEN, _BYTE, _TOP = np.uint64(1), np.uint64(7), np.uint64(8), np.uint64(56)
 
 
 def _number_masks() -> list[Words]:

@@ -12,6 +12,11 @@ import numpy as np
 
 from sightline.metrics.trec.fields import Bools, FieldTokens, Ints, Words
 
+_SALT = np.uint64(0xD6E8FEB86659FD93)
+_SPREAD = np.uint64(0x9E3779B97F4A7C15)
+_FEW = 100
+_NONE = np.empty(0, np.int64)
+
 
 @dataclass(frozen=True, slots=True)
 class Ids:
@@ -93,12 +98,6 @@ def _multiplier(place: int) -> np.uint64:
     x = (x ^ x >> 30) * 0xBF58476D1CE4E5B9 & 0xFFFFFFFFFFFFFFFF
     x = (x ^ x >> 27) * 0x94D049BB133111EB & 0xFFFFFFFFFFFFFFFF
     return np.uint64((x ^ x >> 31) | 1)
-
-
-_SALT = np.uint64(0xD6E8FEB86659FD93)
-_SPREAD = np.uint64(0x9E3779B97F4A7C15)
-_FEW = 100
-_NONE = np.empty(0, np.int64)
 
 
 def pair_keys(document: Words, query: Ints) -> Words:

@@ -4,23 +4,31 @@ from __future__ import annotations
 
 import csv
 import io
-from collections.abc import Mapping, Sequence
-from dataclasses import dataclass
+from collections.abc import Iterable, Mapping, Sequence
+from dataclasses import asdict, dataclass
 from pathlib import Path
+from typing import Any
 
 import numpy as np
 
-from sightline.errors import UserError
-from sightline.io.files import PathLike, write_whole
+from sightline.display import Table, quiet
+from sightline.english import counted
+from sightline.errors import UserError, did_you_mean
+from sightline.io.files import PathLike, as_path, write_whole
+from sightline.metrics.registry import split_names
 from sightline.metrics.statistics import Column, estimate_columns
-from sightline.metrics.trec import read_qrels, score_trec
+from sightline.metrics.tables import estimates_html, estimates_text
+from sightline.metrics.trec import read_qrels
 from sightline.metrics.trec import read_run as read_trec_run
+from sightline.metrics.trec import score_trec as score_tables
 from sightline.types import Estimate
 
+DEFAULT = ("ndcg@10", "map", "rr", "p@10", "recall@100")
 
-@dataclass(frozen=True, slots=True)
-class TrecResult:
-    """Estimates by the metric names as given, and what there was to notice in the files."""
+
+@dataclass(frozen=True, slots=True, repr=False)
+class TrecResult(Table[dict[str, Any]]):
+    """Estimates by the metric names as given, and what there was to notice in the files; a row for each query."""
 
     estimates: Mapping[str, Estimate]
     queries: int
@@ -30,41 +38,116 @@ class TrecResult:
     unjudged_rate: float | None
     per_query: Mapping[str, Mapping[str, float]]
 
+    def __getitem__(self, metric: str) -> Estimate:
+        """The estimate of a metric over all queries."""
+        if metric not in self.estimates:
+            known = f"They hold {', '.join(self.estimates)}."
+            raise UserError(f"{metric!r} is not among these scores.", did_you_mean(str(metric), self.estimates, known))
+        return self.estimates[metric]
 
-def score_trec_files(
+    def to_json(self) -> dict[str, Any]:
+        """What `score trec --json` prints: the estimates by metric."""
+        return {name: asdict(found) for name, found in self.estimates.items()}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One record for each query, with a value for each metric."""
+        return [{"query": query, **values} for query, values in self.per_query.items()]
+
+    def __str__(self) -> str:
+        return f"{estimates_text(self.estimates)}\n  {self._counts()}"
+
+    def _rows(self) -> Sequence[dict[str, Any]]:
+        return self.records()
+
+    def _counts(self) -> str:
+        unjudged = "" if self.unjudged_rate is None else f"{self.unjudged_rate:.1%} of the results unjudged"
+        return (
+            f"{self.queries:,} queries, {self.missing_queries:,} of them not in the run; "
+            f"{self.unknown_queries:,} queries of the run are not in the qrels; "
+            f"{self.duplicates:,} repeated documents; {unjudged}"
+        )
+
+    def _line(self) -> str:
+        name, found = next(iter(self.estimates.items()))
+        return f"{name} {found}, {counted(self.queries, 'query', 'queries')}"
+
+    def _blocks(self) -> Iterable[str]:
+        yield estimates_html(self.estimates)
+        yield quiet(self._counts())
+
+
+def score_trec(
     qrels: PathLike,
     run: PathLike,
-    metrics: Sequence[str],
+    metrics: str | Sequence[str] = DEFAULT,
     *,
     intersection: bool = False,
     level: float = 0.95,
     seed: int = 0,
+    per_query: PathLike | None = None,
 ) -> TrecResult:
-    """Score TREC files; a query that the run lacks counts as zero, and as a failure, unless `intersection`."""
-    if not metrics:
+    """Score a TREC run against TREC qrels, straight from the files (.gz too).
+
+    Parameters
+    ----------
+    qrels:
+        A file with lines of: query 0 document relevance.
+    run:
+        A file with lines of: query Q0 document rank score tag.
+    metrics:
+        Names such as "ndcg@10", in a list or separated by commas.
+    intersection:
+        Score only the queries that the run has; otherwise the others count as zero, and as failures.
+    level:
+        The level of the intervals.
+    seed:
+        Makes the intervals repeatable.
+    per_query:
+        Also write a CSV file with a row for each query.
+
+    Returns
+    -------
+    TrecResult
+        `result["ndcg@10"]` is an estimate; `result.to_pandas()` has a row for each query.
+
+    Examples
+    --------
+    >>> _ = sightline.export_files("trec-qrels", "bench", "qrels.txt")
+    >>> _ = sightline.export_files("trec-run", "run", "run.txt")
+    >>> sightline.score_trec("qrels.txt", "run.txt", "ndcg@10")["ndcg@10"].failures
+    0
+    """
+    names = split_names(metrics)
+    if not names:
         raise UserError("no metric was given.", "for example --metrics ndcg@10,map,rr@10")
-    found = score_trec(read_qrels(Path(qrels)), read_trec_run(Path(run)), metrics, intersection=intersection)
+    found = score_tables(
+        read_qrels(as_path(qrels, "a file of qrels")),
+        read_trec_run(as_path(run, "a file of a TREC run")),
+        names,
+        intersection=intersection,
+    )
     if not found.queries:
         raise UserError(f"there is no query to score in {qrels} and {run}.", "check the files")
     failures = np.logical_not(found.answered)
     columns = {name: Column.of(values, failures) for name, values in found.values.items()}
-    estimates = estimate_columns(columns, level=level, seed=seed)
-    per_query = {
-        query: {name: float(values[row]) for name, values in found.values.items()}
-        for row, query in enumerate(found.queries)
-    }
-    return TrecResult(
-        estimates=estimates,
+    result = TrecResult(
+        estimates=estimate_columns(columns, level=level, seed=seed),
         queries=len(found.queries),
         missing_queries=found.missing_queries,
         unknown_queries=found.unknown_queries,
         duplicates=found.duplicates,
         unjudged_rate=found.unjudged_rate,
-        per_query=per_query,
+        per_query={
+            query: {name: float(values[row]) for name, values in found.values.items()}
+            for row, query in enumerate(found.queries)
+        },
     )
+    if per_query is not None:
+        _write_per_query(result, as_path(per_query, "a CSV file"))
+    return result
 
 
-def write_per_query(result: TrecResult, path: PathLike) -> None:
+def _write_per_query(result: TrecResult, path: Path) -> None:
     """A CSV file with a row for each query, whole or not at all."""
     text = io.StringIO()
     writer = csv.writer(text, lineterminator="\n")

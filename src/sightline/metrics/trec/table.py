@@ -35,6 +35,13 @@ from sightline.metrics.trec.ids import Ids, hash_ids, ids_of, joined
 
 _In = TypeVar("_In")
 _Out = TypeVar("_Out")
+File: TypeAlias = io.FileIO | io.BytesIO
+_GZIP = b"\x1f\x8b"
+_NEWLINE = ord("\n")
+Numbers: TypeAlias = NDArray[Any]
+# Small enough for the working arrays to stay in the cache, large enough for threads to seldom wait for each other.
+_PIECE = 1 << 22
+_BOM = b"\xef\xbb\xbf"
 
 
 def parallel(work: Callable[[_In], _Out], items: Iterable[_In], threads: int | None) -> list[_Out]:
@@ -79,12 +86,6 @@ def settle_allocator() -> None:
 
 def _processors() -> int:
     return len(os.sched_getaffinity(0)) if hasattr(os, "sched_getaffinity") else os.cpu_count() or 1
-
-
-File: TypeAlias = io.FileIO | io.BytesIO
-
-_GZIP = b"\x1f\x8b"
-_NEWLINE = ord("\n")
 
 
 @dataclass(frozen=True, slots=True)
@@ -159,13 +160,6 @@ def _after_last_newline(buffer: Bytes, end: int) -> int:
         if found >= 0:
             return max(begin, PAD) + found + 1
     return PAD
-
-
-Numbers: TypeAlias = NDArray[Any]
-
-# Small enough for the working arrays to stay in the cache, large enough for threads to seldom wait for each other.
-_PIECE = 1 << 22
-_BOM = b"\xef\xbb\xbf"
 
 
 @dataclass(frozen=True, slots=True)

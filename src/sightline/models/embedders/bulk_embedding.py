@@ -36,6 +36,10 @@ _CHUNK = 4
 NOT_EMBEDDED = Failure("not embedded", "the work was stopped before its turn")
 _WORTH_A_PROCESS = 16
 """Pictures whose decoding takes about as long as starting another process for it."""
+Numbered: TypeAlias = tuple[int, str | SkippedInput]
+"""A text's number from 1, and the text or why it is none."""
+_KEY_BYTES = 32
+_ROOT = Path("/")  # Paths in the listing are absolute.
 
 
 def embed_files(listing: Listing, session: EmbedderSession, config: Config) -> tuple[int, StoppedError | None]:
@@ -161,11 +165,6 @@ def _keep(cache: VectorCache, embedder: Embedder, keys: Sequence[bytes], attempt
     return good
 
 
-Numbered: TypeAlias = tuple[int, str | SkippedInput]
-"""A text's number from 1, and the text or why it is none."""
-_KEY_BYTES = 32
-
-
 def read_texts(path: PathLike) -> Iterator[Numbered]:
     """One text a line; a blank line and one that is no UTF-8 are left out, and the numbers of the others stay."""
     last = 0
@@ -232,9 +231,6 @@ class TextRun:
 
     def _key(self, at: int) -> bytes:
         return bytes(self._keys[at * _KEY_BYTES : (at + 1) * _KEY_BYTES])
-
-
-_ROOT = Path("/")  # Paths in the listing are absolute.
 
 
 @dataclass(frozen=True, slots=True)

@@ -39,7 +39,7 @@ from sightline.models.failures import body_failure, failure
 from sightline.models.http import HttpTransport
 from sightline.models.openai_chat import add_extra, chat_messages
 from sightline.models.picture_cache import PreparedPictures
-from sightline.models.protocols import Outcome, Pixels, Vectors
+from sightline.models.protocols import CallOutcome, Pixels, Vectors
 from sightline.models.providers import ModelName, wire_model
 from sightline.models.replies import read_usage
 from sightline.models.wire_settings import WireSettings
@@ -47,6 +47,13 @@ from sightline.types import ChatReply, ChatRequest, Failure, ImagePart, Json, Me
 
 PATH = "/embeddings"
 Encoding: TypeAlias = Literal["base64", "float"]
+_STAGE = "embed"
+_SILENT = 0
+"""Tokens of a reply: an embedder says nothing, so nothing is set aside for it."""
+_SIDE = 1024
+_QUALITY = 95
+_SPLIT = frozenset({"bad-request", "length", "content-filter", "unsupported"})
+"""A refusal of one input among many: the list is halved until it is found."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -105,19 +112,19 @@ class EmbeddingTransport(HttpTransport):
             add_extra(body, extra)
         return body
 
-    def read(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float | None = None) -> Outcome:
+    def read(self, payload: Mapping[str, Any], request: ChatRequest, seconds: float | None = None) -> CallOutcome:
         """What a reply's JSON means: vectors, or the failure that it is."""
         asked = self._asked(request)
         broken = body_failure(payload, asked)
         if broken is not None:
-            return Outcome(replace(broken, message=self._scrub(broken.message)))
+            return CallOutcome(replace(broken, message=self._scrub(broken.message)))
         usage = read_usage(payload.get("usage"))
         expected = 1 if self._is_conversation(request) else len(request.messages)
         found = parse_embeddings(payload.get("data"), expected)
         if isinstance(found, str):
-            return Outcome(failure("wrong-schema", f"{asked}: {found}"), partial=ChatReply("", usage=usage))
+            return CallOutcome(failure("wrong-schema", f"{asked}: {found}"), partial=ChatReply("", usage=usage))
         model = payload.get("model")
-        return Outcome(
+        return CallOutcome(
             EmbeddingReply(
                 "", model=model if isinstance(model, str) else None, usage=usage, seconds=seconds, vectors=found
             )
@@ -155,15 +162,6 @@ def _vector(value: Any) -> NDArray[np.float32] | None:
     except (binascii.Error, ValueError, TypeError):
         return None
     return found if found is not None and found.ndim == 1 else None
-
-
-_STAGE = "embed"
-_SILENT = 0
-"""Tokens of a reply: an embedder says nothing, so nothing is set aside for it."""
-_SIDE = 1024
-_QUALITY = 95
-_SPLIT = frozenset({"bad-request", "length", "content-filter", "unsupported"})
-"""A refusal of one input among many: the list is halved until it is found."""
 
 
 class EndpointOptions(StrictModel):

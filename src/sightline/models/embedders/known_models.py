@@ -20,6 +20,9 @@ from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json, write_json
 
 _HUB = "https://huggingface.co"
+_PATIENCE_SECONDS = 10.0
+_CHECKED = "checked.json"
+"""Which files were hashed, by size and date, so that a second start need not read them."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -68,11 +71,6 @@ KNOWN: Mapping[str, KnownModel] = _read_known()
 def find_known(name: str) -> KnownModel | None:
     """The model of this short name, or of the name that it has on the hub."""
     return KNOWN.get(name) or next((model for model in KNOWN.values() if name in model.aliases), None)
-
-
-_PATIENCE_SECONDS = 10.0
-_CHECKED = "checked.json"
-"""Which files were hashed, by size and date, so that a second start need not read them."""
 
 
 def models_folder(configured: Path | None) -> Path:

@@ -42,6 +42,7 @@ _TYPES = {
 }
 _OUTPUTS = ("image_embeds", "text_embeds", "embedding", "embeddings", "sentence_embedding", "pooler_output", "output")
 """Where the vectors are, the best first; a graph with one matrix of outputs needs no name."""
+_GPU_BATCH = 128
 
 
 def find_providers(device: str) -> list[Any]:
@@ -141,9 +142,6 @@ def _import() -> Any:
     except ImportError:
         raise MissingExtraError("running an ONNX model", "onnx") from None
     return onnxruntime
-
-
-_GPU_BATCH = 128
 
 
 class OnnxOptions(StrictModel):

@@ -24,6 +24,8 @@ from sightline.types import Box, Failure
 _HEAD = 64
 _MOST_BYTES = 1 << 30
 """A larger file is no photograph; it is refused before it fills the memory."""
+_LEAST = 0.001
+"""A region narrower than this share of a picture is none."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -115,10 +117,6 @@ def _is_known(job: DecodeJob, sha256: bytes) -> bool:
 @lru_cache(maxsize=1)
 def _reader(path: Path) -> sqlite3.Connection:
     return sqlite3.connect(path, timeout=60)
-
-
-_LEAST = 0.001
-"""A region narrower than this share of a picture is none."""
 
 
 def read_bytes(path: bytes) -> bytes | Failure:

@@ -28,6 +28,8 @@ _INTERPOLATIONS = {"nearest": 0, "lanczos": 1, "bilinear": 2, "bicubic": 3, "box
 _OTHERWISE = "use transformers:FOLDER, which runs the model's own code"
 _UNKNOWN = ("do_pad", "do_split_image", "do_image_splitting", "max_num_patches", "min_pixels", "max_pixels")
 """Settings of processors that do more than resize, crop and normalise."""
+_ENDLESS = 100_000
+"""A `model_max_length` above this means "no limit stated"."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -171,10 +173,6 @@ def _triple(value: Any, name: str, place: str) -> Triple:
     if not numbers or ("std" in name and not all(value)):
         raise UserError(f"{place}: {name} must be three numbers, one for each colour, and no deviation may be zero.")
     return float(value[0]), float(value[1]), float(value[2])
-
-
-_ENDLESS = 100_000
-"""A `model_max_length` above this means "no limit stated"."""
 
 
 class Tokenised(NamedTuple):

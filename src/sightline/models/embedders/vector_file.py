@@ -9,13 +9,15 @@ import io
 import zipfile
 from collections import Counter
 from collections.abc import Callable, Iterable, Iterator, Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, NamedTuple, cast
 
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.display import Frames
+from sightline.english import counted
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.files import PathLike, write_whole
 from sightline.models.embedders.embedded_files import SkippedInput
@@ -104,11 +106,12 @@ class _Buffer:
         return data
 
 
-@dataclass(frozen=True, slots=True)
-class EmbeddedVectors:
+@dataclass(frozen=True, slots=True, repr=False)
+class EmbeddedVectors(Frames):
     """Vectors by id; those that were written to a file are read from it when they are asked for.
 
-    `truncated` is how many texts were longer than the model reads: None where that is not known.
+    `truncated` is how many texts were longer than the model reads: None where that is not known. `noun` is what was
+    embedded: a picture or a text.
     """
 
     count: int
@@ -120,7 +123,8 @@ class EmbeddedVectors:
     from_cache: int
     seconds: float
     path: Path | None = None
-    arrays: VectorFile | None = field(default=None, repr=False)
+    arrays: VectorFile | None = None
+    noun: str = "vector"
 
     @property
     def ids(self) -> NDArray[np.str_]:
@@ -151,6 +155,13 @@ class EmbeddedVectors:
             "out": None if self.path is None else str(self.path),
         }
 
+    def records(self) -> list[dict[str, Any]]:
+        """One record for each id: the numbers of its vector, each under its place."""
+        return [
+            {"id": str(id_), **{f"{place}": float(number) for place, number in enumerate(vector)}}
+            for id_, vector in zip(self.ids, self.vectors, strict=True)
+        ]
+
     def to_pandas(self) -> pandas.DataFrame:
         """One row for each id, one column for each number of its vector."""
         try:
@@ -158,6 +169,30 @@ class EmbeddedVectors:
         except ImportError as error:
             raise MissingExtraError("Embedded.to_pandas", "pandas") from error
         return pandas.DataFrame(self.vectors, index=pandas.Index(self.ids, name="id"))
+
+    def __len__(self) -> int:
+        return self.count
+
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
+
+    def _line(self) -> str:
+        return f"{counted(self.count, self.noun)} · {self.dim} numbers each · {self.embedder} ({self.revision})"
+
+    def _lines(self) -> Iterator[str]:
+        if self.left_out:
+            reasons = sorted(self.reasons.items(), key=lambda found: -found[1])
+            listed = ", ".join(f"{count:,} {reason}" for reason, count in reasons)
+            yield f"{len(self.left_out):,} left out: {listed}"
+        if self.truncated:
+            yield f"{self.truncated:,} cut, because they are longer than the model reads"
+        made = self.count - self.from_cache
+        yield f"{made:,} made now, {self.from_cache:,} from the workspace, in {self.seconds:.1f} s"
+        if self.path is not None:
+            yield f"→ {self.path}"
+
+    def _blocks(self) -> Iterable[str]:
+        return self._lines()
 
     def _both(self) -> VectorFile:
         if self.arrays is not None:

@@ -1,9 +1,10 @@
 """What `photos` can say of a picture: tags, facets, flags and looks with an honest confidence, and a weak judgment.
 
-Tags come from the classifier's 1,000 classes, whose probabilities held on the development split as they are, and from
-any vocabulary by zero-shot score. Facets and flags are questions that somebody asked, so before looking each answer is
-as likely as the other; tags are words like any other. What is less sure than the threshold is "unknown", or left out.
-People are never counted, because nothing here can: "unknown". Judgments are marked as weak wherever they go.
+Tags come from words that it knows by heart, from the classifier's 1,000 classes, whose probabilities held on the
+development split as they are, and from any other vocabulary by zero-shot score. Facets and flags are questions that
+somebody asked, so before looking each answer is as likely as the other; tags are words like any other. What is less
+sure than the threshold is "unknown", or left out. People are never counted, because nothing here can: "unknown".
+Judgments are marked as weak wherever they go.
 """
 
 from __future__ import annotations
@@ -22,6 +23,7 @@ from sightline.models.photos.appearance import Appearance, measure_appearance
 from sightline.models.photos.calibration import calibration, facet_shares
 from sightline.models.photos.embedder import Photos
 from sightline.models.photos.joint_vectors import class_names, softmax
+from sightline.models.photos.known_words import known_words
 from sightline.models.photos.ocr import WordReader
 from sightline.models.protocols import Pixels, Vectors
 from sightline.types import Annotation
@@ -34,7 +36,7 @@ EVERYDAY = (
     *("swimming", "climbing", "running", "jumping", "dancing", "eating", "smiling"),
     *("soccer", "basketball", "baseball", "tennis", "skateboard", "surfing", "skiing"),
 )
-"""Words that people use of their photographs; most are among those that confidences were fitted on."""
+"""Words that people use of their photographs; most are known by heart, or among those that curves were fitted on."""
 
 
 BY = PHOTOS.name
@@ -48,6 +50,7 @@ FACET_SURE = 0.7
 """A value that is less sure than this is unknown: below, promises held on some facets only."""
 _SHARP_SURE = 0.8
 _QUESTION = re.compile(r"^(?:has|is|are|with|contains|shows)[ _-]+", re.IGNORECASE)
+_SURE = 0.75
 
 
 class _Scores(NamedTuple):
@@ -75,13 +78,18 @@ class Annotator:
         asked = [*settings.vocabulary, *settings.flags, *(v for values in settings.taxonomy.values() for v in values)]
         self._column = {text: at for at, text in enumerate(dict.fromkeys(asked))}
         self._texts = embedder.texts([_as_text(text) for text in self._column])
+        places = {at: known_words().column(text) for text, at in self._column.items()}
+        self._by_heart = {at: place for at, place in places.items() if place is not None}
 
     def __call__(self, pictures: Mapping[str, Pixels]) -> list[Annotation]:
         """One annotation for each picture, by its id."""
         seen = self._embedder.see(list(pictures.values()))
         known = calibration()
-        readings = (read(self._texts, seen.vectors) for read in (known.words, known.flags, known.evidence))
-        rows = zip(*readings, softmax(seen.logits), strict=True)
+        words, flags, evidence = (
+            read(self._texts, seen.vectors) for read in (known.words, known.flags, known.evidence)
+        )
+        words[:, list(self._by_heart)] = known_words().chances(seen.pooled)[:, list(self._by_heart.values())]
+        rows = zip(words, flags, evidence, softmax(seen.logits), strict=True)
         return [
             self._annotation(id_, pixels, _Scores(*row))
             for (id_, pixels), row in zip(pictures.items(), rows, strict=True)
@@ -161,17 +169,19 @@ def _looks(look: Appearance) -> dict[str, Json]:
     }
 
 
-_SURE = 0.75
-
-
 @dataclass(frozen=True, slots=True)
 class WeakJudgment:
-    """The chance that the picture fits the query in a pool where half do, and what follows from it, if anything."""
+    """The chance that the picture fits the query, and what follows from it, if anything."""
 
     chance: float
     verdict: Literal["relevant", "not relevant", "unknown"]
     by: str = BY
     weak: Literal[True] = True
+
+    @classmethod
+    def of(cls, chance: float) -> WeakJudgment:
+        """With the verdict that the chance allows."""
+        return cls(round(chance, 3), _verdict(chance))
 
 
 def judge(embedder: Photos, query: str, pictures: Sequence[Pixels]) -> list[WeakJudgment]:
@@ -179,10 +189,14 @@ def judge(embedder: Photos, query: str, pictures: Sequence[Pixels]) -> list[Weak
     return judge_vectors(embedder.texts([query]), embedder.pictures(pictures))
 
 
-def judge_vectors(query: Vectors, pictures: Vectors) -> list[WeakJudgment]:
-    """The same from vectors that are there already: one row for the query, one for each picture."""
+def judge_vectors(query: Vectors, pictures: Vectors, among: float = 0.5) -> list[WeakJudgment]:
+    """The same from vectors that are there already: one row for the query, one for each picture.
+
+    `among` is the share of pictures that fit where these come from: the same likeness means less where few do.
+    """
     chances = calibration().sentences(query, pictures)[:, 0]
-    return [WeakJudgment(round(float(chance), 3), _verdict(float(chance))) for chance in chances]
+    fits, fits_not = chances * among, (1 - chances) * (1 - among)
+    return [WeakJudgment.of(float(chance)) for chance in fits / (fits + fits_not)]
 
 
 def _verdict(chance: float) -> Literal["relevant", "not relevant", "unknown"]:

@@ -1,7 +1,7 @@
 """From a similarity to a chance: how sure one may be that a text fits a picture.
 
 Texts differ in how near they lie to pictures in general, so a similarity is first counted in standard deviations from
-its mean over 6,000 photographs, then read off a curve that was fitted on the development split of Flickr8k.
+its mean over 6,000 photographs, then read off a curve that was fitted on 400 photographs of Flickr8k.
 """
 
 from __future__ import annotations

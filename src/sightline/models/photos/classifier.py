@@ -30,6 +30,11 @@ _MEAN, _SPREAD = 0.498, 0.502
 _STAGES = ((1, 1), (3, 2), (3, 2), (4, 2), (4, 1), (5, 2), (1, 1))
 """Blocks of each stage, and the stride of the first of them; the weights say the rest."""
 _EPSILON = 1e-3
+SHORTER = 292
+"""The shorter side is brought to this length; the middle 260 of it are looked at."""
+_LONGEST = 4
+_GAP = 3.0
+"""A picture more than this many times as large is first averaged over whole pixels; the eye sees no difference."""
 
 
 def build_classifier(weights: Tensors) -> Graph:
@@ -109,13 +114,6 @@ def _folded(weights: Tensors, convolution: str, norm: str) -> tuple[NDArray[Any]
     }
     scale = part["weight"] / np.sqrt(part["running_var"] + _EPSILON)
     return weights[f"{convolution}.weight"] * scale[:, None, None, None], part["bias"] - part["running_mean"] * scale
-
-
-SHORTER = 292
-"""The shorter side is brought to this length; the middle 260 of it are looked at."""
-_LONGEST = 4
-_GAP = 3.0
-"""A picture more than this many times as large is first averaged over whole pixels; the eye sees no difference."""
 
 
 def square_of(pixels: Pixels) -> Pixels:

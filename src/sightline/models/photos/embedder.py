@@ -21,7 +21,7 @@ from sightline.config.section import StrictModel
 from sightline.errors import UserError
 from sightline.models.embedders.base import EmbeddingAttempt
 from sightline.models.failures import clip, failure
-from sightline.models.photos.classifier import CLASSES, SHORTER, read_square, square_of
+from sightline.models.photos.classifier import CLASSES, POOLED, SHORTER, read_square, square_of
 from sightline.models.photos.joint_vectors import Joiner
 from sightline.models.photos.networks import Head, Networks, find_networks, networks_of, revision_of
 from sightline.models.photos.onnx_session import OnnxNetwork, on_all_cores
@@ -47,6 +47,8 @@ _EITHER = frozenset(
 )
 """Small words that English texts have too, in names: two of them, and a third of the text, say something."""
 _ENOUGH, _SHARE = 2, 1 / 3
+_SHOWN = 60
+_log = logging.getLogger(__name__)
 
 
 def looks_english(text: str) -> bool:
@@ -63,10 +65,6 @@ def looks_english(text: str) -> bool:
     return either < _ENOUGH or either < _SHARE * len(words)
 
 
-_SHOWN = 60
-_log = logging.getLogger(__name__)
-
-
 class PhotosOptions(StrictModel):
     """Options of the embedder `photos`."""
 
@@ -77,8 +75,9 @@ class PhotosOptions(StrictModel):
 
 @dataclass(frozen=True, slots=True)
 class ClassifiedPictures:
-    """What the classifier says of pictures: 1,000 scores each, and the vectors made of them."""
+    """What the classifier says of pictures: 1,280 features and 1,000 scores each, and the vectors made of them."""
 
+    pooled: NDArray[np.float32]
     logits: NDArray[np.float32]
     vectors: Vectors
 
@@ -165,11 +164,11 @@ class Photos:
 
     def _see_squares(self, squares: Sequence[Pixels]) -> ClassifiedPictures:
         if not squares:
-            return ClassifiedPictures(np.zeros((0, CLASSES), np.float32), np.zeros((0, self.dim), np.float32))
+            return ClassifiedPictures(*(np.zeros((0, width), np.float32) for width in (POOLED, CLASSES, self.dim)))
         found = on_all_cores(lambda square: self._classifier(square[None]), squares, self._threads)
-        logits = np.concatenate([outputs["logits"] for outputs in found])
+        pooled, logits = (np.concatenate([outputs[name] for outputs in found]) for name in ("pooled", "logits"))
         head = np.concatenate([outputs["head"] for outputs in found]) if self._with_head else None
-        return ClassifiedPictures(logits, self._joiner.pictures(logits, head))
+        return ClassifiedPictures(pooled, logits, self._joiner.pictures(logits, head))
 
     # --- parts, each loaded when it is first needed ---------------------------------------------------------
 

@@ -33,6 +33,10 @@ from sightline.models.photos.weights import CLASSIFIER, ENCODER, TOKENIZER, enco
 
 HEAD_FILE = Path(__file__).with_name("head.npz")
 """Eight bits a weight with a scale for each row; made by training/photos/train.py."""
+_VERSION = "1"
+"""Raised when the same weights come to give other vectors."""
+_PAGE = 256
+_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True)
@@ -98,12 +102,6 @@ class Head:
 
 def _linear(graph: Graph, x: str, weight: NDArray[Any], bias: NDArray[Any]) -> str:
     return graph.add("Gemm", x, graph.floats(weight), graph.floats(bias), transB=1)
-
-
-_VERSION = "1"
-"""Raised when the same weights come to give other vectors."""
-_PAGE = 256
-_log = logging.getLogger(__name__)
 
 
 @dataclass(frozen=True, slots=True)

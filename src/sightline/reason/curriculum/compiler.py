@@ -1,107 +1,37 @@
 """From a benchmark and a plan to a folder of training records, each of them checked first.
 
-Written again, the folder replaces its own files alone; its README says what is in it and how to train with it.
+Its README says what is in it and how to train with it.
 """
 
 from __future__ import annotations
 
 import os
-import shutil
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass
 from pathlib import Path
 from typing import Any
 
 import numpy as np
 
 from sightline.benchmark.files import checksum, checksums
-from sightline.config import Config
+from sightline.calls.session import Session
+from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
-from sightline.errors import UserError
-from sightline.io.files import PathLike, whole_folder, write_whole
-from sightline.io.jsonl import read_json, write_json
+from sightline.errors import UserError, require_at_least, require_one_of
+from sightline.io.files import PathLike, as_path, optional_path, write_whole
+from sightline.io.jsonl import write_json
 from sightline.reason.curriculum.checks import CHECKS, CurriculumProof, ProofLimits, Prover
 from sightline.reason.curriculum.contamination import SharedPictures, find_shared_pictures
-from sightline.reason.curriculum.formats import FORMATS, CurriculumFormat
+from sightline.reason.curriculum.folder import PLAN, PROOF, README, curriculum_folder
+from sightline.reason.curriculum.formats import FORMATS, CurriculumFormat, FormatName
 from sightline.reason.curriculum.lessons import Exercise
-from sightline.reason.curriculum.pictures import Bringing, CurriculumPictures
+from sightline.reason.curriculum.pictures import BRINGING, Bringing, CurriculumPictures
 from sightline.reason.curriculum.plan import CurriculumPlan, load_plan
 from sightline.reason.curriculum.pool import QuestionPool, open_pool
 from sightline.reason.curriculum.records import CompiledCurriculum
 from sightline.reason.curriculum.schedule import Costs, Kept, Schedule, StageLayout, lay_out
 from sightline.reason.curriculum.tokens import token_counter
-
-PLAN, PROOF, README, LIST = "plan.json", "proof.json", "README.md", "files.json"
-_STAGES = "stages.json"
-# What folders may hold that were written before there was a list, beside the files of stages.
-_FORMER = (
-    PLAN,
-    PROOF,
-    README,
-    _STAGES,
-    "train.jsonl",
-    "train.yaml",
-    "dataset_info.json",
-    "messages.jsonl",
-    "stepwise.jsonl",
-)
-
-
-@contextmanager
-def curriculum_folder(out: PathLike) -> Iterator[Path]:
-    """A new folder to write a curriculum into, which takes the place of the one in `out` when the block ends."""
-    before = Path(os.path.realpath(out))
-    own = _own_files(before)
-    with whole_folder(out, marker=PROOF, owned={name.partition("/")[0] for name in own}) as folder:
-        yield folder
-        written = [path.relative_to(folder).as_posix() for path in folder.rglob("*") if not path.is_dir()]
-        write_json(folder / LIST, sorted({*written, LIST}))
-        _refuse_others(before, own, written)
-        _keep_others(before, own, folder)
-
-
-def _own_files(folder: Path) -> set[str]:
-    """The files, by their paths from the folder, that an earlier curriculum wrote there."""
-    if (folder / LIST).is_file():
-        return {LIST, *_strings(read_json(folder / LIST))}
-    if not (folder / PROOF).is_file():
-        return set()
-    stages = read_json(folder / _STAGES) if (folder / _STAGES).is_file() else []
-    return {*_FORMER, *_strings([row.get("file") for row in stages if isinstance(row, dict)])}
-
-
-def _strings(rows: Any) -> list[str]:
-    return [row for row in rows if isinstance(row, str)]
-
-
-def _refuse_others(before: Path, own: set[str], written: list[str]) -> None:
-    """A list that is missing says nothing of pictures: then those that are written again are taken for its own."""
-    is_listed = LIST in own
-    for name in written:
-        if name not in own and (is_listed or "/" not in name) and os.path.lexists(before / name):
-            raise UserError(
-                f"{before / name} is not of the curriculum that lies there, and would be lost.",
-                "move it, or choose another --out",
-            )
-
-
-def _keep_others(before: Path, own: set[str], folder: Path) -> None:
-    """Bring along what others put into folders that are written anew; the rest of the place stays by itself."""
-    for name in {*(name.partition("/")[0] for name in own), *(entry.name for entry in folder.iterdir())}:
-        for path in (before / name).rglob("*"):
-            kept = folder / path.relative_to(before)
-            is_file = path.is_symlink() or not path.is_dir()
-            if is_file and path.relative_to(before).as_posix() not in own and not os.path.lexists(kept):
-                kept.parent.mkdir(parents=True, exist_ok=True)
-                _link(path, kept)
-
-
-def _link(source: Path, target: Path) -> None:
-    try:
-        os.link(source, target, follow_symlinks=False)
-    except OSError:  # A file system without hard links.
-        shutil.copy2(source, target, follow_symlinks=False)
 
 
 def readme(curriculum: CompiledCurriculum, format_: CurriculumFormat) -> str:
@@ -166,19 +96,18 @@ def _compared(twins: SharedPictures) -> str:
 class CurriculumSettings:
     """How to compile: `tokens` is the budget that plans are made equal by, `limit_tokens` the most of one record."""
 
-    format: str = "sightline"
-    seed: int = 0
-    limit: int | None = None
-    tokens: int | None = None
-    limit_tokens: int | None = None
-    tokenizer: str | None = None
-    picture_tokens: int | None = None
-    test: Path | None = None
-    same_bits: int | None = None
-    drop: bool = False
-    pictures: Bringing = "copy"
-    local_only: bool = False
-    config: Config = field(default_factory=Config)
+    session: Session
+    format: FormatName
+    seed: int
+    limit: int | None
+    tokens: int | None
+    limit_tokens: int | None
+    tokenizer: str | None
+    picture_tokens: int | None
+    test: Path | None
+    same_bits: int | None
+    drop: bool
+    pictures: Bringing
 
 
 @dataclass(frozen=True, slots=True)
@@ -191,12 +120,12 @@ class StageSummary:
     tokens: int
 
 
-@dataclass(frozen=True, slots=True)
-class Compiled:
+@dataclass(frozen=True, slots=True, repr=False)
+class Compiled(Shown):
     """What was written, and what was proved of it."""
 
     plan: str
-    format: str
+    format: FormatName
     out: Path
     seed: int
     tasks: int
@@ -209,35 +138,149 @@ class Compiled:
     "The first is a heading."
 
     def to_json(self) -> dict[str, Any]:
-        """As `--json` prints it."""
+        """What `--json` prints."""
         found = {**asdict(self), "out": str(self.out)}
         del found["proof_lines"]
         return found
 
+    def _line(self) -> str:
+        return f"{self.plan}: {counted(self.records, 'record')} of {counted(self.tasks, 'question')}"
 
-def compile_curriculum(
-    benchmark: PathLike, plan: str | CurriculumPlan, out: PathLike, settings: CurriculumSettings | None = None
+    def _blocks(self) -> Iterable[str]:
+        rows = [(one.name, one.phase, f"{one.records:,}", f"{one.tokens:,}") for one in self.stages]
+        yield html_table(("stage", "phase", "records", "tokens"), rows, numeric=(2, 3))
+        heading, *proved = self.proof_lines
+        yield f"{heading}: {'; '.join(proved)}"
+        yield quiet(str(self.out))
+
+    def __str__(self) -> str:
+        """What was written and what was proved, for a person."""
+        heading, *proved = self.proof_lines
+        rows = (f"    {one.phase:<10} {one.name:<12} {one.records:>8,} {one.tokens:>12,}" for one in self.stages)
+        lines = [
+            f"  plan {self.plan} · seed {self.seed} · {counted(self.records, 'record')} of "
+            f"{counted(self.tasks, 'question')} · {self.tokens:,} tokens",
+            *rows,
+            f"  {heading}:",
+            *(f"    {line}" for line in proved),
+            f"  → {self.out} ({self.format}); {self.out / 'README.md'} has the command to train with",
+        ]
+        return "\n".join(lines)
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """The questions that were left out, by why."""
+        if not self.left_out:
+            return ()
+        return (f"left out: {', '.join(f'{why} ({count:,})' for why, count in self.left_out.items())}",)
+
+
+def curriculum(
+    benchmark: PathLike,
+    plan: PathLike | CurriculumPlan,
+    out: PathLike,
+    *,
+    format: FormatName = "sightline",  # noqa: A002
+    tokens: int | None = None,
+    limit_tokens: int | None = None,
+    tokenizer: PathLike | None = None,
+    picture_tokens: int | None = None,
+    test: PathLike | None = None,
+    same_bits: int | None = None,
+    drop: bool = False,
+    pictures: Bringing = "copy",
+    limit: int | None = None,
+    seed: int | None = None,
+    session: Session | None = None,
 ) -> Compiled:
-    """Compile, prove and write a curriculum; a record that fails a check ends it, unless those are to be dropped."""
-    settings = settings or CurriculumSettings()
-    if settings.format not in FORMATS:
-        raise UserError(f'there is no format "{settings.format}".', f"choose from {', '.join(FORMATS)}")
-    with compiled(Path(benchmark), plan, Path(out), settings) as curriculum:
-        _write(curriculum, Path(out), settings)
+    """Compile questions with reasoning steps into training data from easy to hard, and prove that nothing leaks.
+
+    Nothing is written, and `FoundError` is raised, when a record fails a check, unless those are to be dropped.
+
+    Parameters
+    ----------
+    benchmark:
+        A benchmark of choose tasks with reasoning steps; most plans also need the label `difficulty`.
+    plan:
+        mir, plain, full-chain, shuffled, reverse, anti, self-paced, faded, or a TOML file.
+    out:
+        The folder to write; of a curriculum that is there already the files are replaced, what else lies there stays.
+    format:
+        Whose training tool is to read it.
+    tokens:
+        Repeat or cut records until the whole has so many tokens: plans become comparable.
+    limit_tokens:
+        The most tokens that a record may have.
+    tokenizer:
+        A tokenizer.json, its folder, or a name on the hub; without it tokens are estimated.
+    picture_tokens:
+        Tokens of one picture; Qwen2.5-VL's rule for its size when not given.
+    test:
+        A benchmark of which no picture, nor nearly one, may be in the training.
+    same_bits:
+        Hashes of pictures that differ in at most so many of 64 bits are nearly the same, if their tones agree; as
+        configured for duplicates (6) when not given.
+    drop:
+        Leave out records that fail a check instead of refusing.
+    pictures:
+        "copy" the pictures into the folder, "link" them (hard links), or "leave" them where they are.
+    limit:
+        Take only the first questions.
+    seed:
+        Makes the order repeatable.
+    session:
+        Brings the settings; see `Session`.
+
+    Returns
+    -------
+    Compiled
+        What was written and proved; `print` shows what the command prints.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> done = sightline.curriculum("reasoned", "full-chain", "course", format="trl")
+    >>> done.records, done.proof["checks"]["leak"]["failed"]
+    (4, 0)
+    """
+    session = Session.of(session)
+    require_at_least(1, tokens=tokens, limit_tokens=limit_tokens, picture_tokens=picture_tokens, limit=limit)
+    require_at_least(0, same_bits=same_bits, seed=seed)
+    require_one_of(BRINGING, pictures=pictures)
+    if format not in FORMATS:
+        raise UserError(f'there is no format "{format}".', f"choose from {', '.join(FORMATS)}")
+    settings = CurriculumSettings(
+        session,
+        format,
+        (session.seed or 0) if seed is None else seed,
+        limit,
+        tokens,
+        limit_tokens,
+        None if tokenizer is None else os.fspath(tokenizer),
+        picture_tokens,
+        optional_path(test, "a benchmark"),
+        same_bits,
+        drop,
+        pictures,
+    )
+    source, place = as_path(benchmark, "a benchmark"), as_path(out, "the folder to write")
+    planned = plan if isinstance(plan, CurriculumPlan) else load_plan(os.fspath(plan))
+    with compiled(source, planned, place, settings) as made:
+        _write(made, place, settings)
         return Compiled(
-            plan=curriculum.plan.name,
+            plan=made.plan.name,
             format=settings.format,
-            out=Path(out),
+            out=place,
             seed=settings.seed,
-            tasks=len(curriculum.rows()),
-            records=curriculum.count,
-            tokens=curriculum.tokens,
+            tasks=len(made.rows()),
+            records=made.count,
+            tokens=made.tokens,
             stages=tuple(
-                StageSummary(stage.name, stage.phase, len(stage.entries), stage.tokens) for stage in curriculum.stages
+                StageSummary(stage.name, stage.phase, len(stage.entries), stage.tokens) for stage in made.stages
             ),
-            left_out=curriculum.pool.left_out,
-            proof=curriculum.proof.to_json(),
-            proof_lines=tuple(proof_lines(curriculum.proof)),
+            left_out=made.pool.left_out,
+            proof=made.proof.to_json(),
+            proof_lines=tuple(proof_lines(made.proof)),
         )
 
 
@@ -255,15 +298,14 @@ def _write(curriculum: CompiledCurriculum, out: Path, settings: CurriculumSettin
 
 @contextmanager
 def compiled(
-    benchmark: Path, plan: str | CurriculumPlan, out: Path, settings: CurriculumSettings
+    benchmark: Path, plan: CurriculumPlan, out: Path, settings: CurriculumSettings
 ) -> Iterator[CompiledCurriculum]:
     """The proved records of a benchmark, ready to be written."""
-    plan = load_plan(plan) if isinstance(plan, str) else plan
-    counter = token_counter(settings.tokenizer, settings.picture_tokens, local_only=settings.local_only)
+    counter = token_counter(settings.tokenizer, settings.picture_tokens, local_only=settings.session.calls.local_only)
     with open_pool(benchmark, plan, settings.limit) as pool:
         schedule = Schedule(plan, pool, settings.seed)
         proof = CurriculumProof(_against(benchmark, settings), counter.how)
-        prover = Prover(pool, counter, proof.against, settings.config.scan.max_pixels)
+        prover = Prover(pool, counter, proof.against, settings.session.config.scan.max_pixels)
         keep, costs = _proved(plan, pool, schedule, prover, proof)
         if not settings.drop:
             proof.refuse()
@@ -278,8 +320,8 @@ def compiled(
 def _against(benchmark: Path, settings: CurriculumSettings) -> ProofLimits:
     if settings.test is None:
         return ProofLimits(settings.limit_tokens)
-    bits = settings.config.duplicates.bits if settings.same_bits is None else settings.same_bits
-    twins = find_shared_pictures(benchmark, settings.test, bits, settings.config)
+    bits = settings.session.config.duplicates.bits if settings.same_bits is None else settings.same_bits
+    twins = find_shared_pictures(benchmark, settings.test, bits, settings.session.config)
     return ProofLimits(settings.limit_tokens, settings.test, twins, bits)
 
 

@@ -6,12 +6,12 @@ from collections.abc import Mapping
 from pathlib import Path
 from typing import NamedTuple
 
+from sightline.benchmark.copy_detection import PictureLook, looks_of, same_looks
 from sightline.benchmark.files import PICTURES
 from sightline.benchmark.folder import open_benchmark, read_benchmark
 from sightline.benchmark.problems import stop
 from sightline.config import Config
 from sightline.errors import FoundError, UserError
-from sightline.reason.copy_detection import PictureLook, looks_of, same_looks
 from sightline.reason.splits import pictures_of
 from sightline.types import Picture
 

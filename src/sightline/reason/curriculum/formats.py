@@ -7,9 +7,8 @@ from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass
-from importlib.resources import files
 from pathlib import Path
-from typing import Any
+from typing import Any, Literal, TypeAlias
 
 from sightline.io.files import write_whole
 from sightline.io.jsonl import dump, write_json, write_jsonl
@@ -31,11 +30,14 @@ _INFO = {
 MESSAGES, STEPWISE = "messages.jsonl", "stepwise.jsonl"
 
 
+FormatName: TypeAlias = Literal["sightline", "ms-swift", "llama-factory", "trl", "llava", "sharegpt"]
+
+
 @dataclass(frozen=True, slots=True)
 class CurriculumFormat:
     """A way to write a curriculum."""
 
-    name: str
+    name: FormatName
     write: Callable[[CompiledCurriculum, Path], None]
 
     def usage(self, curriculum: CompiledCurriculum) -> str:
@@ -51,9 +53,9 @@ def _filled(name: str, curriculum: CompiledCurriculum) -> str:
         "longest": str(longest(curriculum)),
         "stages": " ".join(stage_names(curriculum)),
     }
-    texts = files("sightline.reason.curriculum").joinpath("usage")
-    swift = texts.joinpath("swift-command.md").read_text("utf-8").format(**values)
-    return texts.joinpath(name).read_text("utf-8").format(**values, swift=swift)
+    texts = Path(__file__).with_name("usage")
+    swift = (texts / "swift-command.md").read_text("utf-8").format(**values)
+    return (texts / name).read_text("utf-8").format(**values, swift=swift)
 
 
 def write_in_order(curriculum: CompiledCurriculum, folder: Path, line: Callable[[CurriculumRecord], Any]) -> None:
@@ -207,7 +209,7 @@ def _stepwise(lesson: Lesson, curriculum: CompiledCurriculum) -> Iterator[dict[s
         }
 
 
-FORMATS: Mapping[str, CurriculumFormat] = {
+FORMATS: Mapping[FormatName, CurriculumFormat] = {
     one.name: one
     for one in (
         CurriculumFormat("sightline", _write_own),

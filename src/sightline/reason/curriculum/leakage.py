@@ -46,29 +46,6 @@ _DENIED = re.compile(
 _CONDITION = re.compile(
     rf"""[\s)\]"'.,，、]*(?:\b(?:if|when|where|unless|in\s+case|for\s+(?!sure))|{IF}|吗|的|なら|라면|일\s*때)""", FLAGS
 )
-
-
-def is_supposed(before: str) -> bool:
-    """By what stands before it."""
-    return _SUPPOSED.search(before) is not None
-
-
-def is_conditional(text: str, end: int) -> bool:
-    """By what stands behind it."""
-    return _CONDITION.match(text, end) is not None
-
-
-def is_unfinished(text: str) -> bool:
-    """Does an example follow?"""
-    return _UNFINISHED.search(text[-_LONGEST_LEAD:]) is not None
-
-
-def is_open(found: re.Match[str]) -> bool:
-    """By what stands before and behind what was found."""
-    before = found.string[: found.start()]
-    return is_supposed(before) or _DENIED.search(before) is not None or is_conditional(found.string, found.end())
-
-
 OWN, OTHERS = "\ue000", "\ue001"
 """The right option, and another one, in a sentence in which they have been marked."""
 PICK = r"(?:choose|chose|select|pick|tick|mark|take|go\s+with|opt\s+for|settle\s+on)"
@@ -127,48 +104,6 @@ _BEFORE_SHORT = re.compile(
     r"(?:^|[^\w\s]\s*|\b(?:is|be|so|thus|hence|therefore|that|only|but|clearly)\s+)$", re.IGNORECASE
 )
 _ARTICLE = re.compile(r"^(?:the|an?)\s+", re.IGNORECASE)
-
-
-class OptionWording:
-    """Looks for the words of one option; those of another one may hold them, and are told apart."""
-
-    def __init__(self, texts: Iterable[str], right: str) -> None:
-        self._right = normalize(right)
-        self._called = _called(texts)
-        self.is_common = is_common(_ARTICLE.sub("", right.strip(" .。")))
-
-    def marked(self, sentence: str) -> str:
-        """A sentence with a mark for the words of each option."""
-        return self._called.sub(self._mark, sentence)
-
-    def is_told(self, marked: str) -> bool:
-        """Are its words called right?"""
-        return any(not is_open(found) for found in _TOLD.finditer(marked))
-
-    def _mark(self, found: re.Match[str]) -> str:
-        if is_common(found["words"]) and not _BEFORE_SHORT.search(found.string[: found.start()]):
-            return found[0]
-        return OWN if normalize(found[0]) == self._right else OTHERS
-
-
-def may_conclude(sentence: str) -> bool:
-    """Has it any word of a conclusion? Most have none, and need no marks."""
-    return _CONNECTIVE.search(sentence) is not None
-
-
-def concludes(marked: str) -> bool:
-    """Does a sentence with marks come to the right option ("so", "therefore"), to it alone, and without denying it?"""
-    found = _CONCLUDED.search(marked)
-    return found is not None and not _UNDECIDED.search(found["rest"]) and not is_open(found)
-
-
-def _called(texts: Iterable[str]) -> re.Pattern[str]:
-    """Finds the words of options, the longest first, with an article or without."""
-    words = sorted({_ARTICLE.sub("", text.strip(" .。")) for text in texts} - {""}, key=lambda text: (-len(text), text))
-    ways = "|".join(bounded(text) for text in words)
-    return re.compile(rf"(?:\b(?:the|an?)\s+)?(?<![.,])(?P<words>{ways})(?!%|[.,]\d)", re.IGNORECASE)
-
-
 # What is said of the option that is right, behind it.
 _RIGHT = rf"""(?:
     \s*,?\s*(?:(?:{SO_EN}|then)\s+)?
@@ -216,6 +151,67 @@ _BY_PLACE = re.compile(
     FLAGS,
 )
 _NAMED = r"(?:\b(?:option|choice|answer|letter|picture|image)\s+)?"
+
+
+def is_supposed(before: str) -> bool:
+    """By what stands before it."""
+    return _SUPPOSED.search(before) is not None
+
+
+def is_conditional(text: str, end: int) -> bool:
+    """By what stands behind it."""
+    return _CONDITION.match(text, end) is not None
+
+
+def is_unfinished(text: str) -> bool:
+    """Does an example follow?"""
+    return _UNFINISHED.search(text[-_LONGEST_LEAD:]) is not None
+
+
+def is_open(found: re.Match[str]) -> bool:
+    """By what stands before and behind what was found."""
+    before = found.string[: found.start()]
+    return is_supposed(before) or _DENIED.search(before) is not None or is_conditional(found.string, found.end())
+
+
+class OptionWording:
+    """Looks for the words of one option; those of another one may hold them, and are told apart."""
+
+    def __init__(self, texts: Iterable[str], right: str) -> None:
+        self._right = normalize(right)
+        self._called = _called(texts)
+        self.is_common = is_common(_ARTICLE.sub("", right.strip(" .。")))
+
+    def marked(self, sentence: str) -> str:
+        """A sentence with a mark for the words of each option."""
+        return self._called.sub(self._mark, sentence)
+
+    def is_told(self, marked: str) -> bool:
+        """Are its words called right?"""
+        return any(not is_open(found) for found in _TOLD.finditer(marked))
+
+    def _mark(self, found: re.Match[str]) -> str:
+        if is_common(found["words"]) and not _BEFORE_SHORT.search(found.string[: found.start()]):
+            return found[0]
+        return OWN if normalize(found[0]) == self._right else OTHERS
+
+
+def may_conclude(sentence: str) -> bool:
+    """Has it any word of a conclusion? Most have none, and need no marks."""
+    return _CONNECTIVE.search(sentence) is not None
+
+
+def concludes(marked: str) -> bool:
+    """Does a sentence with marks come to the right option ("so", "therefore"), to it alone, and without denying it?"""
+    found = _CONCLUDED.search(marked)
+    return found is not None and not _UNDECIDED.search(found["rest"]) and not is_open(found)
+
+
+def _called(texts: Iterable[str]) -> re.Pattern[str]:
+    """Finds the words of options, the longest first, with an article or without."""
+    words = sorted({_ARTICLE.sub("", text.strip(" .。")) for text in texts} - {""}, key=lambda text: (-len(text), text))
+    ways = "|".join(bounded(text) for text in words)
+    return re.compile(rf"(?:\b(?:the|an?)\s+)?(?<![.,])(?P<words>{ways})(?!%|[.,]\d)", re.IGNORECASE)
 
 
 def leaking_sentence(text: str, lesson: Lesson, *, reasons: bool = True) -> str | None:

@@ -12,8 +12,8 @@ from dataclasses import dataclass, replace
 from pathlib import Path
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.benchmark.validation import picture_path
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.metrics.choices.options import right_option
 from sightline.metrics.choices.parse import parse_choice
 from sightline.reason.curriculum.plan import STEPS, CurriculumStage, StepName
@@ -48,6 +48,16 @@ _BEGINS = re.compile(
 )
 # "Frame 2: …" and "2. …", where that is its number.
 _HEADED = re.compile(r"\W*(?:[^\W\d]+\s+)?\#?(?P<number>\d{1,3})(?:\s*[.:：)\]](?!\d)|\s+[–-]\s)", _FLAGS)
+IMAGE = "<image>"
+"""Where a picture stands in a text."""
+TITLES: Mapping[StepName, str] = {
+    "summary": "Summary",
+    "caption": "Caption",
+    "text-to-region": "Text-to-Region",
+    "region-to-region": "Region-to-Region",
+    "conclusion": "Conclusion",
+}
+_STAGE = CurriculumStage("asked", "", STEPS)
 
 
 def pictures_named(text: str) -> set[int]:
@@ -64,17 +74,6 @@ def says_its_number(caption: str, number: int) -> bool:
     """Does a caption begin by saying which picture it is of, whatever follows?"""
     headed = _HEADED.match(caption)
     return _BEGINS.match(caption) is not None or (headed is not None and int(headed["number"]) == number)
-
-
-IMAGE = "<image>"
-"""Where a picture stands in a text."""
-TITLES: Mapping[StepName, str] = {
-    "summary": "Summary",
-    "caption": "Caption",
-    "text-to-region": "Text-to-Region",
-    "region-to-region": "Region-to-Region",
-    "conclusion": "Conclusion",
-}
 
 
 @dataclass(frozen=True, slots=True)
@@ -211,9 +210,6 @@ def _box(ref: PictureRef, images: tuple[str, ...]) -> str:
     box = ref.region
     sides = " ".join(str(round(100 * side)) for side in (box.left, box.top, box.right, box.bottom))
     return f"picture {images.index(ref.id) + 1}: {sides}"
-
-
-_STAGE = CurriculumStage("asked", "", STEPS)
 
 
 @dataclass(frozen=True, slots=True)

@@ -13,7 +13,7 @@ from dataclasses import dataclass, field
 from functools import lru_cache
 from hashlib import blake2b
 from pathlib import Path, PurePosixPath
-from typing import Any, Literal, NamedTuple, TypeAlias
+from typing import Any, Literal, NamedTuple, TypeAlias, get_args
 
 import numpy as np
 from PIL import Image, UnidentifiedImageError
@@ -25,6 +25,7 @@ from sightline.reason.curriculum.lessons import Lesson
 from sightline.reason.curriculum.pool import QuestionPool
 
 Bringing: TypeAlias = Literal["copy", "link", "leave"]
+BRINGING: tuple[Bringing, ...] = get_args(Bringing)
 FOLDER = "pictures"
 _PLAIN = frozenset({"1", "L", "P", "RGB"})
 """Modes that every tool shows alike."""

@@ -24,8 +24,9 @@ from sightline.benchmark.folder import open_benchmark
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import TableSource
 from sightline.benchmark.truth import TaskTruth
-from sightline.benchmark.validation import odd_options, picture_path
+from sightline.benchmark.validation import odd_options
 from sightline.errors import UserError
+from sightline.io.files import picture_path
 from sightline.reason.curriculum.lessons import Lesson, lesson_of, shows_part
 from sightline.reason.curriculum.plan import STEPS, CurriculumPlan
 from sightline.types import Choice, Task, Truth

@@ -6,9 +6,12 @@ from collections import Counter
 from collections.abc import Iterable, Mapping
 from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
-from typing import Any, Literal, TypeAlias
+from typing import Any, Literal, TypeAlias, get_args
 
 from sightline.benchmark.folder import check_place, write_benchmark_elsewhere
+from sightline.calls.ledger import LedgerRow
+from sightline.display import Shown, html_table
+from sightline.english import counted
 from sightline.reason.difficulty.pass_rate import Bucket
 from sightline.reason.difficulty.sampling import KINDS
 from sightline.types import Benchmark, Json, Task
@@ -17,7 +20,8 @@ LABEL = "difficulty"
 """The label that holds the bucket, and the key of `Task.extra` that holds the figures."""
 GIVEN = "difficulty_given"
 """Where the label goes that a task had before it was measured."""
-Measure: TypeAlias = Literal["samples", "run", "turns", "judge"]
+Measure: TypeAlias = Literal["samples", "judge", "run", "turns"]
+MEASURES: tuple[Measure, ...] = get_args(Measure)
 
 
 @dataclass(frozen=True, slots=True)
@@ -29,8 +33,8 @@ class MeasuredDifficulty:
     why_not: str | None = None
 
 
-@dataclass(frozen=True, slots=True)
-class DifficultySummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class DifficultySummary(Shown):
     """What a measurement came to; `unmeasured` counts tasks by why they have no bucket.
 
     `calls` are replies, new and from the journal; `unread` are those without a readable answer, and `unfinished` those
@@ -58,9 +62,43 @@ class DifficultySummary:
     choices: int = 0
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`; `usd` is null where a price is not known, and `usd_at_least` what is."""
+        """What `--json` prints; `usd` is null where a price is not known, and `usd_at_least` what is."""
         usd = None if self.unpriced else self.usd
         return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
+
+    def _line(self) -> str:
+        return f"{self.easy:,} easy, {self.hard:,} hard of {self.tasks:,} questions, by {self.measure}"
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [(name, f"{counts['easy']:,}", f"{counts['hard']:,}") for name, counts in self.by_subtask.items()]
+        if rows:
+            yield html_table(("subtask", "easy", "hard"), rows, numeric=(1, 2))
+        yield from (line.strip() for line in str(self).splitlines()[1 + len(rows) :])
+
+    def __str__(self) -> str:
+        """How many are easy and hard, in all and by subtask, and what it cost."""
+        lines = [f"  {self._line()}"]
+        width = max(map(len, self.by_subtask), default=0)
+        for subtask, counts in self.by_subtask.items():
+            lines.append(f"    {subtask:<{width}}  {counts['easy']:>5,} easy {counts['hard']:>5,} hard")
+        if self.unmeasured:
+            lines.append(f"  not measured: {', '.join(f'{why} {count:,}' for why, count in self.unmeasured.items())}")
+        if self.failures:
+            listed = ", ".join(f"{kind} {count:,}" for kind, count in self.failures.items())
+            lines.append(f"  calls without a reply: {listed}")
+        if self.calls or self.failures:
+            lines.append(self._cost())
+        lines.append(f"  → {self.folder}")
+        if self.choices:
+            lines.append(f"  next: sightline curriculum {self.folder} --plan mir --out DIR")
+        return "\n".join(lines)
+
+    def _cost(self) -> str:
+        saved = f", {self.saved:,} saved by an early stop" if self.saved else ""
+        cut = ", ".join(f"{kind} {count:,}" for kind, count in self.unfinished.items())
+        unread = f", {self.unread:,} unread{f' ({cut})' if cut else ''}" if self.unread else ""
+        cost = LedgerRow(usd=self.usd, unpriced=self.unpriced).money
+        return f"  {counted(self.calls, 'reply', 'replies')}{saved}{unread} · cost {cost} · {self.seconds:.1f} s"
 
 
 def store(

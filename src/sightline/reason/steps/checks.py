@@ -13,7 +13,7 @@ from sightline.metrics.choices.options import right_option
 from sightline.reason.curriculum.lessons import pictures_named
 from sightline.reason.curriculum.plan import STEPS
 from sightline.reason.questions import has_right_option, shown_in
-from sightline.types import Answer, Choice, PictureRef, Step, StepKind, Task, Truth
+from sightline.types import Answer, Choice, Step, StepKind, Task, Truth
 
 FaultKind: TypeAlias = Literal[
     "schema", "missing", "long", "options", "placeholder", "captions", "region", "early-answer", "conclusion"
@@ -143,13 +143,8 @@ def _regions(task: Task, steps: Sequence[Step]) -> Iterator[StepFault]:
         for ref in step.pictures:
             if ref.id not in shown:
                 yield StepFault("region", f'{step.kind}: "{ref.id}" is no picture of the question')
-            elif not _inside(ref):
+            elif ref.region is not None and not ref.region.is_valid:
                 yield StepFault("region", f'{step.kind}: a region of "{ref.id}" is empty or not within the picture')
-
-
-def _inside(ref: PictureRef) -> bool:
-    box = ref.region
-    return box is None or (0 <= box.left < box.right <= 1 and 0 <= box.top < box.bottom <= 1)
 
 
 def _early_answers(task: Task, truth: Truth, steps: Sequence[Step]) -> Iterator[StepFault]:

@@ -5,61 +5,142 @@ from __future__ import annotations
 import time
 from collections import Counter
 from collections.abc import Mapping, Sequence
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import replace
 from pathlib import Path
-from typing import Any
 
 from sightline.benchmark.folder import check_place, write_benchmark_elsewhere
-from sightline.calls.plan import CostPlan
-from sightline.errors import SightlineError, UserError
+from sightline.calls.plan import CostPlan, DryRunError, priced
+from sightline.calls.session import Session, require_model
+from sightline.errors import SightlineError, UserError, require_at_least
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.reason.questions import QuestionWork, TaskQuestion
-from sightline.reason.steps.annotation import KINDS, STAGE, AnnotatedSteps, StepSettings, StepsJob, request_for
+from sightline.reason.steps.annotation import (
+    KINDS,
+    MAX_TOKENS,
+    STAGE,
+    AnnotatedSteps,
+    StepSettings,
+    StepsJob,
+    request_for,
+)
 from sightline.reason.steps.checks import StepFault, has_steps, question_faults, step_faults
 from sightline.reason.steps.review import REVIEW, StepReview, read_reviewed, rows_of, write_review
+from sightline.reason.steps.summary import CheckedSteps, StepsSummary
 from sightline.types import Answer, Benchmark, Choice, Json
 
 
-@dataclass(frozen=True, slots=True)
-class StepsSummary:
-    """What became of the questions: `annotated` now, `reviewed` by people, `kept` as they were, `left` to review.
+@priced
+def steps(
+    benchmark: PathLike,
+    out: PathLike | None = None,
+    *,
+    model: str | None = None,
+    repairs: int = 2,
+    tell_answer: bool = False,
+    again: bool = False,
+    reviewed: PathLike | None = None,
+    max_tokens: int | None = None,
+    temperature: float | None = None,
+    reasoning_effort: str | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
+) -> StepsSummary:
+    """Have a model write the five reasoning steps of each question; what passes the checks becomes its reference.
 
-    Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. Of the left,
-    `unasked` ones are wrong themselves. `faults` counts the questions that are left by what is wrong with them;
-    `kept_faults` the faults of those that were kept.
+    A stop (budget, server down) leaves a benchmark with what is known so far; run it again to resume, which asks
+    nothing twice.
+
+    Parameters
+    ----------
+    benchmark:
+        The folder of a benchmark with choose or answer tasks.
+    out:
+        The folder of the benchmark with steps, new or written before; it may be the same. Only a dry run needs none.
+    model:
+        The model that writes, such as "openai/gpt-5-mini"; not needed with `reviewed`.
+    repairs:
+        How often a reply is sent back with what is wrong with it.
+    tell_answer:
+        Tell the model the right answer from the beginning; otherwise only when its conclusion was wrong.
+    again:
+        Also replace the steps of questions that have all five.
+    reviewed:
+        A steps-review.jsonl whose replies people have corrected; without `model` nobody is asked for the others.
+    max_tokens, temperature, reasoning_effort:
+        Fields of every request.
+    limit:
+        Take only the first questions.
+    seed:
+        A field of every request.
+    workspace, session:
+        Where to work and how to call models; see `Session`.
+
+    Returns
+    -------
+    StepsSummary
+        How many questions have steps now, and what is left; `print` shows what the command prints.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> plan = sightline.dry_run(sightline.steps, "questions", model="openai/gpt-5-mini", workspace="ws")
+    >>> plan.stages[0].calls
+    4
     """
-
-    folder: Path
-    tasks: int
-    annotated: int
-    repaired: int
-    told: int
-    reviewed: int
-    kept: int
-    left: int
-    unasked: int = 0
-    faults: Mapping[str, int] = field(default_factory=dict)
-    kept_faults: Mapping[str, int] = field(default_factory=dict)
-    failures: Mapping[str, int] = field(default_factory=dict)
-    calls: int = 0
-    usd: float = 0.0
-    unpriced: int = 0
-    seconds: float = 0.0
-
-    def to_json(self) -> dict[str, Any]:
-        """For `--json`; `usd` is null where a price is not known, and `usd_at_least` what is."""
-        usd = None if self.unpriced else self.usd
-        return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
+    session = Session.of(session, workspace)
+    require_at_least(0, repairs=repairs, temperature=temperature)
+    require_at_least(1, limit=limit, max_tokens=max_tokens)
+    parameters = {
+        "max_tokens": max_tokens or MAX_TOKENS,
+        "temperature": temperature,
+        "reasoning_effort": reasoning_effort,
+        "seed": session.seed if seed is None else seed,
+    }
+    work = QuestionWork(as_path(benchmark, "a benchmark"), session, limit)
+    if session.calls.plan:
+        raise DryRunError(
+            price_steps(work, StepSettings(require_model(model), repairs, tell_answer, parameters), again=again)
+        )
+    if out is None:
+        raise UserError("there is no place for the benchmark with steps.", "say where: --out FOLDER")
+    nobody = model is None and reviewed is not None
+    settings = None if nobody else StepSettings(require_model(model), repairs, tell_answer, parameters)
+    place, mended = as_path(out, "the folder to write"), optional_path(reviewed, "a steps-review.jsonl")
+    return annotate_benchmark(work, settings, place, again=again, reviewed=mended)
 
 
-@dataclass(frozen=True, slots=True)
-class CheckedSteps:
-    """The steps that a benchmark has: how many tasks have all five, and what is wrong with them."""
+def check_steps(benchmark: PathLike, *, limit: int | None = None) -> CheckedSteps:
+    """Check the reasoning steps that a benchmark has; no model is called.
 
-    tasks: int
-    complete: int
-    faults: Mapping[str, tuple[str, ...]]
-    "Task → faults in words."
-    kinds: Mapping[str, int]
+    Parameters
+    ----------
+    benchmark:
+        The folder of a benchmark with choose or answer tasks.
+    limit:
+        Take only the first questions.
+
+    Returns
+    -------
+    CheckedSteps
+        How many questions have all five steps, and what is wrong with them; `raise_if_faulty` raises it.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> print(sightline.check_steps("questions"))
+      0 of 4 questions have all five steps; 0 of these are in order
+    """
+    _, questions = QuestionWork(as_path(benchmark, "a benchmark"), limit=limit).opened(KINDS)
+    complete = [question for question in questions if has_steps(question.truth)]
+    found = {question.task.id: _own_faults(question) for question in complete}
+    return CheckedSteps(
+        tasks=len(questions),
+        complete=len(complete),
+        faults={task: tuple(fault.message for fault in faults) for task, faults in found.items() if faults},
+        kinds=dict(Counter(fault.kind for faults in found.values() for fault in faults)),
+    )
 
 
 def price_steps(work: QuestionWork, settings: StepSettings, *, again: bool = False) -> CostPlan:
@@ -71,19 +152,6 @@ def price_steps(work: QuestionWork, settings: StepSettings, *, again: bool = Fal
         if (again or not has_steps(question.truth)) and not question_faults(question.task, question.truth)
     ]
     return work.price(settings.model, STAGE, (request_for(question, settings) for question in todo), len(todo))
-
-
-def check_steps(work: QuestionWork) -> CheckedSteps:
-    """Check the steps that a benchmark has; nobody is asked."""
-    _, questions = work.opened(KINDS)
-    complete = [question for question in questions if has_steps(question.truth)]
-    found = {question.task.id: _own_faults(question) for question in complete}
-    return CheckedSteps(
-        tasks=len(questions),
-        complete=len(complete),
-        faults={task: tuple(fault.message for fault in faults) for task, faults in found.items() if faults},
-        kinds=dict(Counter(fault.kind for faults in found.values() for fault in faults)),
-    )
 
 
 def annotate_benchmark(

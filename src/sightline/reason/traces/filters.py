@@ -84,17 +84,6 @@ _YET = re.compile(
     re.IGNORECASE,
 )
 _BEGINNING = 600
-
-
-def is_refusal(answer: str) -> bool:
-    """Does the answer begin with a refusal?"""
-    start = answer[:_BEGINNING]
-    if _PLAINLY.match(start):
-        return True
-    found = _DECLINES.match(start)
-    return found is not None and _YET.search(found["rest"]) is None
-
-
 _WORD = re.compile("[\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af]|[^\\W_]+")
 _STUTTER = re.compile(r"(\S{1,6}?)\1{39,}")
 _STUTTER_LENGTH = 40
@@ -104,6 +93,33 @@ _ROUNDS = 3
 """A passage said once and then so many times more, without a break, is a loop."""
 _SHORTEST_LOOP = 24
 """Words that a loop has at least: "very, very, very" is none."""
+REASONS = {
+    "short": "the answer has too few words",
+    "runaway": "thinking and answer have too many words; cut",
+    "repetition": "it goes round in circles; cut where it begins to",
+    "truncated": "it ended at the limit of tokens",
+    "refusal": "the teacher declined",
+    "markup": "it begins with tags that nobody knows, so that thinking and answer can't be told apart",
+    "language": "thinking or answer is in another language",
+    "no-thinking": "there is an answer without thinking",
+    "ungrounded": "who looked at the picture confirmed too few of its claims",
+    "low-quality": "its quality is below what was asked for",
+    "duplicate": "nearly the same was said before",
+}
+"""Why a reply is not kept as a trace."""
+_TEMPLATE_MARK = re.compile(r"<\|/?[A-Za-z][\w /:-]{1,40}\|>")
+_TAGGED = re.compile(r"\s*<(?P<name>[A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,200})?>(?P<inside>.*?)</(?P=name)>", re.DOTALL)
+_LINE = 40
+"""Letters from which on what stands in tags is more than a word that is set off."""
+
+
+def is_refusal(answer: str) -> bool:
+    """Does the answer begin with a refusal?"""
+    start = answer[:_BEGINNING]
+    if _PLAINLY.match(start):
+        return True
+    found = _DECLINES.match(start)
+    return found is not None and _YET.search(found["rest"]) is None
 
 
 @dataclass(frozen=True, slots=True)
@@ -175,27 +191,6 @@ def _loop(words: Sequence[str]) -> int | None:
         if end - place >= max(_ROUNDS * period, _SHORTEST_LOOP):
             return place
     return None
-
-
-REASONS = {
-    "short": "the answer has too few words",
-    "runaway": "thinking and answer have too many words; cut",
-    "repetition": "it goes round in circles; cut where it begins to",
-    "truncated": "it ended at the limit of tokens",
-    "refusal": "the teacher declined",
-    "markup": "it begins with tags that nobody knows, so that thinking and answer can't be told apart",
-    "language": "thinking or answer is in another language",
-    "no-thinking": "there is an answer without thinking",
-    "ungrounded": "who looked at the picture confirmed too few of its claims",
-    "low-quality": "its quality is below what was asked for",
-    "duplicate": "nearly the same was said before",
-}
-"""Why a reply is not kept as a trace."""
-
-_TEMPLATE_MARK = re.compile(r"<\|/?[A-Za-z][\w /:-]{1,40}\|>")
-_TAGGED = re.compile(r"\s*<(?P<name>[A-Za-z][\w:-]{1,40})(?:\s[^<>]{0,200})?>(?P<inside>.*?)</(?P=name)>", re.DOTALL)
-_LINE = 40
-"""Letters from which on what stands in tags is more than a word that is set off."""
 
 
 @dataclass(frozen=True, slots=True)

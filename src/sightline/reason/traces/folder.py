@@ -9,7 +9,7 @@ from contextlib import contextmanager, suppress
 from dataclasses import asdict
 from importlib.util import find_spec
 from pathlib import Path
-from typing import TYPE_CHECKING, Any, Literal, TypeAlias
+from typing import TYPE_CHECKING, Any, Literal, TypeAlias, get_args
 
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.jsonl import dump, read_json, write_json
@@ -32,6 +32,7 @@ _KIND = 0xFF
 _SHOWN = 80
 
 TraceFormat: TypeAlias = Literal["parquet", "jsonl"]
+TRACE_FORMATS: tuple[TraceFormat, ...] = get_args(TraceFormat)
 
 
 def describe(settings: TraceSettings, source: str, format_: TraceFormat) -> dict[str, Any]:

@@ -20,7 +20,8 @@ from sightline.models.embedders.pixels import decode_region
 from sightline.models.failures import failure
 from sightline.models.pictures import MAX_PIXELS, is_web, open_one, read_source
 from sightline.models.protocols import ChatModel
-from sightline.models.structured_output import ReplySchema, ask_again
+from sightline.models.replies import total_usd
+from sightline.models.structured_output import ReplySchema, ask_twice
 from sightline.reason.traces.claims import VERIFIED_EACH, split_claims
 from sightline.reason.traces.filters import filter_reply
 from sightline.reason.traces.records import TeacherReply, TraceQuestion, TraceRules, Verdict, Verified
@@ -32,6 +33,13 @@ _MARGIN = 0.1
 _SIDE = 768
 _NEARLY_ALL = 0.8
 _ON_ITS_SIDE = frozenset({5, 6, 7, 8})
+STAGE = "verify"
+MAX_TOKENS = 4_096
+_INSTRUCTION = (
+    "Look at the picture and judge each numbered claim by what can be seen, not by what is likely. "
+    '"supported": it can be seen to be true. "contradicted": it can be seen to be false. '
+    '"unclear": the picture does not tell. Give one verdict for each number.\n\n'
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -94,15 +102,6 @@ def _cut(data: bytes, box: Box) -> bytes | None:
     return buffer.getvalue()
 
 
-STAGE = "verify"
-MAX_TOKENS = 4_096
-_INSTRUCTION = (
-    "Look at the picture and judge each numbered claim by what can be seen, not by what is likely. "
-    '"supported": it can be seen to be true. "contradicted": it can be seen to be false. '
-    '"unclear": the picture does not tell. Give one verdict for each number.\n\n'
-)
-
-
 @dataclass(frozen=True, slots=True)
 class ClaimVerdict:
     """A claim's number, and what is seen of it."""
@@ -163,22 +162,15 @@ async def verify(
         return Verified({}, 0.0)
     crops = await asyncio.to_thread(crops_for, question.subject.uri, claims)
     request = request_for(model.name, question, claims, crops)
-    first = await model.reply(request)
-    found = _read(first, claims, crops)
-    if not isinstance(found, Failure) or found.kind != "wrong-schema":
-        return found
-    said = first if isinstance(first, ChatReply) else None
-    second = _read(await model.reply(ask_again(request, found.message, said)), claims, crops)
-    both = None if found.usd is None or second.usd is None else found.usd + second.usd
-    if isinstance(second, Failure):
-        return replace(second, usage=second.usage or found.usage, usd=both)
-    return replace(second, usd=both)
+    found, came = await ask_twice(model, request, lambda reply: _read(reply, claims, crops))
+    usd = total_usd(reply.usd for reply in came)
+    if isinstance(found, Failure):
+        return replace(found, usage=found.usage or came[0].usage, usd=usd)
+    return replace(found, usd=usd)
 
 
-def _read(reply: ChatReply | Failure, claims: Sequence[str], crops: Sequence[Crop]) -> Verified | Failure:
+def _read(reply: ChatReply, claims: Sequence[str], crops: Sequence[Crop]) -> Verified | Failure:
     """Exactly one verdict for each claim, or a failure: a verifier that skips some has not looked."""
-    if isinstance(reply, Failure):
-        return reply
     value = _wanted().read(reply)
     if isinstance(value, Failure):
         return replace(value, usage=reply.usage, usd=reply.usd)

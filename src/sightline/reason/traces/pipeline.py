@@ -103,7 +103,7 @@ def make_traces(
     models = [teacher.name for teacher in settings.teachers]
     for asked in (*settings.teachers, *filter(None, (settings.verifier,))):  # Before a folder has their names.
         find_endpoint(
-            asked.name, base_url=asked.base_url or work.session.asking.base_url, models=work.session.config.models
+            asked.name, base_url=asked.base_url or work.session.calls.base_url, models=work.session.config.models
         )
     if not (out / HEADER).is_file() and next(work.questions(), None) is None:
         raise UserError(
@@ -183,7 +183,7 @@ class _Requests:
 
 def _concurrency(work: TraceWork) -> int:
     """Questions at once: enough for every call that is allowed, and some whose replies are being written down."""
-    limits = work.session.asking.limits
+    limits = work.session.calls.limits
     calls = _AT_ONCE if limits is None else limits.most
     return max(16, calls * 5 // 4 // len(work.settings.teachers))
 
@@ -290,7 +290,7 @@ def _compare(work: TraceWork, index: TraceIndex, damaged: Container[int]) -> _Di
 
 def _refuse_to_pay_twice(work: TraceWork, index: TraceIndex, lost: list[TraceQuestion], why: str, fix: str) -> None:
     """Replies are in the journal, or this is another one; who wants them afresh is not asked."""
-    if not lost or work.session.asking.fresh:
+    if not lost or work.session.calls.fresh:
         return
     settings = replace(work.settings, verifier=None)
     plan = price_traces(lambda: lost, len(lost), settings, work.session)

@@ -2,11 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
+from shlex import quote
 from typing import Any
 
+from sightline.display import Table, html_table, quiet
 from sightline.english import counted
 from sightline.io.files import write_whole
 from sightline.reason.traces.filters import REASONS
@@ -33,8 +35,8 @@ class TeacherCounts:
     quality: float | None
 
 
-@dataclass(frozen=True, slots=True)
-class TraceSummary:
+@dataclass(frozen=True, slots=True, repr=False)
+class TraceSummary(Table[TeacherCounts]):
     """Counts of a folder; `asked` of its rows are new, and `may_pass` have a failure that another try may mend."""
 
     folder: Path
@@ -54,6 +56,23 @@ class TraceSummary:
     shards: int
     without_prompt: int
     seconds: float
+    pictures: Path | None = None
+    "The folder that the pictures are in, where there is one; to import the traces as a benchmark."
+    notes: tuple[str, ...] = ()
+    "What else there is to know, such as files that were skipped."
+
+    @property
+    def warnings(self) -> tuple[str, ...]:
+        """What is worth a look: pictures that were not asked about, and verification that failed."""
+        found = []
+        if self.without_prompt:
+            found.append(f"pictures for which no prompt fits what is known of them: {self.without_prompt:,}")
+        if self.verifier_failed:
+            failed = sum(self.verifier_failed.values())
+            kinds = ", ".join(f"{kind} {count:,}" for kind, count in self.verifier_failed.items())
+            of_rows = f"{failed:,} of {counted(failed + self.verified, 'row')} ({kinds})"
+            found.append(f"verification failed in {of_rows}: what was said there is kept without it")
+        return tuple(found)
 
     @property
     def kept(self) -> int:
@@ -81,10 +100,70 @@ class TraceSummary:
         return sum(teacher.unpriced for teacher in self.teachers) + self.verifier_unpriced
 
     def to_json(self) -> dict[str, Any]:
-        """For `--json`; `usd` is null where no price is known, and `usd_at_least` what is."""
+        """What `--json` prints; `usd` is null where no price is known, and `usd_at_least` what is."""
         values = asdict(self)
+        del values["pictures"], values["notes"]
         usd = None if self.unpriced else self.usd
         return {**values, "folder": str(self.folder), "kept": self.kept, "usd": usd, "usd_at_least": self.usd}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each teacher: what became of its replies, tokens, money, quality."""
+        return [{"teacher": name, **asdict(one)} for name, one in zip(self.names, self.teachers, strict=True)]
+
+    def _rows(self) -> Sequence[TeacherCounts]:
+        return self.teachers
+
+    def _line(self) -> str:
+        return f"{counted(self.kept, 'trace')} kept of {counted(self.rows, 'row')}"
+
+    def _blocks(self) -> Iterable[str]:
+        head = ("teacher", "kept", "rejected", "failed", "tokens", "quality")
+        rows = [
+            (name, f"{one.kept:,}", f"{one.rejected:,}", f"{one.failed:,}", f"{one.output:,}", _share(one.quality))
+            for name, one in zip(self.names, self.teachers, strict=True)
+        ]
+        yield html_table(head, rows, numeric=range(1, len(head)))
+        yield quiet(f"cost {self._cost()} · {self.seconds:.1f} s · {self.folder}")
+
+    def __str__(self) -> str:
+        """What is kept and what is not, what it cost, and what comes next."""
+        before = self.rows - self.asked
+        lines = [
+            f"  {counted(self.kept, 'trace')} kept of {counted(self.rows, 'row')}"
+            + (f", {before:,} of them from before" if before else "")
+        ]
+        for state, counts in (("rejected", self.rejected), ("failed", self.failed)):
+            if counts:
+                lines.append(f"  {state}: {', '.join(f'{reason} {count:,}' for reason, count in counts.items())}")
+        if self.may_pass:
+            lines.append(f"  failures that may pass: {counted(self.may_pass, 'row')}; --retry-failed asks again")
+        for name, teacher in zip(self.names, self.teachers, strict=True):
+            quality = "" if teacher.quality is None else f", quality {teacher.quality:.2f}"
+            lines.append(f"  {name}: {teacher.kept:,} kept, {teacher.output:,} tokens{quality}")
+        if self.agreement is not None:
+            against = f"they contradict each other in {counted(self.contradicting, 'row')}"
+            lines.append(f"  teachers agree on {self.agreement:.0%} of what they claim; {against}")
+        lines += [f"  cost {self._cost()} · {self.seconds:.1f} s"]
+        lines += [f"  → {self.folder} · {counted(self.shards, 'shard')}"]
+        return "\n".join([*lines, *self._next()])
+
+    def _cost(self) -> str:
+        known = f"${self.usd:.4f}"
+        return f"at least {known}: {counted(self.unpriced, 'call')} of unknown price" if self.unpriced else known
+
+    def _next(self) -> Iterator[str]:
+        if self.kept:
+            where = "" if self.pictures is None else f" --pictures {quote(_from_here(self.pictures))}"
+            yield f"  next: sightline import imagenet-think {quote(str(self.folder))} --out BENCH{where}"
+
+
+def _share(quality: float | None) -> str:
+    return "–" if quality is None else f"{quality:.2f}"
+
+
+def _from_here(path: Path) -> str:
+    here = Path.cwd()
+    return str(path.relative_to(here) if path.is_relative_to(here) else path)
 
 
 def summarize_traces(

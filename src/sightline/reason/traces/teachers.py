@@ -172,4 +172,4 @@ def price_traces(
 def _at(session: Session, teacher: Teacher) -> Session:
     if teacher.base_url is None:
         return session
-    return replace(session, asking=replace(session.asking, base_url=teacher.base_url))
+    return replace(session, calls=replace(session.calls, base_url=teacher.base_url))

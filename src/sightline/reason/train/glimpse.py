@@ -35,6 +35,20 @@ _WIDTHS = (24, 40, 64, 128, 224, 96, 64, 80)
 _TINY_WIDTHS = (4, 8, 8, 8, 8, 8, 16, 16)
 _TOGETHER = 256
 """Pictures that are looked at at a time, so that memory does not grow with the questions that are asked together."""
+PAD, END, USER, IMAGE, ASSISTANT = "<pad>", "<end>", "<user>", "<image>", "<assistant>"
+SPECIAL = (PAD, END, USER, IMAGE, ASSISTANT)
+"""Their places in this tuple are their numbers."""
+# Numbers are cut into two digits at most, so that a coordinate in per cent is one piece.
+_PIECES = r" ?\p{L}+| ?\p{N}{1,2}|\s|[^\s\p{L}\p{N}]"
+_TEMPLATE = (
+    "{% for message in messages %}<{{ message['role'] }}>"
+    "{% if message['content'] is string %}{{ message['content'] }}"
+    "{% else %}{% for part in message['content'] %}"
+    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
+    "{% endfor %}{% endif %}"
+    "{% if message['role'] == 'assistant' %}<end>{% endif %}{% endfor %}"
+    "{% if add_generation_prompt %}<assistant>{% endif %}"
+)
 
 
 class GlimpseConfig(LlamaConfig):
@@ -166,22 +180,6 @@ class GlimpseForConditionalGeneration(PreTrainedModel, GenerationMixin):
 
 AutoConfig.register("glimpse", GlimpseConfig)
 AutoModelForImageTextToText.register(GlimpseConfig, GlimpseForConditionalGeneration)
-
-
-PAD, END, USER, IMAGE, ASSISTANT = "<pad>", "<end>", "<user>", "<image>", "<assistant>"
-SPECIAL = (PAD, END, USER, IMAGE, ASSISTANT)
-"""Their places in this tuple are their numbers."""
-# Numbers are cut into two digits at most, so that a coordinate in per cent is one piece.
-_PIECES = r" ?\p{L}+| ?\p{N}{1,2}|\s|[^\s\p{L}\p{N}]"
-_TEMPLATE = (
-    "{% for message in messages %}<{{ message['role'] }}>"
-    "{% if message['content'] is string %}{{ message['content'] }}"
-    "{% else %}{% for part in message['content'] %}"
-    "{% if part['type'] == 'image' %}<image>{% else %}{{ part['text'] }}{% endif %}"
-    "{% endfor %}{% endif %}"
-    "{% if message['role'] == 'assistant' %}<end>{% endif %}{% endfor %}"
-    "{% if add_generation_prompt %}<assistant>{% endif %}"
-)
 
 
 def learn_tokenizer(texts: Iterable[str], size: int = 2048) -> PreTrainedTokenizerFast:

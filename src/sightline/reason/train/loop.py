@@ -23,6 +23,7 @@ from torch.nn import functional
 from sightline.reason.train.checkpoint import Checkpoints
 from sightline.reason.train.examples import IGNORED, ROUND, TrainBatch, TrainExamples
 from sightline.reason.train.muon import Muon
+from sightline.reason.train.result import Totals
 
 WINDOW = 64
 """Batches' worth of examples that are sorted by rounded length at a time: few enough to stay mixed."""
@@ -126,16 +127,6 @@ class PlannedStep:
     step: UpdateStep
     before: int
     last: bool
-
-
-@dataclass(slots=True)
-class Totals:
-    """What was trained on: tokens without padding, those of them that were said, and how long it took."""
-
-    steps: int = 0
-    tokens: int = 0
-    said: int = 0
-    seconds: float = 0.0
 
 
 def train(

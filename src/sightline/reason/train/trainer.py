@@ -21,7 +21,7 @@ from sightline.metrics.statistics.intervals import wilson
 from sightline.reason.train.checkpoint import Checkpoints, held
 from sightline.reason.train.examples import RecordExamples, prompts
 from sightline.reason.train.log import TrainLog, draw_curves, evaluations
-from sightline.reason.train.loop import Totals, TrainSettings, TrainStage, train
+from sightline.reason.train.loop import TrainSettings, TrainStage, train
 from sightline.reason.train.models import BASE, NEW, is_adapter, offline, open_model, save, with_lora
 from sightline.reason.train.records import (
     TrainRecord,
@@ -33,6 +33,7 @@ from sightline.reason.train.records import (
     read_stage,
     read_stages,
 )
+from sightline.reason.train.result import TrainResult
 
 NONE = "-"
 """Stands for an answer from which no option can be read."""
@@ -112,18 +113,6 @@ class TrainJob:
     """Of each stage, only so many records from its beginning."""
     local_only: bool = False
     """Take models that are on this machine alone."""
-
-
-@dataclass(frozen=True, slots=True)
-class TrainResult:
-    """What came of it."""
-
-    model: Path
-    totals: Totals
-    curves: Path
-    evaluations: tuple[Mapping[str, Any], ...]
-    utilisation: float | None
-    """The share of the GPUs' peak arithmetic that was used, where it is known."""
 
 
 def run_training(

@@ -5,9 +5,9 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sightline.english import counted
+from sightline.markup import Markup
 from sightline.reports.blocks import Block, Cell, ChartsBlock, Fold, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.charts import Point, cost_plot
-from sightline.reports.markup import Markup
 from sightline.reports.scored_run import ReportedRun, attempts_by_task, only, spending
 from sightline.reports.sections import ReportSection
 from sightline.reports.text import DASH, seconds

@@ -3,16 +3,17 @@
 from __future__ import annotations
 
 import math
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from typing import TypeAlias
 
 from sightline.english import counted
 from sightline.metrics.comparison import PairedComparison
 from sightline.metrics.scores import TaskScore
+from sightline.plain_text import short
 from sightline.reports.blocks import Block, Cell, FileLink, Fold, PagePart, Row, TableBlock, Tone, numeric
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import FileNames, ReportSection
-from sightline.reports.text import DASH, p_value, score, short, signed
+from sightline.reports.text import DASH, p_value, score, signed
 
 _SHOWN = 60
 _PROMPT = 90
@@ -45,7 +46,7 @@ def _difference_table(section: ReportSection, metrics: list[str], level: float) 
 
 def _difference_row(pair: PairedComparison, level: float) -> Row:
     found = pair.difference
-    spread = "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
+    spread = found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
     tone: Tone = "" if pair.significant(level) else "quiet"
     return (
         pair.metric,
@@ -70,10 +71,10 @@ def tasks(section: ReportSection, files: FileNames, limit: int) -> PagePart:
 
 
 def _task_table(section: ReportSection, limit: int) -> TableBlock:
-    runs = [_by_task(run) for run in section.runs]
+    runs = [by_task(run) for run in section.runs]
     kinds = {task: rows[0].kind for run in runs for task, rows in run.items()}
     metrics = {task: section.headlines.get(kind, "") for task, kind in kinds.items()}
-    order = sorted(kinds, key=lambda task: _rank([_value(run, task, metrics[task]) for run in runs]))
+    order = sorted(kinds, key=lambda task: _rank([mean_score(run.get(task, ()), metrics[task]) for run in runs]))
     prompts = ("prompt",) if section.facts.prompts else ()
     head = ("task", *prompts, "metric", *(run.name for run in section.runs))
     how = "those on which the systems differ most first" if len(runs) > 1 else "the lowest score first"
@@ -85,16 +86,17 @@ def _task_table(section: ReportSection, limit: int) -> TableBlock:
     )
 
 
-def _by_task(run: ReportedRun) -> ByTask:
+def by_task(run: ReportedRun) -> ByTask:
+    """The scores of each task's attempts."""
     found: dict[str, list[TaskScore]] = {}
     for row in run.scores.tasks:
         found.setdefault(row.task_id, []).append(row)
     return found
 
 
-def _value(run: ByTask, task: str, metric: str) -> float | None:
-    """The mean over the attempts at a task."""
-    values = [value for row in run.get(task, ()) if (value := row.values.get(metric)) is not None]
+def mean_score(rows: Iterable[TaskScore], metric: str) -> float | None:
+    """The mean over the attempts at a task that have a value."""
+    values = [value for row in rows if (value := row.values.get(metric)) is not None]
     return sum(values) / len(values) if values else None
 
 
@@ -110,6 +112,6 @@ def _task_row(section: ReportSection, runs: list[ByTask], task: Cell, metric: st
 
 
 def _cell(run: ByTask, task: str, metric: str) -> Cell:
-    value = _value(run, task, metric)
+    value = mean_score(run.get(task, ()), metric)
     failed = ", ".join(dict.fromkeys(row.failure for row in run.get(task, ()) if row.failure))
     return Cell(score(value), failed, tone="bad" if failed else "")

@@ -8,6 +8,8 @@ from __future__ import annotations
 from collections.abc import Iterator
 
 from sightline.english import counted, listed
+from sightline.markup import Markup
+from sightline.plain_text import short
 from sightline.reports.blocks import (
     Block,
     Cell,
@@ -21,10 +23,9 @@ from sightline.reports.blocks import (
     numeric,
 )
 from sightline.reports.charts import Band, Curve, PlotDot, curve_plot, dot_plot
-from sightline.reports.markup import Markup
 from sightline.reports.scored_run import ReportedRun
 from sightline.reports.sections import ReportSection
-from sightline.reports.text import DASH, estimate, interval, p_value, score, short, signed
+from sightline.reports.text import DASH, estimate, interval, p_value, score, signed
 from sightline.types import Estimate, TaskKind
 
 _NAME = 40

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.markup import Markup
 from sightline.reports.blocks import (
     Block,
     Cell,
@@ -18,7 +19,6 @@ from sightline.reports.blocks import (
     numeric,
 )
 from sightline.reports.charts import Band, PlotDot, dot_plot
-from sightline.reports.markup import Markup
 from sightline.reports.sections import FileNames, ReportSection
 from sightline.reports.text import DASH, interval, score
 from sightline.types import Estimate

@@ -61,6 +61,17 @@ _SHOWN = (
     "time, year, month, day, weekday, hour, lat, lon, altitude, address, place, device, tag, facet, flag, owner, "
     "event, group, id, file, mime, width, height, licence"
 )
+EARTH_KM = 6371.0
+_KM_PER_DEGREE = 111.0
+_GROUPS = frozenset(("owner", *KINDS))
+_Floats = NDArray[np.float64]
+_BETWEEN: Mapping[str, Callable[[_Floats, float, float], Mask]] = {
+    "=": lambda x, start, end: (x >= start) & (x < end),
+    "<": lambda x, start, end: x < start,
+    "<=": lambda x, start, end: x < end,
+    ">": lambda x, start, end: x >= end,
+    ">=": lambda x, start, end: x >= start,
+}
 
 
 def usual_name(name: str) -> str:
@@ -123,10 +134,6 @@ _PARTS: Mapping[str, Callable[[NDArray[np.int64]], NDArray[np.int64]]] = {
 }
 
 
-EARTH_KM = 6371.0
-_KM_PER_DEGREE = 111.0
-
-
 def kilometres(lat: NDArray[np.float64], lon: NDArray[np.float64], lat0: float, lon0: float) -> NDArray[np.float64]:
     """Great-circle distances to one point."""
     phi, phi0 = np.radians(lat), np.radians(lat0)
@@ -154,17 +161,6 @@ def box(columns: PictureColumns, edges: GeoBox) -> Mask:
         inside = (lon >= edges.west) | (lon <= edges.east)
     mask: Mask = (lat >= edges.south) & (lat <= edges.north) & inside
     return mask
-
-
-_GROUPS = frozenset(("owner", *KINDS))
-_Floats = NDArray[np.float64]
-_BETWEEN: Mapping[str, Callable[[_Floats, float, float], Mask]] = {
-    "=": lambda x, start, end: (x >= start) & (x < end),
-    "<": lambda x, start, end: x < start,
-    "<=": lambda x, start, end: x < end,
-    ">": lambda x, start, end: x >= end,
-    ">=": lambda x, start, end: x >= start,
-}
 
 
 def mask_of(node: Node, columns: PictureColumns) -> Mask:

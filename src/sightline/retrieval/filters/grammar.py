@@ -42,6 +42,11 @@ _TOKEN = re.compile(
     re.VERBOSE,
 )
 _ESCAPED = re.compile(r"\\(.)", re.DOTALL)
+MAX_DEPTH = 60
+MAX_LIST = 1000
+_OPERATORS: dict[str, Operator] = {sign: sign for sign in get_args(Operator)} | {":": "=", "==": "="}
+_NEGATED: dict[str, Operator] = {"!=": "=", "!~": "~"}
+_SIGNS = "= != < <= > >= ~ !~ : in between"
 
 
 class FilterToken(NamedTuple):
@@ -85,13 +90,6 @@ def _quoted(text: str, at: int) -> tuple[FilterToken, int]:
         raise FilterError(f"a string that begins with {quote} does not end; it begins", at, f"put {quote} after it")
     inside = _ESCAPED.sub(r"\1", text[at + 1 : end])
     return FilterToken("name" if quote == "`" else "string", inside, at), end + 1
-
-
-MAX_DEPTH = 60
-MAX_LIST = 1000
-_OPERATORS: dict[str, Operator] = {sign: sign for sign in get_args(Operator)} | {":": "=", "==": "="}
-_NEGATED: dict[str, Operator] = {"!=": "=", "!~": "~"}
-_SIGNS = "= != < <= > >= ~ !~ : in between"
 
 
 def parse_own(text: str) -> Node:

@@ -17,6 +17,11 @@ from sightline.retrieval.filters.tree import FilterError, Value
 _WORDS = re.compile(r"\w+")
 
 _COUNTRIES = Path(__file__).with_name("countries.txt")
+Test: TypeAlias = Callable[[str], bool]
+# Scripts that put no space between words: there a name may stand anywhere.
+_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
+_SEPARATORS = re.compile(r"[,;/\n()|、，・]| - ")
+_NUMBERED = re.compile(r"\S*\d\S*")
 
 
 def key_of(name: str) -> str:
@@ -41,14 +46,6 @@ def _names() -> Mapping[str, frozenset[str]]:
         everything = frozenset((*names, *(key_of(part) for part in parts.split(",") if part.strip())))
         found |= dict.fromkeys(names, everything)
     return found
-
-
-Test: TypeAlias = Callable[[str], bool]
-
-# Scripts that put no space between words: there a name may stand anywhere.
-_UNSPACED = re.compile("[\u0e00-\u0eff\u1000-\u109f\u1780-\u17ff\u3040-\u30ff\u3400-\u9fff\uac00-\ud7af\uf900-\ufaff]")
-_SEPARATORS = re.compile(r"[,;/\n()|、，・]| - ")
-_NUMBERED = re.compile(r"\S*\d\S*")
 
 
 def any_whole_value(values: Sequence[Value]) -> Test:

@@ -10,6 +10,9 @@ from typing import Literal, TypeAlias
 
 from sightline.errors import UserError
 
+KEYWORDS = frozenset(("and", "or", "not", "in", "between", "true", "false", "has", "near", "box"))
+_BARE = re.compile(r"[^\W\d][\w.]*|-?\d[\w.-]*|-?\.\d+")
+
 
 class FilterError(UserError):
     """A filter that can't be used; `at` is the place of the character, from 0."""
@@ -24,8 +27,6 @@ class TooDeepError(FilterError):
 
 
 Operator: TypeAlias = Literal["=", "<", "<=", ">", ">=", "~", "in", "between"]
-KEYWORDS = frozenset(("and", "or", "not", "in", "between", "true", "false", "has", "near", "box"))
-_BARE = re.compile(r"[^\W\d][\w.]*|-?\d[\w.-]*|-?\.\d+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 import shutil
 import time
-from collections.abc import Iterable, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from contextlib import ExitStack
 from dataclasses import dataclass, field
 from importlib.util import find_spec
@@ -19,12 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.class_names import known_as
 from sightline.config import Config
 from sightline.corpus.store import CorpusStore
+from sightline.display import Shown
+from sightline.english import counted
 from sightline.errors import MissingExtraError, SightlineError, UserError
-from sightline.io.files import PathLike
 from sightline.io.locks import locked
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
@@ -52,6 +53,8 @@ from sightline.retrieval.vector_stores.base import DamagedError
 from sightline.retrieval.vector_stores.service import FILE_NAME as SERVED
 from sightline.types import Annotation
 
+_log = logging.getLogger(__name__)
+
 
 @known_as("Parts")
 @dataclass(frozen=True, slots=True)
@@ -64,8 +67,8 @@ class Parts:
     words_in_pictures: bool = False
 
 
-@dataclass(frozen=True, slots=True)
-class BuiltIndex:
+@dataclass(frozen=True, slots=True, repr=False)
+class BuiltIndex(Shown):
     """What building did; `put` vectors went into the back-end, of which `embedded` were made now."""
 
     name: str
@@ -116,12 +119,39 @@ class BuiltIndex:
             "seconds": round(self.seconds, 3),
         }
 
+    def __str__(self) -> str:
+        return "\n".join(f"  {line}" for line in (self._line(), *self._lines()))
 
-_log = logging.getLogger(__name__)
+    def _line(self) -> str:
+        changes = self.changes
+        return (
+            f"{counted(self.pictures, 'picture')} · {changes.added:,} added, {changes.changed:,} changed, "
+            f"{changes.removed:,} removed"
+        )
+
+    def _lines(self) -> Iterator[str]:
+        done, manifest = self.embedded, self.manifest
+        if manifest.embedder is not None:
+            yield f"{done.made:,} embedded now · {manifest.embedder} · {manifest.backend}"
+        if manifest.recalls:
+            listed = ", ".join(f"{share:.3f} for {kind}" for kind, share in manifest.recalls.items())
+            yield f"approximate: recall@10 {listed}"
+        extra = [
+            (done.captions, "captions embedded"),
+            (self.words_read, "pictures read for words"),
+            (self.tokens_made, "pictures with new token vectors"),
+        ]
+        yield from (f"{count:,} {what}" for count, what in extra if count)
+        if self.left_out:
+            yield "without a vector: " + ", ".join(f"{count:,} {reason}" for reason, count in self.left_out.items())
+        yield f"→ {self.folder} in {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return self._lines()
 
 
 def build_index(
-    workspace: PathLike = ".sightline",
+    session: Session,
     name: str = DEFAULT_INDEX,
     *,
     content: Content | None = None,
@@ -129,9 +159,6 @@ def build_index(
     embedder: str | Embedder | None = None,
     backend: str | None = None,
     parts: Parts | None = None,
-    config: Config | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
     rebuild: bool = False,
 ) -> BuiltIndex:
     """Build the index of a workspace's pictures (with `annotations`), or of `content`, or bring it up to date.
@@ -139,21 +166,18 @@ def build_index(
     An embedder or a back-end that is not given is the one that built the index before, else the default. With
     `rebuild` it starts from nothing, from vectors that the workspace has: for an index that was damaged.
     """
-    place, config = Path(workspace).expanduser().absolute(), config or Config()
-    parts = parts or Parts()
-    spec = embedder if embedder is not None else _usual_embedder(place, name, config, rebuild)
+    place, parts = session.workspace.absolute(), parts or Parts()
+    spec = embedder if embedder is not None else _usual_embedder(place, name, session.config, rebuild)
     if content is None:
         require_corpus(place)
     with ExitStack() as stack:
-        session = None
+        embedding = None
         if parts.vectors:
-            session = stack.enter_context(
-                EmbedderSession(spec, place, config=config, local_only=local_only, asking=asking)
-            )
-            session.tell_who_sees("pictures")
+            embedding = stack.enter_context(EmbedderSession(spec, session))
+            embedding.tell_who_sees("pictures")
         if content is None:
             content = workspace_content(stack.enter_context(CorpusStore(place)), annotations)
-        return Update(place, name, config, session, spec, backend, rebuild=rebuild).run(content, parts)
+        return Update(session, name, embedding, spec, backend, rebuild=rebuild).run(content, parts)
 
 
 def _manifest_before(folder: Path, rebuild: bool) -> IndexManifest | None:
@@ -178,17 +202,16 @@ class Update:
 
     def __init__(
         self,
-        workspace: Path,
+        session: Session,
         name: str,
-        config: Config,
-        session: EmbedderSession | None,
+        embedding: EmbedderSession | None,
         spec: str | Embedder,
         backend: str | None = None,
         *,
         rebuild: bool = False,
     ) -> None:
-        self.folder = index_folder(workspace, name)
-        self._name, self._config, self._session, self._rebuild = name, config, session, rebuild
+        self.folder = index_folder(session.workspace.absolute(), name)
+        self._name, self._config, self._embedding, self._rebuild = name, session.config, embedding, rebuild
         self._spec = spec if isinstance(spec, str) else spec.name
         self._given_backend = backend
         self._look_back()
@@ -238,11 +261,11 @@ class Update:
             looking = PictureSteps(table, self._config)
             words_read = looking.read_words() if parts.words_in_pictures else 0
             embedded, tokens_made, step = VectorCounts(), 0, None
-            if self._session is not None and parts.vectors:
-                step = VectorStep(self.folder, table, self._session, self._backend, self._config)
+            if self._embedding is not None and parts.vectors:
+                step = VectorStep(self.folder, table, self._embedding, self._backend, self._config)
                 embedded = step.run(captions=parts.captions)
                 if tokens is not None:
-                    tokens_made = looking.make_tokens(self._session.embedder, tokens)
+                    tokens_made = looking.make_tokens(self._embedding.embedder, tokens)
             manifest = self._manifest(table, content, changes, parts, step, embedded)
             self._save_columns(table)
         finally:
@@ -271,11 +294,11 @@ class Update:
 
     def _token_vectors(self, wanted: bool) -> TokenVectors | None:
         """What the embedder offers; asked for where there is none, that is said before any work."""
-        if not wanted or self._session is None:
+        if not wanted or self._embedding is None:
             return None
-        offered = token_vectors_of(self._session.embedder)
+        offered = token_vectors_of(self._embedding.embedder)
         if offered is None:
-            name = self._session.embedder.name
+            name = self._embedding.embedder.name
             raise UserError(f"{name} gives no token vectors.", "leave --tokens out, or name another embedder")
         return offered
 
@@ -296,9 +319,9 @@ class Update:
         }
         before = self._before or IndexManifest(name=self._name, backend=public_spec(self._backend), **changed)
         manifest = before.model_copy(update=changed)  # What this run does not touch stays as it was.
-        if step is None or self._session is None:
+        if step is None or self._embedding is None:
             return manifest
-        embedder = self._session.embedder
+        embedder = self._embedding.embedder
         mark = EmbedderMark(
             spec=public_spec(self._spec), name=embedder.name, revision=embedder.revision, dim=step.dim or 0
         )

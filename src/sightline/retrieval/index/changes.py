@@ -34,6 +34,10 @@ from sightline.types import Picture
 COLUMNS_DUE = "columns due"
 """A note that is set while the columns are older than the rows."""
 _SEEN = "CREATE TEMP TABLE IF NOT EXISTS seen (row INTEGER PRIMARY KEY)"
+_log = logging.getLogger(__name__)
+_ASIDE = "before.sqlite"
+_KEPT = ("annotations", "seen_words")
+"""What was said of pictures, and the words that were read in them: both may come from nowhere else."""
 
 
 @dataclass(slots=True)
@@ -150,12 +154,6 @@ def _source(picture: Picture) -> bytes:
     # Size and time alone are shared by files that were unpacked together.
     name = hashlib.blake2b(path, digest_size=16).digest()
     return name + np.array([status.st_size, status.st_mtime_ns], "<i8").tobytes()
-
-
-_log = logging.getLogger(__name__)
-_ASIDE = "before.sqlite"
-_KEPT = ("annotations", "seen_words")
-"""What was said of pictures, and the words that were read in them: both may come from nowhere else."""
 
 
 def put_aside(folder: Path) -> None:

@@ -27,6 +27,38 @@ from sightline.retrieval.vector_stores.base import DamagedError, rebuild_fix
 from sightline.types import Annotation, Group, Picture, Rights
 
 _SEAL = 9
+FILE_NAME = "index.sqlite"
+_WORDS_CHECK = "INSERT INTO words (words) VALUES ('integrity-check')"
+_VERSION_1 = f"""
+CREATE TABLE rows (
+    row INTEGER PRIMARY KEY,
+    id TEXT NOT NULL UNIQUE,
+    uri TEXT NOT NULL,
+    source BLOB NOT NULL,
+    digest BLOB NOT NULL,
+    picture BLOB NOT NULL,
+    key BLOB,
+    done BLOB,
+    caption BLOB,
+    why TEXT
+);
+CREATE INDEX rows_by_uri ON rows (uri);
+CREATE INDEX rows_to_do ON rows (row) WHERE done IS NOT source;
+CREATE TABLE annotations (picture TEXT PRIMARY KEY, said BLOB NOT NULL) WITHOUT ROWID;
+CREATE TABLE memberships (picture TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, hidden INTEGER NOT NULL);
+CREATE INDEX memberships_by_picture ON memberships (picture);
+CREATE TABLE seen_words (source BLOB PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
+CREATE TABLE tokens (row INTEGER PRIMARY KEY, source BLOB NOT NULL, dim INTEGER NOT NULL, vectors BLOB NOT NULL);
+CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
+CREATE VIRTUAL TABLE words USING fts5 ({", ".join(FIELDS)}, tokenize = '{TOKENIZER}')
+"""
+MIGRATIONS = (_VERSION_1,)
+"""Script n brings a table from version n to n + 1; never edit one that has been released."""
+PAGE = 2048
+_SMALL = 1 << 22
+"""Bytes of a table that are looked over in a hundredth of a second."""
+_NEXT = "next row"
+_BM25 = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 
 
 class ContentError(ValueError):
@@ -74,10 +106,6 @@ def load_annotation(data: bytes) -> Annotation:
     return Annotation(**{**fields, "tags": tuple(fields["tags"])})
 
 
-FILE_NAME = "index.sqlite"
-_WORDS_CHECK = "INSERT INTO words (words) VALUES ('integrity-check')"
-
-
 @contextmanager
 def noticing_damage(folder: Path) -> Iterator[None]:
     """What can't be read from the table of an index is damage, if a look at the whole of it confirms that."""
@@ -114,38 +142,6 @@ def _is_damaged(path: Path) -> bool:
     except sqlite3.DatabaseError:
         return True
     return False
-
-
-_VERSION_1 = f"""
-CREATE TABLE rows (
-    row INTEGER PRIMARY KEY,
-    id TEXT NOT NULL UNIQUE,
-    uri TEXT NOT NULL,
-    source BLOB NOT NULL,
-    digest BLOB NOT NULL,
-    picture BLOB NOT NULL,
-    key BLOB,
-    done BLOB,
-    caption BLOB,
-    why TEXT
-);
-CREATE INDEX rows_by_uri ON rows (uri);
-CREATE INDEX rows_to_do ON rows (row) WHERE done IS NOT source;
-CREATE TABLE annotations (picture TEXT PRIMARY KEY, said BLOB NOT NULL) WITHOUT ROWID;
-CREATE TABLE memberships (picture TEXT NOT NULL, id TEXT NOT NULL, kind TEXT NOT NULL, hidden INTEGER NOT NULL);
-CREATE INDEX memberships_by_picture ON memberships (picture);
-CREATE TABLE seen_words (source BLOB PRIMARY KEY, words TEXT NOT NULL) WITHOUT ROWID;
-CREATE TABLE tokens (row INTEGER PRIMARY KEY, source BLOB NOT NULL, dim INTEGER NOT NULL, vectors BLOB NOT NULL);
-CREATE TABLE notes (key TEXT PRIMARY KEY, value TEXT NOT NULL) WITHOUT ROWID;
-CREATE VIRTUAL TABLE words USING fts5 ({", ".join(FIELDS)}, tokenize = '{TOKENIZER}')
-"""
-MIGRATIONS = (_VERSION_1,)
-"""Script n brings a table from version n to n + 1; never edit one that has been released."""
-PAGE = 2048
-_SMALL = 1 << 22
-"""Bytes of a table that are looked over in a hundredth of a second."""
-_NEXT = "next row"
-_BM25 = f"bm25(words, {', '.join(map(str, WEIGHTS))})"
 
 
 class ToEmbed(NamedTuple):

@@ -24,6 +24,12 @@ Rows: TypeAlias = NDArray[np.int64]
 """Numbers of pictures in an index, from 0 on."""
 Queries: TypeAlias = Callable[[], Mapping[str, Vectors]]
 """Queries by kind, made when they are needed."""
+LONGEST = 1.01
+"""No vector is longer than this: unit length, with room for rounding."""
+_BLOCK = 64
+_MOST = 1 << 22
+"""Numbers that are compared in double precision at a time."""
+_OTHER_MODEL = "the index was built by another embedder: name that one, or build the index again"
 
 
 class DamagedError(UserError):
@@ -114,13 +120,6 @@ class BackendKind:
     address: str | None = None
 
 
-LONGEST = 1.01
-"""No vector is longer than this: unit length, with room for rounding."""
-_BLOCK = 64
-_MOST = 1 << 22
-"""Numbers that are compared in double precision at a time."""
-
-
 class FoundVectors(NamedTuple):
     """Rows with their vectors, in any order."""
 
@@ -199,9 +198,6 @@ def settled(
             return best
         asked *= 4
     return None
-
-
-_OTHER_MODEL = "the index was built by another embedder: name that one, or build the index again"
 
 
 def checked_batches(batches: Iterable[tuple[Rows, Vectors]], dim: int) -> Iterator[tuple[Rows, Vectors]]:

@@ -45,6 +45,8 @@ _MANY = 4096
 """More candidates than this are compared in single precision once more."""
 _ROUNDING = 1.001
 """On what is computed in single precision itself."""
+_FEW_QUERIES = 4
+"""More queries at once share one product in single precision, which is then the faster way."""
 
 
 class Coded(NamedTuple):
@@ -233,10 +235,6 @@ def _mapped(path: Path, kind: str, count: int, width: int) -> NDArray[Any]:
 def _part(places: Places | None, start: int, stop: int) -> Places | None:
     """Those from start to stop, of ascending places."""
     return None if places is None else places[np.searchsorted(places, start) : np.searchsorted(places, stop)]
-
-
-_FEW_QUERIES = 4
-"""More queries at once share one product in single precision, which is then the faster way."""
 
 
 class ExactIndex:

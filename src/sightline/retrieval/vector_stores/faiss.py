@@ -43,6 +43,15 @@ OWN = "pictures"
 
 Probe: TypeAlias = Callable[[NDArray[np.float32], int], Rows]
 """The rows that an index gives to a query, so many."""
+LARGE = 100_000
+"""Vectors from which on an approximate index is built; below, every vector is compared."""
+RECALL = 0.97
+"""To be reached by the mean over a sample less two standard errors, so that 0.95 holds for other queries."""
+_PAGE = 65_536
+_TRAINED = 40
+"""Vectors for each list that the lists are learnt from."""
+_WIDER = 4
+"""Candidates for each neighbour asked for: bytes order them only nearly."""
 
 
 class Share(NamedTuple):
@@ -94,17 +103,6 @@ def fewest_lists(trials: Sequence[Trial], ask: Callable[[int], Probe], wanted: f
         else:
             return Probed(lists, means)
         lists = min(most, lists + max(1, lists // 2))
-
-
-LARGE = 100_000
-"""Vectors from which on an approximate index is built; below, every vector is compared."""
-RECALL = 0.97
-"""To be reached by the mean over a sample less two standard errors, so that 0.95 holds for other queries."""
-_PAGE = 65_536
-_TRAINED = 40
-"""Vectors for each list that the lists are learnt from."""
-_WIDER = 4
-"""Candidates for each neighbour asked for: bytes order them only nearly."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -22,6 +22,17 @@ from sightline.retrieval.vector_stores.slots import Slots
 
 _PIECE = 8192
 """Rows at a time: small, so that on a busy machine a thread that has to wait holds up little."""
+Places: TypeAlias = NDArray[np.int64]
+"""Slots, ascending."""
+_SCORES = 1 << 22
+"""Scores that are held at a time: 16 MB."""
+_GATHERED = 512
+"""Vectors that are copied together at a time."""
+_FEW_QUERIES = 3
+_RUN = 16
+"""From this mean length on, a product for each run of neighbours is faster than to gather them."""
+ALMOST_ALL = 0.35
+"""From this share on, to compare all slots and pick is faster than to gather."""
 
 
 def in_pieces(work: Callable[[int, int], None], count: int) -> None:
@@ -38,19 +49,6 @@ def in_pieces(work: Callable[[int, int], None], count: int) -> None:
 def _pool(process: int) -> ThreadPoolExecutor:
     """The threads of a process: those of its parent are not there after a fork."""
     return ThreadPoolExecutor(cores(), thread_name_prefix=f"vectors-{process}")
-
-
-Places: TypeAlias = NDArray[np.int64]
-"""Slots, ascending."""
-_SCORES = 1 << 22
-"""Scores that are held at a time: 16 MB."""
-_GATHERED = 512
-"""Vectors that are copied together at a time."""
-_FEW_QUERIES = 3
-_RUN = 16
-"""From this mean length on, a product for each run of neighbours is faster than to gather them."""
-ALMOST_ALL = 0.35
-"""From this share on, to compare all slots and pick is faster than to gather."""
 
 
 def nearest_slots(slots: Slots, queries: Vectors, k: int, within: Places | None = None) -> list[RankedRows]:

@@ -41,6 +41,7 @@ _IN_URL = re.compile(r"(?P<before>\w+://[^/\s:@]*):(?P<secret>[^\s/?#]*)@")
 _IN_PAIRS = re.compile(
     r"(?P<before>\b(?:password|sslpassword|api_?key|token)\s*=\s*)(?P<secret>'(?:[^'\\]|\\.)*'|[^\s&,#]+)", re.I
 )
+FILE_NAME = "backend.json"
 
 
 def public(address: str) -> str:
@@ -57,9 +58,6 @@ def without_secrets(message: str, address: str) -> str:
             for form in {secret, unquote(secret)} - {""}:
                 line = line.replace(form, "…")
     return line
-
-
-FILE_NAME = "backend.json"
 
 
 def collection_name(folder: Path, kind: str, dim: int, *, create: bool) -> str:

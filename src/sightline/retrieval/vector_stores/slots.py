@@ -32,6 +32,22 @@ TABLE = """CREATE TABLE sums (
 
 VECTORS, CODES, BOUNDS = "f32", "i8", "bounds"
 """Files of which there is one for each generation."""
+FILE_NAME = "slots.sqlite"
+_VERSION_1 = """
+CREATE TABLE state (dim INTEGER NOT NULL, generation INTEGER NOT NULL, coded INTEGER NOT NULL);
+CREATE TABLE changes (
+    id INTEGER PRIMARY KEY AUTOINCREMENT,
+    slot INTEGER,
+    rows BLOB NOT NULL
+)
+"""
+_VERSION_2 = f"ALTER TABLE changes ADD COLUMN sum INTEGER; {TABLE}"
+MIGRATIONS = (_VERSION_1, _VERSION_2)
+"""Script n brings an index from version n to n + 1; never edit one that has been released."""
+_PAGE = 8192
+_FEW = 4096
+"""Dead slots that are not worth the work."""
+_TRIES = 5
 
 
 class PieceChecksums:
@@ -63,24 +79,6 @@ class PieceChecksums:
             if checksum(np.ascontiguousarray(content[slot : slot + count]).data) != wanted:
                 return int(slot)
         return None
-
-
-FILE_NAME = "slots.sqlite"
-_VERSION_1 = """
-CREATE TABLE state (dim INTEGER NOT NULL, generation INTEGER NOT NULL, coded INTEGER NOT NULL);
-CREATE TABLE changes (
-    id INTEGER PRIMARY KEY AUTOINCREMENT,
-    slot INTEGER,
-    rows BLOB NOT NULL
-)
-"""
-_VERSION_2 = f"ALTER TABLE changes ADD COLUMN sum INTEGER; {TABLE}"
-MIGRATIONS = (_VERSION_1, _VERSION_2)
-"""Script n brings an index from version n to n + 1; never edit one that has been released."""
-_PAGE = 8192
-_FEW = 4096
-"""Dead slots that are not worth the work."""
-_TRIES = 5
 
 
 class Slots:

@@ -1,7 +1,8 @@
 """Baselines that never look at a picture: words against words, chance, and the commonest answer.
 
 What one of them solves, a benchmark does not test. `by` says what is looked at: `captions`, `tags`, `names` (of files),
-`exif` (when, where, with what), `all` of these; or nothing at all: `random`, `majority`.
+`exif` (when, where, with what), `all` of these; everything but content, by a model that is fitted on the truth of other
+queries and pictures: `learned`; or nothing at all: `random`, `majority`.
 """
 
 from __future__ import annotations
@@ -33,7 +34,7 @@ from sightline.runs.systems.base import (
 )
 from sightline.types import Annotation, Answer, Benchmark, Choice, Failure, Picture, Prediction, Task, TaskKind, Text
 
-Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "random", "majority"]
+Source: TypeAlias = Literal["captions", "tags", "names", "exif", "all", "learned", "random", "majority"]
 _FORMS: dict[str, frozenset[TaskKind]] = {
     "random": FINDING | {"choose"},
     "majority": frozenset(("choose", "answer")),
@@ -90,10 +91,11 @@ class BlindChance:
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """Drawn with the seed, the task's id and the number of the attempt."""
-        lot = Random(f"{self._seed}/{task.id}/{attempt_number()}")
-        return Outcome(self._drawn(task, lot), usd=0.0)
+        return Outcome(self.drawn(task), usd=0.0)
 
-    def _drawn(self, task: Task, lot: Random) -> Prediction:
+    def drawn(self, task: Task) -> Prediction:
+        """What the lot says."""
+        lot = Random(f"{self._seed}/{task.id}/{attempt_number()}")
         if task.kind == "choose":
             return Choice(lot.choice([option.key for option in task.options]) if task.options else None)
         allowed = self._scopes.pictures(task.scope)
@@ -120,15 +122,18 @@ class BlindMajority:
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome:
         """The commonest option or answer."""
+        return Outcome(self.said(task), usd=0.0)
+
+    def said(self, task: Task) -> Prediction:
+        """What is right most often elsewhere."""
         own = self._truth.get(task.id)
         if task.kind == "choose":
             keys = {option.key for option in task.options}
             others = self._options - Counter([own.option] if isinstance(own, Choice) and own.option else [])
-            return Outcome(Choice(_commonest(others, keys)), usd=0.0)
+            return Choice(_commonest(others, keys))
         others = self._answers - Counter([own.text] if isinstance(own, Answer) else [])
         said = _commonest(others)
-        unknown = Failure("no-truth", "no other task has an answer to go by")
-        return Outcome(unknown if said is None else Text(said), usd=0.0)
+        return Failure("no-truth", "no other task has an answer to go by") if said is None else Text(said)
 
 
 def _commonest(counts: Counter[str], allowed: Collection[str] | None = None) -> str | None:
@@ -191,6 +196,10 @@ def _when(picture: Picture) -> Iterator[str]:
 def _open(options: BlindOptions, setting: SystemSetting) -> System:
     if options.by == "random":
         return BlindChance(options, setting)
+    if options.by == "learned":
+        from sightline.runs.systems.blind_learned import BlindLearned
+
+        return BlindLearned(options, setting)
     return BlindMajority(options, setting) if options.by == "majority" else BlindWords(options, setting)
 
 

@@ -20,11 +20,11 @@ import aiohttp
 import orjson
 from pydantic import AfterValidator, Field
 
-from sightline.benchmark.validation import picture_path
 from sightline.calls.privacy_notice import announce_recipient
 from sightline.class_names import known_as
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import SightlineError, UserError
+from sightline.io.files import picture_path
 from sightline.models.failures import Scrubber
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.runs.systems.base import (
@@ -187,7 +187,7 @@ class HttpSystem:
     def __init__(self, options: HttpOptions, setting: SystemSetting) -> None:
         self._options, self._setting = options, setting
         self.concurrency = options.concurrency
-        if setting.local_only:
+        if setting.session.calls.local_only:
             refuse_remote("the search service", options.url, "run the service on this machine")
         key = _key(options.key_env)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -214,7 +214,7 @@ class HttpSystem:
 
     def prepare(self) -> Iterable[LedgerEntry]:
         """Ask whether the service is there, before anything is written."""
-        announce_recipient(self._setting.workspace, self._options.url, "queries")
+        announce_recipient(self._setting.session.workspace, self._options.url, "queries")
         loop = LoopThread()
         try:
             self._service = loop.call(self._health())

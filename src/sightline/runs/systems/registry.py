@@ -15,7 +15,8 @@ def sees_truth(kind: Kind, options: Options) -> bool:
     """Is it the oracle, or fitted on other tasks? Only ours may be: nothing from elsewhere ever gets the truth."""
     if not is_built_in(kind.name) or find_kind(kind.name) is not kind:
         return False
-    return kind.name in ("oracle", "cut") or (kind.name == "blind" and getattr(options, "by", None) == "majority")
+    fitted = kind.name == "blind" and getattr(options, "by", None) in ("majority", "learned")
+    return fitted or kind.name in ("oracle", "cut")
 
 
 def is_built_in(name: str) -> bool:

@@ -11,7 +11,7 @@ from starlette.responses import Response
 
 from sightline.authoring.audit import Audit, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
-from sightline.authoring.review_decisions import standing
+from sightline.benchmark.review_decisions import standing
 from sightline.reports.sections import facts_of
 from sightline.types import (
     Answer,
@@ -114,6 +114,7 @@ def audit(request: Request) -> Response:
 
 
 def _audited(benchmark: Benchmark) -> Audit:
+    """By its tables: reading every file is left to `sightline make audit`."""
     judging = benchmark.card.get("judging")
     return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None)
 

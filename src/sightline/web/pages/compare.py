@@ -11,9 +11,9 @@ from starlette.responses import Response
 
 from sightline.agent.trajectory import trajectory_path
 from sightline.metrics.comparison import PairedComparison
-from sightline.metrics.scores import TaskScore
 from sightline.reports.blocks import Cell, Row, TableBlock, numeric
 from sightline.reports.html import to_fragment
+from sightline.reports.parts.differences import by_task, mean_score
 from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, with_own_names
 from sightline.reports.text import p_value, signed
 from sightline.runs import read_run
@@ -89,25 +89,13 @@ def compare(request: Request) -> Response:
 
 
 def _lines(runs: Sequence[ReportedRun]) -> Iterator[ComparedTask]:
-    tables = [_by_task(run) for run in runs]
+    tables = [by_task(run) for run in runs]
     for task in dict.fromkeys(task for table in tables for task in table):
         rows = [table.get(task, []) for table in tables]
         first = next(row for held in rows for row in held)
         metric = next(iter(first.values), "")
         failures = tuple(", ".join(row.failure for row in held if row.failure) for held in rows)
-        yield ComparedTask(task, first.kind, metric, tuple(_mean(held, metric) for held in rows), failures)
-
-
-def _by_task(run: ReportedRun) -> dict[str, list[TaskScore]]:
-    found: dict[str, list[TaskScore]] = {}
-    for row in run.scores.tasks:
-        found.setdefault(row.task_id, []).append(row)
-    return found
-
-
-def _mean(rows: Sequence[TaskScore], metric: str) -> float | None:
-    known = [value for row in rows if (value := row.values.get(metric)) is not None]
-    return sum(known) / len(known) if known else None
+        yield ComparedTask(task, first.kind, metric, tuple(mean_score(held, metric) for held in rows), failures)
 
 
 def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison]) -> TableBlock:
@@ -131,7 +119,7 @@ def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison])
 
 def _spread(pair: PairedComparison) -> str:
     found = pair.difference
-    return "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
+    return found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
 
 
 def _one_task(

@@ -6,7 +6,7 @@ import math
 from collections.abc import Iterator
 from dataclasses import dataclass
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 
 import orjson
 from starlette.requests import Request
@@ -96,7 +96,9 @@ def _at(lon: float, lat: float, box: Box) -> tuple[float, float]:
 @cache
 def _coasts() -> list[list[tuple[float, float]]]:
     """Coarse outlines of the land: rings of (longitude, latitude)."""
-    found: list[list[tuple[float, float]]] = orjson.loads(files("sightline.web").joinpath("coasts.json").read_bytes())
+    found: list[list[tuple[float, float]]] = orjson.loads(
+        Path(__file__).parents[1].joinpath("coasts.json").read_bytes()
+    )
     return found
 
 

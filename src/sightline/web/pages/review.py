@@ -14,8 +14,7 @@ from starlette.exceptions import HTTPException
 from starlette.requests import Request
 from starlette.responses import Response
 
-from sightline.authoring.audit_baselines import WordRanker
-from sightline.authoring.review_decisions import (
+from sightline.benchmark.review_decisions import (
     ANSWER,
     OPTION,
     REJECT,
@@ -26,9 +25,11 @@ from sightline.authoring.review_decisions import (
     standing,
     votes_of,
 )
+from sightline.benchmark.review_sample import SAMPLE, sample_of
 from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.index.manifest import DEFAULT_INDEX
+from sightline.runs.word_ranker import WordRanker
 from sightline.types import Answer, PictureSet, Review, Task, Traces
 from sightline.web.app_state import AppState, go, number, person_of, remember_person
 from sightline.web.cache import StampedCache
@@ -39,7 +40,6 @@ from sightline.web.library import BrokenBenchmark, LoadedBenchmark
 from sightline.web.pages.bench import JudgedPicture, PromptPart, of, option_parts, parts_of, pools_of
 from sightline.web.request_origin import OriginEvent, RequestOrigin, origin_of, setting_of
 from sightline.web.reviews import (
-    SAMPLE,
     TARGET_IOU,
     agreements,
     figures_of,
@@ -47,7 +47,6 @@ from sightline.web.reviews import (
     last_of,
     mark_of,
     queue_for,
-    sample_of,
     standing_of,
 )
 

@@ -15,13 +15,13 @@ from starlette.responses import Response
 
 from sightline.agent.ask import FOLDER as ASKED
 from sightline.agent.trajectory import read_trajectory, trajectory_path
+from sightline.markup import Markup
 from sightline.metrics.scores import TaskScore
 from sightline.reason.traces.shards import read_traces
 from sightline.reports.blocks import Cell, ChartsBlock, Row, TableBlock, numeric
 from sightline.reports.charts import Band, PlotDot, Point, cost_plot, dot_plot
 from sightline.reports.html import to_fragment
 from sightline.reports.leaderboard import BenchmarkBoard, Leaderboard, UnrankedRun, build_leaderboard
-from sightline.reports.markup import Markup
 from sightline.reports.scored_run import ReportedRun, read_scored
 from sightline.reports.text import DASH, interval, score
 from sightline.runs import read_run

@@ -40,6 +40,19 @@ _PAPER: tuple[RGB, ...] = ((255, 255, 255), (250, 246, 236), (240, 245, 250))
 _INK: RGB = (44, 48, 56)
 _GRID: RGB = (204, 208, 214)
 _OVER = 2
+_NAMES = (
+    "Ada", "Ana", "Ben", "Bo", "Cleo", "Dan", "Dora", "Eli", "Eva", "Finn", "Gia", "Gus", "Hal", "Ida", "Ivo", "Jon",
+    "Kai", "Kim", "Leo", "Lin", "Mia", "Ned", "Nia", "Ola", "Otto", "Pia", "Rex", "Rob", "Sam", "Sue", "Tess", "Tom",
+    "Uma", "Val", "Vic", "Wim", "Yara", "Zoe",
+)  # fmt: skip
+_WARES = (
+    "apples", "bread", "cakes", "corn", "eggs", "fish", "honey", "jam", "kites", "lamps", "milk", "mugs", "nuts",
+    "pears", "plums", "rice", "salt", "shoes", "soap", "tea",
+)  # fmt: skip
+_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
+_COUNTED = ("Tickets sold", "Books read", "Goals scored", "Photos taken", "Letters sent", "Trees planted", "Miles run")
+_SOLD = ("Sold in {}", "Orders in {}", "Stock in {}", "Bought in {}", "Left over in {}")
+_SEASONS = ("spring", "summer", "autumn", "winter")
 
 
 @dataclass(frozen=True, slots=True)
@@ -163,21 +176,6 @@ def _slice_box(x: float, y: float, radius: float, start: float, end: float) -> C
     xs = [x, *(x + radius * math.cos(math.radians(turn)) for turn in turns)]
     ys = [y, *(y + radius * math.sin(math.radians(turn)) for turn in turns)]
     return (math.floor(min(xs)), math.floor(min(ys)), math.ceil(max(xs)), math.ceil(max(ys)))
-
-
-_NAMES = (
-    "Ada", "Ana", "Ben", "Bo", "Cleo", "Dan", "Dora", "Eli", "Eva", "Finn", "Gia", "Gus", "Hal", "Ida", "Ivo", "Jon",
-    "Kai", "Kim", "Leo", "Lin", "Mia", "Ned", "Nia", "Ola", "Otto", "Pia", "Rex", "Rob", "Sam", "Sue", "Tess", "Tom",
-    "Uma", "Val", "Vic", "Wim", "Yara", "Zoe",
-)  # fmt: skip
-_WARES = (
-    "apples", "bread", "cakes", "corn", "eggs", "fish", "honey", "jam", "kites", "lamps", "milk", "mugs", "nuts",
-    "pears", "plums", "rice", "salt", "shoes", "soap", "tea",
-)  # fmt: skip
-_DAYS = ("Mon", "Tue", "Wed", "Thu", "Fri", "Sat", "Sun")
-_COUNTED = ("Tickets sold", "Books read", "Goals scored", "Photos taken", "Letters sent", "Trees planted", "Miles run")
-_SOLD = ("Sold in {}", "Orders in {}", "Stock in {}", "Bought in {}", "Left over in {}")
-_SEASONS = ("spring", "summer", "autumn", "winter")
 
 
 def chart_analysis(wanted: QuestionBrief) -> ChoiceQuestion:

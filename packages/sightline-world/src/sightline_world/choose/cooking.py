@@ -33,6 +33,8 @@ from sightline_world.scene import SCENE_COLOURS, SCENE_LIGHTS
 _BATTER: RGB = (244, 214, 140)
 _DOUGH: RGB = (240, 220, 176)
 _SAUCE: RGB = (206, 60, 38)
+# Of bowls and pots: soup is orange, and would not show.
+_COLOURS = [colour for colour in SCENE_COLOURS if colour != "orange"]
 
 
 @dataclass(frozen=True, slots=True)
@@ -220,10 +222,6 @@ DISHES: Mapping[str, Dish] = MappingProxyType(
         ),
     }
 )
-
-
-# Of bowls and pots: soup is orange, and would not show.
-_COLOURS = [colour for colour in SCENE_COLOURS if colour != "orange"]
 
 
 def cooking_process(wanted: QuestionBrief) -> ChoiceQuestion:

@@ -23,6 +23,9 @@ from sightline_world.draw.plan import SIZE_FACTORS, PersonWish, Spot
 from sightline_world.scene import HAIR, SCENE_COLOURS, SCENE_SIZES
 
 _WIDEST = 0.34
+_PLACES = ("forest", "snow", "street", "desert", "garden")
+# Kinds that one can imagine in three sizes, and that look like themselves next to a person.
+_KINDS = ("suitcase", "bucket", "ball", "mailbox", "flag", "guitar", "bench", "umbrella", "dog", "sheep", "tent")
 
 
 def depth_relationship(wanted: QuestionBrief) -> ChoiceQuestion:
@@ -116,11 +119,6 @@ def _apart(wanted: QuestionBrief, count: int) -> list[float]:
     gap = wanted.between(0.30, 0.17)
     slack = sorted(wanted.lot.uniform(0, 1 - gap * (count - 1)) for _ in range(count))
     return [value + gap * place for place, value in enumerate(slack)]
-
-
-_PLACES = ("forest", "snow", "street", "desert", "garden")
-# Kinds that one can imagine in three sizes, and that look like themselves next to a person.
-_KINDS = ("suitcase", "bucket", "ball", "mailbox", "flag", "guitar", "bench", "umbrella", "dog", "sheep", "tent")
 
 
 def forced_perspective(wanted: QuestionBrief) -> ChoiceQuestion:

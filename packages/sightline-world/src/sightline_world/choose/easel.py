@@ -11,6 +11,9 @@ from sightline_world.draw.backdrop import backdrop
 from sightline_world.draw.palette import RGB
 from sightline_world.draw.pen import OVERSAMPLING, Pen
 
+STEEL: RGB = (150, 156, 164)
+WOOD: RGB = (150, 104, 62)
+
 
 class Easel:
     """A place to draw on: coordinates are in heights of the picture from its top left, `w` is its width in them."""
@@ -61,7 +64,3 @@ def pixel_box(corners: tuple[int, int, int, int], size: Size) -> Box:
     shares = (corners[0] / wide, corners[1] / high, corners[2] / wide, corners[3] / high)
     left, top, right, bottom = (round(min(1.0, max(0.0, share)), 4) for share in shares)
     return Box(left, top, right, bottom)
-
-
-STEEL: RGB = (150, 156, 164)
-WOOD: RGB = (150, 104, 62)

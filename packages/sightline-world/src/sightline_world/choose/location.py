@@ -22,6 +22,26 @@ from sightline_world.choose.question import (
 from sightline_world.choose.setting import DEEP_PLACES, Prop, Setting, ground_kinds, props, setting, shoot
 
 _SIDES = ("left", "right")
+Point: TypeAlias = tuple[float, float]
+Turn: TypeAlias = Callable[[Point], Point]
+# A point is (from the left, from the back) in the first view; the result is the same in the view of another viewer.
+SIDES: Mapping[str, Turn] = MappingProxyType(
+    {
+        "from the opposite side": lambda p: (1 - p[0], 1 - p[1]),
+        "from the left side": lambda p: (p[1], 1 - p[0]),
+        "from the right side": lambda p: (1 - p[1], p[0]),
+    }
+)
+"""Where everything is for a viewer who has walked round it to that side of the first picture."""
+# Views that nobody can have: they serve as wrong options.
+_MIRRORED: tuple[Turn, ...] = (
+    lambda p: (1 - p[0], p[1]),
+    lambda p: (p[0], 1 - p[1]),
+    lambda p: (p[1], p[0]),
+    lambda p: (1 - p[1], 1 - p[0]),
+)
+_STEPS = (0.12, 0.5, 0.88)
+_WIDEST = 0.21
 
 
 def location_relationship(wanted: QuestionBrief) -> ChoiceQuestion:
@@ -141,29 +161,6 @@ def _pictured(wanted: QuestionBrief, here: Setting, row: Sequence[Prop]) -> Draw
 
 def _id(row: Sequence[Prop], thing: Prop) -> str:
     return f"t{row.index(thing)}"
-
-
-Point: TypeAlias = tuple[float, float]
-Turn: TypeAlias = Callable[[Point], Point]
-
-# A point is (from the left, from the back) in the first view; the result is the same in the view of another viewer.
-SIDES: Mapping[str, Turn] = MappingProxyType(
-    {
-        "from the opposite side": lambda p: (1 - p[0], 1 - p[1]),
-        "from the left side": lambda p: (p[1], 1 - p[0]),
-        "from the right side": lambda p: (1 - p[1], p[0]),
-    }
-)
-"""Where everything is for a viewer who has walked round it to that side of the first picture."""
-# Views that nobody can have: they serve as wrong options.
-_MIRRORED: tuple[Turn, ...] = (
-    lambda p: (1 - p[0], p[1]),
-    lambda p: (p[0], 1 - p[1]),
-    lambda p: (p[1], p[0]),
-    lambda p: (1 - p[1], 1 - p[0]),
-)
-_STEPS = (0.12, 0.5, 0.88)
-_WIDEST = 0.21
 
 
 def view_from_elsewhere(wanted: QuestionBrief) -> ChoiceQuestion:

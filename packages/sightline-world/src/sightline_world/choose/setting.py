@@ -29,6 +29,8 @@ MOST_HIDDEN = 0.4
 """Of what a question speaks of, usually no more than this share is hidden."""
 # Colours that can't be said of them, or kinds that could be taken for a part of the place.
 _UNNAMED = ("snowman", "tree", "house")
+# Colours that show in any sky; all that flies may have them.
+_BRIGHT = ("red", "orange", "yellow", "pink", "purple")
 
 
 @dataclass(frozen=True, slots=True)
@@ -170,10 +172,6 @@ def passers_by(rng: Random, here: Setting, count: int, widest: float, without: C
         prop = Prop(kind, rng.choice(_colours(kind, here)))
         found.append(prop.at(rng.uniform(0.05, 0.95), rng.uniform(0, 0.15), rng.getrandbits(8)))
     return found
-
-
-# Colours that show in any sky; all that flies may have them.
-_BRIGHT = ("red", "orange", "yellow", "pink", "purple")
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,10 @@ from sightline_world.draw.pen import Pen, Point
 FOOT = 0.92
 """Where most things stand on the table."""
 PLATE: RGB = (158, 190, 222)
+YOLK: RGB = (248, 184, 34)
+_SHELL: RGB = (246, 226, 200)
+_ROOTS: tuple[RGB, ...] = ((238, 128, 38), (208, 50, 44), (88, 160, 62), (236, 204, 92), (140, 62, 122))
+_BLACK: RGB = (52, 52, 58)
 
 
 @dataclass(frozen=True, slots=True)
@@ -52,11 +56,6 @@ def steam(t: Table, dx: float, y: float) -> None:
         x = t.at(dx + offset, 0)[0]
         wave = [(x + 0.012 * math.sin(step * 1.4), y - 0.01 - 0.02 * step) for step in range(7)]
         t.pen.line(wave, 0.012, (238, 240, 240), alpha=0.8)
-
-
-YOLK: RGB = (248, 184, 34)
-_SHELL: RGB = (246, 226, 200)
-_ROOTS: tuple[RGB, ...] = ((238, 128, 38), (208, 50, 44), (88, 160, 62), (236, 204, 92), (140, 62, 122))
 
 
 def vegetables(lot: int) -> tuple[RGB, RGB, RGB]:
@@ -166,9 +165,6 @@ def disc(
         turns = [turn / 10 for turn in range(2, 13)]
         rim = [t.at(1.03 * rx * math.cos(turn), y + 1.16 * ry * math.sin(turn)) for turn in turns]
         t.pen.poly([(x, y), *rim], PLATE)
-
-
-_BLACK: RGB = (52, 52, 58)
 
 
 def bowl(

@@ -16,7 +16,6 @@ if TYPE_CHECKING:
 
 def show_world_demo(out: Path, common: Common) -> None:
     """Run the demo, and say what came of it: what `sightline demo` does where the world is installed."""
-    from sightline.cli.scan import to_json
     from sightline_world.demo.run import run_world_demo
 
     common.ignores_limit()
@@ -32,7 +31,7 @@ def show_world_demo(out: Path, common: Common) -> None:
     made = run_world_demo(out, seed=common.seed or 0, tell=tell)
     if common.json:
         places = {"folder": str(made.folder), "report": str(made.page), "seconds": round(made.seconds, 1)}
-        common.print_json({**places, "scan": to_json(made.found.scanned), **made.found.to_dict()})
+        common.print_json({**places, "scan": made.found.scanned.to_json(), **made.found.to_dict()})
     else:
         show(world_to_text(made), markup=False, soft_wrap=True)
 
@@ -47,7 +46,7 @@ def world_to_text(made: WorldDemo) -> str:
     found, audit = made.found, made.found.audit
 
     def between(one: Estimate) -> str:
-        return f"{share(one.mean)} ({share(one.low)} to {share(one.high)})"
+        return f"{share(one.mean)} ({one.no_interval or f'{share(one.low)} to {share(one.high)}'})"
 
     rows = [["system", f"{RANKED}, made labels", f"{RANKED}, exact truth", f"{SET}, exact sets", "cost", "p50"]]
     for name in SYSTEMS:
@@ -76,4 +75,4 @@ def world_to_text(made: WorldDemo) -> str:
 
 def _standing(one: SystemStanding) -> str:
     found = one.estimate
-    return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {one.letters}"
+    return f"{found.mean:.2f} [{found.no_interval or f'{found.low:.2f}, {found.high:.2f}'}] {one.letters}"

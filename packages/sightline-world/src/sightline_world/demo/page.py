@@ -44,6 +44,24 @@ _QUERIES, _FIRST, _WRONG, _SET = 3, 6, 6, 12
 _BLIND = "text only"
 _Labelled: TypeAlias = tuple[str, str, bool]
 """A query, a picture, and whether it is labelled relevant."""
+_SPREAD = 12
+_LIFE = "Drawn by code, so what each picture shows is known exactly. Under each stands its caption by that truth."
+_TRUTH = (
+    "Each query was taken apart by the grammar of builtin/world, and its claims were held against the scenes that the "
+    "pictures were drawn from; nobody looked at a picture for that. What can hardly be seen, and what a place is full "
+    "of anyway, is in doubt and left out. The judge saw only pixels. It understands words by the same grammar, so a "
+    "query that the grammar misreads would not show here. The intervals (95 %) resample queries."
+)
+_FOUND = (
+    "What each system found first for the queries on which those that look at pictures differ most. Marks are those of "
+    "the exact truth; what has none is wrong."
+)
+_SYSTEMS = (
+    "text only reads when, where and with what pictures were taken, and looks at none. embedder compares vectors. "
+    "hybrid adds the words of the annotations. agent plans, searches, filters by metadata and looks. hybrid and agent "
+    "see through the model that also judged, so the made labels may favour them; the exact truth does not. For exact "
+    "sets, rankings are cut where the other tasks say. Systems that share a letter can't be told apart."
+)
 
 
 class Examples:
@@ -135,26 +153,6 @@ def _same(truth: PictureSet, answer: Prediction | None) -> bool:
     return isinstance(answer, PictureSet) and set(answer.pictures) == set(truth.pictures)
 
 
-_SPREAD = 12
-_LIFE = "Drawn by code, so what each picture shows is known exactly. Under each stands its caption by that truth."
-_TRUTH = (
-    "Each query was taken apart by the grammar of builtin/world, and its claims were held against the scenes that the "
-    "pictures were drawn from; nobody looked at a picture for that. What can hardly be seen, and what a place is full "
-    "of anyway, is in doubt and left out. The judge saw only pixels. It understands words by the same grammar, so a "
-    "query that the grammar misreads would not show here. The intervals (95 %) resample queries."
-)
-_FOUND = (
-    "What each system found first for the queries on which those that look at pictures differ most. Marks are those of "
-    "the exact truth; what has none is wrong."
-)
-_SYSTEMS = (
-    "text only reads when, where and with what pictures were taken, and looks at none. embedder compares vectors. "
-    "hybrid adds the words of the annotations. agent plans, searches, filters by metadata and looks. hybrid and agent "
-    "see through the model that also judged, so the made labels may favour them; the exact truth does not. For exact "
-    "sets, rankings are cut where the other tasks say. Systems that share a letter can't be told apart."
-)
-
-
 def write_world_page(found: WorldFound, life: Path, path: Path) -> Path:
     """One HTML file with the pictures in it, and the tables of the two benchmarks beside it."""
     gathered = gather([*found.found.sources, *found.selected.sources])
@@ -244,5 +242,5 @@ def _truth(found: WorldFound) -> list[Block]:
 
 
 def _share(name: str, found: Estimate, about: str) -> Row:
-    between = f"{share(found.low)} to {share(found.high)}"
+    between = found.no_interval or f"{share(found.low)} to {share(found.high)}"
     return name, Cell(share(found.mean), between), f"{found.n:,}", about

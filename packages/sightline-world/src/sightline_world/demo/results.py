@@ -27,6 +27,9 @@ from sightline_world.scene import SceneGraph
 from sightline_world.tasks.album import is_noticed, is_readable
 from sightline_world.truth import ShotTruth, SyntheticHistory
 
+RANKED, SET = "ndcg@10", "f1"
+"""The metrics of the short table, one for each benchmark."""
+
 
 @dataclass(frozen=True, slots=True)
 class Exact:
@@ -163,10 +166,6 @@ def by_truth(made: Benchmark, exact: Mapping[str, Exact]) -> Benchmark:
 
 def _among(pairs: Iterable[tuple[str, str]], found: set[tuple[str, str]]) -> dict[tuple[str, str], bool]:
     return {pair: pair in found for pair in sorted(pairs)}
-
-
-RANKED, SET = "ndcg@10", "f1"
-"""The metrics of the short table, one for each benchmark."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -16,6 +16,8 @@ from sightline_world.draw.venues import scoreboard
 
 # 128 MB are all variants of all places in all lights at 320 x 240.
 _MEMORY = 128 << 20
+_PLACES: Cache[Backdrop] = Cache(_MEMORY, lambda drop: drop.image.width * drop.image.height * 3)
+_FRONTS: Cache[Image.Image] = Cache(_MEMORY // 4, lambda image: image.width * image.height * 4)
 
 
 @dataclass(frozen=True, slots=True)
@@ -70,7 +72,3 @@ def _layer(front: Front, place: str, light: str, variant: int, size: tuple[int, 
     colour = np.where(opacity[:, :, None] > 0, black * 255 // np.maximum(opacity, 1)[:, :, None], 0)
     layers = np.dstack([np.clip(colour, 0, 255), opacity]).astype(np.uint8)
     return Image.fromarray(layers, "RGBA")
-
-
-_PLACES: Cache[Backdrop] = Cache(_MEMORY, lambda drop: drop.image.width * drop.image.height * 3)
-_FRONTS: Cache[Image.Image] = Cache(_MEMORY // 4, lambda image: image.width * image.height * 4)

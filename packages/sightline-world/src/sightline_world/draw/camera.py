@@ -13,6 +13,9 @@ from PIL import Image, ImageChops, ImageFilter
 from sightline.class_names import known_as
 
 Coefficients = tuple[float, float, float, float, float, float, float, float]
+_IDENTITY: Coefficients = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
+_SHEET = 1024
+_GRAIN_MIDDLE = 64
 
 
 @known_as("Camera")
@@ -93,9 +96,6 @@ class View:
         return scene.transform(self.size, Image.Transform.PERSPECTIVE, self.coefficients, resample)
 
 
-_IDENTITY: Coefficients = (1.0, 0.0, 0.0, 0.0, 1.0, 0.0, 0.0, 0.0)
-
-
 def view(camera: Camera, size: tuple[int, int]) -> View:
     """The frame of a camera in a scene of that many pixels; it never reaches beyond the scene."""
     wide, high = size
@@ -142,10 +142,6 @@ def jpeg(image: Image.Image, quality: int) -> bytes:
     buffer = io.BytesIO()
     image.save(buffer, "JPEG", quality=quality)
     return buffer.getvalue()
-
-
-_SHEET = 1024
-_GRAIN_MIDDLE = 64
 
 
 @lru_cache(maxsize=8)

@@ -30,6 +30,28 @@ HAND: Point = (0.235, 0.405)
 """Where the hand of someone who holds something is."""
 LOW_HAND: Point = (0.165, 0.520)
 """Where it is when the thing hangs from it."""
+# For each pose: (far arm, near arm), each elbow and hand; (far leg, near leg), each knee and foot.
+_STAND: tuple[_Joints, _Joints] = (((-0.06, 0.74), (-0.07, 0.97)), ((0.06, 0.74), (0.07, 0.97)))
+_POSES: Mapping[str, tuple[tuple[_Joints, _Joints], tuple[_Joints, _Joints]]] = MappingProxyType(
+    {
+        "standing": ((((-0.14, 0.38), (-0.15, 0.52)), ((0.14, 0.38), (0.15, 0.52))), _STAND),
+        "walking": (
+            (((-0.16, 0.37), (-0.12, 0.49)), ((0.15, 0.37), (0.22, 0.46))),
+            (((-0.07, 0.73), (-0.19, 0.95)), ((0.10, 0.73), (0.13, 0.97))),
+        ),
+        "running": (
+            (((-0.18, 0.34), (-0.10, 0.44)), ((0.17, 0.34), (0.26, 0.31))),
+            (((-0.03, 0.75), (-0.27, 0.85)), ((0.16, 0.69), (0.16, 0.96))),
+        ),
+        "waving": ((((-0.14, 0.38), (-0.13, 0.52)), ((0.19, 0.18), (0.20, 0.04))), _STAND),
+        "cheering": (
+            (((-0.20, 0.17), (-0.17, 0.03)), ((0.20, 0.17), (0.17, 0.03))),
+            (((-0.07, 0.74), (-0.10, 0.97)), ((0.07, 0.74), (0.10, 0.97))),
+        ),
+        "holding": ((((-0.14, 0.38), (-0.13, 0.52)), ((0.13, 0.39), HAND)), _STAND),
+        "carrying": ((((-0.14, 0.38), (-0.13, 0.52)), ((0.14, 0.38), LOW_HAND)), _STAND),
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,27 +134,3 @@ def _arm(pen: Pen, joints: _Joints, sleeve: RGB, skin: RGB) -> None:
     pen.oval(*shoulder, 0.029, rgb=sleeve)
     pen.line((shoulder, elbow, hand), 0.058, sleeve)
     pen.oval(*hand, 0.030, rgb=skin)
-
-
-# For each pose: (far arm, near arm), each elbow and hand; (far leg, near leg), each knee and foot.
-_STAND: tuple[_Joints, _Joints] = (((-0.06, 0.74), (-0.07, 0.97)), ((0.06, 0.74), (0.07, 0.97)))
-_POSES: Mapping[str, tuple[tuple[_Joints, _Joints], tuple[_Joints, _Joints]]] = MappingProxyType(
-    {
-        "standing": ((((-0.14, 0.38), (-0.15, 0.52)), ((0.14, 0.38), (0.15, 0.52))), _STAND),
-        "walking": (
-            (((-0.16, 0.37), (-0.12, 0.49)), ((0.15, 0.37), (0.22, 0.46))),
-            (((-0.07, 0.73), (-0.19, 0.95)), ((0.10, 0.73), (0.13, 0.97))),
-        ),
-        "running": (
-            (((-0.18, 0.34), (-0.10, 0.44)), ((0.17, 0.34), (0.26, 0.31))),
-            (((-0.03, 0.75), (-0.27, 0.85)), ((0.16, 0.69), (0.16, 0.96))),
-        ),
-        "waving": ((((-0.14, 0.38), (-0.13, 0.52)), ((0.19, 0.18), (0.20, 0.04))), _STAND),
-        "cheering": (
-            (((-0.20, 0.17), (-0.17, 0.03)), ((0.20, 0.17), (0.17, 0.03))),
-            (((-0.07, 0.74), (-0.10, 0.97)), ((0.07, 0.74), (0.10, 0.97))),
-        ),
-        "holding": ((((-0.14, 0.38), (-0.13, 0.52)), ((0.13, 0.39), HAND)), _STAND),
-        "carrying": ((((-0.14, 0.38), (-0.13, 0.52)), ((0.14, 0.38), LOW_HAND)), _STAND),
-    }
-)

@@ -19,6 +19,21 @@ from sightline_world.draw.plan import SIZE_FACTORS, ScenePlan, Spot
 from sightline_world.draw.signs import board, letter_metres
 from sightline_world.scene import SCENE_COLOURS, Relation
 
+_ALL = SCENE_COLOURS
+_FURS = ("brown", "black", "white", "orange", "grey")
+_HIDES = ("brown", "black", "white", "grey")
+_DOWNS = ("yellow", "white", "brown", "black", "grey")
+_LEAVES = ("green", "orange", "yellow", "red", "pink", "white")
+_ICINGS = ("pink", "white", "brown", "yellow", "blue", "red", "orange", "green", "purple")
+RIDERS = ("cat", "bird", "book", "mug", "bottle", "camera", "bucket", "ball", "teapot", "clock", "lamp", "cake", "bowl")
+"""Kinds that may lie or sit on something."""
+_PERCH = {"bird": 0.42, "ball": 0.42}
+PERSON_METRES, PERSON_ASPECT = 1.75, 0.50
+TALLEST, WIDEST = 0.70, 0.52
+"""Nothing is higher than this share of the picture's height, or wider than this share of its width."""
+WALL = Zone(0.02, 0.98, 0.27, 0.40, scale=0.22)
+"""Where signs hang that do not stand."""
+
 
 @dataclass(frozen=True, slots=True)
 class ThingKind:
@@ -44,13 +59,6 @@ class ThingKind:
         """Where it lives, the usual place first."""
         return (self.habitat, *self.also)
 
-
-_ALL = SCENE_COLOURS
-_FURS = ("brown", "black", "white", "orange", "grey")
-_HIDES = ("brown", "black", "white", "grey")
-_DOWNS = ("yellow", "white", "brown", "black", "grey")
-_LEAVES = ("green", "orange", "yellow", "red", "pink", "white")
-_ICINGS = ("pink", "white", "brown", "yellow", "blue", "red", "orange", "green", "purple")
 
 KINDS: Mapping[str, ThingKind] = MappingProxyType(
     {
@@ -154,11 +162,6 @@ HOLDS: Mapping[str, Hold] = MappingProxyType(
     }
 )
 
-RIDERS = ("cat", "bird", "book", "mug", "bottle", "camera", "bucket", "ball", "teapot", "clock", "lamp", "cake", "bowl")
-"""Kinds that may lie or sit on something."""
-
-_PERCH = {"bird": 0.42, "ball": 0.42}
-
 
 def carried_metres(kind: str, habitat: Habitat) -> float:
     """How high something is that lies on a thing of the ground; on a table it is as it always is there."""
@@ -166,13 +169,6 @@ def carried_metres(kind: str, habitat: Habitat) -> float:
     if habitat in own.habitats and habitat != "sky":
         return own.metres_in(habitat)
     return _PERCH.get(kind) or min(0.65, max(0.32, 2.2 * own.metres))
-
-
-PERSON_METRES, PERSON_ASPECT = 1.75, 0.50
-TALLEST, WIDEST = 0.70, 0.52
-"""Nothing is higher than this share of the picture's height, or wider than this share of its width."""
-WALL = Zone(0.02, 0.98, 0.27, 0.40, scale=0.22)
-"""Where signs hang that do not stand."""
 
 
 @dataclass(frozen=True, slots=True)

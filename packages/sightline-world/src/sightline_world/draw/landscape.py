@@ -17,6 +17,7 @@ from sightline_world.draw.pen import Canvas, Pen, Point
 
 _Mark: TypeAlias = Callable[[ImageDraw.ImageDraw, Random, float, float, float], None]
 """Draws one mark: on what, by which dice, in a sheet how wide and how high, with how many pixels to the unit."""
+_TRANSLUCENT = ("ripples", "stars", "wood")
 
 
 def strew(
@@ -91,7 +92,6 @@ def _vein(draw: ImageDraw.ImageDraw, rng: Random, width: float, height: float, u
     _oval(draw, rng.uniform(0, width), rng.uniform(0, height), rng.uniform(0.02, 0.07) * unit, 0.0016 * unit, 128)
 
 
-_TRANSLUCENT = ("ripples", "stars", "wood")
 _MARKS: Mapping[str, _Mark] = MappingProxyType(
     {
         "grass": _tuft,

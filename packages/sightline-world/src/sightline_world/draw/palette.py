@@ -15,6 +15,7 @@ Fall: TypeAlias = Literal["rain", "snow"]
 
 _DATA = read_data("draw/palette.toml")
 COLOURS: Mapping[str, RGB] = MappingProxyType(_DATA["colours"])
+_LAMPS: Mapping[Lamps, Mapping[str, tuple[float, float, float]]] = _DATA["lamps"]
 
 
 def mix(a: RGB, b: RGB, share: float) -> RGB:
@@ -90,7 +91,5 @@ class Light:
         tint, haze = _LAMPS[lamps].get(self.name, (1.0, 1.0, 1.0)), 0.0 if lamps == "room" else self.haze / 2
         return replace(self, tint=tint, haze=haze)
 
-
-_LAMPS: Mapping[Lamps, Mapping[str, tuple[float, float, float]]] = _DATA["lamps"]
 
 LIGHTS: Mapping[str, Light] = MappingProxyType({light["name"]: Light(**light) for light in _DATA["lights"]})

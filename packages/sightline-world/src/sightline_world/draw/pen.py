@@ -17,6 +17,7 @@ from sightline_world.draw.palette import RGB, Light
 Point: TypeAlias = tuple[float, float]
 OVERSAMPLING = 2
 """Shapes are drawn at twice the size and reduced, which smooths their edges."""
+_STEPS = 5
 
 
 @dataclass(frozen=True, slots=True)
@@ -196,9 +197,6 @@ def falloff(strength: float) -> Image.Image:
     """Bright in the middle, as far as the strength says, and dark at the rim."""
     curve = [round(round(255 * max(0.0, 1.0 - value / 127.0) ** 1.8) * strength) for value in range(256)]
     return Image.radial_gradient("L").point(curve)
-
-
-_STEPS = 5
 
 
 @lru_cache(maxsize=256)

@@ -14,7 +14,6 @@ from sightline_world.scene import Relation
 Pose: TypeAlias = Literal["standing", "walking", "running", "waving", "cheering", "holding"]
 POSES: tuple[Pose, ...] = ("standing", "walking", "running", "waving", "cheering", "holding")
 SignStyle: TypeAlias = Literal["post", "shop", "banner", "frame"]
-SIGN_STYLES: tuple[SignStyle, ...] = ("post", "shop", "banner", "frame")
 SIZE_FACTORS: Mapping[str, float] = MappingProxyType({"small": 1 / 1.5, "medium": 1.0, "large": 1.5})
 """How much larger or smaller than usual a thing is."""
 

@@ -23,6 +23,15 @@ from sightline_world.draw.plan import SignWish
 from sightline_world.draw.table import cake
 
 Value = TypeVar("Value")
+VARIANTS = 2
+"""Drawings of one kind and colour that differ in what is drawn by lot."""
+PERSON_WIDE = 0.46
+_DEPTHS = 24
+_STEP = 2**0.5
+# Of what is fainter than a quarter nobody would say that it is there.
+_SOLID = 64
+# As much as most kinds in most colours at the sizes of a small picture take.
+_MEMORY = 128 << 20
 
 
 class Cache(Generic[Value]):
@@ -50,17 +59,6 @@ class Cache(Generic[Value]):
             while self._held > self._limit and len(self._values) > 1:
                 self._held -= self._size(self._values.popitem(last=False)[1])
         return made
-
-
-VARIANTS = 2
-"""Drawings of one kind and colour that differ in what is drawn by lot."""
-PERSON_WIDE = 0.46
-_DEPTHS = 24
-_STEP = 2**0.5
-# Of what is fainter than a quarter nobody would say that it is there.
-_SOLID = 64
-# As much as most kinds in most colours at the sizes of a small picture take.
-_MEMORY = 128 << 20
 
 
 @dataclass(frozen=True, slots=True)

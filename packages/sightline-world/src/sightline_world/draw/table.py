@@ -8,6 +8,29 @@ from random import Random
 from sightline_world.draw.palette import RGB, is_pale, shade
 from sightline_world.draw.pen import Pen, Point, closed, ribbon, turned
 
+_BOTTLE: tuple[Point, ...] = (
+    (0.058, 0.08), (0.058, 0.16), (0.062, 0.28), (0.13, 0.38), (0.165, 0.48), (0.165, 0.72), (0.165, 0.96), (0.14, 1.0)
+)  # fmt: skip
+_POT: tuple[Point, ...] = (
+    (0.20, 0.24), (0.33, 0.30), (0.44, 0.44), (0.47, 0.62), (0.40, 0.80), (0.27, 0.93), (0.25, 0.99)
+)  # fmt: skip
+_SPOUT: tuple[Point, ...] = (
+    (0.36, 0.70), (0.50, 0.64), (0.57, 0.46), (0.66, 0.30), (0.76, 0.28), (0.71, 0.42), (0.64, 0.62), (0.52, 0.80),
+    (0.38, 0.84),
+)  # fmt: skip
+_GRIP: tuple[Point, ...] = ((-0.36, 0.38), (-0.54, 0.32), (-0.68, 0.44), (-0.62, 0.66), (-0.40, 0.80))
+_VASE: tuple[Point, ...] = (
+    (0.15, 0.38), (0.105, 0.46), (0.15, 0.54), (0.25, 0.66), (0.265, 0.78), (0.20, 0.91), (0.15, 0.96), (0.17, 1.0)
+)  # fmt: skip
+_PEAR: tuple[Point, ...] = (
+    (0.0, 0.14), (0.085, 0.16), (0.135, 0.26), (0.155, 0.40), (0.23, 0.54), (0.315, 0.68), (0.31, 0.84), (0.20, 0.97),
+    (0.0, 1.0),
+)  # fmt: skip
+_FOOT: tuple[Point, ...] = (
+    (0.05, 0.48), (0.06, 0.54), (0.15, 0.66), (0.17, 0.76), (0.09, 0.90), (0.20, 0.97), (0.21, 1.0)
+)  # fmt: skip
+_BOWL: tuple[Point, ...] = ((0.92, 0.20), (0.86, 0.44), (0.68, 0.70), (0.42, 0.88), (0.34, 0.93), (0.37, 1.0))
+
 
 def mug(pen: Pen, rgb: RGB, rng: Random) -> None:
     """A mug with a handle, a drink and steam."""
@@ -57,11 +80,6 @@ def cake(pen: Pen, rgb: RGB, rng: Random, candles: int = 5) -> None:
         pen.glow(x, 0.11, 0.14, (255, 206, 110), 0.5)
 
 
-_BOTTLE: tuple[Point, ...] = (
-    (0.058, 0.08), (0.058, 0.16), (0.062, 0.28), (0.13, 0.38), (0.165, 0.48), (0.165, 0.72), (0.165, 0.96), (0.14, 1.0)
-)  # fmt: skip
-
-
 def bottle(pen: Pen, rgb: RGB, rng: Random) -> None:
     """A bottle of coloured glass with a cap and a paper label."""
     del rng
@@ -92,16 +110,6 @@ def book(pen: Pen, rgb: RGB, rng: Random) -> None:
     pen.poly(((0.11, 0.56), (0.21, 0.68), (0.11, 0.80), (0.01, 0.68)), gilt)
 
 
-_POT: tuple[Point, ...] = (
-    (0.20, 0.24), (0.33, 0.30), (0.44, 0.44), (0.47, 0.62), (0.40, 0.80), (0.27, 0.93), (0.25, 0.99)
-)  # fmt: skip
-_SPOUT: tuple[Point, ...] = (
-    (0.36, 0.70), (0.50, 0.64), (0.57, 0.46), (0.66, 0.30), (0.76, 0.28), (0.71, 0.42), (0.64, 0.62), (0.52, 0.80),
-    (0.38, 0.84),
-)  # fmt: skip
-_GRIP: tuple[Point, ...] = ((-0.36, 0.38), (-0.54, 0.32), (-0.68, 0.44), (-0.62, 0.66), (-0.40, 0.80))
-
-
 def teapot(pen: Pen, rgb: RGB, rng: Random) -> None:
     """A round teapot with a spout, a handle and a lid."""
     del rng
@@ -114,11 +122,6 @@ def teapot(pen: Pen, rgb: RGB, rng: Random) -> None:
     pen.oval(0, 0.055, 0.062, 0.055, rgb=shade(rgb, -0.26))
     pen.oval(-0.25, 0.46, 0.055, 0.11, rgb=shade(rgb, 0.6))
     pen.rect(-0.26, 0.955, 0.26, 1.0, shade(rgb, -0.26), round_by=0.02)
-
-
-_VASE: tuple[Point, ...] = (
-    (0.15, 0.38), (0.105, 0.46), (0.15, 0.54), (0.25, 0.66), (0.265, 0.78), (0.20, 0.91), (0.15, 0.96), (0.17, 1.0)
-)  # fmt: skip
 
 
 def vase(pen: Pen, rgb: RGB, rng: Random) -> None:
@@ -134,12 +137,6 @@ def vase(pen: Pen, rgb: RGB, rng: Random) -> None:
     pen.poly(turned(_VASE, 0.5, 1.0), shade(rgb, -0.12))
     pen.oval(0, 0.385, 0.15, 0.026, rgb=shade(rgb, -0.35))
     pen.oval(-0.135, 0.70, 0.034, 0.075, rgb=shade(rgb, 0.6))
-
-
-_PEAR: tuple[Point, ...] = (
-    (0.0, 0.14), (0.085, 0.16), (0.135, 0.26), (0.155, 0.40), (0.23, 0.54), (0.315, 0.68), (0.31, 0.84), (0.20, 0.97),
-    (0.0, 1.0),
-)  # fmt: skip
 
 
 def pear(pen: Pen, rgb: RGB, rng: Random) -> None:
@@ -171,11 +168,6 @@ def clock(pen: Pen, rgb: RGB, rng: Random) -> None:
     pen.oval(0, 0.56, 0.030, rgb=(206, 52, 50))
 
 
-_FOOT: tuple[Point, ...] = (
-    (0.05, 0.48), (0.06, 0.54), (0.15, 0.66), (0.17, 0.76), (0.09, 0.90), (0.20, 0.97), (0.21, 1.0)
-)  # fmt: skip
-
-
 def lamp(pen: Pen, rgb: RGB, rng: Random) -> None:
     """A table lamp: a wide shade on a bellied foot; it shines after dark."""
     del rng
@@ -189,9 +181,6 @@ def lamp(pen: Pen, rgb: RGB, rng: Random) -> None:
     pen.rect(-0.17, 0.0, 0.17, 0.025, shade(rgb, -0.30))
     pen.oval(0, 0.50, 0.13, 0.022, rgb=(255, 236, 170), lit=True)
     pen.glow(0, 0.46, 0.75, (255, 226, 150), 0.55)
-
-
-_BOWL: tuple[Point, ...] = ((0.92, 0.20), (0.86, 0.44), (0.68, 0.70), (0.42, 0.88), (0.34, 0.93), (0.37, 1.0))
 
 
 def bowl(pen: Pen, rgb: RGB, rng: Random) -> None:

@@ -13,6 +13,20 @@ from sightline_world.draw.palette import COLOURS, RGB, mix, shade
 from sightline_world.draw.pen import Canvas
 from sightline_world.draw.weather import fall, settle
 
+# The lit bars of each digit: top, top left, top right, middle, bottom left, bottom right, bottom.
+_SEGMENTS = (
+    "1110111",
+    "0010010",
+    "1011101",
+    "1011011",
+    "0111010",
+    "1101011",
+    "1101111",
+    "1010010",
+    "1111111",
+    "1111011",
+)
+
 
 def kitchen(c: Canvas, rng: Random) -> None:
     """A wall of tiles with a window, shelves and a worktop, behind a wooden table."""
@@ -259,21 +273,6 @@ def scoreboard(c: Canvas, score: tuple[int, int]) -> None:
         _digit(c, x + dx, y - 0.005, goals)
     for dy in (-0.022, 0.014):
         c.oval(x, y + dy, 0.008, rgb=(255, 190, 60), lit=True)
-
-
-# The lit bars of each digit: top, top left, top right, middle, bottom left, bottom right, bottom.
-_SEGMENTS = (
-    "1110111",
-    "0010010",
-    "1011101",
-    "1011011",
-    "0111010",
-    "1101011",
-    "1101111",
-    "1010010",
-    "1111111",
-    "1111011",
-)
 
 
 def _digit(c: Canvas, x: float, y: float, value: int) -> None:

@@ -17,6 +17,7 @@ from sightline_world.truth import ShotTruth, SyntheticHistory, World
 
 TRUTH_FILE, LIFE_FILE, ADDRESS_FILE = "truth.jsonl", "life.json", "addresses.jsonl"
 SCHEMA = 1
+_RIGHTS = Rights(license="Apache-2.0", source="sightline.world")
 
 
 @cache
@@ -59,9 +60,6 @@ def shots_in(path: Path) -> Iterator[ShotTruth]:
             yield _adapter(ShotTruth).validate_json(line)
         except ValidationError as error:
             raise LineError(path, number, str(error.errors()[0]["msg"])) from error
-
-
-_RIGHTS = Rights(license="Apache-2.0", source="sightline.world")
 
 
 def corpus_of(folder: PathLike) -> Corpus:

@@ -21,6 +21,8 @@ from sightline_world.truth import CopyKind, Device, Home, Town
 PAUSE = timedelta(seconds=20)
 ANY_TIME, EARLY, LATE = (0.0, 1.0), (0.0, 0.3), (0.7, 1.0)
 _AT_HOME = ("kitchen", "garden")
+COPIES: tuple[CopyKind, ...] = ("exact", "smaller", "crop", "received", "screenshot")
+"""What becomes of copied pictures, in turn."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -74,10 +76,6 @@ def spaced(moments: list[Moment]) -> list[Moment]:
             moment = replace(moment, when=spaced[-1].when + PAUSE)
         spaced.append(moment)
     return spaced
-
-
-COPIES: tuple[CopyKind, ...] = ("exact", "smaller", "crop", "received", "screenshot")
-"""What becomes of copied pictures, in turn."""
 
 
 @known_as("Frame")

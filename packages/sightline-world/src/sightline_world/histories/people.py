@@ -17,6 +17,17 @@ from sightline_world.truth import Belonging, Device, Friend
 FIRST_NAMES: tuple[str, ...] = read_data("histories/first_names.toml")["names"]
 _HEADGEAR = ("none", "cap", "cap", "hat", "hat", "beanie", "beanie")
 _COATS = tuple(colour for colour in SCENE_COLOURS if colour != "grey")
+_ALWAYS = ("bicycle", "tent", "suitcase", "umbrella")
+_ONE_OF = (("dog", "dog", "cat"), ("car", "car", "motorbike"), ("mug", "teapot"), ("ball", "kite"), ("sled", "flag"))
+_MAYBE = ("guitar", "camera", "boat", "clock")
+_BOUGHT = ("mug", "teapot", "lamp", "clock", "guitar", "camera", "kite", "umbrella", "bicycle")
+PURCHASES = 3
+_PHONES = ("Kestrel", "Nimbus", "Orbis")
+_CAMERAS = (
+    Device("Lumen", "Lumen G2", "Lumen 24-70mm F4", 4.0, 35.0, has_gps=False),
+    Device("Heron", "Heron 40", "Heron 35mm F2", 2.0, 35.0, writes_offset=False, has_gps=False),
+    Device("Tarn", "Tarn X100", "Tarn 23mm F2", 2.0, 23.0, writes_offset=False),
+)
 
 
 def owner_names(seed: int, count: int) -> list[str]:
@@ -43,13 +54,6 @@ def circle(owner: str, rng: Random, count: int) -> Iterator[Friend]:
                 break
         taken_looks.add(looks)
         yield Friend(name, *looks, coats=tuple(rng.sample(_COATS, 3)))
-
-
-_ALWAYS = ("bicycle", "tent", "suitcase", "umbrella")
-_ONE_OF = (("dog", "dog", "cat"), ("car", "car", "motorbike"), ("mug", "teapot"), ("ball", "kite"), ("sled", "flag"))
-_MAYBE = ("guitar", "camera", "boat", "clock")
-_BOUGHT = ("mug", "teapot", "lamp", "clock", "guitar", "camera", "kite", "umbrella", "bicycle")
-PURCHASES = 3
 
 
 @dataclass(frozen=True, slots=True)
@@ -96,14 +100,6 @@ def wants(had: list[Belonging], rng: Random) -> list[Wants]:
 def owned(had: list[Belonging], day: date) -> list[Belonging]:
     """What the owner has on a day."""
     return [each for each in had if each.since <= day and (each.until is None or day <= each.until)]
-
-
-_PHONES = ("Kestrel", "Nimbus", "Orbis")
-_CAMERAS = (
-    Device("Lumen", "Lumen G2", "Lumen 24-70mm F4", 4.0, 35.0, has_gps=False),
-    Device("Heron", "Heron 40", "Heron 35mm F2", 2.0, 35.0, writes_offset=False, has_gps=False),
-    Device("Tarn", "Tarn X100", "Tarn 23mm F2", 2.0, 23.0, writes_offset=False),
-)
 
 
 class Kit(NamedTuple):

@@ -39,6 +39,14 @@ _MOST_THINGS, _MOST_PEOPLE = 7, 4
 _BULKY = frozenset(
     {"car", "bus", "truck", "boat", "house", "tree", "horse", "cow", "tent", "umbrella", "bench", "hot-air balloon"}
 )
+_PUBLIC = ("street", "market", "station", "harbour", "beach", "library")
+_MOVING = ("ball", "dog", "boat", "kite", "car", "bicycle", "horse", "duck", "sled", "motorbike")
+_BETWEEN_STAGES = (
+    EventStage("kitchen", (8.0, 21.0), ("mug", "bowl", "apple", "bottle", "book", "clock")),
+    EventStage("street", (8.0, 20.0), ("car", "mailbox", "bicycle", "bird")),
+    EventStage("garden", (9.0, 20.0), ("tree", "bird", "bucket", "cat", "house")),
+    EventStage("library", (10.0, 18.0), ("mug", "lamp", "clock", "vase")),
+)
 
 
 class Cast:
@@ -133,16 +141,6 @@ class Cast:
         colours = [colour for colour in ("white", "orange", "yellow") if ("ball", colour) not in self._taken]
         if self._rng.random() < 0.7:
             self.things.append(ThingWish("ball", self._rng.choice(colours)))
-
-
-_PUBLIC = ("street", "market", "station", "harbour", "beach", "library")
-_MOVING = ("ball", "dog", "boat", "kite", "car", "bicycle", "horse", "duck", "sled", "motorbike")
-_BETWEEN_STAGES = (
-    EventStage("kitchen", (8.0, 21.0), ("mug", "bowl", "apple", "bottle", "book", "clock")),
-    EventStage("street", (8.0, 20.0), ("car", "mailbox", "bicycle", "bird")),
-    EventStage("garden", (9.0, 20.0), ("tree", "bird", "bucket", "cat", "house")),
-    EventStage("library", (10.0, 18.0), ("mug", "lamp", "clock", "vase")),
-)
 
 
 def batches(plan: HistoryPlan) -> Iterator[Batch]:

@@ -13,6 +13,8 @@ from sightline_world.sign_words import invented
 from sightline_world.truth import Setting, Town
 
 _LONGEST_NAME = 9
+_DATA = read_data("histories/towns.toml")
+_STREETS: tuple[str, ...] = _DATA["streets"]
 
 
 class TownSpot(NamedTuple):
@@ -27,9 +29,7 @@ class TownSpot(NamedTuple):
     summer_time: bool = True
 
 
-_DATA = read_data("histories/towns.toml")
 SPOTS = tuple(TownSpot(*row) for row in _DATA["spots"])
-_STREETS: tuple[str, ...] = _DATA["streets"]
 
 
 def town_map(seed: int) -> tuple[Town, ...]:

@@ -30,6 +30,8 @@ from sightline_world.truth import Link, LinkKind, ShotTruth, SyntheticHistory, W
 
 LEGIBLE_PX, LEGIBLE_HIDDEN = 7.0, 0.1
 """A sign can be read when its letters are so high and at most that share of it is hidden."""
+_MAKING_FILE = "making.json"
+_PARTIAL, _BEFORE = "truth.partial.jsonl", "truth.before.jsonl"
 
 
 @dataclass(slots=True)
@@ -73,10 +75,6 @@ class Links:
 def is_legible(sign: Sign) -> bool:
     """Whether its words can be read in the picture at its full size."""
     return sign.letter_px >= LEGIBLE_PX and sign.hidden <= LEGIBLE_HIDDEN
-
-
-_MAKING_FILE = "making.json"
-_PARTIAL, _BEFORE = "truth.partial.jsonl", "truth.before.jsonl"
 
 
 def write_history(

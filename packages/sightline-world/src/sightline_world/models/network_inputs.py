@@ -23,6 +23,10 @@ LONGEST = 32
 """Words of a text that are read."""
 _PIECES = 10
 _WORD = re.compile(r"[a-z]+|\d+")
+WIDE, HIGH = 160, 96
+_MARGIN = 0.05
+_TALLEST = 1.35
+"""No board with words is higher than this many times its width; what reaches further down is what carries it."""
 
 
 def split_words(text: str) -> list[str]:
@@ -53,12 +57,6 @@ def _places(word: str) -> tuple[int, tuple[int, ...]]:
 
 def _hash(text: str, size: int) -> int:
     return 1 + zlib.crc32(text.encode()) % (size - 1)
-
-
-WIDE, HIGH = 160, 96
-_MARGIN = 0.05
-_TALLEST = 1.35
-"""No board with words is higher than this many times its width; what reaches further down is what carries it."""
 
 
 def cut_sign(pixels: NDArray[np.uint8], box: Box, margin: float = _MARGIN) -> NDArray[np.uint8]:

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import hashlib
 from functools import cache
-from importlib.resources import files
+from pathlib import Path
 from typing import Any
 
 import numpy as np
@@ -36,7 +36,7 @@ class Network:
 
 
 def _weights(name: str) -> bytes:
-    file = files("sightline_world.models") / "weights" / f"{name}.onnx"
+    file = Path(__file__).with_name("weights") / f"{name}.onnx"
     try:
         return file.read_bytes()
     except FileNotFoundError:

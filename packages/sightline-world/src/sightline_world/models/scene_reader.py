@@ -46,6 +46,10 @@ _STRIDE = 4
 _UNIT = 32.0
 _FLOOR = 0.3
 _SAME = 0.65
+LETTERS = " ABCDEFGHIJKLMNOPQRSTUVWXYZ"
+SURE = 0.4
+"""What the reader is less sure of is left out of a scene."""
+_PREDICATES: tuple[Predicate, ...] = ("left of", "behind", "on", "holding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -166,9 +170,6 @@ def _softmax(logits: NDArray[np.float32]) -> NDArray[np.float32]:
     return shares
 
 
-LETTERS = " ABCDEFGHIJKLMNOPQRSTUVWXYZ"
-
-
 def read_signs(pixels: Pixels, boxes: Sequence[Box]) -> list[str]:
     """What is written in each box; an empty text where no letter could be read."""
     if not boxes:
@@ -182,11 +183,6 @@ def _collapsed(steps: NDArray[np.intp]) -> str:
     """Equal neighbours are one letter, and class 0 is none (CTC)."""
     changed = np.concatenate([[True], steps[1:] != steps[:-1]])
     return "".join(LETTERS[step - 1] for step in steps[changed & (steps > 0)]).strip()
-
-
-SURE = 0.4
-"""What the reader is less sure of is left out of a scene."""
-_PREDICATES: tuple[Predicate, ...] = ("left of", "behind", "on", "holding")
 
 
 @dataclass(frozen=True, slots=True)

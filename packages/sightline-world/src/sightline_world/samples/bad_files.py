@@ -17,6 +17,8 @@ from PIL import Image
 from sightline_world.draw import PLACES, PersonWish, ScenePlan, ThingWish, draw
 from sightline_world.picture_files import TURNS
 
+_Cases = dict[str, tuple[bytes, str]]
+
 
 def write_bad_files(folder: Path) -> Mapping[str, str]:
     """Write one file for each case into `folder`; returns the name of each and what a scan should say of it.
@@ -73,9 +75,6 @@ def _saved(image: Image.Image, picture_format: str, **options: Any) -> bytes:
 
 def _jpeg(name: str, **options: Any) -> bytes:
     return _saved(_picture(name), "JPEG", quality=85, **options)
-
-
-_Cases = dict[str, tuple[bytes, str]]
 
 
 def _broken() -> _Cases:

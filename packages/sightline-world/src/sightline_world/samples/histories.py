@@ -21,6 +21,23 @@ from sightline_world.scene import HAIR
 from sightline_world.truth import Device
 from sightline_world.vocabulary import LIGHT_PHRASES, PLACE_PHRASES, phrase
 
+BELONGINGS = ("dog", "cat", "car", "bicycle", "tent", "mug")
+"""What an owner has one of, so that it keeps its colour from picture to picture."""
+BURST = 3
+"""Frames in a burst."""
+# Which of the base pictures (by number) is not a plain JPEG with EXIF, in every round of this many.
+_ROUND = 46
+_FORMATS = {4: "PNG", 9: "WEBP", 14: "GIF", 19: "BMP", 25: "TIFF", 29: "PNG", 34: "WEBP"}
+_CARRIERS: Mapping[int, tuple[Carrier, ...]] = {
+    14: ("takeout",),
+    19: ("xmp sidecar",),
+    31: ("takeout",),
+    37: ("exif", "xmp sidecar"),
+}
+_EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp", "TIFF": "tif"}
+# Kinds that need the width of a landscape picture.
+_WIDE = ("car", "bicycle", "tent", "house")
+
 
 @dataclass(frozen=True, slots=True)
 class SampleCamera:
@@ -72,8 +89,6 @@ HERON = SampleCamera(Device("Heron", "Heron 40", "Heron 35mm F2", 2.0, 35.0, wri
 PHONE = SampleCamera(Device("Kestrel", "Kestrel Phone 5", "Kestrel Phone 5 back camera", 1.9, 5.4), (800, 600))
 
 CAMERAS = {"ana": (LUMEN, PHONE), "ben": (HERON, PHONE)}
-BELONGINGS = ("dog", "cat", "car", "bicycle", "tent", "mug")
-"""What an owner has one of, so that it keeps its colour from picture to picture."""
 
 OCCASIONS = tuple(
     SampleOccasion(**{**told, "shots": tuple(SampleShot(**shot) for shot in told["shots"])})
@@ -90,23 +105,6 @@ def parse_thing(words: str) -> tuple[str, str | None, int]:
     if kind not in KINDS:
         raise ValueError(f"unknown kind of thing: {kind}")
     return kind, colour, count
-
-
-BURST = 3
-"""Frames in a burst."""
-
-# Which of the base pictures (by number) is not a plain JPEG with EXIF, in every round of this many.
-_ROUND = 46
-_FORMATS = {4: "PNG", 9: "WEBP", 14: "GIF", 19: "BMP", 25: "TIFF", 29: "PNG", 34: "WEBP"}
-_CARRIERS: Mapping[int, tuple[Carrier, ...]] = {
-    14: ("takeout",),
-    19: ("xmp sidecar",),
-    31: ("takeout",),
-    37: ("exif", "xmp sidecar"),
-}
-_EXTENSIONS = {"JPEG": "jpg", "PNG": "png", "WEBP": "webp", "GIF": "gif", "BMP": "bmp", "TIFF": "tif"}
-# Kinds that need the width of a landscape picture.
-_WIDE = ("car", "bicycle", "tent", "house")
 
 
 @dataclass(frozen=True, slots=True)

@@ -27,6 +27,10 @@ from sightline.types import (
 from sightline_world.draw import COLOURS
 
 _DEPTH = 20
+_FAILURES = (
+    Failure("timeout", "no reply within 60 s", retryable=True),
+    Failure("refusal", "the model declined to answer"),
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -44,10 +48,6 @@ _SYSTEMS = (
     _System("sample-strong", 0.92, 0.0, 0.004, 3.1),
     _System("sample-middling", 0.65, 0.05, 0.0011, 1.4),
     _System("sample-weak", 0.35, 0.20, 0.0002, 0.5),
-)
-_FAILURES = (
-    Failure("timeout", "no reply within 60 s", retryable=True),
-    Failure("refusal", "the model declined to answer"),
 )
 
 

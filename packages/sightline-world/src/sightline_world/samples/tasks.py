@@ -19,6 +19,25 @@ from sightline_world.vocabulary import LIGHT_PHRASES, phrase
 Posed: TypeAlias = tuple[Task, Truth]
 """A task with its truth."""
 Test: TypeAlias = Callable[[SampleScene], bool]
+_T = TypeVar("_T", bound="tuple[Any, ...] | str")
+# How many pictures of each rank task are judged not relevant.
+_JUDGED_ZERO = 12
+# Kinds whose colour is one only, or that are scenery as often as not: no query is made of their colour.
+_PLAIN = ("person", "snowman", "tree", "house")
+_Wanted: TypeAlias = tuple[str, str, tuple[str, ...], str]
+_COLOURS_ZH = {
+    "red": "红色",
+    "orange": "橙色",
+    "yellow": "黄色",
+    "green": "绿色",
+    "blue": "蓝色",
+    "purple": "紫色",
+    "pink": "粉色",
+    "white": "白色",
+    "black": "黑色",
+    "brown": "棕色",
+}
+_KINDS_ZH = {"boat": "船", "car": "汽车", "bicycle": "自行车", "dog": "狗", "mug": "杯子", "umbrella": "遮阳伞"}
 
 
 def has(kind: str, colour: str | None = None, at_least: int = 1) -> Test:
@@ -46,13 +65,6 @@ def originals(samples: Samples, lot: str) -> list[SampleScene]:
     scenes = [s for s in samples.scenes if s.duplicate_of is None and (not s.burst or s.id == s.burst[0])]
     Random(lot).shuffle(scenes)
     return scenes
-
-
-_T = TypeVar("_T", bound="tuple[Any, ...] | str")
-# How many pictures of each rank task are judged not relevant.
-_JUDGED_ZERO = 12
-# Kinds whose colour is one only, or that are scenery as often as not: no query is made of their colour.
-_PLAIN = ("person", "snowman", "tree", "house")
 
 
 @dataclass(frozen=True, slots=True)
@@ -112,9 +124,6 @@ def select_tasks(samples: Samples) -> Iterator[Posed]:
         labels = {"query_type": (query_type,), "owner": (owner,)}
         task = Task(f"select-{number:02}", "select", (text,), scope=Scope(owner=owner), labels=labels)
         yield task, PictureSet(pictures)
-
-
-_Wanted: TypeAlias = tuple[str, str, tuple[str, ...], str]
 
 
 def _intra_event(samples: Samples) -> Iterator[_Wanted]:
@@ -186,21 +195,6 @@ def _common(items: Iterable[_T], count: int) -> list[_T]:
     """The most frequent items; of equally frequent ones, the first in order."""
     tally = Counter(items)
     return sorted(tally, key=lambda item: (-tally[item], item))[:count]
-
-
-_COLOURS_ZH = {
-    "red": "红色",
-    "orange": "橙色",
-    "yellow": "黄色",
-    "green": "绿色",
-    "blue": "蓝色",
-    "purple": "紫色",
-    "pink": "粉色",
-    "white": "白色",
-    "black": "黑色",
-    "brown": "棕色",
-}
-_KINDS_ZH = {"boat": "船", "car": "汽车", "bicycle": "自行车", "dog": "狗", "mug": "杯子", "umbrella": "遮阳伞"}
 
 
 def answer_tasks(samples: Samples) -> Iterator[Posed]:

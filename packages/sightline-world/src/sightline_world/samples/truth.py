@@ -14,6 +14,8 @@ from sightline.types import Box
 
 Carrier: TypeAlias = Literal["exif", "xmp", "xmp sidecar", "takeout"]
 """Where a picture's facts are written: inside the file, or in a file beside it."""
+_GAP = 6
+_PAPER = (250, 249, 246)
 
 
 @dataclass(frozen=True, slots=True)
@@ -76,10 +78,6 @@ class Samples:
             if scene.id == picture_id:
                 return scene
         raise KeyError(picture_id)
-
-
-_GAP = 6
-_PAPER = (250, 249, 246)
 
 
 def contact_sheet(

@@ -25,6 +25,10 @@ if TYPE_CHECKING:
 
 _SHARE = 3
 """One answer is at most the third part of a template's questions, rounded up."""
+Maker: TypeAlias = Callable[[Lot, int], Question | None]
+_DETAILS: tuple[Maker, ...] = (read_sign, count, headgear, in_the_hand)
+_JOURNEYS: tuple[Maker, ...] = (on_the_same_occasion, another_coat, first_time, a_sign_nearby)
+_CHANCES, _DRAFTS = 60, 600
 
 
 class Fairness:
@@ -54,12 +58,6 @@ class Fairness:
         if shot.burst:
             return shot.burst
         return shot.id, question.template, orjson.dumps(dict(question.about), option=orjson.OPT_SORT_KEYS)
-
-
-Maker: TypeAlias = Callable[[Lot, int], Question | None]
-_DETAILS: tuple[Maker, ...] = (read_sign, count, headgear, in_the_hand)
-_JOURNEYS: tuple[Maker, ...] = (on_the_same_occasion, another_coat, first_time, a_sign_nearby)
-_CHANCES, _DRAFTS = 60, 600
 
 
 class AnswerMaker:

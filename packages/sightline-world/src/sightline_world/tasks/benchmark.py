@@ -35,14 +35,6 @@ if TYPE_CHECKING:
 
 _TRIES = 12
 """Attempts to make a task that was not made before."""
-
-
-class TaskMaker(Protocol):
-    """Makes one task by lot, or says that it can't."""
-
-    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None: ...
-
-
 _MAKERS: Mapping[TaskKind, Callable[[Album, FactBase | None], TaskMaker]] = MappingProxyType(
     {
         "rank": lambda album, _: RankMaker(album),
@@ -52,6 +44,14 @@ _MAKERS: Mapping[TaskKind, Callable[[Album, FactBase | None], TaskMaker]] = Mapp
     }
 )
 KINDS: tuple[TaskKind, ...] = tuple(_MAKERS)
+WORLD, CHOOSE = "world", "choose"
+"""The folders beside `benchmark.json`: lives with the truth about them, and pictures of `choose` tasks."""
+
+
+class TaskMaker(Protocol):
+    """Makes one task by lot, or says that it can't."""
+
+    def make(self, name: str, rng: Random, difficulty: float) -> MadeTask | None: ...
 
 
 def make_tasks(
@@ -107,10 +107,6 @@ def _check(kind: str, count: int, difficulty: float | None) -> None:
         raise UserError(f"can't make {count} tasks.", "ask for 0 or more")
     if difficulty is not None and not 0 <= difficulty <= 1:
         raise UserError(f"a difficulty of {difficulty} is out of range.", "give a number from 0 (easy) to 1 (hard)")
-
-
-WORLD, CHOOSE = "world", "choose"
-"""The folders beside `benchmark.json`: lives with the truth about them, and pictures of `choose` tasks."""
 
 
 def world_benchmark(

@@ -19,6 +19,7 @@ from sightline_world.vocabulary import phrase
 TEMPLATES: Templates = read_data("tasks/templates.toml")["describe"]
 _DRAFTS, _ABSENT = 8, 5
 _SIDES = ("on the left", "in the middle", "on the right")
+_ORDER = ("place", "light", "thing", "person", "words", "relation")
 
 
 class DescribeMaker:
@@ -159,9 +160,6 @@ def inventory(graph: SceneGraph) -> Trace:
         elif fact["fact"] == "relation":
             answer.append(f"{sentence(str(fact['subject']))} is {fact['predicate']} {fact['object']}.")
     return Trace(" ".join(thinking), " ".join(answer), "world/inventory")
-
-
-_ORDER = ("place", "light", "thing", "person", "words", "relation")
 
 
 def walk(graph: SceneGraph) -> Trace:

@@ -23,6 +23,13 @@ ZOOM_AREA, ZOOM_PX = 0.02, 14.0
 """A detail needs a closer look when it covers less of the picture, or when letters are lower in pixels, than this."""
 _HEAD = 0.3
 """Share of a person's height that has hair and headgear in it."""
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["details"]
+_EASY = 0.2
+"""Up to this difficulty the detail may be large, too."""
+_TWO = 0.2
+"""Two are by far the most frequent, so that of those questions only this share is asked: else a guess would do."""
+_COUNTS = 4
+"""How many different counts there are to guess from, about."""
 
 
 @dataclass(frozen=True, slots=True)
@@ -83,15 +90,6 @@ def count_aliases(count: int) -> tuple[str, ...]:
 def kind_aliases(kind: str, colour: str) -> tuple[str, ...]:
     """Other names of a thing, and the thing with its colour."""
     return (*KIND_NOUNS[kind].others, f"{colour} {kind}", *(f"{colour} {other}" for other in KIND_NOUNS[kind].others))
-
-
-TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["details"]
-_EASY = 0.2
-"""Up to this difficulty the detail may be large, too."""
-_TWO = 0.2
-"""Two are by far the most frequent, so that of those questions only this share is asked: else a guess would do."""
-_COUNTS = 4
-"""How many different counts there are to guess from, about."""
 
 
 def most_hidden(lot: Lot) -> float:

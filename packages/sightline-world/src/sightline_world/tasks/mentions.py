@@ -14,6 +14,19 @@ from sightline_world.tasks.task import Lot
 
 TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["mentions"]
 _TRIES = 40
+# A lower weight comes first more often.
+_WEIGHTS: Mapping[str, float] = MappingProxyType(
+    {
+        "thing": 1.0,
+        "person": 1.2,
+        "place": 1.0,
+        "light": 1.0,
+        "several": 2.0,
+        "people": 3.0,
+        "nobody": 1.5,
+        "words": 1.5,
+    }
+)
 
 
 @dataclass(frozen=True, slots=True)
@@ -86,21 +99,6 @@ def some_traits(lot: Lot, number: int, count: int, *, vague: bool = False) -> tu
         if not any(_clash(trait, other) for other in chosen):
             chosen.append(trait)
     return tuple(sorted(chosen)) if len(chosen) == count else ()
-
-
-# A lower weight comes first more often.
-_WEIGHTS: Mapping[str, float] = MappingProxyType(
-    {
-        "thing": 1.0,
-        "person": 1.2,
-        "place": 1.0,
-        "light": 1.0,
-        "several": 2.0,
-        "people": 3.0,
-        "nobody": 1.5,
-        "words": 1.5,
-    }
-)
 
 
 def _sayable(trait: Trait, album: Album) -> bool:

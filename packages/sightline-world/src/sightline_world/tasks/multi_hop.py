@@ -31,6 +31,8 @@ from sightline_world.web.facts import Entity, FactBase
 TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["multi_hop"]
 _REGIONS = 3
 """Of many pictures that tell the same, a step names so many."""
+WEB_TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["web"]
+_MOST_HOPS = 3
 
 
 def on_the_same_occasion(lot: Lot, number: int) -> Question | None:
@@ -220,10 +222,6 @@ def _signed(album: Album, occasion: AlbumEvent, number: int) -> Iterator[tuple[i
             words = {sign.words for each in album.numbers(alike) for sign in album.shots[each].graph.signs}
             if words == {signs[0].words} and not alike >> number & 1:
                 yield other, thing, signs[0]
-
-
-WEB_TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["web"]
-_MOST_HOPS = 3
 
 
 def from_sign(lot: Lot, number: int, base: FactBase) -> Question | None:

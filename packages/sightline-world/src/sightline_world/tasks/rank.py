@@ -43,6 +43,31 @@ from sightline_world.tasks.phrases import (
 from sightline_world.tasks.task import Lot, MadeTask, labels
 from sightline_world.vocabulary import noun_of, phrase
 
+STYLES: tuple[Style, ...] = ("keyword", "sentence", "question", "vague")
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["rank"]
+GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
+    {
+        "some animal": ("dog", "cat", "horse", "cow", "sheep", "rabbit", "duck", "bird"),
+        "some vehicle on wheels": ("bicycle", "car", "bus", "truck", "motorbike"),
+        "something that flies": ("bird", "hot-air balloon", "plane", "kite", "balloon"),
+        "some fruit": ("apple", "pear"),
+    }
+)
+"""What vague queries call several kinds by."""
+REGIONS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
+    (("beach", "lake", "harbour"), ("by the water", "at the water's edge")),
+    (("street", "market", "station"), ("in the middle of a town", "amid the bustle of a town")),
+    (("kitchen", "library"), ("indoors", "under a roof")),
+)
+"""What they call several places by, in both families."""
+_DARK = (("sunset", "night"), ("late or very early in the day", "with little daylight left"))
+_WET = (("fog", "rain", "snowfall"), ("in bad weather", "with no sun to be seen"))
+_MOST = 0.15
+"""A query that fits more of the pictures than this is not asked."""
+_NEAR = 6
+"""Pictures that come near to what the hardest queries ask."""
+_DRAFTS = 60
+
 
 @known_as("AskThings")
 @dataclass(frozen=True, slots=True)
@@ -172,30 +197,6 @@ def described(item: Thing | Figure) -> tuple[str, str]:
 
 
 Style: TypeAlias = Literal["keyword", "sentence", "question", "vague"]
-STYLES: tuple[Style, ...] = ("keyword", "sentence", "question", "vague")
-TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["rank"]
-GROUPS: Mapping[str, tuple[str, ...]] = MappingProxyType(
-    {
-        "some animal": ("dog", "cat", "horse", "cow", "sheep", "rabbit", "duck", "bird"),
-        "some vehicle on wheels": ("bicycle", "car", "bus", "truck", "motorbike"),
-        "something that flies": ("bird", "hot-air balloon", "plane", "kite", "balloon"),
-        "some fruit": ("apple", "pear"),
-    }
-)
-"""What vague queries call several kinds by."""
-REGIONS: tuple[tuple[tuple[str, ...], tuple[str, str]], ...] = (
-    (("beach", "lake", "harbour"), ("by the water", "at the water's edge")),
-    (("street", "market", "station"), ("in the middle of a town", "amid the bustle of a town")),
-    (("kitchen", "library"), ("indoors", "under a roof")),
-)
-"""What they call several places by, in both families."""
-_DARK = (("sunset", "night"), ("late or very early in the day", "with little daylight left"))
-_WET = (("fog", "rain", "snowfall"), ("in bad weather", "with no sun to be seen"))
-_MOST = 0.15
-"""A query that fits more of the pictures than this is not asked."""
-_NEAR = 6
-"""Pictures that come near to what the hardest queries ask."""
-_DRAFTS = 60
 
 
 @dataclass(frozen=True, slots=True)

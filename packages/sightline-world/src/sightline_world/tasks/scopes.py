@@ -26,6 +26,7 @@ from sightline_world.tasks.task import Lot
 EventType: TypeAlias = Literal["intra-event", "inter-event"]
 TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["scopes"]
 _TRIES = 30
+ONE_HOP = frozenset({"same event", "same day", "first or last time", "before or after moving"})
 
 
 @dataclass(frozen=True, slots=True)
@@ -237,4 +238,3 @@ BASES: Mapping[str, Callable[[Lot], Base | None]] = MappingProxyType(
 )
 """Every template of `select`, intra-event ones first."""
 INTRA: Sequence[str] = tuple(BASES)[:3]
-ONE_HOP = frozenset({"same event", "same day", "first or last time", "before or after moving"})

@@ -30,6 +30,11 @@ from sightline_world.truth import ShotTruth
 
 DEPTH = 3
 _PARTS = ((6, "night"), (12, "morning"), (18, "afternoon"), (24, "evening"))
+TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["select"]
+_NOTHING = 0.1
+"""Share of tasks with nothing to find."""
+MOST = 15
+_TARGETS, _CHANCES, _DRAFTS = 12, 50, 500
 
 
 @dataclass(frozen=True, slots=True)
@@ -178,13 +183,6 @@ def _distinct(conditions: Iterator[Condition] | Sequence[Condition]) -> tuple[Co
         if each.pictures:
             first.setdefault(each.pictures, each)
     return tuple(first.values())
-
-
-TEMPLATES: Mapping[str, Templates] = read_data("tasks/templates.toml")["select"]
-_NOTHING = 0.1
-"""Share of tasks with nothing to find."""
-MOST = 15
-_TARGETS, _CHANCES, _DRAFTS = 12, 50, 500
 
 
 @dataclass(frozen=True, slots=True)

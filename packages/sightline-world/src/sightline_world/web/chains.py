@@ -22,22 +22,6 @@ from sightline_world.web.pictures import portrait, sign_picture, team_picture
 from sightline_world.web.properties import PROPERTIES
 
 _UNITS = {"m": "metres", "km": "kilometres", "km²": "square kilometres"}
-
-
-def aliases_of(value: str) -> tuple[str, ...]:
-    """Other ways to write it: without an article or quotation marks, numbers without commas and with units in full."""
-    forms = [re.sub(r"^the (River )?", "", value), value.strip("“”"), value.replace("–", "-")]
-    forms += [value.removesuffix(" FC"), value.removeprefix("the ")]
-    match = re.fullmatch(r"([\d,]+)(?: (\S+))?", value)
-    if match:
-        number, unit = match[1].replace(",", ""), match[2]
-        forms += [match[1], number]
-        if unit:
-            forms += [f"{number} {unit}", f"{number} {_UNITS[unit]}", f"{match[1]} {_UNITS[unit]}"]
-    return tuple(dict.fromkeys(form for form in forms if form != value))
-
-
-Direction: TypeAlias = Literal["forward", "back"]
 START_PHRASES: Mapping[tuple[str, str], str] = MappingProxyType(
     {
         ("sign", "town"): "the town named on the sign",
@@ -54,6 +38,35 @@ START_STEPS: Mapping[str, str] = MappingProxyType(
         "looks": "By the looks this is {name}.",
     }
 )
+START_KINDS: tuple[StartKind, ...] = ("sign", "looks", "colours")
+MOST_HIDDEN, SMALLEST_LETTERS = 0.1, 9.0
+"""A sign that is hidden by more, or has smaller letters in pixels, does not start a chain."""
+MOST_HIDDEN_THING, SMALLEST = 0.3, 0.01
+"""The same for people and things, and the smallest share of the picture that a person may have."""
+_PICTURE_TRIES = 8
+_PICTURES: Mapping[StartKind, Callable[[Entity, str], ScenePlan]] = MappingProxyType(
+    {"sign": sign_picture, "colours": team_picture, "looks": portrait}
+)
+MOST_HOPS = 6
+_TRIES = 400
+_PICTURE_SHARE = 0.4
+"""Of the chains for which it is left open, so many are to have a hop through a picture on a page."""
+
+
+def aliases_of(value: str) -> tuple[str, ...]:
+    """Other ways to write it: without an article or quotation marks, numbers without commas and with units in full."""
+    forms = [re.sub(r"^the (River )?", "", value), value.strip("“”"), value.replace("–", "-")]
+    forms += [value.removesuffix(" FC"), value.removeprefix("the ")]
+    match = re.fullmatch(r"([\d,]+)(?: (\S+))?", value)
+    if match:
+        number, unit = match[1].replace(",", ""), match[2]
+        forms += [match[1], number]
+        if unit:
+            forms += [f"{number} {unit}", f"{number} {_UNITS[unit]}", f"{match[1]} {_UNITS[unit]}"]
+    return tuple(dict.fromkeys(form for form in forms if form != value))
+
+
+Direction: TypeAlias = Literal["forward", "back"]
 
 
 def phrase(base: FactBase, fact: Fact, direction: Direction, *, asks: bool = False) -> str:
@@ -75,15 +88,6 @@ def sentence(text: str) -> str:
 
 
 StartKind: TypeAlias = Literal["sign", "colours", "looks"]
-START_KINDS: tuple[StartKind, ...] = ("sign", "looks", "colours")
-MOST_HIDDEN, SMALLEST_LETTERS = 0.1, 9.0
-"""A sign that is hidden by more, or has smaller letters in pixels, does not start a chain."""
-MOST_HIDDEN_THING, SMALLEST = 0.3, 0.01
-"""The same for people and things, and the smallest share of the picture that a person may have."""
-_PICTURE_TRIES = 8
-_PICTURES: Mapping[StartKind, Callable[[Entity, str], ScenePlan]] = MappingProxyType(
-    {"sign": sign_picture, "colours": team_picture, "looks": portrait}
-)
 
 
 def can_start(base: FactBase, entity: Entity, kind: StartKind) -> bool:
@@ -120,12 +124,6 @@ def is_clear(plan: ScenePlan) -> bool:
 
 def _area(box: Box) -> float:
     return (box.right - box.left) * (box.bottom - box.top)
-
-
-MOST_HOPS = 6
-_TRIES = 400
-_PICTURE_SHARE = 0.4
-"""Of the chains for which it is left open, so many are to have a hop through a picture on a page."""
 
 
 @dataclass(frozen=True, slots=True)

@@ -14,6 +14,24 @@ from sightline_world.web.facts import SITE, Entity, Fact, FactBase
 from sightline_world.web.pages import Page, PagePicture, link, unlinked
 from sightline_world.web.properties import PROPERTIES
 
+FEWEST_WORDS = 60
+_DATA = read_data("web/openings.toml")
+_CLOSINGS: Mapping[str, tuple[str, ...]] = {
+    kind: group["sentences"] for group in _DATA["closings"] for kind in group["kinds"]
+}
+"""By kind of entity; they come before those that fit any page."""
+_ORDER = {key: number for number, key in enumerate(PROPERTIES)}
+_FIRST_DAY, _DAYS = date(2026, 1, 5), 290
+_PAGES = 120
+_KINDS = ("town", "team", "mountain")
+_GERMAN = read_data("web/german.toml")
+_OPENINGS: Mapping[str, str] = _GERMAN["openings"]
+_SAYS: Mapping[tuple[str, str], tuple[str, str]] = {
+    (kind, name): said for kind, told in _GERMAN["says"].items() for name, said in told.items()
+}
+"""Label and sentence."""
+_GERMAN_CLOSINGS: tuple[str, ...] = _GERMAN["closings"]
+
 
 def caption_of(entity: Entity) -> str:
     """One line under the picture."""
@@ -33,16 +51,6 @@ def caption_of(entity: Entity) -> str:
         return f"The painting {entity.name}"
     nouns = entity.shape if entity.kind == "product" else KIND_NOUNS[entity.shape].plural
     return f"{entity.name}: {nouns}"
-
-
-FEWEST_WORDS = 60
-_DATA = read_data("web/openings.toml")
-_CLOSINGS: Mapping[str, tuple[str, ...]] = {
-    kind: group["sentences"] for group in _DATA["closings"] for kind in group["kinds"]
-}
-"""By kind of entity; they come before those that fit any page."""
-_ORDER = {key: number for number, key in enumerate(PROPERTIES)}
-_FIRST_DAY, _DAYS = date(2026, 1, 5), 290
 
 
 def entry(base: FactBase, entity: Entity) -> Page:
@@ -155,17 +163,6 @@ def capital(sentence: str) -> str:
     """The sentence with a capital letter, also where it begins with a link."""
     at = next(number for number, letter in enumerate(sentence) if letter.isalnum())
     return sentence[:at] + sentence[at].upper() + sentence[at + 1 :]
-
-
-_PAGES = 120
-_KINDS = ("town", "team", "mountain")
-_GERMAN = read_data("web/german.toml")
-_OPENINGS: Mapping[str, str] = _GERMAN["openings"]
-_SAYS: Mapping[tuple[str, str], tuple[str, str]] = {
-    (kind, name): said for kind, told in _GERMAN["says"].items() for name, said in told.items()
-}
-"""Label and sentence."""
-_GERMAN_CLOSINGS: tuple[str, ...] = _GERMAN["closings"]
 
 
 def translations(base: FactBase) -> Iterator[Page]:

@@ -33,6 +33,7 @@ EntityKind: TypeAlias = Literal[
 ]
 SITE = "https://almanac.world.invalid"
 """The encyclopaedia: the site whose pages are true today. The domain is reserved, so that no real page has it."""
+_Item = TypeVar("_Item")
 
 
 @dataclass(frozen=True, slots=True)
@@ -160,9 +161,6 @@ class FactBase:
                 "give the seed and the lives with which the pictures were made",
             )
         return found[0]
-
-
-_Item = TypeVar("_Item")
 
 
 def _table(pairs: Iterable[tuple[str, _Item]]) -> dict[str, tuple[_Item, ...]]:

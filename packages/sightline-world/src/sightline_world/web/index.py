@@ -19,6 +19,8 @@ from sightline_world.web.pages import Page, unlinked
 _WEIGHTS = (6.0, 2.0, 1.0)
 """Of a word in the title, in the info box, in the text."""
 _SNIPPET_WORDS = 32
+_DRAWN = (96, 72)
+_SIDE = 24
 
 
 @dataclass(frozen=True, slots=True)
@@ -109,10 +111,6 @@ def _box_words(page: Page) -> str:
 def _beginning(page: Page) -> str:
     words = page.text.split()
     return " ".join(words[:_SNIPPET_WORDS]) + ("…" if len(words) > _SNIPPET_WORDS else "")
-
-
-_DRAWN = (96, 72)
-_SIDE = 24
 
 
 class Likeness:

@@ -14,6 +14,10 @@ from sightline_world.sign_words import PLAIN, invented
 from sightline_world.web.facts import Colours, Entity, EntityKind, Fact, FactBase, PersonLooks, slug
 
 _SHORTEST = 4
+TODAY = 2026
+"""The year in which the web is read."""
+CHANGES = (2009, 2023)
+"""First and last year of a change of office, …: the archive is older than the later of them."""
 
 
 class Namer:
@@ -35,12 +39,6 @@ class Namer:
         """A full name and its surname, which nobody else has."""
         surname = self.word()
         return f"{self._rng.choice(FIRST_NAMES)} {surname}", surname
-
-
-TODAY = 2026
-"""The year in which the web is read."""
-CHANGES = (2009, 2023)
-"""First and last year of a change of office, …: the archive is older than the later of them."""
 
 
 class FactMaker:

@@ -21,6 +21,10 @@ _DATA = read_data("web/misleading.toml")
 _RUMOURS: tuple[str, ...] = _DATA["rumours"]
 _RUMOUR_ENDS: tuple[str, ...] = _DATA["rumour_ends"]
 _REPLIES: tuple[str, ...] = _DATA["replies"]
+_GUIDE = "https://guide.world.invalid"
+_PAGES = 30
+_KINDS = ("town", "team", "festival", "museum", "stadium")
+_ORDERS: tuple[str, ...] = read_data("web/misleading.toml")["orders"]
 
 
 def outdated(base: FactBase) -> Iterator[Page]:
@@ -90,12 +94,6 @@ def _thread(base: FactBase, entity: Entity, claim: Fact, number: int, rng: Rando
         about=entity.id,
         states=(claim,),
     )
-
-
-_GUIDE = "https://guide.world.invalid"
-_PAGES = 30
-_KINDS = ("town", "team", "festival", "museum", "stadium")
-_ORDERS: tuple[str, ...] = read_data("web/misleading.toml")["orders"]
 
 
 def guides(base: FactBase) -> Iterator[Page]:

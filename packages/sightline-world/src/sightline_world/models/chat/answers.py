@@ -41,6 +41,13 @@ _FORM = re.compile(
 )
 _DECIDES = re.compile(r"\b(?:yes|no|true|false)\b|\?", re.IGNORECASE)
 _AT_LENGTH = re.compile(r"\b(?:describ|caption|summar|title)", re.IGNORECASE)
+CANNOT = "I can't tell: I only know the places, lights, things, people and signs of the built-in world."
+_SENTENCE = re.compile(r"[^.?!\n]*\?")
+_TAG = re.compile(r"(?:is (?:this|that|it) )?(?:true or false|yes or no|true|correct|right)\s*\?", re.IGNORECASE)
+YES_NO = re.compile(
+    r"^(?:and |so |now |then )?(?:is|are|was|were|does|do|did|can|could|has|have|will|would)\b"
+    r"|\byes or no\b|\btrue or false\b"
+)
 
 
 def without_form(text: str) -> str:
@@ -52,15 +59,6 @@ def without_form(text: str) -> str:
 def _is_form(part: str) -> bool:
     said = part.strip()
     return bool(said) and _DECIDES.search(said) is None and _FORM.fullmatch(said) is not None
-
-
-CANNOT = "I can't tell: I only know the places, lights, things, people and signs of the built-in world."
-_SENTENCE = re.compile(r"[^.?!\n]*\?")
-_TAG = re.compile(r"(?:is (?:this|that|it) )?(?:true or false|yes or no|true|correct|right)\s*\?", re.IGNORECASE)
-YES_NO = re.compile(
-    r"^(?:and |so |now |then )?(?:is|are|was|were|does|do|did|can|could|has|have|will|would)\b"
-    r"|\byes or no\b|\btrue or false\b"
-)
 
 
 @dataclass(frozen=True, slots=True)

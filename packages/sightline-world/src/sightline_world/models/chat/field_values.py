@@ -44,6 +44,8 @@ _BY_PHRASE: Mapping[tuple[str, ...], Topic] = {
 }
 _LONGEST = max(map(len, _BY_PHRASE))
 _CAMEL = re.compile(r"(?<=[a-z0-9])(?=[A-Z])")
+_FRAME = "has is are have contains contain shows show with num number count total of n there any"
+_ASKING = frozenset(_FRAME.split())
 
 
 def words_of(name: str) -> list[str]:
@@ -63,10 +65,6 @@ def topic_of(name: str) -> Topic:
             if found is not None:
                 return found
     return "unknown"
-
-
-_FRAME = "has is are have contains contain shows show with num number count total of n there any"
-_ASKING = frozenset(_FRAME.split())
 
 
 @dataclass(frozen=True, slots=True)

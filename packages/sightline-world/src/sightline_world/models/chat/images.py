@@ -38,6 +38,11 @@ _NAMED = re.compile(
 )
 _NUMBERED = re.compile(r"\b(?:image|photo|picture|candidate|option|figure)\s*#?\s*([\w.-]+)\W*$", re.IGNORECASE)
 _ALONE = re.compile(r"^\W*([\w./%+@-]+)\W*$")
+_IDS = ("image_id", "photo_id", "picture_id", "id", "name", "file")
+_SURE = 0.5
+_NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
+_MOST = 12
+_PREDICATES: tuple[Predicate, ...] = ("left of", "behind", "on", "holding")
 
 
 @dataclass(frozen=True, slots=True)
@@ -128,13 +133,6 @@ def _pixels(data: bytes) -> Pixels:
     image = open_one(data)
     turn = metadata.read_facts(image).orientation
     return np.ascontiguousarray(upright(np.asarray(load_rgb(image, data, image.size)), turn))
-
-
-_IDS = ("image_id", "photo_id", "picture_id", "id", "name", "file")
-_SURE = 0.5
-_NOWHERE = Box(0.0, 0.0, 0.0, 0.0)
-_MOST = 12
-_PREDICATES: tuple[Predicate, ...] = ("left of", "behind", "on", "holding")
 
 
 def told_of(text: str) -> list[SeenImage]:

@@ -32,6 +32,32 @@ Sort: TypeAlias = Literal[
 PERSON, SIGN = "person", "sign"
 INDOORS = ("kitchen", "library")
 ANIMALS, VEHICLES = SCENE_KINDS[:8], SCENE_KINDS[8:16]
+_DATA = read_data("models/chat/lexicon.toml")
+_SETS: Mapping[str, tuple[str, ...]] = {
+    "animals": ANIMALS,
+    "vehicles": VEHICLES,
+    "things": SCENE_KINDS,
+    "indoors": INDOORS,
+    "outdoors": tuple(place for place in SCENE_PLACES if place not in INDOORS),
+}
+"""Values that have a name of their own in the data."""
+_QUOTED = r'"[^"\n]{1,60}"|“[^”\n]{1,60}”|«[^»\n]{1,60}»|(?<!\w)\'[^\'\n]{2,40}\'(?!\w)|‘[^’\n]{1,60}’'
+_TOKEN = re.compile(rf"{_QUOTED}|\w+|[.,;:!?&/]")
+_ACRONYMS: frozenset[str] = frozenset(_DATA["acronyms"])
+HAIR_OF_COLOUR: Mapping[str, tuple[str, ...]] = {colour: (colour,) for colour in SCENE_COLOURS if colour in HAIR} | {
+    "yellow": ("blond",),
+    "orange": ("red",),
+    "white": ("grey",),
+}
+"""What hair somebody means who says a colour."""
+_LONGEST = 5
+_PUNCTUATION = frozenset(".;:!?")
+_MOST_SIGN_WORDS = 2
+_LEADS = frozenset(("of", "for", "to", "named", "called", "saying", "with"))
+_BEFORE_WORDS = frozenset(
+    ("the", "word", "words", "name", "text", "a", "an", "that", "it", "is", "are", "on", "to", "be")
+)
+_NOT_WRITTEN = frozenset(("on", "in", "at", "where", "which", "what"))
 
 
 @dataclass(frozen=True, slots=True)
@@ -50,20 +76,6 @@ class Term:
     values: tuple[str, ...]
     text: str
     at: int = 0
-
-
-_DATA = read_data("models/chat/lexicon.toml")
-_SETS: Mapping[str, tuple[str, ...]] = {
-    "animals": ANIMALS,
-    "vehicles": VEHICLES,
-    "things": SCENE_KINDS,
-    "indoors": INDOORS,
-    "outdoors": tuple(place for place in SCENE_PLACES if place not in INDOORS),
-}
-"""Values that have a name of their own in the data."""
-_QUOTED = r'"[^"\n]{1,60}"|“[^”\n]{1,60}”|«[^»\n]{1,60}»|(?<!\w)\'[^\'\n]{2,40}\'(?!\w)|‘[^’\n]{1,60}’'
-_TOKEN = re.compile(rf"{_QUOTED}|\w+|[.,;:!?&/]")
-_ACRONYMS: frozenset[str] = frozenset(_DATA["acronyms"])
 
 
 def plain(text: str) -> str:
@@ -189,24 +201,6 @@ def _plural(noun: str) -> str:
     if noun.endswith("y") and noun[-2] not in "aeiou":
         return f"{noun[:-1]}ies"
     return f"{noun}es" if noun.endswith(("s", "x", "ch", "sh")) else f"{noun}s"
-
-
-HAIR_OF_COLOUR: Mapping[str, tuple[str, ...]] = {colour: (colour,) for colour in SCENE_COLOURS if colour in HAIR} | {
-    "yellow": ("blond",),
-    "orange": ("red",),
-    "white": ("grey",),
-}
-"""What hair somebody means who says a colour."""
-
-
-_LONGEST = 5
-_PUNCTUATION = frozenset(".;:!?")
-_MOST_SIGN_WORDS = 2
-_LEADS = frozenset(("of", "for", "to", "named", "called", "saying", "with"))
-_BEFORE_WORDS = frozenset(
-    ("the", "word", "words", "name", "text", "a", "an", "that", "it", "is", "are", "on", "to", "be")
-)
-_NOT_WRITTEN = frozenset(("on", "in", "at", "where", "which", "what"))
 
 
 def scan(text: str) -> list[Term]:

@@ -13,7 +13,7 @@ import orjson
 
 from sightline.models.failures import failure
 from sightline.models.json_schema import schema_errors
-from sightline.models.protocols import Outcome
+from sightline.models.protocols import CallOutcome
 from sightline.types import ChatReply, ChatRequest, Failure, Message, ToolCall, Usage
 from sightline_world.models.chat.answers import CANNOT, full_question
 from sightline_world.models.chat.descriptions import STYLES, Style, facts, query, thinking
@@ -68,9 +68,9 @@ class WorldChat:
         self.name, self.endpoint = NAME, endpoint()
         self._eyes = ImageReader(reader)
 
-    async def send(self, request: ChatRequest) -> Outcome:
+    async def send(self, request: ChatRequest) -> CallOutcome:
         """One reply, made in a thread."""
-        return Outcome(await self.reply(request))
+        return CallOutcome(await self.reply(request))
 
     async def reply(self, request: ChatRequest) -> ChatReply | Failure:
         """The reply; a picture that can't be read, or a schema that can't be met, is a failure."""

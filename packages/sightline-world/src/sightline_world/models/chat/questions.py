@@ -34,6 +34,13 @@ _THE_PICTURE = re.compile(
     r"\b(?:picture|image|photo)s?\s+#?(\d+)\b|\b(first|second|third|fourth|fifth|last)\s+(?:picture|image|photo)\b"
 )
 _MORE = re.compile(r"\b(more|fewer|less|as many)\s+(.+?)\s+(?:than|as)\s+(.+)")
+_LINE = re.compile(r"^[ \t]*[(\[]?([A-H])[)\].:][ \t]*(.*)$", re.MULTILINE)
+_INLINE = re.compile(r"(?:(?<=\s)|^)\(?([A-H])[).:]\s+(.+?)(?=\s+\(?[A-H][).:]\s|$)", re.DOTALL)
+_FORM = re.compile(
+    r"(?:your option|the answer is|final answer|answer|option)\s*:\s*[<\[({\"']?\s*(?:[xX]\b|…|\.\.\.|letter|option|_)",
+    re.IGNORECASE,
+)
+_WORD = re.compile(r"[a-z]+|\d+")
 
 
 def answer(question: str, seen: Sequence[SeenImage]) -> ShortAnswer:
@@ -319,15 +326,6 @@ _KINDS_OF_QUESTION: tuple[tuple[re.Pattern[str], Callable[[_Asked], ShortAnswer 
         (r"\b(?:what|which)\b", _which_kinds),
     )
 )
-
-
-_LINE = re.compile(r"^[ \t]*[(\[]?([A-H])[)\].:][ \t]*(.*)$", re.MULTILINE)
-_INLINE = re.compile(r"(?:(?<=\s)|^)\(?([A-H])[).:]\s+(.+?)(?=\s+\(?[A-H][).:]\s|$)", re.DOTALL)
-_FORM = re.compile(
-    r"(?:your option|the answer is|final answer|answer|option)\s*:\s*[<\[({\"']?\s*(?:[xX]\b|…|\.\.\.|letter|option|_)",
-    re.IGNORECASE,
-)
-_WORD = re.compile(r"[a-z]+|\d+")
 
 
 @dataclass(frozen=True, slots=True)

@@ -42,6 +42,25 @@ HIDDEN = 0.6
 """What is hidden by more than this may be counted or not: both are right."""
 _UNSEEN_SURE = 0.75
 """How sure it is that something is not there, only because it was not seen."""
+_TAGGED = re.compile(r"<query>\s*(.+?)\s*</query>", re.IGNORECASE | re.DOTALL)
+_JSON = re.compile(r'"(?:query|query_text|search_query)"\s*:\s*"((?:[^"\\]|\\.)+)"', re.IGNORECASE)
+_NAMED = re.compile(
+    r"^[ \t>*#-]*\**(?:search |the |user |text )*query(?: text)?\**\s*(?:is\s*)?[:=]\s*\**\s*(.+?)\s*$",
+    re.IGNORECASE | re.MULTILINE,
+)
+_QUOTED = re.compile(r"\bquery\b[^\"“\n]{0,40}[\"“]([^\"”\n]+)[\"”]", re.IGNORECASE)
+_NEARLY = 0.74
+_PARTLY = 0.5
+_WORDS: Mapping[Found, tuple[str, ...]] = {
+    "supported": ("supported", "true", "yes", "correct", "entailed", "confirmed"),
+    "contradicted": ("contradicted", "false", "no", "incorrect", "refuted", "wrong"),
+    "unclear": ("unclear", "unknown", "unsure", "neutral", "not enough information", "cannot tell"),
+}
+_NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.):][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
+_MOST_UNKNOWN = 2
+"""With more words than these that nobody here understands, who can say that a claim holds?"""
+_SURE = 0.35
+_EDGE = 0.05
 
 
 @dataclass(frozen=True, slots=True)
@@ -255,17 +274,6 @@ def _sure(found: Sequence[Item], reading: Reading) -> float:
     return min((reading.sure.get(item.id, 0.5) for item in found), default=_UNSEEN_SURE)
 
 
-_TAGGED = re.compile(r"<query>\s*(.+?)\s*</query>", re.IGNORECASE | re.DOTALL)
-_JSON = re.compile(r'"(?:query|query_text|search_query)"\s*:\s*"((?:[^"\\]|\\.)+)"', re.IGNORECASE)
-_NAMED = re.compile(
-    r"^[ \t>*#-]*\**(?:search |the |user |text )*query(?: text)?\**\s*(?:is\s*)?[:=]\s*\**\s*(.+?)\s*$",
-    re.IGNORECASE | re.MULTILINE,
-)
-_QUOTED = re.compile(r"\bquery\b[^\"“\n]{0,40}[\"“]([^\"”\n]+)[\"”]", re.IGNORECASE)
-_NEARLY = 0.74
-_PARTLY = 0.5
-
-
 @dataclass(frozen=True, slots=True)
 class Grade:
     """0 to 3; `holds` is the same as a yes or no."""
@@ -305,16 +313,6 @@ def scaled(value: int, low: int, high: int) -> int:
 
 
 Found: TypeAlias = Literal["supported", "contradicted", "unclear"]
-_WORDS: Mapping[Found, tuple[str, ...]] = {
-    "supported": ("supported", "true", "yes", "correct", "entailed", "confirmed"),
-    "contradicted": ("contradicted", "false", "no", "incorrect", "refuted", "wrong"),
-    "unclear": ("unclear", "unknown", "unsure", "neutral", "not enough information", "cannot tell"),
-}
-_NUMBERED = re.compile(r"^[ \t]*(\d{1,3})[.):][ \t]+(\S.*?)[ \t]*$", re.MULTILINE)
-_MOST_UNKNOWN = 2
-"""With more words than these that nobody here understands, who can say that a claim holds?"""
-_SURE = 0.35
-_EDGE = 0.05
 
 
 def claims_in(text: str) -> dict[int, str]:

@@ -22,6 +22,9 @@ _EVENT_PICTURES = 3
 """Fewer pictures than this are no event."""
 _LIVED_SHARE = 0.5
 """A town with more than this share of occasions, of those in the town that has most, is one that somebody lived in."""
+_ASKED_AT_ONCE = 100
+_CALLS_AT_ONCE = 8
+_MOST_PAGES = 12
 
 
 def group(facts: Mapping[str, Facts]) -> list[list[str]]:
@@ -147,11 +150,6 @@ def said_filter(errand: SearchRequest) -> str:
 
 def _quoted(text: str) -> str:
     return '"' + text.replace("\\", "").replace('"', "") + '"'
-
-
-_ASKED_AT_ONCE = 100
-_CALLS_AT_ONCE = 8
-_MOST_PAGES = 12
 
 
 class Calendar(Finder):

@@ -57,6 +57,17 @@ _SAME: tuple[frozenset[str], ...] = (
     frozenset({"riva", "arch", "oppo"}),
     frozenset({"mayo", "hall"}),
 )
+_FIRST = re.compile(r"\b(?:first|earliest|oldest|initially|debut)\b", re.IGNORECASE)
+_ASKS_WHEN = re.compile(r"\b(?:year|when)\b", re.IGNORECASE)
+_ELSEWHERE = re.compile(
+    rf"\b(?:also|another|other|elsewhere|as well|too|same|else)\b|\b(?:{EVENTS})\s+(?:as|of|in)\s+(?:this|here|the)\b",
+    re.IGNORECASE,
+)
+_BOARD = re.compile(r"\b(?:sign|board|plate|placard|signpost|notice|poster|words?|letters)\b", re.IGNORECASE)
+LABEL = re.compile(r"^\s*photo_id:.*$", re.MULTILINE)  # The name of a file says nothing about what it shows.
+_IT = re.compile(r"\b(?:it|its|they|them|that one)\b", re.IGNORECASE)
+_PHASE = "recall"
+_SURE = 0.6
 
 
 @dataclass(frozen=True, slots=True)
@@ -164,19 +175,6 @@ def _near(stems: frozenset[str], text: str) -> int:
     said = _stems(text)
     alike = sum(bool(stems & group and said & group) for group in _SAME)
     return 2 * len(stems & said) + alike
-
-
-_FIRST = re.compile(r"\b(?:first|earliest|oldest|initially|debut)\b", re.IGNORECASE)
-_ASKS_WHEN = re.compile(r"\b(?:year|when)\b", re.IGNORECASE)
-_ELSEWHERE = re.compile(
-    rf"\b(?:also|another|other|elsewhere|as well|too|same|else)\b|\b(?:{EVENTS})\s+(?:as|of|in)\s+(?:this|here|the)\b",
-    re.IGNORECASE,
-)
-_BOARD = re.compile(r"\b(?:sign|board|plate|placard|signpost|notice|poster|words?|letters)\b", re.IGNORECASE)
-LABEL = re.compile(r"^\s*photo_id:.*$", re.MULTILINE)  # The name of a file says nothing about what it shows.
-_IT = re.compile(r"\b(?:it|its|they|them|that one)\b", re.IGNORECASE)
-_PHASE = "recall"
-_SURE = 0.6
 
 
 @dataclass(frozen=True, slots=True)

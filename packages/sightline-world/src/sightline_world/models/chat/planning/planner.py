@@ -36,6 +36,12 @@ from sightline_world.scene import Figure, Thing
 
 _MOST_CALLS = 80
 _THING = "thing"
+CANNOT_COUNT = "I can't count them: no tool here counts photos or filters them by time and place."
+_SOME = r"(?:photos?|pictures?|photographs?|images?|shots?|snaps?)"
+_THESE = r"(?:my|our|the|these|those)"
+_WHICH = re.compile(rf"^\W*which (?:ones? )?of (?:these|those|them|{_THESE} {_SOME}) (?:is|are|looks?) ", re.IGNORECASE)
+_HOW_MANY = re.compile(rf"^\W*how many (?:of )?(?:{_THESE} )?({_SOME}\b.*)", re.IGNORECASE | re.DOTALL)
+_COUNTING: tuple[Use, Use] = ("filter", "count")
 
 
 def next_move(history: ToolConversation, tools: Toolbox) -> Move:
@@ -285,14 +291,6 @@ def _lasting_look(item: object) -> Wanted:
             return Wanted((item.kind,), (item.colour,))
         case _:
             return Wanted(("sign",))
-
-
-CANNOT_COUNT = "I can't count them: no tool here counts photos or filters them by time and place."
-_SOME = r"(?:photos?|pictures?|photographs?|images?|shots?|snaps?)"
-_THESE = r"(?:my|our|the|these|those)"
-_WHICH = re.compile(rf"^\W*which (?:ones? )?of (?:these|those|them|{_THESE} {_SOME}) (?:is|are|looks?) ", re.IGNORECASE)
-_HOW_MANY = re.compile(rf"^\W*how many (?:of )?(?:{_THESE} )?({_SOME}\b.*)", re.IGNORECASE | re.DOTALL)
-_COUNTING: tuple[Use, Use] = ("filter", "count")
 
 
 def as_request(history: ToolConversation) -> ToolConversation:

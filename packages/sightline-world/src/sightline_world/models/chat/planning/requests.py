@@ -70,6 +70,27 @@ _NEW = re.compile(r"\b(?:after|since|new|now|once|following|already|later|curren
 _AFTERTHOUGHT = re.compile(
     rf"\b(?:right |just |shortly |directly )?(?:after|before)(?: (?:that|it|this)\b)?|\b(?:{EVENTS})\b", re.I
 )
+_ASIDE = re.compile(
+    rf"\b(?:(?:on|during|from|in|at|of)\s+)?(?:(?:that|the|this)\s+(?:very\s+)?same|that|this)\s+(?:{EVENTS}|{TOWNS})\b",
+    re.IGNORECASE,
+)
+_YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
+_MONTHS = (
+    "january",
+    "february",
+    "march",
+    "april",
+    "may",
+    "june",
+    "july",
+    "august",
+    "september",
+    "october",
+    "november",
+    "december",
+)
+_SEASONS = {"spring": (3, 4, 5), "summer": (6, 7, 8), "autumn": (9, 10, 11), "fall": (9, 10, 11), "winter": (12, 1, 2)}
+_IN_TOWN = re.compile(r"\b(?:in|at|from|near|around|to)\s+((?:[A-Z][a-z]{2,}\s?){1,2})")
 
 
 @dataclass(frozen=True, slots=True)
@@ -266,29 +287,6 @@ def _side_of(clause: str, text: str) -> Side:
         if old is not None or new is not None:
             return "before" if new is None or (old is not None and old.start() < new.start()) else "after"
     return "after"
-
-
-_ASIDE = re.compile(
-    rf"\b(?:(?:on|during|from|in|at|of)\s+)?(?:(?:that|the|this)\s+(?:very\s+)?same|that|this)\s+(?:{EVENTS}|{TOWNS})\b",
-    re.IGNORECASE,
-)
-_YEAR = re.compile(r"\b((?:19|20)\d\d)\b")
-_MONTHS = (
-    "january",
-    "february",
-    "march",
-    "april",
-    "may",
-    "june",
-    "july",
-    "august",
-    "september",
-    "october",
-    "november",
-    "december",
-)
-_SEASONS = {"spring": (3, 4, 5), "summer": (6, 7, 8), "autumn": (9, 10, 11), "fall": (9, 10, 11), "winter": (12, 1, 2)}
-_IN_TOWN = re.compile(r"\b(?:in|at|from|near|around|to)\s+((?:[A-Z][a-z]{2,}\s?){1,2})")
 
 
 @dataclass(frozen=True, slots=True)

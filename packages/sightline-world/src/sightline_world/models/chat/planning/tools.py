@@ -48,6 +48,26 @@ _CORNERS = (
     ("bottom", "y2", "y_max", "ymax"),
 )
 VIEWED_AT_ONCE = 20
+_ID_KEYS = ("photo_id", "image_id", "picture_id", "id", "photo", "picture", "image")
+_LIST_KEYS = (
+    "photos",
+    "ids",
+    "photo_ids",
+    "pictures",
+    "results",
+    "images",
+    "matches",
+    "hits",
+    "image_ids",
+    "picture_ids",
+)
+_TIME_KEYS = ("time", "taken_at", "taken_time", "date", "datetime", "taken", "timestamp", "when")
+_ADDRESS_KEYS = ("address", "place", "location", "where")
+_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?")
+_ERROR = re.compile(r"^\W*(?:tool )?(?:error|exception|failed|failure|unknown tool|invalid|traceback)\b", re.IGNORECASE)
+_PIECES = re.compile(r"[^\s,;|()\[\]{}\"'=<>]+")
+_FILE = re.compile(r"\.(?:jpe?g|png|webp|gif)$")
+_DEEPEST = 6
 
 
 class Toolbox:
@@ -149,28 +169,6 @@ def _properties(spec: ToolSpec) -> Mapping[str, Any]:
 
 def _plain(name: str) -> str:
     return re.sub(r"[^a-z]", "", name.lower())
-
-
-_ID_KEYS = ("photo_id", "image_id", "picture_id", "id", "photo", "picture", "image")
-_LIST_KEYS = (
-    "photos",
-    "ids",
-    "photo_ids",
-    "pictures",
-    "results",
-    "images",
-    "matches",
-    "hits",
-    "image_ids",
-    "picture_ids",
-)
-_TIME_KEYS = ("time", "taken_at", "taken_time", "date", "datetime", "taken", "timestamp", "when")
-_ADDRESS_KEYS = ("address", "place", "location", "where")
-_TIME = re.compile(r"\d{4}-\d\d-\d\d(?:[T ]\d\d:\d\d(?::\d\d)?(?:\.\d+)?(?:Z|[+-]\d\d:?\d\d)?)?")
-_ERROR = re.compile(r"^\W*(?:tool )?(?:error|exception|failed|failure|unknown tool|invalid|traceback)\b", re.IGNORECASE)
-_PIECES = re.compile(r"[^\s,;|()\[\]{}\"'=<>]+")
-_FILE = re.compile(r"\.(?:jpe?g|png|webp|gif)$")
-_DEEPEST = 6
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,13 +19,13 @@ import numpy as np
 from numpy.typing import NDArray
 from PIL import Image
 
-from sightline.benchmark.validation import picture_path
 from sightline.config import Config
 from sightline.corpus import metadata
 from sightline.corpus.near_duplicates import SIDE, near_pairs, perceptual_hash
 from sightline.corpus.pixels import RefusedError, load_rgb, open_picture, upright
 from sightline.engine.progress import progress
 from sightline.engine.worker_pool import cores, map_in_processes
+from sightline.io.files import picture_path
 from sightline.types import Picture
 
 Floats = NDArray[np.float32]

@@ -8,7 +8,7 @@ from dataclasses import dataclass, field, replace
 
 import numpy as np
 
-from sightline.authoring.review_decisions import (
+from sightline.benchmark.review_decisions import (
     ANSWER,
     OPTION,
     WHOLE,

@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections.abc import Iterable
 from html import escape as escape_html
 
-from sightline.reports.text import one_line
+from sightline.plain_text import one_line
 
 _VOID = frozenset({"br", "col", "img", "meta"})
 

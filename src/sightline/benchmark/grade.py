@@ -1,0 +1,169 @@
+"""How far the labels of a benchmark can be trusted, in one word, and what would raise it.
+
+`rehearsal`: labels by built-in models that nobody checked. `draft`: labels by other models that nobody checked.
+`checked`: people decided on a drawn sample, and label precision is known to within 0.10. `warranted`: the lower limits
+of precision and of coverage are high, and every baseline that sees no pixel is beaten. `given`: labels that came with
+an import.
+"""
+
+from __future__ import annotations
+
+from dataclasses import dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from sightline.benchmark.label_quality import LabelQuality, check_labels
+from sightline.benchmark.provenance import provenance_of
+from sightline.benchmark.review_decisions import BenchmarkLabels, Pair, labels_of, settled, standing, votes_of
+from sightline.benchmark.review_sample import SAMPLE, sample_of
+from sightline.english import counted
+from sightline.types import Benchmark, Estimate, ScoreWarning
+
+GradeName: TypeAlias = Literal["rehearsal", "draft", "checked", "warranted", "given"]
+FEWEST_DECISIONS = 100
+WIDEST = 0.10
+"""Half of the interval of label precision, at most."""
+LEAST_PRECISION, LEAST_COVERAGE = 0.90, 0.80
+_DECIDED = 0.95
+"""Of a draw, so many must be decided: what people skip is not skipped by lot."""
+_STEP = 50
+
+
+@dataclass(frozen=True, slots=True)
+class Grade:
+    """The grade, the precision of labels and the coverage of pools where they are known, and why it is not higher."""
+
+    name: GradeName
+    decisions: int
+    "By people, on labels that were drawn."
+    precision: Estimate | None = None
+    coverage: Estimate | None = None
+    why: str = ""
+
+    def to_json(self) -> dict[str, Any]:
+        """For `benchmark.json` and `--json`."""
+        return {
+            "grade": self.name,
+            "decisions": self.decisions,
+            "precision": _interval(self.precision),
+            "coverage": _interval(self.coverage),
+            "why": self.why,
+        }
+
+    @property
+    def has_checked_labels(self) -> bool:
+        return self.name in ("checked", "warranted")
+
+
+def _interval(found: Estimate | None) -> dict[str, float] | None:
+    return None if found is None else {"mean": found.mean, "low": found.low, "high": found.high}
+
+
+def grade_of(benchmark: Benchmark, *, blind_beaten: bool | None = None) -> Grade:
+    """The grade of a benchmark from its labels, its judges and what people decided.
+
+    `blind_beaten` says whether a system beats every baseline that sees no pixel; unless it is known, no benchmark is
+    `warranted`.
+    """
+    sample = drawn_decisions(benchmark)
+    quality = None if sample is None else _quality_within(benchmark, sample)
+    decisions = 0 if quality is None else quality.checked
+    precision = None if quality is None or not quality.relevant.n else quality.relevant
+    coverage = stated_coverage(benchmark)
+    lacking = _lacking(decisions, precision)
+    if lacking:
+        return Grade(_unchecked(benchmark), decisions, precision, coverage, lacking)
+    assert precision is not None
+    short = _short_of_warranted(precision, coverage, blind_beaten)
+    return Grade("checked" if short else "warranted", decisions, precision, coverage, short)
+
+
+def _unchecked(benchmark: Benchmark) -> GradeName:
+    known = provenance_of(benchmark)
+    if known.origin == "given":
+        return "given"
+    return "rehearsal" if known.is_rehearsal else "draft"
+
+
+def _lacking(decisions: int, precision: Estimate | None) -> str:
+    if decisions < FEWEST_DECISIONS or precision is None:
+        return f"People have decided on {counted(decisions, 'drawn label')}; {FEWEST_DECISIONS} are needed."
+    half = (precision.high - precision.low) / 2
+    if half > WIDEST:
+        more = round(decisions * (half / WIDEST) ** 2)
+        return (
+            f"Label precision is known to within {half:.2f}; {WIDEST:.2f} is needed, "
+            f"which takes about {more:,} decisions in all."
+        )
+    return ""
+
+
+def _short_of_warranted(precision: Estimate, coverage: Estimate | None, blind_beaten: bool | None) -> str:
+    if precision.low < LEAST_PRECISION:
+        return f"The lower limit of label precision is {precision.low:.2f}; {LEAST_PRECISION:.2f} is needed."
+    if coverage is None or coverage.low < LEAST_COVERAGE:
+        known = "not known" if coverage is None else f"{coverage.low:.2f}"
+        return f"The lower limit of coverage is {known}; {LEAST_COVERAGE:.2f} is needed."
+    if not blind_beaten:
+        return "It is not known that a system beats every baseline that sees no pixel."
+    return ""
+
+
+def drawn_decisions(benchmark: Benchmark, labels: BenchmarkLabels | None = None) -> frozenset[Pair] | None:
+    """The labels of the largest draw that people have decided on almost whole; None where there is none.
+
+    Draws are nested: the draw of 150 holds that of 100. What was decided outside of them was chosen by somebody, and
+    says nothing of the rest.
+    """
+    labels = labels or labels_of(benchmark)
+    votes = votes_of(standing(benchmark.reviews), benchmark, labels.now)
+    decided = {pair for pair, given in votes.items() if settled(given, 1) is not None}
+    found: frozenset[Pair] | None = None
+    size = SAMPLE
+    while len(decided) >= _DECIDED * min(size, len(labels.now)):
+        drawn = sample_of(benchmark, labels, size)
+        held = decided.intersection(drawn)
+        if len(held) < _DECIDED * len(drawn):
+            break
+        found = frozenset(held)
+        if size >= len(labels.now):
+            break
+        size += _STEP
+    return found
+
+
+def _quality_within(benchmark: Benchmark, pairs: frozenset[Pair]) -> LabelQuality | None:
+    kept = tuple(review for review in benchmark.reviews if (review.task, review.picture or "") in pairs)
+    return check_labels(replace(benchmark, reviews=kept)).main
+
+
+def stated_coverage(benchmark: Benchmark) -> Estimate | None:
+    """The share of relevant pictures that the pools hold, as the judging stage estimated it."""
+    judging = benchmark.card.get("judging")
+    missed = judging.get("missed") if isinstance(judging, dict) else None
+    found = missed.get("coverage") if isinstance(missed, dict) else None
+    if not isinstance(found, dict) or not all(isinstance(found.get(key), int | float) for key in _BOUNDS):
+        return None
+    mean, low, high = (float(found[key]) for key in _BOUNDS)  # type: ignore[arg-type]
+    return Estimate(mean, low, high, 0, 0, None, 0.95, "draw from outside the pools")
+
+
+_BOUNDS = ("value", "low", "high")
+
+
+def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ...]:
+    """What every score on this benchmark carries: labels that nobody checked, pools that miss relevant pictures."""
+    found = []
+    generated = provenance_of(benchmark).origin == "made"
+    if generated and not grade.has_checked_labels:
+        code = "judge-error" if grade.decisions >= FEWEST_DECISIONS else "labels-unchecked"
+        found.append(ScoreWarning(code, f"The labels are generated. {grade.why}", "Check labels: sightline view BENCH"))
+    if generated and grade.coverage is not None and grade.coverage.low < LEAST_COVERAGE:
+        low, high = grade.coverage.low, grade.coverage.high
+        found.append(
+            ScoreWarning(
+                "coverage-low",
+                f"The pools hold {grade.coverage.mean:.0%} [{low:.0%}, {high:.0%}] of the relevant pictures.",
+                "Judge more pictures: set judge.coverage = 0.9 or a larger judge.depth and run sightline make judge.",
+            )
+        )
+    return tuple(found)

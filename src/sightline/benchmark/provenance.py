@@ -1,0 +1,137 @@
+"""Who made what of a benchmark: which models wrote its texts, worded its queries and gave its labels.
+
+A system that reads what such a model wrote, or that is such a model, wins by agreeing with its judge. What follows from
+that: texts of models are hidden from systems (`without_model_texts`), and conflicts are named (`same_source`).
+"""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping
+from dataclasses import asdict, dataclass, replace
+from typing import Any, Literal, TypeAlias
+
+from sightline.models.built_in import find_built_in
+from sightline.types import Annotation, Benchmark, Json, Run, ScoreWarning
+
+CARD_FIELD = "provenance"
+"""Of the card: what `Provenance.to_json` gives."""
+SHOW_ANNOTATIONS = "show_annotations"
+"""Among the limits of a run: systems were shown texts by models."""
+BENCHMAKER = "benchmaker"
+"""Stands for the models behind files of benchmaker, which do not name them."""
+TEMPLATES = "templates"
+
+Origin: TypeAlias = Literal["made", "given"]
+
+
+@dataclass(frozen=True, slots=True)
+class Provenance:
+    """`made`: labels were generated here; `given`: they came with an import. Each tuple holds names of models."""
+
+    origin: Origin
+    annotated_by: tuple[str, ...] = ()
+    worded_by: tuple[str, ...] = ()
+    judged_by: tuple[str, ...] = ()
+
+    def to_json(self) -> dict[str, Json]:
+        """For the card."""
+        return {name: list(value) if isinstance(value, tuple) else value for name, value in asdict(self).items()}
+
+    @property
+    def models(self) -> dict[str, tuple[str, ...]]:
+        """What each model did, by its name."""
+        found: dict[str, list[str]] = {}
+        for did, names in (
+            ("wrote texts about the pictures", self.annotated_by),
+            ("worded the queries", self.worded_by),
+            ("gave the labels", self.judged_by),
+        ):
+            for name in names:
+                found.setdefault(name, []).append(did)
+        return {name: tuple(did) for name, did in found.items()}
+
+    @property
+    def is_rehearsal(self) -> bool:
+        """Were all labels given by built-in models? They need no key, and are too weak to draw conclusions from."""
+        return self.origin == "made" and bool(self.judged_by) and all(map(is_weak, self.judged_by))
+
+
+def is_model(name: str | None) -> bool:
+    """Is this who wrote a text a model (`provider/name`), and not a person or a file?"""
+    return name is not None and ("/" in name or name == BENCHMAKER)
+
+
+def is_weak(name: str) -> bool:
+    """Is this a built-in model?"""
+    return name.startswith("builtin/")
+
+
+def provenance_of(benchmark: Benchmark) -> Provenance:
+    """What the card says, and what the annotations and judgments themselves say."""
+    said = benchmark.card.get(CARD_FIELD)
+    known: Mapping[str, Any] = said if isinstance(said, dict) else {}
+    annotators = (note.by for note in benchmark.annotations if note.by is not None and is_model(note.by))
+    judges = (one.judge for one in benchmark.judgments)
+    made = "judging" in benchmark.card or "retention" in benchmark.card  # Made before cards said so.
+    return Provenance(
+        "given" if known.get("origin", "made" if made else "given") == "given" else "made",
+        _names(known.get("annotated_by"), annotators),
+        _names(known.get("worded_by"), ()),
+        _names(known.get("judged_by"), judges),
+    )
+
+
+def _names(said: object, found: Iterator[str] | tuple[str, ...]) -> tuple[str, ...]:
+    listed = said if isinstance(said, list) else []
+    return tuple(sorted({*(name for name in listed if isinstance(name, str)), *found}))
+
+
+def without_model_texts(benchmark: Benchmark) -> Benchmark:
+    """The benchmark less the annotations that a model wrote; what people and files brought along stays."""
+    kept = tuple(note for note in benchmark.annotations if not is_model(note.by))
+    return benchmark if len(kept) == len(benchmark.annotations) else replace(benchmark, annotations=kept)
+
+
+def hidden_texts(benchmark: Benchmark) -> tuple[Annotation, ...]:
+    """The annotations that systems do not see unless `--show-annotations` is given."""
+    return tuple(note for note in benchmark.annotations if is_model(note.by))
+
+
+def same_source(benchmark: Benchmark, run: Run) -> ScoreWarning | None:
+    """The conflict between a run and the models behind its benchmark; None where there is none."""
+    known = provenance_of(benchmark)
+    if run.limits.get(SHOW_ANNOTATIONS) and known.annotated_by:
+        writers = ", ".join(known.annotated_by)
+        return ScoreWarning(
+            "same-source",
+            f"{run.system} was shown texts that {writers} wrote while the benchmark was made.",
+            "Run it again without --show-annotations.",
+        )
+    used = set(_names_used(run))
+    for model, did in known.models.items():
+        if not used.isdisjoint(_aliases(model)):
+            return ScoreWarning(
+                "same-source",
+                f"{run.system} uses {model}, which {' and '.join(did)} of this benchmark.",
+                "Have labels checked by people (sightline view BENCH), or judge with another model.",
+            )
+    return None
+
+
+def _aliases(model: str) -> frozenset[str]:
+    """The names that a model goes by in the parameters of a run; a built-in one has an embedder of the same weights."""
+    found = find_built_in(model) if is_weak(model) else None
+    return frozenset({model, model.partition("@")[0]} | ({found.embedder} if found is not None else set()))
+
+
+def _names_used(run: Run) -> Iterator[str]:
+    """Every text among the parameters of a run; of `model@address`, the model."""
+    left: list[object] = [dict(run.parameters)]
+    while left:
+        value = left.pop()
+        if isinstance(value, str):
+            yield from (value, value.partition("@")[0])
+        elif isinstance(value, Mapping):
+            left.extend(value.values())
+        elif isinstance(value, list | tuple):
+            left.extend(value)

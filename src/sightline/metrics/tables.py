@@ -1,0 +1,133 @@
+"""Scores and comparisons as people read them: tables of plain text and of HTML."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator, Mapping, Sequence
+from typing import TYPE_CHECKING, Any
+
+from sightline.display import html_table, interval_bar, quiet
+from sightline.english import counted
+from sightline.markup import Markup, tag
+from sightline.plain_text import text_table
+from sightline.types import Estimate
+
+if TYPE_CHECKING:
+    from sightline.metrics.comparison import Comparison, PairedComparison
+    from sightline.metrics.scores import Scores
+
+_HEAD = ("metric", "mean", "interval", "n", "failures", "answered")
+
+
+def estimates_text(estimates: Mapping[str, Estimate]) -> str:
+    """One metric a line, with its interval."""
+    return text_table(_HEAD, [_cells(name, found) for name, found in estimates.items()], right={1, 3, 4, 5})
+
+
+def _cells(name: str, found: Estimate) -> tuple[str, ...]:
+    answered = "–" if found.answered is None else f"{found.answered:z.3f}"
+    interval = (found.no_interval or f"{found.interval_text()} {found.level:.0%}") if found.n else "–"
+    mean = f"{found.mean:z.3f}" if found.n else "–"
+    return name, mean, interval, f"{found.n:,}", f"{found.failures:,}", answered
+
+
+def estimates_html(estimates: Mapping[str, Estimate]) -> Markup:
+    """The same with each interval drawn on a line from 0 to 1, or further where a metric goes beyond."""
+    ends = [end for found in estimates.values() for end in found.interval or (found.mean,)]
+    first, last = min([0.0, *ends]), max([1.0, *ends])
+    rows = []
+    for name, found in estimates.items():
+        metric, mean, interval, *counts = _cells(name, found)
+        drawn = interval_bar(found.mean, found.interval, first, last) if found.n else Markup("")
+        rows.append((metric, mean, interval, drawn, *counts))
+    head = (*_HEAD[:3], f"{first:g} to {last:g}", *_HEAD[3:])
+    return html_table(head, rows, numeric={1, 4, 5, 6}, most=100)
+
+
+def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = None) -> str:
+    """The table of the metrics that were asked for; their slices `by` a label; failures; what an agent missed."""
+    shown = scores.shown
+    parts = [estimates_text({name: scores.overall[name] for name in shown})] if shown else []
+    for value, estimates in scores.slices(by).items() if by is not None else ():
+        parts += [f"  {by}: {value}", estimates_text(estimates)]
+    parts += [f"  {line}" for line in _failures(failures)]
+    if scores.attribution is not None:
+        parts.append(_missed_text(scores.attribution))
+    return "\n".join(parts)
+
+
+def _failures(failures: Mapping[str, int]) -> list[str]:
+    listed = ", ".join(f"{kind} {count:,}" for kind, count in failures.items())
+    return [f"failures, counted as zero: {listed}"] if listed else []
+
+
+def _right(missed: Mapping[str, Any]) -> str:
+    attempts = missed["attempts"]
+    return f"{missed['right']:,} of {counted(attempts, 'attempt')} {'is' if attempts == 1 else 'are'} right"
+
+
+_MISSED = ("missed pictures", "", "wrong attempts", "")
+
+
+def _missed_rows(missed: Mapping[str, Any]) -> list[list[str]]:
+    """Why an agent missed pictures, and which errors its attempts made, side by side."""
+    sides = [[(name, f"{count:,}") for name, count in missed[what].items()] for what in ("misses", "errors")]
+    return [
+        [part for side in sides for part in (side[row] if row < len(side) else ("", ""))]
+        for row in range(max(map(len, sides)))
+    ]
+
+
+def _missed_text(missed: Mapping[str, Any]) -> str:
+    return f"  {_right(missed)}\n{text_table(_MISSED, _missed_rows(missed), right={1, 3})}"
+
+
+def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[str]) -> Iterator[str]:
+    """What a notebook shows of scores."""
+    if scores.shown:
+        yield estimates_html({name: scores.overall[name] for name in scores.shown})
+    yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
+    if scores.attribution is not None:
+        yield _right(scores.attribution)
+        yield html_table(_MISSED, _missed_rows(scores.attribution), numeric={1, 3})
+    yield from (quiet(f"Note: {note}") for note in notes)
+
+
+def comparison_blocks(comparison: Comparison) -> Iterator[str]:
+    """What a notebook shows of a comparison: who stands where, then every difference with its interval."""
+    yield _standings(comparison)
+    yield quiet("Systems that share a letter can't be told apart.")
+    yield _differences(comparison.pairs, 1 - comparison.level)
+    if any(pair.significant(comparison.level) for pair in comparison.pairs):
+        yield quiet(f"* The two can be told apart at the level of {comparison.level:.0%}, after Holm's correction.")
+    yield from (quiet(f"Note: {note}") for note in comparison.notes)
+
+
+def _standings(comparison: Comparison) -> Markup:
+    by_system: dict[str, list[str]] = {}
+    first = comparison.metrics[0]
+    for standing in comparison.standings[first]:
+        by_system[standing.system] = []
+    for metric in comparison.metrics:
+        for standing in comparison.standings[metric]:
+            by_system[standing.system].append(f"{standing.estimate:.3f} {standing.letters}".strip())
+    rows = [(system, *cells) for system, cells in by_system.items()]
+    return html_table(("system", *comparison.metrics), rows, most=100)
+
+
+def _differences(pairs: Sequence[PairedComparison], alpha: float) -> Markup:
+    intervals = [pair.interval for pair in pairs]
+    widest = max([0.01, *(abs(end) for interval in intervals for end in interval or ())])
+    rows = [
+        (
+            pair.metric,
+            f"{pair.second} − {pair.first}",
+            pair.difference_text(),
+            interval_bar(pair.difference.mean, interval, -widest, widest),
+            f"{pair.p_text()}{' *' if pair.p_adjusted < alpha else ''}",
+            f"{pair.difference.wins:,}/{pair.difference.ties:,}/{pair.difference.losses:,}",
+            f"{pair.difference.n:,}",
+        )
+        for pair, interval in zip(pairs, intervals, strict=True)
+    ]
+    head = ("metric", "difference", "mean and interval", f"±{widest:.2g}", "p (Holm)", "won/tied/lost", "n")
+    return html_table(head, rows, numeric={4, 5, 6}, most=60)

@@ -1,0 +1,324 @@
+"""Baselines that never look at a picture: how far each gets, and which queries it solves.
+
+`score_blind_baselines` gives all of them for any benchmark with the metric that it is reported by.
+"""
+
+from __future__ import annotations
+
+from collections import Counter
+from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
+from dataclasses import dataclass, replace
+from math import comb
+from pathlib import Path
+from random import Random
+from statistics import median_low
+from typing import Protocol
+
+import numpy as np
+
+from sightline.metrics.attempt_scores import kinds_scored
+from sightline.metrics.context import Context
+from sightline.metrics.evaluation import DEFAULT_METRICS, evaluate
+from sightline.metrics.registry import metric
+from sightline.metrics.scope import Scopes
+from sightline.metrics.scores import Scores
+from sightline.metrics.statistics import estimate
+from sightline.retrieval.bm25 import spaced
+from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.runs.shortcuts.learned import LearnedRanker
+from sightline.runs.shortcuts.report import LearnedShortcut, learn_shortcut
+from sightline.runs.system_loader import visible
+from sightline.runs.systems.base import FINDING, SystemSetting, own_pictures
+from sightline.runs.systems.blind import BlindChance, BlindMajority, BlindOptions, Source, told
+from sightline.runs.word_ranker import WordRanker
+from sightline.types import (
+    Attempt,
+    Benchmark,
+    Estimate,
+    Json,
+    PictureSet,
+    Prediction,
+    Ranking,
+    Relevance,
+    Run,
+    Task,
+    Truth,
+)
+from sightline.types.task_table import Tasks
+
+_WORDS: tuple[Source, ...] = ("captions", "tags", "names", "exif", "all")
+METADATA, LEARNED, POPULAR, RANDOM = "metadata", "learned", "majority", "random"
+SHORTCUTS = frozenset({"names", "exif", METADATA, LEARNED, POPULAR})
+"""What has nothing to do with the content of a picture: a query that these solve tests nothing."""
+_DEPTH = 100
+
+
+class BaselineRanker(Protocol):
+    """Pictures for a query, best first, of those that are allowed; None for all."""
+
+    def __call__(self, task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]: ...
+
+
+@dataclass(frozen=True, slots=True, eq=False)
+class BlindRanker:
+    """One baseline for tasks that find pictures; `known` are the pictures of which it knows something."""
+
+    by: str
+    rank: BaselineRanker
+    known: frozenset[str]
+
+    def judged(self, truth: Truth | None) -> Truth | None:
+        """The truth without relevant pictures of which nothing is known; None where no other is left.
+
+        What such a baseline would make of them is unknown, which is not the same as zero.
+        """
+        match truth:
+            case Relevance(grades):
+                left = {id_: grade for id_, grade in grades.items() if grade <= 0 or id_ in self.known}
+                lost = any(grade > 0 for grade in grades.values()) and not any(grade > 0 for grade in left.values())
+                return None if lost else Relevance(left)
+            case PictureSet(pictures):
+                members = tuple(id_ for id_ in pictures if id_ in self.known)
+                return PictureSet(members) if members or not pictures else None
+            case _:
+                return truth
+
+
+@dataclass(frozen=True, slots=True)
+class Baseline:
+    """How far one of them gets: over the whole corpus, and how many queries it solves.
+
+    A query is solved when the baseline puts all relevant pictures of its pool before all others of it; `by_chance` is
+    how many a random order would solve. `pictures` is of how many it knows something; relevant pictures of which it
+    knows nothing are left out, and `unknown` are the queries that have no other.
+    """
+
+    by: str
+    ndcg: Estimate
+    success: Estimate
+    solved: tuple[str, ...]
+    by_chance: float
+    pictures: int = 0
+    unknown: tuple[str, ...] = ()
+
+
+def blind_baselines(
+    benchmark: Benchmark, seed: int = 0, learned: LearnedShortcut | None = None
+) -> tuple[Baseline, ...]:
+    """All of them on rank tasks; a source that tells nothing of any picture is left out."""
+    return tuple(_measured(ranker, benchmark) for ranker in blind_rankers(benchmark, seed, learned))
+
+
+def blind_rankers(benchmark: Benchmark, seed: int = 0, learned: LearnedShortcut | None = None) -> list[BlindRanker]:
+    """By words of each source, by the learned model where one was fitted, by popularity, and by chance."""
+    told_by: list[tuple[str, list[tuple[str, str]]]] = [(by, list(told(benchmark, by))) for by in _WORDS]
+    told_by.append((METADATA, list(_metadata(benchmark))))
+    found = []
+    for by, rows in told_by:
+        known = frozenset(id_ for id_, words in rows if words.strip())
+        if known:
+            found.append(BlindRanker(by, _by_words(rows, benchmark), known))
+    every = frozenset(benchmark.corpus.pictures)
+    if learned is not None and learned.ranker is not None:
+        found.append(BlindRanker(LEARNED, _by_model(learned.ranker, benchmark), every))
+    found.append(BlindRanker(POPULAR, _by_popularity(benchmark), every))
+    found.append(BlindRanker(RANDOM, _by_lot(benchmark, seed), every))
+    return found
+
+
+def _measured(ranker: BlindRanker, benchmark: Benchmark) -> Baseline:
+    ndcg, success, context = metric("ndcg@10"), metric("success@1"), Context()
+    values: tuple[list[float | None], list[float | None]] = ([], [])
+    solved, unknown, by_chance = [], [], 0.0
+    for task, truth in _ranked(benchmark):
+        left = ranker.judged(truth)
+        if not isinstance(left, Relevance):
+            unknown.append(task.id)
+            continue
+        whole = Ranking(tuple(ranker.rank(task, None, _DEPTH)))
+        for column, one in zip(values, (ndcg, success), strict=True):
+            column.append(one(left, whole, context))
+        relevant = {picture for picture, grade in left.grades.items() if grade > 0}
+        if not relevant or len(relevant) == len(left.grades):
+            continue
+        first = ranker.rank(task, left.grades, len(left.grades))[: len(relevant)]
+        by_chance += 1 / comb(len(left.grades), len(relevant))
+        if set(first) == relevant:
+            solved.append(task.id)
+    ends = estimate(values[0]), estimate(values[1], proportion=True)
+    return Baseline(ranker.by, *ends, tuple(solved), by_chance, len(ranker.known), tuple(unknown))
+
+
+@dataclass(frozen=True, slots=True)
+class BlindScore:
+    """A baseline as it stands in a table: `scores` has the value of each task and the estimate over all.
+
+    `pictures` is of how many it knows something, `unknown` are the tasks that it can't be scored on, because nothing
+    is known of what they ask for; `scores` is None where that are all.
+    """
+
+    by: str
+    scores: Scores | None
+    pictures: int
+    unknown: tuple[str, ...] = ()
+
+
+def score_blind_baselines(
+    benchmark: Benchmark,
+    base: Path | None = None,
+    *,
+    metrics: Sequence[str] | None = None,
+    seed: int = 0,
+    files: CorpusFiles | None = None,
+) -> dict[str, BlindScore]:
+    """Every baseline that can do tasks of the benchmark, scored as a run is: by default, by the headline metrics.
+
+    `base` is the benchmark's folder, where relative addresses of pictures begin; without it, and without `files`, the
+    learned baseline knows no more of the files than the tables say.
+    """
+    files = files or read_files(benchmark.corpus.pictures, base)
+    names = tuple(metrics or headline_metrics(benchmark))
+    learned = learn_shortcut(benchmark, files, seed)
+    rankers = {ranker.by: ranker for ranker in blind_rankers(benchmark, seed, learned)}
+    if not any(task.kind in FINDING for task in benchmark.tasks.values()):
+        rankers = {by: rankers[by] for by in (POPULAR, RANDOM)}
+    return {by: _scored(ranker, benchmark, names, seed) for by, ranker in rankers.items()}
+
+
+def headline_metrics(benchmark: Benchmark) -> tuple[str, ...]:
+    """The metric by which each kind of task is reported: the first of the benchmark's own that fits, else the usual."""
+    kinds = dict.fromkeys(task.kind for task in benchmark.tasks.values())
+    own = {kind: [name for name in benchmark.metrics if kinds_scored(name, {kind})] for kind in kinds}
+    return tuple(dict.fromkeys((own[kind] or DEFAULT_METRICS[kind])[0] for kind in kinds))
+
+
+def _scored(ranker: BlindRanker, benchmark: Benchmark, names: Sequence[str], seed: int) -> BlindScore:
+    answer = _answers(ranker, benchmark, seed)
+    truth: dict[str, Truth] = {}
+    attempts, unknown = [], []
+    for task in benchmark.tasks.values():
+        said, left = answer(task), ranker.judged(benchmark.truth.get(task.id))
+        if said is None or (left is None and task.id in benchmark.truth):
+            unknown.append(task.id)
+            continue
+        attempts.append(Attempt(task.id, said))
+        if left is not None:
+            truth[task.id] = left
+    part = replace(benchmark, tasks=Tasks({one.task_id: benchmark.tasks[one.task_id] for one in attempts}), truth=truth)
+    run = Run(benchmark.name, f"blind:by={ranker.by}", tuple(attempts), benchmark.checksum, seed=seed)
+    kinds = {task.kind for task in part.tasks.values()}
+    fitting = [name for name in names if kinds_scored(name, kinds)]
+    scores = evaluate(part, run, fitting, seed=seed) if fitting else None
+    return BlindScore(ranker.by, scores, len(ranker.known), tuple(unknown))
+
+
+def _answers(ranker: BlindRanker, benchmark: Benchmark, seed: int) -> Callable[[Task], Prediction | None]:
+    """What the baseline says of a task; None for kinds of task that it does not do."""
+    scopes = Scopes(benchmark.corpus)
+    setting = SystemSetting(visible(benchmark), benchmark.truth, seed=seed)
+    majority = BlindMajority(BlindOptions(by="majority"), setting) if ranker.by == POPULAR else None
+    chance = BlindChance(BlindOptions(by="random"), setting) if ranker.by == RANDOM else None
+    sizes = _set_sizes(benchmark)
+
+    def answer(task: Task) -> Prediction | None:
+        if task.kind in FINDING:
+            hidden = own_pictures(task, allowed=False)
+            k = _DEPTH if task.kind == "rank" else sizes.get(task.id, 1)
+            found = ranker.rank(task, scopes.pictures(task.scope), k + len(hidden))
+            shown = tuple(picture for picture in found if picture not in hidden)[:k]
+            return Ranking(shown) if task.kind == "rank" else PictureSet(shown)
+        if chance is not None and task.kind in chance.kinds:
+            return chance.drawn(task)
+        return majority.said(task) if majority is not None and task.kind in majority.kinds else None
+
+    return answer
+
+
+def _set_sizes(benchmark: Benchmark) -> dict[str, int]:
+    """How many pictures a set is guessed to have: the median over the other select tasks."""
+    sizes = {id_: len(truth.pictures) for id_, truth in benchmark.truth.items() if isinstance(truth, PictureSet)}
+    return {
+        id_: max(1, median_low(others)) if (others := [size for other, size in sizes.items() if other != id_]) else 1
+        for id_ in sizes
+    }
+
+
+def _ranked(benchmark: Benchmark) -> Iterator[tuple[Task, Relevance]]:
+    for id_, task in benchmark.tasks.items():
+        truth = benchmark.truth.get(id_)
+        if isinstance(truth, Relevance):
+            yield task, truth
+
+
+def _by_words(rows: Sequence[tuple[str, str]], benchmark: Benchmark) -> BaselineRanker:
+    ranker = WordRanker(rows, {id_: task.text for id_, task in benchmark.tasks.items()})
+    return lambda task, allowed, k: ranker(task.id, allowed, k)
+
+
+def _by_model(ranker: LearnedRanker, benchmark: Benchmark) -> BaselineRanker:
+    ids = list(benchmark.corpus.pictures)
+    rows = {id_: row for row, id_ in enumerate(ids)}
+
+    def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
+        scores, among = ranker.scores(task), np.arange(len(ids))
+        if allowed is not None:
+            among = np.array(sorted(rows[id_] for id_ in allowed if id_ in rows), dtype=np.intp)
+        if len(among) > k:  # Only what can be among the first is sorted.
+            least = np.partition(scores[among], len(among) - k)[len(among) - k]
+            among = among[scores[among] >= least]
+        best = among[np.argsort(-scores[among], kind="stable")[:k]]
+        return [ids[row] for row in best.tolist()]
+
+    return rank
+
+
+def _metadata(benchmark: Benchmark) -> Iterator[tuple[str, str]]:
+    """Every text among what is known of a picture beside its looks."""
+    for id_, picture in benchmark.corpus.pictures.items():
+        rights = picture.rights
+        known = (rights.source or "", rights.attribution or "", *_texts(list(picture.extra.values())))
+        yield id_, spaced(" ".join(known)).replace("_", " ")
+
+
+def _texts(value: Json) -> Iterator[str]:
+    if isinstance(value, str) and "://" not in value:
+        yield value
+    elif isinstance(value, list | dict):
+        for item in value if isinstance(value, list) else value.values():
+            yield from _texts(item)
+
+
+def _relevant(truth: Truth | None) -> frozenset[str]:
+    match truth:
+        case Relevance(grades):
+            return frozenset(id_ for id_, grade in grades.items() if grade > 0)
+        case PictureSet(pictures):
+            return frozenset(pictures)
+        case _:
+            return frozenset()
+
+
+def _by_popularity(benchmark: Benchmark) -> BaselineRanker:
+    """Pictures that are relevant to most *other* queries come first."""
+    own: Mapping[str, frozenset[str]] = {id_: _relevant(truth) for id_, truth in benchmark.truth.items()}
+    counts = Counter(picture for pictures in own.values() for picture in pictures)
+    popular = sorted(counts, key=lambda picture: (-counts[picture], picture))
+
+    def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
+        mine = own.get(task.id, frozenset())
+        # Its own pictures count one less, so no more than their number can move out of the first.
+        known = popular[: k + len(mine)] if allowed is None else [picture for picture in allowed if picture in counts]
+        scores = {picture: counts[picture] - (picture in mine) for picture in known}
+        return sorted((p for p in scores if scores[p] > 0), key=lambda picture: (-scores[picture], picture))[:k]
+
+    return rank
+
+
+def _by_lot(benchmark: Benchmark, seed: int) -> BaselineRanker:
+    every = sorted(benchmark.corpus.pictures)
+
+    def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
+        pictures = every if allowed is None else sorted(allowed)
+        return Random(f"{seed}/{task.id}").sample(pictures, min(k, len(pictures)))
+
+    return rank

@@ -1,0 +1,98 @@
+"""An embedder from two functions."""
+
+from __future__ import annotations
+
+from pathlib import Path
+from typing import Any
+
+import numpy as np
+import pytest
+
+import sightline
+from make_tools import COLOURS, draw
+from runs.run_world import coloured
+from sightline import FunctionEmbedder, UserError
+from sightline.models.embedders import attempt_pictures
+
+NAMES = tuple(COLOURS)
+
+
+def means(batch: list[Any]) -> list[Any]:
+    return [picture.mean(axis=(0, 1)) for picture in batch]
+
+
+def words(batch: list[str]) -> list[Any]:
+    return [next((COLOURS[name] for name in NAMES if name in text), (1, 1, 1)) for text in batch]
+
+
+async def means_later(batch: list[Any]) -> list[Any]:
+    return means(batch)
+
+
+@pytest.mark.parametrize("pictures", [means, means_later])
+def test_it_searches_pictures(pictures: Any, tmp_path: Path) -> None:
+    folder = draw(tmp_path / "pictures", *NAMES)
+    embedder = FunctionEmbedder("mean", pictures=pictures, texts=words)
+    try:
+        found = sightline.search(f"something {NAMES[1]}", folder, embedder=embedder, workspace=tmp_path / "ws", k=1)
+    finally:
+        embedder.close()
+    assert NAMES[1] in found.hits[0].picture.id
+
+
+def test_vectors_are_of_unit_length_and_dim_is_found_out() -> None:
+    embedder = FunctionEmbedder("mean", pictures=means, texts=words)
+    assert embedder.dim == 3
+    rows = embedder.texts(["red", "nothing"])
+    assert rows.dtype == np.float32 and np.allclose(np.linalg.norm(rows, axis=1), 1)
+    assert FunctionEmbedder("mean", pictures=means, dim=7).dim == 7
+
+
+def test_its_revision_is_that_of_its_code() -> None:
+    same = [FunctionEmbedder("mean", pictures=means, texts=words).revision for _ in range(2)]
+    assert same[0] == same[1] != FunctionEmbedder("mean", pictures=means, texts=lambda batch: words(batch[:])).revision
+    assert FunctionEmbedder("mean", pictures=means, revision="v2").revision == "v2"
+
+
+def test_a_picture_that_fails_fails_alone() -> None:
+    def picky(batch: list[Any]) -> list[Any]:
+        if any(picture.max() == 0 for picture in batch):
+            raise ValueError("too dark")
+        return means(batch)
+
+    light, dark = np.full((4, 4, 3), 200, np.uint8), np.zeros((4, 4, 3), np.uint8)
+    found = attempt_pictures(FunctionEmbedder("picky", pictures=picky), [light, dark, light])
+    assert set(found.failures) == {1} and found.failures[1].kind == "crashed"
+    assert "too dark" in found.failures[1].message and "in picky" in found.failures[1].message
+    assert np.allclose(found.vectors[0], found.vectors[2]) and not found.vectors[1].any()
+
+
+def test_a_function_that_never_worked_is_an_error() -> None:
+    def broken(batch: list[Any]) -> list[Any]:
+        raise ZeroDivisionError("oops")
+
+    with pytest.raises(UserError, match=r"embedder broken failed: ZeroDivisionError: oops(.|\n)*in broken"):
+        FunctionEmbedder("broken", pictures=broken).pictures([np.zeros((4, 4, 3), np.uint8)] * 2)
+    with pytest.raises(UserError, match="embedder broken failed"):
+        _ = FunctionEmbedder("broken", pictures=broken).dim
+
+
+@pytest.mark.parametrize("said", [[1.0, 2.0], [[1.0, 2.0]], [[1.0, 2.0, 3.0, 4.0]] * 2])
+def test_a_wrong_shape_is_refused(said: Any) -> None:
+    embedder = FunctionEmbedder("odd", pictures=means, texts=lambda batch: said, dim=3)
+    with pytest.raises(UserError, match=r"returned an array of .* for 2 inputs; \(2, 3\) was expected"):
+        embedder.texts(["a", "b"])
+
+
+def test_pictures_alone_and_no_function() -> None:
+    with pytest.raises(UserError, match="embeds pictures only"):
+        FunctionEmbedder("mean", pictures=means).texts(["a"])
+    with pytest.raises(UserError, match="which is no function"):
+        FunctionEmbedder("mean", pictures="clip")  # type: ignore[arg-type]
+
+
+def test_it_is_evaluated_on_a_benchmark(tmp_path: Path) -> None:
+    bench = coloured(tmp_path / "bench", tasks=6)
+    done = sightline.run(bench, FunctionEmbedder("mean", pictures=means, texts=words), workspace=tmp_path / "ws")
+    assert done.run.system == "retriever:embedder=mean" and not done.failures and done.attempts == 6
+    assert sightline.score(bench, done.run, ["success@2"]).overall["success@2"].mean > 0.5
