@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sightline.benchmark.folder import write_benchmark
+from sightline.calls.session import Session
 from sightline.metrics.comparison import compare
 from sightline.metrics.scores import Scores
 from sightline.runs.runner import run
@@ -118,7 +119,7 @@ def _cut(
     select: Benchmark,
 ) -> Scores:
     """Rankings, cut where the tuning tasks are answered best."""
-    retriever = Retriever(options, SystemSetting(tuning, base=folder / "tuning", workspace=folder / "ws"))
+    retriever = Retriever(options, SystemSetting(tuning, base=folder / "tuning", session=Session(folder / "ws")))
     tuple(retriever.prepare())
     searcher = retriever.searcher
     assert searcher is not None

@@ -1,8 +1,8 @@
-"""Does what Sightline says about labels, scores and coverage hold? Simulations with planted errors, and real photographs.
+"""Does what Sightline says about labels, scores and coverage hold? Planted errors, and real photographs.
 
 Run: python benchmarks/trust.py [SECTION …] [--repetitions 2000] [--processes 2]. Without a section all of them run. A
-section is a function of the options in a module of its own (`SECTIONS`), which prints its tables and returns what missed
-its aim.
+section is a function of the options in a module of its own (`SECTIONS`), which prints its tables and returns what
+missed its aim.
 """
 
 from __future__ import annotations

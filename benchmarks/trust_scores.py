@@ -176,9 +176,7 @@ def scores(options: Options) -> list[str]:
 
 
 def _print_cells(cells: Sequence[Cell], held: Sequence[Held]) -> None:
-    print(
-        "| errors | accuracy | prevalence | ρ | λ | holds [99 %] | half-width | same draw | whole queries (hold) | bias |"
-    )
+    print("| errors | accuracy | prevalence | ρ | λ | holds [99 %] | half-width | same draw | whole queries | bias |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for cell, one in zip(cells, held, strict=True):
         print(
@@ -197,7 +195,8 @@ def _scores_missed(name: str, cells: Sequence[Cell], held: Sequence[Held]) -> li
     whole = float(np.mean([one.against_whole_queries for one in good]))
     wider = max(one.against_same_draw for one in chance if one.judge_weight < 1)
     print(
-        f"\nHolds {mean:.3f} on average (aim 0.93 to 0.97), lowest 99 % limit {lowest:.3f} (aim ≥ 0.92). At accuracy 0.85: "
+        f"\nHolds {mean:.3f} on average (aim 0.93 to 0.97), lowest 99 % limit {lowest:.3f} (aim ≥ 0.92). "
+        "At accuracy 0.85: "
         f"{same:+.0%} against the same draw without the judge (aim ≤ −20 %), {whole:+.0%} against whole queries (aim "
         f"≤ −50 %). At chance: at most {wider:+.1%} (aim ≤ +2 %). By prevalence at 0.85: "
         + ", ".join(f"{prevalence}: {_at(cells, held, prevalence)}" for prevalence in PREVALENCES)

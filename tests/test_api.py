@@ -7,6 +7,7 @@ import inspect
 import re
 from collections.abc import Collection, Iterable
 from pathlib import Path
+from typing import Any
 
 import pytest
 from _pytest.mark import ParameterSet
@@ -123,28 +124,32 @@ def test_a_session_shows_type_checkers_every_verb() -> None:
 # --- bad input ---------------------------------------------------------------------------------------------------
 
 
+untyped: Any = sightline
+"""Types are wrong on purpose below."""
+
+
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: sightline.think("pictures", "out"), "nobody is asked"),
-        (lambda: sightline.think("pictures", "out", teachers="openai/gpt-5", samples=0), "samples must be a number of"),
-        (lambda: sightline.think("pictures", "out", teachers="openai/gpt-5", format="csv"), "Choose from parquet"),
-        (lambda: sightline.think("pictures", teachers="openai/gpt-5"), "no place"),
-        (lambda: sightline.steps(Choice("A"), "out", model="openai/gpt-5"), "Expected the path of a benchmark"),
-        (lambda: sightline.steps("pictures", "out", model="openai/gpt-5"), "pictures"),
-        (lambda: sightline.difficulty("bench", "out", by="luck"), "Choose from samples, judge, run, turns"),
-        (lambda: sightline.difficulty("bench", "out", model="openai/gpt-5", samples="many"), "samples"),
-        (lambda: sightline.split("bench", "out", parts="train"), "not of the form name=share"),
-        (lambda: sightline.split("bench", "out", parts={"train": 0.5}), "two parts or more"),
-        (lambda: sightline.ablate("bench", "out", model="openai/gpt-5", without="sound"), 'no ablation "sound"'),
-        (lambda: sightline.curriculum("bench", "mir", "out", format="csv"), 'no format "csv"'),
-        (lambda: sightline.curriculum("bench", "mirr", "out"), 'no plan "mirr"'),
-        (lambda: sightline.train("course", "out", model="glimpse", optimizer="sgd"), "Choose from adamw, muon"),
-        (lambda: sightline.mine("out", model="openai/gpt-5", stages="parsing"), "Choose from parse, associate"),
-        (lambda: sightline.mine(model="openai/gpt-5"), "no place for the benchmark"),
-        (lambda: sightline.power("run", difference=0.1), "1 runs were given"),
-        (lambda: sightline.power(difference=0.1), "spread of differences is not known"),
-        (lambda: sightline.view(port=70_000), "port must be from 0 to 65535"),
+        (lambda: untyped.think("pictures", "out"), "nobody is asked"),
+        (lambda: untyped.think("pictures", "out", teachers="openai/gpt-5", samples=0), "samples must be a number of"),
+        (lambda: untyped.think("pictures", "out", teachers="openai/gpt-5", format="csv"), "Choose from parquet"),
+        (lambda: untyped.think("pictures", teachers="openai/gpt-5"), "no place"),
+        (lambda: untyped.steps(Choice("A"), "out", model="openai/gpt-5"), "Expected the path of a benchmark"),
+        (lambda: untyped.steps("pictures", "out", model="openai/gpt-5"), "pictures"),
+        (lambda: untyped.difficulty("bench", "out", by="luck"), "Choose from samples, judge, run, turns"),
+        (lambda: untyped.difficulty("bench", "out", model="openai/gpt-5", samples="many"), "samples"),
+        (lambda: untyped.split("bench", "out", parts="train"), "not of the form name=share"),
+        (lambda: untyped.split("bench", "out", parts={"train": 0.5}), "two parts or more"),
+        (lambda: untyped.ablate("bench", "out", model="openai/gpt-5", without="sound"), 'no ablation "sound"'),
+        (lambda: untyped.curriculum("bench", "mir", "out", format="csv"), 'no format "csv"'),
+        (lambda: untyped.curriculum("bench", "mirr", "out"), 'no plan "mirr"'),
+        (lambda: untyped.train("course", "out", model="glimpse", optimizer="sgd"), "Choose from adamw, muon"),
+        (lambda: untyped.mine("out", model="openai/gpt-5", stages="parsing"), "Choose from parse, associate"),
+        (lambda: untyped.mine(model="openai/gpt-5"), "no place for the benchmark"),
+        (lambda: untyped.power("run", difference=0.1), "1 runs were given"),
+        (lambda: untyped.power(difference=0.1), "spread of differences is not known"),
+        (lambda: untyped.view(port=70_000), "port must be from 0 to 65535"),
     ],
 )
 def test_bad_input_is_an_error_with_what_to_do(

@@ -13,7 +13,7 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judging_tools import judging, judging_config, ready
-from make_tools import write_rows
+from make_tools import with_calls, write_rows
 from sightline.authoring import project as files
 from sightline.authoring.audit import AuditStage, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
@@ -301,11 +301,11 @@ def test_the_interval_covers_the_truth_of_a_clustered_benchmark() -> None:
 def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     project = ready(tmp_path, judging_config(random_seed=-1))
     with judging() as server:
-        JudgeStage().run(project, CallOptions(base_url=server.base_url))
+        JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
     now = datetime(2026, 11, 15, tzinfo=UTC).isoformat()
     line = {"task": "q0", "picture": "00_red.png", "person": "ana", "decision": "relevant", "when": now}
     write_rows(project.path(files.REVIEWS), [line])
-    done = AuditStage().run(project, CallOptions())
+    done = AuditStage().run(project)
     found = json.loads(project.path(files.AUDIT).read_text())
     assert found["summary"]["queries"] == 4
     assert found["summary"]["labels_checked"] == 1

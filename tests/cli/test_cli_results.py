@@ -73,6 +73,7 @@ def _tried(folder: Path) -> None:
     from sightline.types import Attempt, Choice, Run
 
     made = sightline.load(folder / "questions")
+    assert isinstance(made, sightline.Benchmark)
     attempts = tuple(
         Attempt(f"q{number}", Choice("A" if number < 2 else "B"), again) for number in range(4) for again in range(2)
     )

@@ -49,7 +49,7 @@ def test_an_estimate_of_nothing_is_a_dash_and_one_without_spread_has_no_interval
     assert estimate(Estimate(0, 0, 0, 0, 0, None, method="none")) == "–"
     assert estimate(Estimate(0.5, 0.5, 0.5, 1, 0, 0.5, method="none")) == "0.500 no interval"
     assert estimate(Estimate(0.5, 0.25, 0.75, 12, 0, 0.5)) == "0.500 [0.250, 0.750]"
-    assert estimate(Estimate(0.5, 0.25, 0.75, 9, 0, 0.5)) == "0.500 no interval"  # Too few tasks to resample.
+    assert estimate(Estimate(0.5, 0.25, 0.75, 5, 0, 0.5)) == "0.500 no interval"  # Too few tasks to carry one.
 
 
 @settings(deadline=None, max_examples=200)

@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import sightline
-from sightline.corpus.scan import scan
 from sightline.errors import UserError
+from sightline.pictures import scan
 from sightline.retrieval.search import search
 
 

@@ -14,7 +14,7 @@ import models_server as wire
 from agent_stand_ins import call, calls
 from search_tools import Colours, paint
 from sightline.calls.session import CallOptions
-from sightline.corpus.scan import scan
+from sightline.pictures import scan
 from sightline.web.server import open_app
 from web_samples import Served, client, forgery_token, serving
 

@@ -18,7 +18,6 @@ from sightline.calls.batches.manager import BatchJobOptions, BatchManager, Reque
 from sightline.calls.batches.submission import EVERY, LONGEST, Tell
 from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions
 from sightline.config.settings import ChatStageSettings
 from sightline.engine.cluster import EngineChoice
 from sightline.errors import StoppedError, UserError
@@ -61,7 +60,7 @@ class AuthoringStage(Protocol):
 
     `run` takes up what an earlier run left, and writes each file whole or not at all. What is paid for goes through
     `calls.ask_many`, so that it is journaled; a used-up budget raises `StoppedError` after what was done has been
-    written. With `asking.plan` it only says what it would cost.
+    written. With `project.calls.plan` it only says what it would cost.
     """
 
     @property
@@ -70,7 +69,7 @@ class AuthoringStage(Protocol):
     @property
     def writes(self) -> tuple[str, ...]: ...
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult: ...
+    def run(self, project: Project) -> StageResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +119,6 @@ def batch_first(
     stage: str,
     settings: ChatStageSettings,
     project: Project,
-    asking: CallOptions,
     options: BatchOptions,
 ) -> None:
     """Have a provider's batch answer into the journal; the same requests are the same job, in `batches/`.
@@ -128,7 +126,7 @@ def batch_first(
     What a batch leaves unanswered is asked for live afterwards. Without waiting, nothing is answered yet: that ends
     with `StoppedError`, and the next call goes on with the same job.
     """
-    manager = BatchManager(project.workspace, project.config, asking, options.tell)
+    manager = BatchManager(project.session, options.tell)
     job = project.folder / "batches" / f"{stage}-{_fingerprint(requests)}"
     if not (job / MANIFEST).is_file():
         job.parent.mkdir(parents=True, exist_ok=True)

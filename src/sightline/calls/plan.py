@@ -80,6 +80,8 @@ class CostPlan:
 
     def __str__(self) -> str:
         """A line for each stage, the total, and how to go on."""
+        if not self.stages:
+            return "  such a system asks no chat model: there is nothing to price"
         rows = [_cells(stage) for stage in self.stages]
         widths = [max(len(row[column]) for row in rows) for column in range(len(rows[0]))] if rows else []
         lines = ["  " + "   ".join(map(_align, row, widths, range(len(row)))).rstrip() for row in rows]

@@ -4,7 +4,7 @@ from __future__ import annotations
 
 import sys
 from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -17,9 +17,8 @@ from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.authoring.project import Project
-    from sightline.authoring.project_loader import ProjectLoader
     from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
-    from sightline.calls.session import CallOptions
+    from sightline.calls.session import CallOptions, Session
 
 
 _NOUNS = (
@@ -112,30 +111,30 @@ class MakeJob:
     common: Common = Common()
 
     @cached_property
-    def opening(self) -> ProjectLoader:
-        """What is said of the project; what there is to say about the configuration goes to stderr, once."""
+    def _session(self) -> Session:
+        """What there is to say about the configuration goes to stderr, once."""
+        return self.common.session()
+
+    def session(self, calls: CallOptions | None = None) -> Session:
+        """Where the command works, and how it calls models."""
+        return self._session if calls is None else replace(self._session, calls=calls)
+
+    def project(self, stage: str | None = None, calls: CallOptions | None = None) -> Project:
+        """The project that a command works on."""
         from sightline.authoring.project_loader import ProjectLoader
 
         common, places = self.common, self.places
-        common.settings()
-        return ProjectLoader(
-            common.workspace_path, common.config, places.out, places.given(), common.seed, common.limit
-        )
+        return ProjectLoader(self.session(calls), places.out, places.given(), common.seed, common.limit).project(stage)
 
-    def project(self, stage: str | None = None) -> Project:
-        """The project that a command works on."""
-        return self.opening.project(stage)
-
-    def result(self, stage: AuthoringStage, asking: CallOptions | None = None) -> StageResult:
+    def result(self, stage: AuthoringStage, calls: CallOptions | None = None) -> StageResult:
         """Run one stage, and note what it wrote, for `make clean`."""
         from sightline.authoring.cleanup import run_recorded
-        from sightline.calls.session import CallOptions
 
-        return run_recorded(stage, self.project(stage.name), asking or CallOptions(local_only=self.common.local_only))
+        return run_recorded(stage, self.project(stage.name, calls))
 
-    def run(self, stage: AuthoringStage, asking: CallOptions | None = None) -> None:
+    def run(self, stage: AuthoringStage, calls: CallOptions | None = None) -> None:
         """The same, and show what it did."""
-        show(self.result(stage, asking), self.common)
+        show(self.result(stage, calls), self.common)
 
 
 @Parameter(name="*")
@@ -153,11 +152,15 @@ class AskingJob(MakeJob):
 
     engine: EngineOption = "local"
     batching: Batching = Batching()
-    asking: ChatOptions = ChatOptions()
+    chat: ChatOptions = ChatOptions()
+
+    def session(self, calls: CallOptions | None = None) -> Session:
+        """Where the command works, and how and where it calls models."""
+        return replace(super().session(calls), engine=self.engine)
 
     def ask(self, stage: AuthoringStage) -> None:
         """Run one stage, and show what it did or would cost."""
-        self.run(stage, self.asking.asking(self.common))
+        self.run(stage, self.chat.asking(self.common))
 
 
 def show(result: StageResult, common: Common) -> None:

@@ -104,12 +104,16 @@ class Common:
             self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
         return loaded.config
 
-    def session(self, calls: CallOptions | None = None, engine: str = "local") -> Session:
+    def session(
+        self, calls: CallOptions | None = None, engine: str = "local", overrides: Mapping[str, Any] | None = None
+    ) -> Session:
         """Where the verb works, and how it calls models."""
         from sightline.calls.session import CallOptions, Session
+        from sightline.config.sources import DEFAULT_FILE
 
         calls = CallOptions(local_only=self.local_only) if calls is None else calls
-        return Session(self.workspace_path, self.settings(), calls, engine)
+        settings, path = self.settings(overrides), self.config or DEFAULT_FILE
+        return Session(self.workspace_path, settings, calls, engine, seed=self.seed, config_path=path)
 
     def warn(self, messages: Iterable[str]) -> None:
         """One line on stderr for each."""

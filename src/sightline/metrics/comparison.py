@@ -13,7 +13,7 @@ import numpy as np
 from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
-from sightline.metrics.scores import Scores
+from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
@@ -94,7 +94,8 @@ class Comparison(Table[PairedComparison]):
 
     def to_json(self) -> dict[str, Any]:
         """What `compare --json` prints: all of it."""
-        return asdict(self)
+        plain: dict[str, Any] = without_empty_reasons(asdict(self))
+        return plain
 
     def records(self) -> list[dict[str, Any]]:
         """One flat record for each pair of systems in each metric."""

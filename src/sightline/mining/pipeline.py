@@ -342,10 +342,7 @@ class Mining:
 
     def _session(self) -> EmbedderSession:
         embedder = self._embedder if self._embedder is not None else self.settings.embedder
-        asking = self.session.calls
-        return EmbedderSession(
-            embedder, self.session.workspace, config=self.session.config, local_only=asking.local_only, asking=asking
-        )
+        return EmbedderSession(embedder, self.session)
 
     def _followed(self, histories: Iterable[PhotoHistory], readings: Mapping[str, PictureClues]) -> list[FollowedClue]:
         found: list[FollowedClue] = []

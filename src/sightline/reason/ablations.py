@@ -9,7 +9,7 @@ from pathlib import Path
 from typing import Any
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.plan import CostPlan, DryRunError, StagePlan, priced
+from sightline.calls.plan import CostPlan, DryRunError, StagePlan, dry_run, priced
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
@@ -20,7 +20,7 @@ from sightline.metrics.scores import write_scores
 from sightline.metrics.statistics import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
-from sightline.runs.runner import price_run, run
+from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
@@ -116,7 +116,7 @@ class Necessity:
         lines = []
         for name in self.comparison.systems:
             own = standings[name]
-            line = f"  {name:<{width}}  {self.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
+            line = f"  {name:<{width}}  {self.metric} {own:.2f}"
             lines.append(line + differences.get(name, ""))
         if self.chance is not None:
             lines.append(f"  {'guessing':<{width}}  {self.metric} {self.chance:.2f}")
@@ -132,7 +132,7 @@ class Necessity:
         found, p = pair.difference, pair.p_adjusted
         shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
         verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
-        spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
+        spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
         return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
 
 
@@ -262,7 +262,7 @@ class Ablations:
         stages: list[StagePlan] = []
         specs, asked = self._specs(), self.asked()
         for name, spec in specs.items():
-            plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
+            plan = dry_run(run, asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
         return CostPlan(tuple(stages), asked.notes())
 
@@ -294,9 +294,7 @@ class Ablations:
         )
 
     def _how(self) -> dict[str, Any]:
-        session = self.session
-        state = {"workspace": session.workspace, "config": session.config, "asking": session.calls}
-        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, **state}
+        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, "session": self.session}
 
     def _specs(self) -> dict[str, Spec]:
         """The system of the whole question, and that of each arm."""

@@ -1,4 +1,4 @@
-"""A benchmark and a system under test, brought together: what `run` runs and what `price_run` prices.
+"""A benchmark and a system under test, brought together: what `run` runs, or prices in a dry run.
 
 First what a system may see of a benchmark: no truth, no judgments, no labels, no hidden group. Then systems from
 elsewhere (a plug-in, or an object that a program hands over), whose faults are failures of a task.
@@ -14,9 +14,8 @@ from pathlib import Path
 from typing import cast
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.class_names import name_of
-from sightline.config import Config
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.user_functions import UserFunction
 from sightline.errors import SightlineError, UserError
@@ -179,22 +178,12 @@ def load_system(
     repeat: int,
     limit: int | None,
     seed: int,
-    workspace: PathLike,
-    config: Config | None,
-    asking: CallOptions | None,
+    session: Session,
 ) -> LoadedSystem:
     """Open a system (a SPEC, a TOML file, an object with `attempt`, an embedder or a function) for a benchmark."""
     whole, base = _read(benchmark)
     shown = visible(whole)
-    setting = SystemSetting(
-        benchmark=shown,
-        base=base,
-        workspace=Path(workspace).expanduser(),
-        config=config or Config(),
-        asking=asking or CallOptions(),
-        seed=seed,
-        folder=folder,
-    )
+    setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder)
     spec = parse_spec(system) if isinstance(system, str | Path) else system
     if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
         setting = replace(setting, truth=whole.truth)

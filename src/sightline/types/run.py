@@ -228,11 +228,9 @@ class Estimate:
 
         `reason` is what n alone does not tell, such as too few clusters.
         """
-        if self.reason is not None:
-            return self.reason
-        if self.n < max(fewest_units(self.level), _FEWEST_TO_RESAMPLE if self.method == "bca" else 0):
-            return f"too few tasks ({self.n})"
-        return "no spread" if self.method == "none" else None
+        if self.reason is not None or self.method == "none":
+            return self.reason or "no interval"
+        return f"too few values ({self.n})" if self.n < fewest_units(self.level) else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -253,10 +251,6 @@ class Estimate:
             return "no interval"
         low, high = self.interval
         return f"[{low:z{spec}}, {high:z{spec}}]"
-
-
-# Below this many tasks 95 % intervals by resampling held the truth in less than 90 % of simulations.
-_FEWEST_TO_RESAMPLE = 10
 
 
 def fewest_units(level: float) -> int:

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 RIDGE = 0.25
-"""Penalty ½ · RIDGE · b² on each slope of a standardized feature: a judge that never erred in 30 decisions may still err."""
+"""Penalty ½ · RIDGE · b² on each slope: a judge that never erred in 30 decisions may still err."""
 _INTERCEPT_RIDGE = 0.001
 _STEPS = 25
 _CLIP = 0.01
@@ -42,7 +42,7 @@ def confidence_feature(probability: ArrayLike) -> Floats:
 
 
 def with_query_mean(features: ArrayLike, query: ArrayLike, queries: int) -> Floats:
-    """Each feature, and its mean over the pool of the query: where a judge finds much, more of the rest is relevant too."""
+    """Each feature, and its mean over the query's pool: where a judge finds much, more of the rest is relevant too."""
     rows, codes = _rows(features), np.asarray(query, dtype=np.intp)
     count = np.maximum(np.bincount(codes, minlength=queries), 1)
     means = [np.bincount(codes, weights=column, minlength=queries) / count for column in rows.T]

@@ -90,9 +90,9 @@ def label_model(
 ) -> LabelModel:
     """Fit the model to `votes` (pairs × judges, classes 0, 1, …, −1 for none) and decisions `people` (−1 for none).
 
-    `clusters` (the query of each pair) are what the bootstrap resamples; `draw` are the weights of the draw of decisions.
-    With fewer than three judges and no decisions nothing tells right from wrong: `identified` is False, judges have no
-    error rates, and the probability is the share of votes.
+    `clusters` (the query of each pair) are what the bootstrap resamples; `draw` are the weights of the draw of
+    decisions. With fewer than three judges and no decisions nothing tells right from wrong: `identified` is False,
+    judges have no error rates, and the probability is the share of votes.
     """
     table, known = _checked(votes, people, classes)
     named = tuple(names) if names is not None else tuple(f"judge {number + 1}" for number in range(table.shape[1]))
@@ -288,8 +288,8 @@ def _unidentified(table: Codes, classes: int, overlap: int) -> LabelModel:
     patterns = _Patterns.of(table, np.full(len(table), NONE, dtype=np.intp), classes)
     chances = patterns.start()[patterns.of_pair]
     warning = (
-        f"Error rates can't be estimated: no person decided about any pair, and only {overlap} pairs have votes of three "
-        f"judges ({LEAST_OVERLAP} are needed). Have a drawn sample of pairs judged by people."
+        f"Error rates can't be estimated: no person decided about any pair, and only {overlap} pairs have votes of "
+        f"three judges ({LEAST_OVERLAP} are needed). Have a drawn sample of pairs judged by people."
     )
     return LabelModel(chances, chances.mean(axis=0), (), (), 0, False, (warning,))
 

@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -104,7 +103,7 @@ def audit(request: Request) -> Response:
     found = None
     if ranks.tasks:
         patience = {"patience": None} if request.query_params.get("export") == "1" else {}
-        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks, loaded.folder), **patience)
+        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks), **patience)
     waits = found is None and bool(ranks.tasks)
     if found is not None:  # Only this part changes with a review.
         found = replace(found, checked=figures.checked, judges=figures.judges)
@@ -114,9 +113,10 @@ def audit(request: Request) -> Response:
     return page
 
 
-def _audited(benchmark: Benchmark, folder: Path) -> Audit:
+def _audited(benchmark: Benchmark) -> Audit:
+    """By its tables: reading every file is left to `sightline make audit`."""
     judging = benchmark.card.get("judging")
-    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, base=folder)
+    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None)
 
 
 def task(request: Request) -> Response:
