@@ -22,13 +22,15 @@ from sightline.authoring.publish import PublishStage
 from sightline.authoring.query import QueryStage
 from sightline.authoring.review import ReviewStage
 from sightline.authoring.similarity import SimilarityStage
-from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
+from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult, counts_text
 from sightline.authoring.summary import SummaryStage
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session
+from sightline.display import Table, html_table, quiet
 from sightline.engine.user_functions import UserFunction
+from sightline.english import counted
 from sightline.errors import UserError, nearest
 from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
@@ -116,9 +118,9 @@ def run_stages(stages: Iterable[AuthoringStage], project: Callable[[], Project])
         yield run_recorded(stage, project())
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What the stages did, in their order, and the project's folder."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Made(Table[StageResult]):
+    """What the stages did, in their order, which are its rows, and the project's folder."""
 
     folder: Path
     stages: tuple[StageResult, ...]
@@ -155,6 +157,42 @@ class Made:
     def to_json(self) -> dict[str, Any]:
         """For `--json`."""
         return {"stages": [stage.to_json() for stage in self.stages]}
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each stage: what it counted, what failed, what it cost."""
+        return [
+            {
+                "stage": stage.stage,
+                "counts": counts_text(stage.counts),
+                "failures": sum(stage.failures.values()),
+                "usd": stage.usd,
+                "seconds": stage.seconds,
+                "wrote": [str(path) for path in stage.wrote],
+            }
+            for stage in self.stages
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.stages))
+
+    def _rows(self) -> Sequence[StageResult]:
+        return self.stages
+
+    def _line(self) -> str:
+        return f"{self.folder}: {counted(len(self.stages), 'stage')}"
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [
+            (one["stage"], one["counts"], f"{one['failures']:,}", _usd(one["usd"]), f"{one['seconds']:.1f} s")
+            for one in self.records()
+        ]
+        yield html_table(("stage", "counts", "failures", "cost", "time"), rows, numeric={2, 3, 4}, most=100)
+        if self.bench is not None:
+            yield quiet(f"Benchmark: {self.bench}")
+
+
+def _usd(cost: float | None) -> str:
+    return "not known" if cost is None else f"${cost:.4f}"
 
 
 @priced
