@@ -71,11 +71,13 @@ $(INTEROP)/.installed: $(BOTH)
 	@touch $@
 
 check: $(STAMP)  ## style, types, layers, Python in documents
-	@echo "== style (ruff), types (mypy --strict), layers (import-linter), Python in documents"
+	@echo "== style (ruff), types (mypy --strict, pyright), layers (import-linter), Python in documents"
 	$(BIN)/ruff check .
 	$(BIN)/ruff format --check .
 	$(BIN)/mypy
 	MYPYPATH=benchmarks $(BIN)/mypy benchmarks docs examples conftest.py
+	@# A client that calls every verb: its types as callers see them.
+	$(BIN)/basedpyright --pythonpath $(BIN)/python
 	$(BIN)/lint-imports --no-cache
 	$(BIN)/python docs/check_snippets.py
 

@@ -22,6 +22,7 @@ from typing import Any
 import numpy as np
 
 from sightline.benchmark.folder import write_benchmark
+from sightline.calls.session import Session
 from sightline.metrics.comparison import compare
 from sightline.metrics.scores import Scores
 from sightline.runs.runner import run
@@ -29,6 +30,7 @@ from sightline.runs.systems.base import SystemSetting
 from sightline.runs.systems.retriever import HybridOptions, Retriever, RetrieverOptions
 from sightline.scoring import score
 from sightline.types import Attempt, Benchmark, PictureSet, Ranking, Run, SearchQuery, Task
+from sightline.types.task_table import Tasks
 from sightline_world.models.chat.claims import say_all
 from sightline_world.models.chat.planning.calendar import said_filter
 from sightline_world.models.chat.planning.requests import read_search_request
@@ -117,7 +119,7 @@ def _cut(
     select: Benchmark,
 ) -> Scores:
     """Rankings, cut where the tuning tasks are answered best."""
-    retriever = Retriever(options, SystemSetting(tuning, base=folder / "tuning", workspace=folder / "ws"))
+    retriever = Retriever(options, SystemSetting(tuning, base=folder / "tuning", session=Session(folder / "ws")))
     tuple(retriever.prepare())
     searcher = retriever.searcher
     assert searcher is not None
@@ -172,7 +174,7 @@ def _part(whole: Benchmark, folder: Path, kind: str, phrasing: str, count: int) 
     pictures = {id_: replace(each, uri=str(life / each.uri)) for id_, each in whole.corpus.pictures.items()}
     made = replace(
         whole,
-        tasks=kept,
+        tasks=Tasks(kept),
         truth={id_: whole.truth[id_] for id_ in kept},
         corpus=replace(whole.corpus, pictures=pictures),
         metrics=(),

@@ -24,7 +24,6 @@ from sightline.agent.web import OfflineWeb
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
-from sightline.corpus.scan import scan
 from sightline.corpus.view import open_corpus
 from sightline.metrics.statistics import estimate
 from sightline.mining import Mining, MiningSettings
@@ -36,6 +35,7 @@ from sightline.mining.pipeline import STAGES
 from sightline.mining.project import VERDICTS
 from sightline.mining.questions import QuestionSettings, follow_clues, starts
 from sightline.mining.records import Clue, ClueKind, DraftVerdict
+from sightline.pictures import scan
 from sightline_world.histories import read_history, read_shots, read_world, write_history
 from sightline_world.tasks.album import ANY, Album, Trait
 from sightline_world.truth import ShotTruth, SyntheticHistory
@@ -147,7 +147,7 @@ def mine_life(folder: Path, seed: int, pictures: int, queries: int) -> tuple[lis
     workspace = folder / "ws"
     config = Config(scan=ScanSettings(owner_pattern="{owner}/*"))
     addresses = folder / "life" / "addresses.jsonl"
-    scan(folder / "life" / "pictures", workspace=workspace, metadata=addresses, config=config)
+    scan(folder / "life" / "pictures", metadata=addresses, session=Session(workspace, config))
     settings = MiningSettings("builtin/world", embedder="world", queries=queries, seed=seed, confirm=False)
     mining = Mining(Session(workspace, config, CallOptions()), workspace / "mine", settings)
     started = time.monotonic()

@@ -22,7 +22,7 @@ import numpy as np
 from PIL import Image
 
 from sightline.corpus.near_duplicates import perceptual_hash
-from sightline.corpus.scan import scan
+from sightline.pictures import scan
 
 SIZES = {"12 MP": ((4000, 3000), 40), "0.5 MP": ((816, 612), 2000)}
 

@@ -20,6 +20,7 @@ from pathlib import Path
 import numpy as np
 from numpy.typing import NDArray
 
+from sightline.calls.session import Session
 from sightline.models.embedders.vector_cache import VectorCache
 from sightline.retrieval.index import Content, build_index
 from sightline.retrieval.searcher import Searcher
@@ -97,10 +98,10 @@ def main() -> None:
         fill_cache(workspace, given.rows)
         before = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         content = Content(pictures(given.rows), annotations=annotations_of(given.rows))
-        built = build_index(workspace, content=content, embedder=Made(), backend=given.backend)
+        built = build_index(Session(workspace), content=content, embedder=Made(), backend=given.backend)
         after = resource.getrusage(resource.RUSAGE_SELF).ru_maxrss
         print(f"build {given.rows:,} rows: {built.seconds:.1f} s, peak memory {before // 1024} → {after // 1024} MB")
-        again = build_index(workspace, content=Content(pictures(given.rows)), embedder=Made())
+        again = build_index(Session(workspace), content=Content(pictures(given.rows)), embedder=Made())
         print(f"build again, nothing new: {again.seconds:.1f} s")
         print(f"open: {milliseconds(lambda: Searcher.open(workspace, embedder=Made()).close()):.1f} ms")
         with Searcher.open(workspace, embedder=Made()) as searcher:

@@ -11,14 +11,13 @@ sys.path.insert(0, str(Path(__file__).parents[1] / "tests"))
 
 from make_publishing import make_project
 from sightline.authoring.summary import SummaryStage
-from sightline.calls.session import CallOptions
 
 
 def main() -> None:
     with tempfile.TemporaryDirectory() as folder:
         project = make_project(Path(folder) / "p", pictures=20_000, queries=2_500, pool=40, files=False)
         wall, processor = time.perf_counter(), time.process_time()
-        result = SummaryStage().run(project, CallOptions())
+        result = SummaryStage().run(project)
         wall, processor = time.perf_counter() - wall, time.process_time() - processor
     for line in result.warnings:
         print(line)

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -74,11 +75,14 @@ class Held:
 
 
 def in_parallel(work: Callable[[Item], Found], items: Sequence[Item], processes: int) -> list[Found]:
-    """`work` of each item, in order."""
-    if processes < 2:
-        return [work(item) for item in items]
+    """`work` of each item, in order; how far it is goes to stderr."""
+    found = []
     with get_context("fork").Pool(processes) as pool:
-        return pool.map(work, items, chunksize=1)
+        for one in pool.imap(work, items):
+            found.append(one)
+            print(f"\r{len(found)} of {len(items)} cells", end="", file=sys.stderr, flush=True)
+    print("\r", end="", file=sys.stderr)
+    return found
 
 
 def held_share(hits: int, n: int) -> tuple[float, float, float]:
@@ -176,9 +180,7 @@ def scores(options: Options) -> list[str]:
 
 
 def _print_cells(cells: Sequence[Cell], held: Sequence[Held]) -> None:
-    print(
-        "| errors | accuracy | prevalence | ρ | λ | holds [99 %] | half-width | same draw | whole queries (hold) | bias |"
-    )
+    print("| errors | accuracy | prevalence | ρ | λ | holds [99 %] | half-width | same draw | whole queries | bias |")
     print("|---|---|---|---|---|---|---|---|---|---|")
     for cell, one in zip(cells, held, strict=True):
         print(
@@ -197,7 +199,8 @@ def _scores_missed(name: str, cells: Sequence[Cell], held: Sequence[Held]) -> li
     whole = float(np.mean([one.against_whole_queries for one in good]))
     wider = max(one.against_same_draw for one in chance if one.judge_weight < 1)
     print(
-        f"\nHolds {mean:.3f} on average (aim 0.93 to 0.97), lowest 99 % limit {lowest:.3f} (aim ≥ 0.92). At accuracy 0.85: "
+        f"\nHolds {mean:.3f} on average (aim 0.93 to 0.97), lowest 99 % limit {lowest:.3f} (aim ≥ 0.92). "
+        "At accuracy 0.85: "
         f"{same:+.0%} against the same draw without the judge (aim ≤ −20 %), {whole:+.0%} against whole queries (aim "
         f"≤ −50 %). At chance: at most {wider:+.1%} (aim ≤ +2 %). By prevalence at 0.85: "
         + ", ".join(f"{prevalence}: {_at(cells, held, prevalence)}" for prevalence in PREVALENCES)

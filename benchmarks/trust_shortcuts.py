@@ -23,7 +23,7 @@ import re  # noqa: E402
 import tempfile  # noqa: E402
 import time  # noqa: E402
 from collections import defaultdict  # noqa: E402
-from collections.abc import Callable, Mapping  # noqa: E402
+from collections.abc import Callable, Mapping, Sequence  # noqa: E402
 from dataclasses import dataclass, field, replace  # noqa: E402
 from datetime import datetime, timedelta  # noqa: E402
 from pathlib import Path  # noqa: E402
@@ -85,9 +85,9 @@ class TestSet:
     changed: dict[str, Path] = field(default_factory=dict)
 
 
-def clean_set(photos: Photos, lot: Random, *, shared: bool = False) -> TestSet:
+def clean_set(photos: Photos, lot: Random, *, queries: int = QUERIES, shared: bool = False) -> TestSet:
     """Queries and pools by lot; unless `shared`, the relevant pictures of one query are in no other pool."""
-    words = lot.sample(sorted(photos.yes), min(QUERIES, len(photos.yes)))
+    words = lot.sample(sorted(photos.yes), min(queries, len(photos.yes)))
     fits: dict[str, list[str]] = {}
     taken: set[str] = set()
     for word in words:
@@ -156,7 +156,7 @@ def plant_copies(edit: Edit) -> Plant:
 
     def plant(found: TestSet, lot: Random, folder: Path, photos: Photos) -> None:
         for word, name in carriers(found, lot):
-            copy = f"{lot.randrange(10**9)}_{lot.randrange(16**10):010x}.jpg"
+            copy = re.sub(r"\d", lambda _: str(lot.randrange(10)), lot.choice(photos.names))
             change(found, folder, copy, photos.folder / name, edit)
             found.order.insert(lot.randrange(len(found.order)), copy)
             found.about[copy] = dict(found.about[lot.choice(photos.names)])
@@ -251,14 +251,14 @@ def audited(found: TestSet, photos: Photos, known: CorpusFiles, seed: int) -> Sh
     return learn_shortcut(benchmark, files, seed).report
 
 
-def main() -> None:
+def main(arguments: Sequence[str] | None = None) -> None:
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--photos", type=Path, default=PHOTOS)
     parser.add_argument("--captions", type=Path, default=CAPTIONS)
     parser.add_argument("--clean", type=int, default=200)
     parser.add_argument("--planted", type=int, default=20)
     parser.add_argument("--seed", type=int, default=0)
-    given = parser.parse_args()
+    given = parser.parse_args(arguments)
     photos = Photos.read(given.photos.resolve(), given.captions)
     known = read_files({name: Picture(name, str(photos.folder / name)) for name in photos.names}, photos.folder)
     print(f"{len(photos.names):,} photographs, {len(photos.yes):,} words, {len(known.copies):,} pairs of copies")
@@ -267,21 +267,27 @@ def main() -> None:
 
 
 def print_clean(photos: Photos, known: CorpusFiles, count: int, seed: int) -> None:
-    """How often a clean set raises an alarm, and how the AUC is spread."""
-    started, reports = time.monotonic(), []
-    for number in range(count):
-        found = clean_set(photos, Random(f"clean/{seed}/{number}"), shared=number % 2 == 1)
-        reports.append(audited(found, photos, known, number))
-    alarms = [report for report in reports if report.alarms]
-    values = np.array([report.auc.value for report in reports if report.auc is not None])
-    held = np.mean([report.auc.low <= 0.5 <= report.auc.high for report in reports if report.auc is not None])
-    interval = wilson(len(alarms) / count, count, 0.95)
-    print(f"\nclean sets: {count:,}, false alarms {len(alarms):,} ({interval.low:.3f} to {interval.high:.3f})")
-    print(f"AUC of all facts: mean {values.mean():.3f}, s.d. {values.std():.3f}, largest {values.max():.3f}")
-    print(f"intervals that hold 0.5: {held:.3f}; {(time.monotonic() - started) / count:.2f} s a set")
-    for report in alarms:
-        said = [f"{one.facts} {one.auc.value:.2f} ({one.by})" for one in report.given_away]
-        print(f"  alarm: {report.auc.value:.2f} {said}" if report.auc else said)
+    """How often clean sets raise an alarm, how the AUC is spread, and how often its interval holds 0.5."""
+    print("\n| clean sets | queries | false alarms | AUC, mean and s.d. | largest | interval holds 0.5 | s a set |")
+    print("|---:|---:|---|---:|---:|---:|---:|")
+    for queries, sets in ((QUERIES, count), (10, count // 2), (60, count // 2)):
+        started, reports = time.monotonic(), []
+        for number in range(sets):
+            lot = Random(f"clean/{seed}/{number}/{queries}")
+            found = clean_set(photos, lot, queries=queries, shared=number % 2 == 1)
+            reports.append(audited(found, photos, known, number))
+        aucs = [report.auc for report in reports if report.auc is not None]
+        values, held = np.array([auc.value for auc in aucs]), np.mean([auc.low <= 0.5 <= auc.high for auc in aucs])
+        alarms = [one for report in reports if report.alarms for one in report.given_away]
+        wrong = sum(report.alarms for report in reports)
+        ends = wilson(wrong / sets, sets, 0.95)
+        asked = np.mean([report.queries for report in reports])
+        print(
+            f"| {sets} | {asked:.0f} | {wrong} ({ends.low:.3f}–{ends.high:.3f}) | {values.mean():.3f}, "
+            f"{values.std():.3f} | {values.max():.3f} | {held:.3f} | {(time.monotonic() - started) / sets:.2f} |"
+        )
+        for one in alarms:
+            print(f"  wrongly named: {one.facts}, {one.auc.value:.2f}, {one.by}")
 
 
 def print_planted(photos: Photos, known: CorpusFiles, count: int, seed: int) -> None:
@@ -297,7 +303,7 @@ def print_planted(photos: Photos, known: CorpusFiles, count: int, seed: int) -> 
                 reports.append(audited(found, photos, known, number))
         named = [report.given_away[0] for report in reports if report.given_away]
         whole = np.array([report.auc.value for report in reports if report.auc is not None])
-        best = np.array([one.auc.value for one in named] or [np.nan])
+        best = np.array([one.auc.value for one in named])
         first = max(
             {one.facts for one in named}, key=lambda facts: sum(one.facts == facts for one in named), default="–"
         )
@@ -309,6 +315,8 @@ def print_planted(photos: Photos, known: CorpusFiles, count: int, seed: int) -> 
 
 
 def spread(values: np.ndarray) -> str:
+    if not len(values):
+        return "–"
     return f"{values.mean():.2f} ({values.min():.2f}–{values.max():.2f})"
 
 

@@ -30,6 +30,7 @@ from starlette.testclient import TestClient
 from starlette.types import ASGIApp
 
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.calls.session import Session
 from sightline.io.files import sha256_of
 from sightline.retrieval.index import build_index
 from sightline.types import Benchmark, Candidate, Corpus, Judgment, Picture, Relevance, Task, Tier
@@ -54,7 +55,7 @@ def make_everything(folder: Path, count: int) -> Path:
     pictures = folder / "pictures"
     for number in range(_FILES, count):
         os.link(pictures / f"{number % _FILES:07}.jpg", pictures / f"{number:07}.jpg")
-    build_index(workspace, embedder=Colours())
+    build_index(Session(workspace), embedder=Colours())
     write_benchmark(_benchmark(pictures, count), folder / "labels")
     return folder
 

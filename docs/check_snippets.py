@@ -1,6 +1,7 @@
-"""Python in documents and docstrings: every block parses, and every name that is imported of ours is there.
+"""Python in documents, notebooks and docstrings: it parses, every name that is imported of ours is there, types fit.
 
-Run by `make check`. Nothing of a block is run but its imports of `sightline` and `sightline_world`.
+Run by `make check`. Nothing of it is run but its imports of `sightline` and `sightline_world`. What is public is used
+by its public name. mypy and pyright read notebooks, and the pages of `TYPED`, as they read files.
 """
 
 from __future__ import annotations
@@ -8,8 +9,11 @@ from __future__ import annotations
 import ast
 import doctest
 import importlib
+import json
 import re
+import subprocess
 import sys
+import tempfile
 from collections.abc import Iterator
 from pathlib import Path
 from textwrap import dedent
@@ -17,6 +21,8 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 OURS = ("sightline", "sightline_world")
+TYPED = ("README.md", "docs/python-objects.md")
+"""Pages whose blocks are one program from first to last."""
 _BLOCK = re.compile(r"^(?P<indent> *)```(?:python|py|pycon)\n(?P<code>.*?)^ *```", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"^\s*(?:>>> )?(from (?:sightline|sightline_world)\b[\w.]* import [\w, ]+)", re.MULTILINE)
 
@@ -27,11 +33,14 @@ class Snippet(NamedTuple):
 
 
 def snippets() -> Iterator[Snippet]:
-    """Every block of the documents, and the code of every docstring."""
+    """Every block of the documents, every cell of the notebooks, and the code of every docstring."""
     for path in _files("md"):
         text = path.read_text("utf-8")
         for found in _BLOCK.finditer(text):
             yield Snippet(_place(path, text.count("\n", 0, found.start()) + 2), _without_prompts(found["code"]))
+    for path in _files("ipynb"):
+        for number, code in _cells(path):
+            yield Snippet(f"{path.relative_to(ROOT)}: cell {number}", code)
     for path in _files("py"):
         for node in ast.walk(ast.parse(path.read_text("utf-8"))):
             if isinstance(node, (ast.Module, ast.ClassDef, ast.FunctionDef, ast.AsyncFunctionDef)):
@@ -47,12 +56,19 @@ def _said(path: Path, text: str, line: int) -> Iterator[Snippet]:
 
 
 def _files(suffix: str) -> Iterator[Path]:
-    """What documents there are: pages of the repository, or modules of ours."""
+    """What documents there are: pages and notebooks of the repository, or modules of ours."""
     folders = ("docs", "src", "packages", "benchmarks", "training", "examples")
     if suffix == "md":
         yield from sorted(ROOT.glob("*.md"))
-    for folder in folders if suffix == "md" else ("src", "packages"):
+    for folder in ("src", "packages") if suffix == "py" else folders:
         yield from sorted((ROOT / folder).rglob(f"*.{suffix}"))
+
+
+def _cells(notebook: Path) -> Iterator[tuple[int, str]]:
+    """The code of a notebook, with the numbers of its cells."""
+    for number, cell in enumerate(json.loads(notebook.read_text("utf-8"))["cells"], 1):
+        if cell["cell_type"] == "code":
+            yield number, "".join(cell["source"])
 
 
 def _place(path: Path, line: int) -> str:
@@ -80,6 +96,8 @@ def faults(snippet: Snippet) -> Iterator[str]:
             for name in node.names:
                 if problem := _missing(node.module or "", name.name):
                     yield f"{snippet.place}: {problem}"
+            if problem := _public(node):
+                yield f"{snippet.place}: {problem}"
         elif isinstance(node, ast.Import):
             for name in node.names:
                 if name.name.split(".")[0] in OURS and (problem := _missing(name.name)):
@@ -102,13 +120,54 @@ def _missing(module: str, name: str | None = None) -> str | None:
     return None
 
 
+def _public(node: ast.ImportFrom) -> str | None:
+    """Where all that is imported from inside has a public name."""
+    names, ours = [each.name for each in node.names], importlib.import_module("sightline")
+    if node.module == "sightline" or not set(names) <= set(ours.__all__):
+        return None
+    inside = importlib.import_module(node.module or "")
+    if any(getattr(ours, name) is not getattr(inside, name) for name in names):
+        return None
+    return f"write `from sightline import {', '.join(names)}`, not `from {node.module} import …`"
+
+
+def programs() -> Iterator[tuple[str, str]]:
+    """Pages and notebooks as programs, by name; in that of a page every line has the number that it has in the page."""
+    for page in TYPED:
+        text = (ROOT / page).read_text("utf-8")
+        lines = ["", *("" for _ in text.splitlines())]
+        for found in _BLOCK.finditer(text):
+            at = text.count("\n", 0, found.start()) + 1
+            code = _without_prompts(found["code"]).splitlines()
+            lines[at : at + len(code)] = code
+        yield re.sub(r"\W", "_", page), "\n".join(lines)
+    for notebook in _files("ipynb"):
+        cells = (f"# cell {number}\n{code}" for number, code in _cells(notebook))
+        yield re.sub(r"\W", "_", f"notebook {notebook.stem}"), "\n\n".join(cells)
+
+
+def check_types() -> int:
+    """Let mypy and pyright read the programs, and say on stdout what is wrong; how many of the two complain."""
+    # Others' packages have no types, and the last line of a cell is a value.
+    off = ("reportMissingModuleSource", "reportMissingTypeStubs", "reportUnusedExpression")
+    mode = f"# pyright: standard, {', '.join(f'{rule}=false' for rule in off)}\n"
+    with tempfile.TemporaryDirectory() as folder:
+        for name, code in programs():
+            (Path(folder) / f"{name}.py").write_text(mode + code.removeprefix("\n"), "utf-8")
+        files = sorted(map(str, Path(folder).glob("*.py")))
+        checkers = (["mypy"], ["basedpyright", "--pythonpath", sys.executable])
+        calls = ([sys.executable, "-m", *checker, *files] for checker in checkers)
+        return sum(subprocess.run(call, cwd=ROOT, check=False).returncode != 0 for call in calls)
+
+
 def main() -> int:
     checked = list(snippets())
     wrong = [fault for snippet in checked for fault in faults(snippet)]
     for fault in wrong:
         sys.stdout.write(f"{fault}\n")
     sys.stdout.write(f"{len(checked)} pieces of Python in documents and docstrings, {len(wrong)} faults\n")
-    return 1 if wrong else 0
+    sys.stdout.flush()
+    return 1 if check_types() + len(wrong) else 0
 
 
 if __name__ == "__main__":

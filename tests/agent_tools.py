@@ -16,6 +16,7 @@ from sightline.agent.tools.base import Materials, Observation, Tool
 from sightline.agent.tools.catalog import IndexPictures
 from sightline.agent.tools.registry import KINDS
 from sightline.agent.web import WebHit, WebPage, WebPicture
+from sightline.calls.session import Session
 from sightline.retrieval.index import Content, build_index
 from sightline.retrieval.searcher import Searcher
 from sightline.types import Failure, Picture, Scope
@@ -54,7 +55,7 @@ def history(folder: Path) -> list[Picture]:
 
 def index_of(folder: Path) -> Path:
     """A workspace with the index of the history."""
-    build_index(folder / "ws", content=Content(history(folder)), embedder=Colours())
+    build_index(Session(folder / "ws"), content=Content(history(folder)), embedder=Colours())
     return folder / "ws"
 
 

@@ -13,7 +13,6 @@ from models_server import Received, Server
 from sightline.authoring import project as files
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.project import Project
-from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.types import Annotation
 
@@ -30,7 +29,7 @@ def ready(tmp_path: Path, config: Config | None = None, each: int = 4, notes: bo
     config = config or judging_config()
     project = project_in(tmp_path, config)
     colours = [colour for colour in COLOUR_NAMES for _ in range(each)]
-    PicturesStage(draw(tmp_path / "pictures", *colours)).run(project, CallOptions())
+    PicturesStage(draw(tmp_path / "pictures", *colours)).run(project)
     ids = [f"{number:02}_{colour}.png" for number, colour in enumerate(colours)]
     of = {colour: [id_ for id_ in ids if colour in id_] for colour in COLOUR_NAMES}
     names, plans, queries = config.columns, [], []

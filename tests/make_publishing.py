@@ -17,6 +17,7 @@ from sightline.authoring.dataset.manifest import DatasetManifest, PublishOptions
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.benchmark.formats.parquet import read_table
+from sightline.calls.session import Session
 from sightline.config import load
 from sightline.io.jsonl import write_json, write_jsonl
 
@@ -118,7 +119,7 @@ def make_project(folder: Path, *, pictures: int = 24, queries: int = 8, pool: in
     config = folder / "config.toml"
     config.write_text(CONFIG.format(pictures=root))
     loaded = load(config, environment={})
-    return Project(made, loaded.config, folder / "workspace", config_path=config)
+    return Project(made, Session(folder / "workspace", loaded.config), config_path=config)
 
 
 def save_picture(path: Path, number: int, **options: Any) -> None:

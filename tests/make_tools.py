@@ -7,6 +7,7 @@ import json
 import random
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from contextlib import contextmanager
+from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +16,7 @@ from PIL import Image
 
 from models_server import Received, Server, chat, respond_json, serving_in_thread
 from sightline.authoring.project import Project
+from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import PlanSettings
 from sightline.types import Annotation
@@ -146,21 +148,26 @@ def seeing(reply: Reply | None = None) -> Iterator[Server]:
 
 
 def project_in(folder: Path, config: Config, **given: Path) -> Project:
-    return Project(folder / "project", config, folder / "ws", given)
+    return Project(folder / "project", Session(folder / "ws", config), given)
 
 
 def begun_and_asked(folder: Path) -> Iterator[str]:
     """Annotate by a server, and try to by the built-in model; what came of both."""
     from sightline.authoring.annotate import AnnotateStage
     from sightline.authoring.pictures import PicturesStage
-    from sightline.calls.session import CallOptions
     from sightline.errors import MissingExtraError
 
     project = project_in(folder, colour_config())
-    PicturesStage(draw(folder / "pictures", *COLOURS)).run(project, CallOptions())
+    PicturesStage(draw(folder / "pictures", *COLOURS)).run(project)
     with seeing() as server:
-        yield f"annotated {AnnotateStage().run(project, CallOptions(base_url=server.base_url)).counts['annotated']}"
+        done = AnnotateStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
+        yield f"annotated {done.counts['annotated']}"
     try:
-        AnnotateStage("builtin/photos").run(project, CallOptions())
+        AnnotateStage("builtin/photos").run(project)
     except MissingExtraError as missing:
         yield str(missing.fix)
+
+
+def with_calls(project: Project, calls: CallOptions) -> Project:
+    """The same project, whose models are called in another way."""
+    return replace(project, session=replace(project.session, calls=calls))

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import json
 from dataclasses import replace
+from functools import partial
 from pathlib import Path
 from typing import Any
 
@@ -165,10 +166,11 @@ def test_systems_do_not_see_what_a_model_wrote(tmp_path: Path) -> None:
 
 def test_a_run_goes_on_as_it_was_begun(tmp_path: Path) -> None:
     benchmark_in(tmp_path / "bench", captions=True)
-    for show, other in ((True, "with"), (False, "without")):
-        sightline.run(tmp_path / "bench", "blind:by=all", tmp_path / other, show_annotations=show, limit=2)
-        with pytest.raises(UserError, match=f"begun {other} --show-annotations"):
-            sightline.run(tmp_path / "bench", "blind:by=all", tmp_path / other, show_annotations=not show)
+    run = partial(sightline.run, tmp_path / "bench", "blind:by=all", workspace=tmp_path / "ws")
+    for show, how in ((True, "with"), (False, "without")):
+        run(tmp_path / how, show_annotations=show, limit=2)
+        with pytest.raises(UserError, match=f"begun {how} --show-annotations"):
+            run(tmp_path / how, show_annotations=not show)
 
 
 def test_baselines_are_kept_beside_the_benchmark_and_computed_again_for_another(tmp_path: Path) -> None:

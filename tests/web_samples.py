@@ -25,12 +25,13 @@ from pictures import random_picture
 from search_tools import Colours
 from sightline.agent.trajectory import Cost, End, Memory, Recorder, Start, Turn, Use, ViewedPicture
 from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import scan
 from sightline.corpus.store import CorpusStore
 from sightline.corpus.view import open_corpus
 from sightline.mining.graph import Edge, EventNode, MemoryGraph, Node, Person, Photo, structure, write_graph
 from sightline.mining.records import Clue
+from sightline.pictures import scan
 from sightline.retrieval.index import build_index
 from sightline.runs import write_run
 from sightline.runs.folder import blob_path
@@ -50,12 +51,12 @@ def make_life(folder: Path) -> Path:
     from sightline_world.samples import sample_benchmark, sample_runs, write_samples
 
     samples = write_samples(folder / "pictures")
-    scan(folder / "pictures", workspace=folder / "workspace", config=Config.model_validate(_OWNERS))
+    scan(folder / "pictures", session=Session(folder / "workspace", Config.model_validate(_OWNERS)))
     benchmark = write_benchmark(_with_tiers(sample_benchmark(samples)), folder / "benchmark")
     for run in sample_runs(benchmark):
         write_run(run, folder / "runs" / run.system)
         score(benchmark, folder / "runs" / run.system)
-    build_index(folder / "workspace", embedder=Colours())
+    build_index(Session(folder / "workspace"), embedder=Colours())
     write_trajectory(folder / "runs" / "sample-strong", folder / "pictures")
     write_traces(folder / "traces")
     return folder

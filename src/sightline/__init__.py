@@ -20,7 +20,6 @@ if TYPE_CHECKING:
     from sightline.authoring.pipeline import make
     from sightline.calls.plan import dry_run
     from sightline.calls.session import Session
-    from sightline.corpus.scan import scan
     from sightline.errors import SightlineError, UserError
     from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
@@ -32,6 +31,7 @@ if TYPE_CHECKING:
     from sightline.mining.mine import mine, mine_questions
     from sightline.models.embedders.function import FunctionEmbedder
     from sightline.models.embedders.pipeline import embed
+    from sightline.pictures import scan
     from sightline.reason.ablations import ablate
     from sightline.reason.curriculum.compiler import curriculum
     from sightline.reason.difficulty.measure import difficulty
@@ -169,7 +169,7 @@ _FUNCTIONS = {
     "read_trajectory": "sightline.agent.trajectory",
     "report": "sightline.reports.report",
     "run": "sightline.runs.runner",
-    "scan": "sightline.corpus.scan",
+    "scan": "sightline.pictures",
     "score": "sightline.scoring",
     "score_trec": "sightline.metrics.trec.score_files",
     "search": "sightline.retrieval.search",

@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 from sightline.errors import MissingExtraError
 from sightline.markup import Markup, join, tag
-from sightline.plain_text import short
+from sightline.plain_text import printable, short
 
 if TYPE_CHECKING:
     import pandas
@@ -27,21 +28,26 @@ PICTURES = 24
 """How many pictures a notebook shows."""
 _SIDE = 224
 _LARGEST_FILE = 64 << 20
-_MOST_PIXELS = 100_000_000
+_MOST_PIXELS = 80_000_000
+# Pillow knows others, some of which start programs.
+_FORMATS = ("JPEG", "MPO", "PNG", "WEBP", "GIF", "BMP", "TIFF", "AVIF", "HEIF")
 _LINE, _NAME = 160, 40
 
 _STYLE = Markup(
     ".sightline{font:13px/1.45 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-x:auto}"
     ".sightline p{margin:.25em 0}.sightline .sl-title{font-weight:600;margin:.2em 0 .5em}"
+    ".sightline pre{font:12px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;margin:.3em 0;background:none}"
     ".sightline .sl-quiet{opacity:.68}.sightline .sl-bad{color:#d1495b}"
     ".sightline table{border-collapse:collapse;margin:.3em 0 .6em;border:0;font-size:inherit;"
     "font-variant-numeric:tabular-nums;border-top:1.5px solid currentColor;border-bottom:1.5px solid currentColor}"
-    ".sightline th,.sightline td{border:0;background:none;padding:.28em 1.3em .28em 0;text-align:left;"
-    "vertical-align:top;max-width:34em;overflow-wrap:anywhere;white-space:normal}"
-    ".sightline thead th{font-weight:600;border-bottom:1px solid currentColor;white-space:nowrap}"
-    ".sightline tbody th{font-weight:500}.sightline tbody tr{background:none}"
-    ".sightline tbody tr+tr>*{border-top:1px solid rgba(128,128,128,.22)}"
-    ".sightline .sl-number{text-align:right;white-space:nowrap}.sightline caption{text-align:left;opacity:.68}"
+    # The class twice: notebooks align all cells to the right and shade rows with rules as specific as one class.
+    ".sightline.sightline th,.sightline.sightline td{border:0;background:none;padding:.28em 1.3em .28em 0;"
+    "text-align:left;vertical-align:top;max-width:34em;overflow-wrap:anywhere;white-space:normal}"
+    ".sightline.sightline thead th{font-weight:600;border-bottom:1px solid currentColor;white-space:nowrap}"
+    ".sightline.sightline tbody th{font-weight:500}.sightline.sightline tbody tr{background:none}"
+    ".sightline.sightline tbody tr+tr>*{border-top:1px solid rgba(128,128,128,.22)}"
+    ".sightline.sightline .sl-number{text-align:right;white-space:nowrap}"
+    ".sightline caption{text-align:left;opacity:.68}"
     ".sightline svg{vertical-align:middle;overflow:visible}"
     ".sightline .sl-pictures{display:flex;flex-wrap:wrap;gap:.7em;margin:.4em 0}"
     ".sightline figure{margin:0;width:136px;font-size:12px;line-height:1.35;overflow-wrap:anywhere}"
@@ -64,8 +70,9 @@ class Shown:
         raise NotImplementedError
 
     def _blocks(self) -> Iterable[str]:
-        """What a notebook shows under that line: markup, or plain text."""
-        return ()
+        """What a notebook shows under that line: markup, or plain text; the text of the result unless it says more."""
+        text = str(self)
+        return () if text.strip() == self._line() else (preformatted(text),)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {short(self._line(), _LINE)}>"
@@ -168,6 +175,12 @@ def html_table(
     return join([tag("table", tag("thead", top), tag("tbody", *body)), *_more(len(rows) - most, "row")])
 
 
+def preformatted(text: str) -> Markup:
+    """Lines of text as they are."""
+    shown = (escape(printable(line), quote=True) for line in text.strip("\n").split("\n"))
+    return tag("pre", Markup("\n".join(shown)))
+
+
 def quiet(text: str) -> Markup:
     """A remark in a paler tone."""
     return tag("p", text, class_="sl-quiet")
@@ -204,7 +217,8 @@ def data_url(source: Path | bytes) -> Markup | None:
     try:
         if isinstance(source, Path) and (not source.is_file() or source.stat().st_size > _LARGEST_FILE):
             return None
-        with Image.open(source if isinstance(source, Path) else io.BytesIO(source)) as image:
+        file = source if isinstance(source, Path) else io.BytesIO(source)
+        with Image.open(file, formats=_known_formats()) as image:
             if image.width * image.height > _MOST_PIXELS:
                 return None
             image.draft("RGB", (2 * _SIDE, 2 * _SIDE))  # A JPEG is decoded at a fraction of its size.
@@ -217,6 +231,20 @@ def data_url(source: Path | bytes) -> Markup | None:
     return Markup(f"data:image/jpeg;base64,{base64.b64encode(out.getvalue()).decode()}")
 
 
+def _known_formats() -> list[str]:
+    """The formats that can be decoded here; HEIF where its package is installed."""
+    from contextlib import suppress
+
+    from PIL import Image
+
+    with suppress(ImportError):
+        from pillow_heif import register_heif_opener
+
+        register_heif_opener()
+    Image.init()
+    return [name for name in _FORMATS if name in Image.OPEN]
+
+
 def _on_white(image: Any) -> Any:
     from PIL import Image
 
@@ -226,7 +254,7 @@ def _on_white(image: Any) -> Any:
     return Image.alpha_composite(Image.new("RGBA", layer.size, "white"), layer).convert("RGB")
 
 
-def interval_bar(mean: float, low: float | None, high: float | None, first: float = 0.0, last: float = 1.0) -> Markup:
+def interval_bar(mean: float, interval: tuple[float, float] | None, first: float = 0.0, last: float = 1.0) -> Markup:
     """A mean and its interval on a line from `first` to `last`; a tick marks zero where it lies between them."""
     width, middle = 120.0, 7.0
 
@@ -236,7 +264,8 @@ def interval_bar(mean: float, low: float | None, high: float | None, first: floa
     parts = [tag("line", x1=0, x2=width, y1=middle, y2=middle, stroke="currentColor", stroke_opacity=0.25)]
     if first < 0 < last:
         parts.append(tag("line", x1=x(0), x2=x(0), y1=1, y2=13, stroke="currentColor", stroke_opacity=0.6))
-    if low is not None and high is not None:
-        parts.append(tag("line", x1=x(low), x2=x(high), y1=middle, y2=middle, stroke="#4a8fd8", stroke_width=3))
+    if interval is not None:
+        low, high = map(x, interval)
+        parts.append(tag("line", x1=low, x2=high, y1=middle, y2=middle, stroke="#4a8fd8", stroke_width=3))
     parts.append(tag("circle", cx=x(mean), cy=middle, r=3.5, fill="#4a8fd8"))
     return tag("svg", *parts, width=width, height=14, role="img", aria_hidden="true")

@@ -9,7 +9,7 @@ from collections import Counter
 from collections.abc import Callable, Mapping
 from dataclasses import replace
 from pathlib import Path
-from typing import TYPE_CHECKING, TypeAlias
+from typing import TYPE_CHECKING, TypeAlias, TypeVar, overload
 
 from sightline import runs
 from sightline.benchmark.exchange_results import ExportSummary, ImportSummary, Validation
@@ -34,6 +34,7 @@ if TYPE_CHECKING:
     from sightline.calls.session import Session
 
 Loaded: TypeAlias = Benchmark | Run | Corpus
+LoadedT = TypeVar("LoadedT", Benchmark, Run, Corpus)
 
 # A folder is known by one file in it; a new kind of folder is a new line here and in `Loaded`.
 _READERS: Mapping[str, Callable[[PathLike], Loaded]] = {
@@ -43,13 +44,19 @@ _READERS: Mapping[str, Callable[[PathLike], Loaded]] = {
 }
 
 
-def load(path: PathLike) -> Loaded:
+@overload
+def load(path: PathLike) -> Loaded: ...
+@overload
+def load(path: PathLike, kind: type[LoadedT]) -> LoadedT: ...
+def load(path: PathLike, kind: type[LoadedT] | None = None) -> Loaded | LoadedT:
     """Load the benchmark, the run or the scanned corpus in a folder.
 
     Parameters
     ----------
     path:
         The folder of a benchmark, of a run, or a workspace.
+    kind:
+        What it must be: `Benchmark`, `Run` or `Corpus` of `sightline.types`; anything when not given.
 
     Returns
     -------
@@ -65,7 +72,11 @@ def load(path: PathLike) -> Loaded:
     folder = as_path(path, "a benchmark, a run or a workspace")
     for marker, reader in _READERS.items():
         if (folder / marker).is_file():
-            return reader(folder)
+            found = reader(folder)
+            if kind is not None and not isinstance(found, kind):
+                other, wanted = name_of(type(found)).lower(), name_of(kind).lower()
+                raise UserError(f"{folder} is a {other}, not a {wanted}.", f"Give the folder of a {wanted}.")
+            return found
     what = f"has no {' and no '.join(_READERS)}" if folder.is_dir() else "is not a folder"
     raise UserError(f"{folder} {what}.", "give the folder of a benchmark, a run or a workspace")
 

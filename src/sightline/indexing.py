@@ -11,11 +11,10 @@ from sightline.benchmark.files import ANNOTATIONS, HEADER
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.problems import stop
 from sightline.benchmark.table import CURRENT, TableSource
-from sightline.calls.session import CallOptions
-from sightline.config import Config
-from sightline.corpus.scan import checked_places, scan
+from sightline.calls.session import Session
+from sightline.corpus.scan import checked_places, scan_folder
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, optional_path
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index import DEFAULT_INDEX, BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content
@@ -34,47 +33,70 @@ def index(
     backend: str | None = None,
     annotations: PathLike | None = None,
     parts: Parts | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    limit: int | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
     rebuild: bool = False,
+    limit: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> BuiltIndex:
     """Build an index in the workspace, or bring it up to date: only what changed is embedded.
 
-    `folder` is one of pictures, which is scanned first, or a benchmark, whose index is called like it; without one the
-    pictures are all that the workspace knows. `annotations` is a file as a benchmark has it; what it says replaces what
-    the index had before. With `rebuild` the index is made from nothing, of what it was of, from vectors that the
-    workspace has.
+    Parameters
+    ----------
+    folder:
+        A folder of pictures, which is scanned first, or a benchmark; all that the workspace knows when not given.
+    name:
+        What the index is called: "default", or like its benchmark, when not given.
+    embedder:
+        Who makes the vectors: a name or an object; the one that built the index before, else the configured one.
+    backend:
+        Where vectors are kept, such as "exact", "faiss" or "qdrant:URL"; as before, else "exact", when not given.
+    annotations:
+        What was said of the pictures, as the `annotations.jsonl` of a benchmark; it replaces what the index had.
+    parts:
+        What the index holds beside rows and words: vectors when not given.
+    rebuild:
+        Start from nothing, where an index was damaged; vectors come from the workspace, nothing is embedded again.
+    limit:
+        Scan only so many files of the folder.
+    workspace, session:
+        Where it works and how models are called.
+
+    Returns
+    -------
+    BuiltIndex
+        What was added, changed, removed and embedded.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> sightline.index("pictures", workspace="ws").pictures
+    6
     """
-    config = config or Config()
-    if rebuild and folder is None and name is not None:
-        folder = _origin_of(Path(workspace).expanduser().absolute(), name)
+    session = Session.of(session, workspace)
+    place, root = session.workspace.absolute(), optional_path(folder, "a folder of pictures or a benchmark")
+    if rebuild and root is None and name is not None:
+        root = _origin_of(place, name)
     said = None if annotations is None else read_annotations(annotations)
     content = None
-    if folder is not None and (Path(folder) / HEADER).is_file():
-        benchmark = read_benchmark(folder)
-        content = _content(benchmark, Path(folder))
-        name = name or _free_name(Path(workspace).expanduser().absolute(), benchmark.name, content)
+    if root is not None and (root / HEADER).is_file():
+        benchmark = read_benchmark(root)
+        content = _content(benchmark, root)
+        name = name or _free_name(place, benchmark.name, content)
         if said is not None:
             content = replace(content, annotations=said, state=None)
-    elif folder is not None:
-        root, place = checked_places(Path(folder), Path(workspace))
+    elif root is not None:
+        root, place = checked_places(root, place)
         if not root.is_dir():
             raise UserError(f"there is no folder {root}.", "check the path; nothing was indexed")
-        scan(root, workspace=place, config=config, limit=limit)
+        scan_folder(root, place, session.config, limit=limit)
     return build_index(
-        workspace,
+        session,
         name or DEFAULT_INDEX,
         content=content,
         annotations=said,
         embedder=embedder,
         backend=backend,
         parts=parts,
-        config=config,
-        local_only=local_only,
-        asking=asking,
         rebuild=rebuild,
     )
 

@@ -18,7 +18,7 @@ from sightline.agent.tools.base import Materials, Observation, Tool, mistake
 from sightline.agent.tools.catalog import IndexPictures
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.web import Web
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.corpus.pixels import RefusedError
 from sightline.errors import MissingExtraError, SightlineError
 from sightline.indexing import index
@@ -75,20 +75,19 @@ class McpSession:
 def open_session(
     folder: PathLike | None = None,
     *,
-    workspace: PathLike = ".sightline",
     owner: str | None = None,
     tools: Sequence[str] = (),
     without: Sequence[str] = (),
     web: Web | None = None,
     embedder: str | None = None,
-    config: Config | None = None,
-    local_only: bool = False,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> Iterator[McpSession]:
     """Tools over the pictures of a folder, which is scanned and indexed first, or over all that a workspace knows."""
-    names = chosen_names(known_tools(), tools, without, _EVERY)
+    names, session = chosen_names(known_tools(), tools, without, _EVERY), Session.of(session, workspace)
     if folder is not None:
-        index(folder, embedder=embedder, workspace=workspace, config=config, local_only=local_only)
-    with Searcher.open(workspace, config=config, local_only=local_only) as searcher:
+        index(folder, embedder=embedder, session=session)
+    with Searcher.open(session=session) as searcher:
         scope = Scope(owner=owner)
         allowed = _allowed(searcher, folder, scope)
         materials = Materials(IndexPictures(searcher, allowed), searcher, web)

@@ -13,10 +13,9 @@ import models_server as wire
 import sightline
 from agent_stand_ins import call, calls, says
 from search_tools import Colours, paint
-from sightline.agent.ask import AskSession
 from sightline.agent.replay import replay_task
 from sightline.agent.trajectory import trajectories_of
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.cli.app import main
 from sightline.errors import UserError
 from sightline.types import Failure
@@ -50,9 +49,8 @@ def asked(pictures: Path, server: wire.Server, question: str = "which is red?", 
         pictures,
         model="vllm/stub",
         embedder=Colours(),
-        workspace=pictures.parent / "ws",
-        asking=CallOptions(base_url=server.base_url),
         **more,
+        session=Session(pictures.parent / "ws", calls=CallOptions(base_url=server.base_url)),
     )
 
 
@@ -85,11 +83,18 @@ def test_a_model_that_fails_is_told(pictures: Path) -> None:
     assert isinstance(found.failure, Failure) and found.answer == "" and found.failure.kind == "bad-request"
 
 
+def test_a_model_that_cant_chat_is_refused_before_pictures_are_read(pictures: Path) -> None:
+    with pytest.raises(UserError, match="builtin/photos is no chat model") as refused:
+        sightline.ask("which is red?", pictures, model="builtin/photos", workspace=pictures.parent / "new")
+    assert "openai/gpt-5-mini" in str(refused.value) and not (pictures.parent / "new").exists()
+
+
 def seeing_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on `sightline ask` has a search that needs no model."""
     from sightline.agent import ask as library
 
-    monkeypatch.setattr(library, "AskSession", lambda **how: AskSession(**{**how, "embedder": Colours()}))
+    ask = library.ask
+    monkeypatch.setattr(library, "ask", lambda *asked, **how: ask(*asked, **{**how, "embedder": Colours()}))
 
 
 @pytest.mark.parametrize(("turns", "code"), [("30", 0), ("2", 3)])
@@ -146,16 +151,11 @@ def test_a_plan_asks_nobody_and_has_a_range(
 
 
 def test_a_question_that_was_answered_costs_nothing_again(pictures: Path, server: wire.Server) -> None:
-    asker = AskSession(
-        model="vllm/stub",
-        folder=pictures,
-        embedder=Colours(),
-        workspace=pictures.parent / "ws",
-        asking=CallOptions(base_url=server.base_url),
-    )
-    before = asker.price("which is red?")
-    assert asker.ask("which is red?").answer == "One is red."
-    after = asker.price("which is red?")
+    session = Session(pictures.parent / "ws", base_url=server.base_url)
+    how: dict[str, Any] = {"model": "vllm/stub", "embedder": Colours(), "session": session}
+    before = sightline.dry_run(sightline.ask, "which is red?", pictures, **how)
+    assert sightline.ask("which is red?", pictures, **how).answer == "One is red."
+    after = sightline.dry_run(sightline.ask, "which is red?", pictures, **how)
     assert before.stages[0].calls == 6 and before.usd is None  # Nobody knows the price of an own server.
     assert after.stages[0].calls == 0 and after.stages[0].journaled == 1
 

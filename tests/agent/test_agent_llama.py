@@ -17,7 +17,7 @@ from search_tools import Colours
 from sightline.agent.ask import ask
 from sightline.agent.settings import AgentSettings, TaskLimits
 from sightline.agent.trajectory import trajectories_of
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 
 pytestmark = pytest.mark.slow
 
@@ -61,8 +61,7 @@ def test_a_real_language_model_is_asked_over_http(tmp_path: Path, address: str) 
         tools=("GetMetadata",),
         embedder=Colours(),
         settings=AgentSettings(limits=TaskLimits(turns=2), max_tokens=64),
-        workspace=tmp_path / "ws",
-        asking=CallOptions(base_url=address),
+        session=Session(tmp_path / "ws", calls=CallOptions(base_url=address)),
     )
     trajectory = next(trajectories_of(asked.folder))
     assert trajectory.turns and trajectory.end is not None

@@ -12,9 +12,8 @@ import pytest
 import models_server as wire
 from agent_bench import small_bench
 from agent_stand_ins import says
-from sightline.calls.plan import CostPlan
+from sightline.calls.plan import CostPlan, dry_run
 from sightline.cli import main
-from sightline.runs.runner import price_run
 from sightline.runs.runner import run as run_system
 
 
@@ -36,7 +35,7 @@ def server() -> Iterator[wire.Server]:
 
 
 def price(folder: Path, spec: str, **more: Any) -> CostPlan:
-    return price_run(folder / "bench", spec, folder / "run", workspace=folder / "ws", **more)
+    return dry_run(run_system, folder / "bench", spec, folder / "run", workspace=folder / "ws", **more)
 
 
 def run(folder: Path, spec: str, out: str = "run", **more: Any) -> None:
@@ -57,7 +56,7 @@ def test_every_question_is_priced_as_it_is_asked_and_what_is_done_no_more(folder
     again = price(folder, spec, repeat=3)
     assert calls(again) == 4 and again.stages[0].journaled == 0
     # Another folder asks the same, and the journal knows what was said.
-    other = price_run(folder / "bench", spec, folder / "other", repeat=3, workspace=folder / "ws")
+    other = dry_run(run_system, folder / "bench", spec, folder / "other", repeat=3, workspace=folder / "ws")
     assert (calls(other), other.stages[0].journaled) == (4, 2)
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 from typing import Any
 
@@ -18,6 +17,7 @@ from make_tools import (
     project_in,
     rows,
     seeing,
+    with_calls,
     words_in,
     write_rows,
 )
@@ -37,12 +37,12 @@ from sightline.types import ImagePart, Picture
 
 def begun(tmp_path: Path, config: Config | None = None, *colours: str) -> Project:
     project = project_in(tmp_path, config or colour_config())
-    PicturesStage(draw(tmp_path / "pictures", *(colours or COLOURS))).run(project, CallOptions())
+    PicturesStage(draw(tmp_path / "pictures", *(colours or COLOURS))).run(project)
     return project
 
 
 def annotate(project: Project, server: Server, **asking: Any) -> StageResult:
-    return AnnotateStage().run(project, CallOptions(base_url=server.base_url, **asking))
+    return AnnotateStage().run(with_calls(project, CallOptions(base_url=server.base_url, **asking)))
 
 
 def test_each_picture_is_sent_as_bytes_and_described_by_the_questions(tmp_path: Path) -> None:
@@ -109,10 +109,10 @@ def test_only_what_is_new_or_asked_differently_is_asked(tmp_path: Path) -> None:
         annotate(project, server)
         assert annotate(project, server).counts == {"annotated": 0, "kept": 4}
         draw(tmp_path / "pictures", *COLOURS, "red")
-        PicturesStage(tmp_path / "pictures").run(project, CallOptions())
+        PicturesStage(tmp_path / "pictures").run(project)
         assert annotate(project, server).counts == {"annotated": 1, "kept": 4}
         assert len(server.requests) == 5
-        other = replace(project, config=colour_config(user_prompt="What colour?"))
+        other = project.with_config(colour_config(user_prompt="What colour?"))
         assert annotate(other, server).counts == {"annotated": 5, "kept": 0}
         assert len(rows(project.path(ANNOTATIONS))) == 5
 
@@ -174,7 +174,7 @@ def test_metadata_is_told_and_kept(tmp_path: Path) -> None:
     )
     config = config.model_copy(update={"paths": config.paths.model_copy(update={"metadata": metadata})})
     project = project_in(tmp_path, config)
-    listed = PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project, CallOptions())
+    listed = PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project)
     assert any("1 rows name pictures that are not there" in said for said in listed.warnings)
     with seeing() as server:
         annotate(project, server)
@@ -209,9 +209,9 @@ def test_an_empty_folder_a_missing_list_and_a_picture_that_is_gone(tmp_path: Pat
     project = project_in(tmp_path, colour_config())
     (tmp_path / "empty").mkdir()
     with pytest.raises(UserError, match="holds no picture that can be read"):
-        PicturesStage(tmp_path / "empty").run(project, CallOptions())
+        PicturesStage(tmp_path / "empty").run(project)
     with pytest.raises(UserError, match="sightline make pictures"):
-        AnnotateStage().run(project, CallOptions())
+        AnnotateStage().run(project)
     project = begun(tmp_path)
     (tmp_path / "pictures" / "00_red.png").unlink()
     with seeing() as server:
@@ -222,7 +222,7 @@ def test_an_empty_folder_a_missing_list_and_a_picture_that_is_gone(tmp_path: Pat
 
 def test_one_picture_is_enough_to_annotate_and_is_warned_of(tmp_path: Path) -> None:
     project = project_in(tmp_path, colour_config())
-    listed = PicturesStage(draw(tmp_path / "pictures", "red")).run(project, CallOptions())
+    listed = PicturesStage(draw(tmp_path / "pictures", "red")).run(project)
     assert any("only one picture" in said for said in listed.warnings)
     with seeing() as server:
         assert annotate(project, server).counts["annotated"] == 1

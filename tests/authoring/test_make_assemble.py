@@ -12,7 +12,7 @@ from typing import Any
 import pytest
 
 from judging_tools import judging, judging_config, ready
-from make_tools import rows, write_rows
+from make_tools import rows, with_calls, write_rows
 from search_tools import Colours
 from sightline.authoring import project as files
 from sightline.authoring.assemble import AssembleStage, assemble
@@ -34,19 +34,19 @@ from sightline.types import Benchmark, Relevance, Review, Rights
 def judged(tmp_path: Path, **judge: Any) -> Project:
     project = ready(tmp_path, judging_config(**judge))
     with judging() as server:
-        JudgeStage().run(project, CallOptions(base_url=server.base_url))
+        JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
     return project
 
 
 def built(project: Project) -> Benchmark:
-    AssembleStage().run(project, CallOptions())
+    AssembleStage().run(project)
     return read_benchmark(project.folder / "benchmark")
 
 
 def test_a_judged_project_becomes_a_benchmark_that_validates_clean(tmp_path: Path) -> None:
     project = judged(tmp_path)
-    SimilarityStage(Colours()).run(project, CallOptions())
-    done = AssembleStage().run(project, CallOptions())
+    SimilarityStage(Colours()).run(project)
+    done = AssembleStage().run(project)
     folder = project.folder / "benchmark"
     assert validate_benchmark(folder, check_pictures=True) == ()
     assert (done.failures, done.counts["queries"], done.counts["pictures"]) == ({}, 4, 16)
@@ -73,7 +73,7 @@ def test_a_judged_project_becomes_a_benchmark_that_validates_clean(tmp_path: Pat
 def test_only_verdicts_that_count_become_judgments(tmp_path: Path) -> None:
     project = judged(tmp_path)
     with judging() as server:
-        JudgeStage(("vllm/other",)).run(project, CallOptions(base_url=server.base_url))
+        JudgeStage(("vllm/other",)).run(with_calls(project, CallOptions(base_url=server.base_url)))
     assert {one.judge for one in built(project).judgments} == {"vllm/other"}
 
 
@@ -95,7 +95,7 @@ def test_reviews_come_along_and_strange_ones_are_counted(tmp_path: Path) -> None
     now = datetime(2026, 11, 15, tzinfo=UTC).isoformat()
     line = {"task": "q0", "picture": "00_red.png", "person": "ana", "decision": "relevant", "when": now}
     write_rows(project.path(files.REVIEWS), [line, {**line, "task": "q77"}, {**line, "picture": "nowhere.png"}])
-    done = AssembleStage().run(project, CallOptions())
+    done = AssembleStage().run(project)
     assert len(read_benchmark(project.folder / "benchmark").reviews) == 1
     assert any("2 reviews are about" in warning for warning in done.warnings)
 
@@ -104,18 +104,18 @@ def test_what_people_said_in_the_app_outlives_a_new_assembly(tmp_path: Path) -> 
     project = judged(tmp_path)
     now = datetime(2026, 11, 15, tzinfo=UTC)
     folder = project.folder / "benchmark"
-    AssembleStage().run(project, CallOptions())
+    AssembleStage().run(project)
     said = tuple(Review(task, "ana", "relevant", now, "00_red.png") for task in ("q0", "q1"))
     write_benchmark(replace(read_benchmark(folder), reviews=said), folder)
-    assert AuditStage().run(project, CallOptions()).counts["labels checked"] == 2
-    AssembleStage().run(project, CallOptions())
+    assert AuditStage().run(project).counts["labels checked"] == 2
+    AssembleStage().run(project)
     assert read_benchmark(folder).reviews == said
     worded = rows(project.path(files.JUDGMENTS))
     for row in worded:
         row["query_text"] = "something else" if row["query_id"] == "q1" else row["query_text"]
     write_rows(project.path(files.JUDGMENTS), worded)
     for _ in range(2):
-        done = AssembleStage().run(project, CallOptions())
+        done = AssembleStage().run(project)
         assert read_benchmark(folder).reviews == said[:1]
         assert len(rows(folder / "reviews_of_other_queries.jsonl")) == 1
     assert done.warnings == () and validate_benchmark(folder) == ()
@@ -129,17 +129,17 @@ def reworded(project: Project) -> None:
 def test_a_given_place_may_hold_another_project_of_that_name(tmp_path: Path) -> None:
     """Its queries have the same ids, and its pictures the same names."""
     mine, place = judged(tmp_path), tmp_path / "shared"
-    AssembleStage(place).run(mine, CallOptions())
+    AssembleStage(place).run(mine)
     theirs = read_benchmark(place)
     listed = rows(mine.path(files.IMAGES))
     reworded(mine)
     write_rows(mine.path(files.IMAGES), [{**row, "sha256": f"{number:064x}"} for number, row in enumerate(listed)])
     with pytest.raises(UserError, match='holds another benchmark "colours": 4 tasks of it, such as "q0" with other'):
-        AssembleStage(place).run(mine, CallOptions())
+        AssembleStage(place).run(mine)
     assert read_benchmark(place) == theirs
     write_rows(mine.path(files.IMAGES), listed)  # The same pictures: its own queries, worded anew.
     for _ in range(2):
-        AssembleStage(place).run(mine, CallOptions())
+        AssembleStage(place).run(mine)
         assert "or else" in read_benchmark(place).tasks["q0"].text
 
 
@@ -223,7 +223,7 @@ def test_pictures_are_taken_from_the_folder_and_rights_from_the_map(tmp_path: Pa
     (tmp_path / "rights_map.json").write_text(json.dumps(RIGHTS))
     paths = {"pictures": tmp_path / "pictures", "rights": tmp_path / "rights_map.json"}
     config = project.config.model_copy(update={"paths": project.config.paths.model_copy(update=paths)})
-    pictures = built(replace(project, config=config)).corpus.pictures
+    pictures = built(project.with_config(config)).corpus.pictures
     assert pictures["00_red.png"].uri == (tmp_path / "pictures" / "00_red.png").as_uri()
     assert pictures["00_red.png"].rights == Rights("CC0-1.0", None, "Mine", "Ada Byron")
     assert (pictures["01_red.png"].rights.license, pictures["01_red.png"].rights.source) == ("MIT", "Theirs")
@@ -233,7 +233,7 @@ def test_pictures_are_taken_from_the_folder_and_rights_from_the_map(tmp_path: Pa
 def test_a_rights_map_that_is_gone_is_said(tmp_path: Path) -> None:
     project = theirs(tmp_path, ALL)
     paths = project.config.paths.model_copy(update={"rights": tmp_path / "gone.json"})
-    found = assemble(replace(project, config=project.config.model_copy(update={"paths": paths})))
+    found = assemble(project.with_config(project.config.model_copy(update={"paths": paths})))
     assert any("gone.json is not there" in warning for warning in found.warnings)
 
 
@@ -242,13 +242,13 @@ def test_licence_and_creator_go_from_the_map_to_the_published_record(tmp_path: P
     project = ready(tmp_path)
     (tmp_path / "rights_map.json").write_text(json.dumps(RIGHTS))
     paths = project.config.paths.model_copy(update={"rights": tmp_path / "rights_map.json"})
-    project = replace(project, config=project.config.model_copy(update={"paths": paths}))
-    PicturesStage(tmp_path / "pictures").run(project, CallOptions())
+    project = project.with_config(project.config.model_copy(update={"paths": paths}))
+    PicturesStage(tmp_path / "pictures").run(project)
     assert rows(project.path(files.IMAGES))[0]["attribution"] == "Ada Byron"
     with judging() as server:
-        JudgeStage().run(project, CallOptions(base_url=server.base_url))
-    AssembleStage().run(project, CallOptions())
-    PublishStage(dry_run=True, agreed=True).run(project, CallOptions())
+        JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
+    AssembleStage().run(project)
+    PublishStage(dry_run=True, agreed=True).run(project)
     (table,) = (project.folder / "dataset").rglob("rights.csv")
     originals = read_names(project.folder / IDS).originals
     records = {originals[row["picture"]]: row for row in csv.DictReader(table.read_text().splitlines())}

@@ -13,9 +13,9 @@ from hypothesis import given, settings
 from hypothesis import strategies as st
 
 from judging_tools import judging, judging_config, ready
-from make_tools import write_rows
+from make_tools import with_calls, write_rows
 from sightline.authoring import project as files
-from sightline.authoring.audit import AuditStage, audit_benchmark
+from sightline.authoring.audit import AuditStage, audit_benchmark, worded
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.judge_quality import find_drift
@@ -29,6 +29,7 @@ from sightline.types import (
     Benchmark,
     Candidate,
     Corpus,
+    Estimate,
     Group,
     Picture,
     Relevance,
@@ -301,11 +302,11 @@ def test_the_interval_covers_the_truth_of_a_clustered_benchmark() -> None:
 def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     project = ready(tmp_path, judging_config(random_seed=-1))
     with judging() as server:
-        JudgeStage().run(project, CallOptions(base_url=server.base_url))
+        JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
     now = datetime(2026, 11, 15, tzinfo=UTC).isoformat()
     line = {"task": "q0", "picture": "00_red.png", "person": "ana", "decision": "relevant", "when": now}
     write_rows(project.path(files.REVIEWS), [line])
-    done = AuditStage().run(project, CallOptions())
+    done = AuditStage().run(project)
     found = json.loads(project.path(files.AUDIT).read_text())
     assert found["summary"]["queries"] == 4
     assert found["summary"]["labels_checked"] == 1
@@ -316,3 +317,8 @@ def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     assert "Labels that people find right: 1.000" in text
     assert "names *" in text
     assert done.counts["labels checked"] == 1
+
+
+def test_one_review_is_no_interval() -> None:
+    assert worded(Estimate(0.0, 0.0, 0.793, 1, 0, 0.0, method="wilson")) == "0.000 (too few tasks (1))"
+    assert worded(Estimate(0.5, 0.4, 0.6, 100, 0, 0.5, method="wilson")) == "0.500 (0.400–0.600)"

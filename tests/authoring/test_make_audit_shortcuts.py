@@ -19,7 +19,6 @@ from sightline.authoring.assemble import assemble
 from sightline.authoring.audit import AuditStage, audit_benchmark
 from sightline.authoring.audit_pools import find_look_alikes
 from sightline.benchmark.folder import write_benchmark
-from sightline.calls.session import CallOptions
 from sightline.io.jsonl import write_jsonl
 from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Corpus, Group, Picture, PictureRef, Relevance, Task
@@ -54,7 +53,7 @@ def test_edited_copies_across_splits_and_of_the_query_are_named(kind: str, tmp_p
     assert found.across_splits == ("copies-a",)
     assert found.shown == (("test", "b"),)
     assert found.shared == (("test", "train"),)
-    problems = audit_benchmark(benchmark, base=tmp_path).problems()
+    problems = audit_benchmark(benchmark, files=read_files(benchmark.corpus.pictures, tmp_path)).problems()
     assert any("relevant picture is a copy of one that the query shows: b for test" in one for one in problems)
     assert any("look-alikes lie across splits" in one for one in problems)
     assert find_look_alikes(benchmark).compared is None
@@ -70,7 +69,7 @@ def test_copies_join_the_groups_that_a_scan_found(tmp_path: Path) -> None:
 def test_the_stage_says_what_gives_labels_away(tmp_path: Path) -> None:
     project = make_project(tmp_path)
     write_benchmark(PLANTED["size"][0](clean(Random(3))), tmp_path / "bench")
-    done = AuditStage(tmp_path / "bench").run(project, CallOptions())
+    done = AuditStage(tmp_path / "bench").run(project)
     found = json.loads((tmp_path / "bench" / "audit.json").read_text())
     assert found["summary"]["shortcut"]["given_away_by"] == ["picture size"]
     assert found["summary"]["shortcut"]["auc"]["low"] > 0.5

@@ -27,6 +27,7 @@ from make_tools import (
     rows,
     seeing,
     settings,
+    with_calls,
     words_in,
     write_rows,
 )
@@ -52,7 +53,7 @@ CUSTOM = {
 
 def begun(tmp_path: Path, config: Config) -> Project:
     project = project_in(tmp_path, config)
-    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project, CallOptions())
+    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project)
     return project
 
 
@@ -89,18 +90,18 @@ def test_2_metadata_is_in_live_calls_and_in_batches(tmp_path: Path) -> None:
     config = colour_config(user_prompt="Camera: {metadata.camera}")
     config = config.model_copy(update={"paths": config.paths.model_copy(update={"metadata": metadata})})
     with seeing() as server:
-        AnnotateStage().run(begun(tmp_path / "live", config), CallOptions(base_url=server.base_url))
+        AnnotateStage().run(with_calls(begun(tmp_path / "live", config), CallOptions(base_url=server.base_url)))
     assert sum("Camera: north" in words_in(request) for request in server.requests) == 1
     with batch_world(work=answering) as world:
         stage = AnnotateStage(batch=BatchOptions(every=0.01))
-        stage.run(begun(tmp_path / "batch", config), CallOptions(base_url=world.base_url))
+        stage.run(with_calls(begun(tmp_path / "batch", config), CallOptions(base_url=world.base_url)))
         assert sum("Camera: north" in str(line["body"]) for line in lines_of(world)) == 1
 
 
 def test_3_the_configured_limits_are_those_that_are_sent(tmp_path: Path) -> None:
     config = colour_config(max_output_tokens=6001, reasoning_effort="high", image_detail="high")
     with seeing() as server:
-        AnnotateStage().run(begun(tmp_path, config), CallOptions(base_url=server.base_url))
+        AnnotateStage().run(with_calls(begun(tmp_path, config), CallOptions(base_url=server.base_url)))
     sent = server.requests[0].json
     assert (sent["max_tokens"], sent["reasoning_effort"]) == (6001, "high")
     assert '"detail": "high"' in str(sent).replace("'", '"')
@@ -133,7 +134,7 @@ def test_5_shipped_configurations_load_and_plan(tmp_path: Path, name: str) -> No
     config = config.model_copy(update={"paths": Config().paths})
     project = project_in(tmp_path, config)
     write_rows(project.path(ANNOTATIONS), [flat(note) for note in notes(200)])
-    done = PlanStage().run(project, CallOptions())
+    done = PlanStage().run(project)
     assert done.counts["queries"] == min(config.plan.seeds, 200)
     assert done.counts["hard"] > 0
 
@@ -144,8 +145,8 @@ def test_6_and_9_custom_column_names_reach_every_file(tmp_path: Path) -> None:
     renamed = {"image_id": "photo", "tags": "labels", "summary": "caption", "confidence": "sure"}
     found = [{renamed.get(key, key): value for key, value in flat(note).items()} for note in notes(100)]
     write_rows(project.path(ANNOTATIONS), found)
-    PlanStage().run(project, CallOptions())
-    QueryStage().run(project, CallOptions())
+    PlanStage().run(project)
+    QueryStage().run(project)
     seeds, plan, queries = (rows(project.path(name))[0] for name in (SEEDS, PLAN, QUERIES))
     assert seeds.keys() == {"number", "examples"}
     assert {"number", "examples", "pool"} <= plan.keys()
@@ -159,11 +160,11 @@ def test_10_running_again_never_doubles_a_row(tmp_path: Path) -> None:
     project = begun(tmp_path, colour_config())
     with batch_world(work=answering) as world:
         stage, asking = AnnotateStage(batch=BatchOptions(every=0.01)), CallOptions(base_url=world.base_url)
-        stage.run(project, asking)
+        stage.run(with_calls(project, asking))
         first = project.path(ANNOTATIONS).read_bytes()
-        again = stage.run(project, asking)
+        again = stage.run(with_calls(project, asking))
         project.path(ANNOTATIONS).unlink()
-        stage.run(project, asking)
+        stage.run(with_calls(project, asking))
         assert len(world.batches) == 1
         assert not world.live
     assert again.counts == {"annotated": 0, "kept": 4}
@@ -178,10 +179,10 @@ def test_11_without_waiting_nothing_is_written_and_the_same_batch_goes_on(tmp_pa
     with batch_world(work=answering) as world:
         asking = CallOptions(base_url=world.base_url)
         with pytest.raises(StoppedError, match="nothing was written") as stopped:
-            AnnotateStage(batch=BatchOptions(wait=False)).run(project, asking)
+            AnnotateStage(batch=BatchOptions(wait=False)).run(with_calls(project, asking))
         assert stopped.value.exit_code == 3
         assert not project.path(ANNOTATIONS).exists()
-        done = AnnotateStage(batch=BatchOptions(every=0.01)).run(project, asking)
+        done = AnnotateStage(batch=BatchOptions(every=0.01)).run(with_calls(project, asking))
         assert done.counts == {"annotated": 4, "kept": 0}
         assert len(world.batches) == 1
 
@@ -228,7 +229,7 @@ def test_15_a_query_looks_at_few_pictures(monkeypatch: pytest.MonkeyPatch) -> No
 
 def test_16_pictures_go_out_as_bytes_and_need_no_address(tmp_path: Path) -> None:
     with seeing() as server:
-        AnnotateStage().run(begun(tmp_path, colour_config()), CallOptions(base_url=server.base_url))
+        AnnotateStage().run(with_calls(begun(tmp_path, colour_config()), CallOptions(base_url=server.base_url)))
     names = sorted(path.name for path in (tmp_path / "pictures").iterdir())
     sent = {picture_in(request) for request in server.requests}
     assert sent == {(tmp_path / "pictures" / name).read_bytes() for name in names}

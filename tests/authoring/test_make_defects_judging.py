@@ -11,7 +11,7 @@ import pytest
 
 from batch_server import Row, batch_world, completion
 from judging_tools import grades_for, judging_config, judgments, ready
-from make_tools import rows, write_rows
+from make_tools import rows, with_calls, write_rows
 from models_server import Received, chat, respond_json, serving_in_thread
 from search_tools import Colours
 from sightline.authoring import project as files
@@ -48,7 +48,7 @@ def test_7_cached_tokens_are_counted_and_have_their_own_price(tmp_path: Path) ->
         return respond_json({**chat(json.dumps(judgments(grades_for(request)))), "usage": usage})
 
     with serving_in_thread(answer) as server:
-        done = JudgeStage().run(project, CallOptions(base_url=server.base_url))
+        done = JudgeStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
         calls = len(server.requests)
     (row,) = [row for row in read_ledger(project.workspace).rows if row.stage == "judge"]
     assert row.cached == 800 * calls
@@ -61,10 +61,10 @@ def test_8_a_batch_that_ends_badly_is_no_endless_wait_and_its_calls_are_made_liv
     with batch_world(end=end, work=lambda row: seen_in(row) if end != "failed" else None) as world:
         stage, asking = JudgeStage(batch=BatchOptions(every=0.01)), CallOptions(base_url=world.base_url)
         if end != "failed":
-            assert stage.run(project, asking).counts["queries"] == 4
+            assert stage.run(with_calls(project, asking)).counts["queries"] == 4
             return
         with pytest.raises(UserError, match="4 not judged, 16 wrong-schema"):  # This server talks nonsense live.
-            stage.run(project, asking)
+            stage.run(with_calls(project, asking))
         assert world.live
 
 
@@ -72,7 +72,7 @@ def test_11_every_judge_of_a_panel_has_its_batch_before_any_is_waited_for(tmp_pa
     project = ready(tmp_path, judging_config(panel=("vllm/a", "vllm/b")))
     with batch_world(work=seen_in) as world:
         with pytest.raises(StoppedError):
-            JudgeStage(batch=BatchOptions(wait=False)).run(project, CallOptions(base_url=world.base_url))
+            JudgeStage(batch=BatchOptions(wait=False)).run(with_calls(project, CallOptions(base_url=world.base_url)))
         assert len(world.batches) == 2
 
 
@@ -80,9 +80,9 @@ def test_10_a_batch_is_one_batch_however_often_it_is_asked_for(tmp_path: Path) -
     project = ready(tmp_path)
     with batch_world(work=seen_in) as world:
         asking = CallOptions(base_url=world.base_url)
-        JudgeStage(batch=BatchOptions(every=0.01)).run(project, asking)
+        JudgeStage(batch=BatchOptions(every=0.01)).run(with_calls(project, asking))
         first = labels(project)
-        JudgeStage(batch=BatchOptions(every=0.01)).run(project, asking)
+        JudgeStage(batch=BatchOptions(every=0.01)).run(with_calls(project, asking))
         assert len(world.batches) == 1
         assert not world.live
     assert labels(project) == first
@@ -94,9 +94,9 @@ def test_11_without_waiting_nothing_is_parsed_and_the_same_batch_goes_on(tmp_pat
     with batch_world(work=seen_in) as world:
         asking = CallOptions(base_url=world.base_url)
         with pytest.raises(StoppedError):
-            JudgeStage(batch=BatchOptions(wait=False)).run(project, asking)
+            JudgeStage(batch=BatchOptions(wait=False)).run(with_calls(project, asking))
         assert labels(project) == []
-        done = JudgeStage(batch=BatchOptions(every=0.01)).run(project, asking)
+        done = JudgeStage(batch=BatchOptions(every=0.01)).run(with_calls(project, asking))
         assert len(world.batches) == 1
     assert done.counts["queries"] == 4
 
@@ -104,7 +104,7 @@ def test_11_without_waiting_nothing_is_parsed_and_the_same_batch_goes_on(tmp_pat
 def test_12_judged_is_what_was_pooled_and_the_first_row_is_the_relevant_seed(tmp_path: Path) -> None:
     project = ready(tmp_path)
     with batch_world(work=seen_in) as world:
-        JudgeStage(batch=BatchOptions(every=0.01)).run(project, CallOptions(base_url=world.base_url))
+        JudgeStage(batch=BatchOptions(every=0.01)).run(with_calls(project, CallOptions(base_url=world.base_url)))
     pools = {row["query_id"]: row for row in rows(project.path(files.POOL))}
     found: dict[str, list[tuple[str, int]]] = {}
     for query, picture, grade in labels(project):
@@ -121,11 +121,11 @@ def test_13_source_and_type_of_a_picture_reach_qrels_and_the_benchmark(tmp_path:
         row["original_dataset_name"] = "Paint"
     write_rows(project.path(files.IMAGES), listed)
     with batch_world(work=seen_in) as world:
-        JudgeStage(batch=BatchOptions(every=0.01)).run(project, CallOptions(base_url=world.base_url))
+        JudgeStage(batch=BatchOptions(every=0.01)).run(with_calls(project, CallOptions(base_url=world.base_url)))
     assert {(row["original_dataset_name"], row["mime_type"]) for row in rows(project.path(files.JUDGMENTS))} == {
         ("Paint", "image/png")
     }
-    AssembleStage().run(project, CallOptions())
+    AssembleStage().run(project)
     found = read_benchmark(project.folder / "benchmark")
     assert found.tasks["q0"].labels["original_dataset_name"] == ("Paint",)
     assert found.corpus.pictures["00_red.png"].rights.source == "Paint"
@@ -135,7 +135,7 @@ def test_14_grades_are_counted_by_their_value_and_pictures_and_queries_once(tmp_
     """Relevant ones are in the majority here, which benchmaker's overview takes for the class 0."""
     project = ready(tmp_path, judging_config(depth=4, outside=0, max_candidates=5))
     with batch_world(work=seen_in) as world:
-        JudgeStage(batch=BatchOptions(every=0.01)).run(project, CallOptions(base_url=world.base_url))
+        JudgeStage(batch=BatchOptions(every=0.01)).run(with_calls(project, CallOptions(base_url=world.base_url)))
     figures = json.loads(project.path(files.JUDGING).read_text())
     found = labels(project)
     assert figures["grades"] == {
@@ -143,6 +143,6 @@ def test_14_grades_are_counted_by_their_value_and_pictures_and_queries_once(tmp_
         "1": sum(grade == 1 for *_, grade in found),
     }
     embedder = Colours()
-    done = SimilarityStage(embedder).run(project, CallOptions())
+    done = SimilarityStage(embedder).run(project)
     assert done.counts["queries"] == embedder.texts_seen == 4
     assert embedder.pictures_seen == len({picture for _, picture, _ in found}) < len(found)

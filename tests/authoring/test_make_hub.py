@@ -13,6 +13,7 @@ import pytest
 
 from hub_stand_in import Hub, serving_hub
 from make_publishing import make_project, picture_id, published_id
+from make_tools import with_calls
 from sightline.authoring.dataset.folder import build_folder
 from sightline.authoring.dataset.hub import upload
 from sightline.authoring.dataset.ids import FILE as IDS
@@ -141,9 +142,9 @@ def test_nothing_is_sent_without_a_token_or_to_no_place(project: Project, hub: H
     with pytest.raises(UserError, match="owner/name"):
         upload(folder, "harbour", Hidden("x"), endpoint=hub.url)
     with pytest.raises(UserError, match="--repo"):
-        PublishStage(agreed=True).run(project, CallOptions())
+        PublishStage(agreed=True).run(project)
     with pytest.raises(UserError, match="local-only"):
-        PublishStage(repo=REPO, agreed=True).run(project, CallOptions(local_only=True))
+        PublishStage(repo=REPO, agreed=True).run(with_calls(project, CallOptions(local_only=True)))
     assert not hub.calls
 
 

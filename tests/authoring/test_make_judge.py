@@ -9,7 +9,7 @@ from typing import Any
 import pytest
 
 from judging_tools import COLOUR_NAMES, grades_for, judging, judging_config, judgments, pictures_in, ready
-from make_tools import rows, words_in, write_rows
+from make_tools import rows, with_calls, words_in, write_rows
 from models_server import Received, Server
 from search_tools import Colours
 from sightline.authoring import project as files
@@ -24,7 +24,9 @@ from sightline.models.json_schema import is_strict
 
 
 def judge(project: Project, server: Server, *judges: str, embedder: Any = None, **asking: Any) -> StageResult:
-    return JudgeStage(judges, embedder=embedder).run(project, CallOptions(base_url=server.base_url, **asking))
+    return JudgeStage(judges, embedder=embedder).run(
+        with_calls(project, CallOptions(base_url=server.base_url, **asking))
+    )
 
 
 def labels(project: Project) -> dict[str, dict[str, int]]:

@@ -8,7 +8,7 @@ from pathlib import Path
 
 import pytest
 
-from make_tools import project_in, rows, write_rows
+from make_tools import project_in, rows, with_calls, write_rows
 from sightline.authoring import project as files
 from sightline.authoring.assemble import AssembleStage
 from sightline.authoring.audit import AuditStage
@@ -45,7 +45,7 @@ def project(tmp_path: Path) -> Project:
         shutil.copy(data / name, folder / name)
     config = Config.model_validate({"judge": {"depth": 3, "outside": 1}, "benchmark": {"name": "photographs"}})
     made = project_in(tmp_path, config)
-    PicturesStage(folder).run(made, CallOptions())
+    PicturesStage(folder).run(made)
     ids = [row["image_id"] for row in rows(made.path(files.IMAGES))]
     plans, queries = [], []
     for number, (seed, words) in enumerate(QUERIES.items()):
@@ -58,7 +58,7 @@ def project(tmp_path: Path) -> Project:
 
 
 def test_photographs_are_judged_with_no_key_and_the_judge_is_said_to_be_weak(project: Project) -> None:
-    done = JudgeStage().run(project, CallOptions(local_only=True))
+    done = JudgeStage().run(with_calls(project, CallOptions(local_only=True)))
     found = {(row["query_id"], row["image_id"]): row for row in rows(project.path(files.JUDGMENTS))}
     for number, seed in enumerate(QUERIES):
         others = [row for (query, id_), row in found.items() if query == f"q{number}" and id_ != seed]
@@ -68,14 +68,14 @@ def test_photographs_are_judged_with_no_key_and_the_judge_is_said_to_be_weak(pro
     assert done.usd == 0.0
     assert all(row["judge"] == "builtin/photos" for row in rows(project.path(files.VERDICTS)))
 
-    again = JudgeStage().run(project, CallOptions(local_only=True))
+    again = JudgeStage().run(with_calls(project, CallOptions(local_only=True)))
     assert again.counts["verdicts"] == 0
 
 
 def test_the_whole_second_half_runs_on_this_machine(project: Project) -> None:
     asking = CallOptions(local_only=True)
     for stage in (JudgeStage(), SimilarityStage(), AuditStage(), AssembleStage()):
-        stage.run(project, asking)
+        stage.run(with_calls(project, asking))
     folder = project.folder / "benchmark"
     assert validate_benchmark(folder, check_pictures=True) == ()
     assert {one.judge for one in read_benchmark(folder).judgments} == {"builtin/photos"}
@@ -94,7 +94,7 @@ def test_colours_and_light_are_measured_because_words_for_them_mean_little_to_it
     for plan, seed in zip(plans, ("rocket.jpg", "coffee.png", "chelsea.png"), strict=True):
         plan |= {"seed_image_ids": [seed], "candidate_image_ids": [seed, *(id_ for id_ in everything if id_ != seed)]}
     write_rows(project.path(files.PLAN), plans)
-    JudgeStage().run(project, CallOptions(local_only=True))
+    JudgeStage().run(with_calls(project, CallOptions(local_only=True)))
     said = {(row["task"], row["picture"]): row for row in rows(project.path(files.VERDICTS))}
     blue = {picture for (task, picture), row in said.items() if task == "q0" and row["grade"]}
     assert blue == {"rocket.jpg"}
@@ -106,4 +106,4 @@ def test_colours_and_light_are_measured_because_words_for_them_mean_little_to_it
 
 def test_it_has_no_batches(project: Project) -> None:
     with pytest.raises(UserError, match="has no batches"):
-        JudgeStage(batch=BatchOptions()).run(project, CallOptions())
+        JudgeStage(batch=BatchOptions()).run(project)

@@ -7,7 +7,7 @@ import io
 import os
 from collections.abc import Iterator
 from contextlib import contextmanager
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -28,7 +28,7 @@ from sightline.authoring.stage import StageResult
 from sightline.authoring.status import read_status
 from sightline.authoring.summary import SummaryStage
 from sightline.authoring.url_check import UrlCheck, addresses, check_urls
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io.jsonl import read_jsonl, write_jsonl
@@ -47,7 +47,7 @@ class Writes:
     name: str = "test"
     reads: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         for name in self.writes:
             with project.prepare(name).open("a") as file:
                 file.write('{"image_id": "x"}\n')
@@ -58,8 +58,8 @@ class Writes:
 
 
 def test_only_what_a_stage_wrote_goes(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", Config())
-    run_recorded(Writes((files.PLAN, files.QUERIES)), project, CallOptions())
+    project = Project(tmp_path / "p", Session(config=Config()))
+    run_recorded(Writes((files.PLAN, files.QUERIES)), project)
     (project.folder / "mine.txt").write_text("mine")
     found = plan_cleanup(project)
     assert {path.name for path in found.remove} == {"query_plan.jsonl", "queries.jsonl"}
@@ -68,29 +68,29 @@ def test_only_what_a_stage_wrote_goes(tmp_path: Path) -> None:
 
 
 def test_a_file_that_was_there_before_is_never_taken_away(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", Config())
+    project = Project(tmp_path / "p", Session(config=Config()))
     project.prepare(files.ANNOTATIONS).write_text('{"image_id": "paid for"}\n')
-    run_recorded(Writes((files.ANNOTATIONS,)), project, CallOptions())
-    run_recorded(Writes((files.ANNOTATIONS,)), project, CallOptions())
+    run_recorded(Writes((files.ANNOTATIONS,)), project)
+    run_recorded(Writes((files.ANNOTATIONS,)), project)
     assert not plan_cleanup(project, finals=True).remove
 
 
 def test_a_file_that_somebody_changed_stays(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", Config())
-    run_recorded(Writes((files.PLAN,)), project, CallOptions())
+    project = Project(tmp_path / "p", Session(config=Config()))
+    run_recorded(Writes((files.PLAN,)), project)
     project.path(files.PLAN).write_text("edited by hand\n")
     found = plan_cleanup(project)
     assert not found.remove
     assert list(found.keep.values()) == ["it was changed after it was written"]
-    run_recorded(Writes((files.PLAN,)), project, CallOptions())
+    run_recorded(Writes((files.PLAN,)), project)
     assert not plan_cleanup(project).remove
 
 
 def test_files_elsewhere_are_not_ours_to_take(tmp_path: Path) -> None:
     outside = tmp_path / "theirs.jsonl"
-    project = Project(tmp_path / "p", Config(), given={files.PLAN: outside})
+    project = Project(tmp_path / "p", Session(config=Config()), given={files.PLAN: outside})
     project.folder.mkdir()
-    run_recorded(Writes((files.PLAN,)), project, CallOptions())
+    run_recorded(Writes((files.PLAN,)), project)
     assert not plan_cleanup(project, finals=True).remove
     assert outside.is_file()
 
@@ -98,7 +98,7 @@ def test_files_elsewhere_are_not_ours_to_take(tmp_path: Path) -> None:
 def test_results_stay_unless_asked_for_and_a_second_clean_has_nothing_to_do(project: Project) -> None:
     before = {path for path in project.folder.rglob("*") if path.is_file()}
     for stage in (SummaryStage(png=False), AssembleStage(), PublishStage(dry_run=True, agreed=True)):
-        run_recorded(stage, project, CallOptions())
+        run_recorded(stage, project)
     (project.folder / "dataset" / "mine.txt").write_text("mine")
     found = plan_cleanup(project)
     assert {path.parent.name for path in found.remove} == {"summary"}
@@ -113,15 +113,15 @@ def test_results_stay_unless_asked_for_and_a_second_clean_has_nothing_to_do(proj
 
 
 def test_what_killed_writers_left_goes_too(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", Config())
-    run_recorded(Writes((files.PLAN,)), project, CallOptions())
+    project = Project(tmp_path / "p", Session(config=Config()))
+    run_recorded(Writes((files.PLAN,)), project)
     (project.folder / ".sightline-0123456789abcdef.tmp").write_text("half a file")
     assert clean(project, plan_cleanup(project)) == 1
     assert list(project.folder.iterdir()) == []
 
 
 def test_lines_of_a_run_that_did_not_end_go(tmp_path: Path) -> None:
-    project = Project(tmp_path / "p", Config())
+    project = Project(tmp_path / "p", Session(config=Config()))
     project.folder.mkdir()
     project.partial(files.ANNOTATIONS).write_text("{}\n")
     assert plan_cleanup(project).remove == (project.partial(files.ANNOTATIONS),)
@@ -131,7 +131,7 @@ def test_lines_of_a_run_that_did_not_end_go(tmp_path: Path) -> None:
 
 
 def test_status_of_nothing_begins_at_the_beginning(tmp_path: Path) -> None:
-    found = read_status(Project(tmp_path / "p", Config()))
+    found = read_status(Project(tmp_path / "p", Session(config=Config())))
     assert found.next_stage == "pictures"
     assert not any(stage.done for stage in found.stages)
 
@@ -148,7 +148,7 @@ def test_status_counts_rows_and_failures_and_names_what_is_next(project: Project
 
 
 def test_status_says_what_is_older_than_what_it_was_made_from(project: Project) -> None:
-    SummaryStage(png=False).run(project, CallOptions())
+    SummaryStage(png=False).run(project)
     os.utime(project.path(files.JUDGMENTS), (4e9, 4e9))
     found = {stage.stage: stage for stage in read_status(project).stages}
     assert found["summary"].stale
@@ -178,14 +178,14 @@ def rows(project: Project, name: str) -> list[dict[str, object]]:
 
 
 def test_columns_reach_annotations_and_judgments(project: Project) -> None:
-    MetadataStage(("station",)).run(project, CallOptions())
+    MetadataStage(("station",)).run(project)
     for name in (files.ANNOTATIONS, files.JUDGMENTS, files.SIMILARITY):
         for row in rows(project, name):
             assert row["station"] == f"W{int(str(row['image_id'])[2:6]) % 4}"
 
 
 def test_data_set_and_media_type_reach_judgments_without_being_asked_for(project: Project) -> None:
-    MetadataStage().run(project, CallOptions())
+    MetadataStage().run(project)
     for row in rows(project, files.JUDGMENTS):
         assert row["mime_type"] == "image/jpeg"
         assert row["original_dataset_name"] == ("Left" if int(str(row["image_id"])[2:6]) % 2 == 0 else "Right")
@@ -194,9 +194,9 @@ def test_data_set_and_media_type_reach_judgments_without_being_asked_for(project
 def test_what_a_row_has_stays_unless_it_is_to_be_replaced(project: Project) -> None:
     first = rows(project, files.JUDGMENTS)
     write_jsonl(project.path(files.JUDGMENTS), [{**first[0], "station": "mine"}, *first[1:]])
-    MetadataStage(("station",)).run(project, CallOptions())
+    MetadataStage(("station",)).run(project)
     assert rows(project, files.JUDGMENTS)[0]["station"] == "mine"
-    MetadataStage(("station",), replace=True).run(project, CallOptions())
+    MetadataStage(("station",), replace=True).run(project)
     assert rows(project, files.JUDGMENTS)[0]["station"] != "mine"
 
 
@@ -204,22 +204,22 @@ def test_a_table_of_columns_may_be_csv_and_unknown_ids_are_counted(project: Proj
     table = tmp_path / "columns.csv"
     table.write_text("image_id,camera\n" + "".join(f"{picture_id(n)},C{n}\n" for n in range(20)) + "strange,C\n")
     project.path(files.IMAGES).unlink()
-    result = MetadataStage(("camera",), table).run(project, CallOptions())
+    result = MetadataStage(("camera",), table).run(project)
     assert any("4 pictures" in line for line in result.warnings)
     assert {row["image_id"]: row.get("camera") for row in rows(project, files.ANNOTATIONS)}[picture_id(3)] == "C3"
 
 
 def test_mistakes_have_a_way_out(project: Project, tmp_path: Path) -> None:
     with pytest.raises(UserError, match="station"):
-        MetadataStage(("statoin",)).run(project, CallOptions())
+        MetadataStage(("statoin",)).run(project)
     with pytest.raises(UserError, match="--metadata"):
-        MetadataStage((), tmp_path / "none.csv").run(project, CallOptions())
-    empty = Project(tmp_path / "empty", Config())
+        MetadataStage((), tmp_path / "none.csv").run(project)
+    empty = Project(tmp_path / "empty", Session(config=Config()))
     with pytest.raises(UserError, match="make pictures"):
-        MetadataStage().run(empty, CallOptions())
+        MetadataStage().run(empty)
     project.path(files.JUDGMENTS).write_text('{"image_id": "a"}\n[1]\n')
     with pytest.raises(UserError, match="line 2"):
-        MetadataStage().run(project, CallOptions())
+        MetadataStage().run(project)
 
 
 # --- check-urls -----------------------------------------------------------------------------------------------
@@ -335,7 +335,7 @@ def test_addresses_come_from_the_list_or_from_the_configured_place(project: Proj
     write_jsonl(project.path(files.IMAGES), [{"image_id": "a/b c#1.jpg"}])
     paths = project.config.paths.model_copy(update={"pictures_url": "https://pictures.example.org/all/"})
     config = project.config.model_copy(update={"paths": paths})
-    assert addresses(replace(project, config=config)) == [
+    assert addresses(project.with_config(config)) == [
         ("a/b c#1.jpg", "https://pictures.example.org/all/a/b%20c%231.jpg")
     ]
     with pytest.raises(UserError, match="pictures_url"):

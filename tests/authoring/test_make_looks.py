@@ -12,7 +12,6 @@ from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.plan_table import PictureTable
 from sightline.authoring.project import IMAGES, Project
 from sightline.authoring.project_files import look_of
-from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.types import Annotation
 
@@ -30,7 +29,7 @@ def circle(path: Path, colour: str, left: int = 100, seconds: int | None = None)
 
 def listed(tmp_path: Path) -> Project:
     project = project_in(tmp_path, Config())
-    PicturesStage(tmp_path / "pictures").run(project, CallOptions())
+    PicturesStage(tmp_path / "pictures").run(project)
     return project
 
 

@@ -20,7 +20,7 @@ from sightline.authoring.publish import PublishStage
 from sightline.authoring.stage import BatchOptions, StageResult
 from sightline.authoring.summary import SummaryStage
 from sightline.benchmark.folder import write_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.cli.app import main
 from sightline.config import Config
 from sightline.errors import UserError
@@ -58,19 +58,19 @@ def test_a_folder_becomes_a_benchmark_by_one_call(tmp_path: Path) -> None:
             folder,
             model="vllm/seer",
             embedder=Colours(),
-            workspace=tmp_path / "ws",
-            config=config(query={"styles": ["keyword"]}),
-            asking=CallOptions(base_url=server.base_url),
             watch=told.append,
+            session=Session(
+                tmp_path / "ws", config(query={"styles": ["keyword"]}), CallOptions(base_url=server.base_url)
+            ),
         )
         asked = len(server.requests)
         again = sightline.make(
             folder,
             model="vllm/seer",
             embedder=Colours(),
-            workspace=tmp_path / "ws",
-            config=config(query={"styles": ["keyword"]}),
-            asking=CallOptions(base_url=server.base_url),
+            session=Session(
+                tmp_path / "ws", config(query={"styles": ["keyword"]}), CallOptions(base_url=server.base_url)
+            ),
         )
         assert len(server.requests) == asked, "nothing is paid for twice"
     assert tuple(told) == made.stages
@@ -90,9 +90,8 @@ def test_a_stage_by_its_name_on_files_alone(tmp_path: Path) -> None:
         stage="plan",
         given={"annotations": tmp_path / "A.jsonl"},
         out=tmp_path / "P.jsonl",
-        workspace=tmp_path / "ws",
-        config=config(),
         seed=5,
+        session=Session(tmp_path / "ws", config()),
     )
     (stage,) = found.stages
     assert (stage.stage, stage.counts["queries"]) == ("plan", 3)
@@ -103,9 +102,8 @@ def test_a_stage_by_its_name_on_files_alone(tmp_path: Path) -> None:
     again = sightline.make(
         stage=PlanStage(),
         given={"annotations": tmp_path / "A.jsonl", "plan": tmp_path / "Q.jsonl", "seeds": tmp_path / "seeds.jsonl"},
-        workspace=tmp_path / "ws",
-        config=config(),
         seed=5,
+        session=Session(tmp_path / "ws", config()),
     )
     assert again.stages[0].counts == stage.counts
     assert rows(tmp_path / "Q.jsonl") == rows(tmp_path / "P.jsonl")
@@ -122,7 +120,7 @@ def test_a_stage_by_its_name_on_files_alone(tmp_path: Path) -> None:
 )
 def test_what_is_misspelt_is_named(tmp_path: Path, options: dict[str, Any], said: str, fix: str) -> None:
     with pytest.raises(UserError, match=said) as error:
-        sightline.make(tmp_path, workspace=tmp_path / "ws", config=config(), **options)
+        sightline.make(tmp_path, **options, session=Session(tmp_path / "ws", config()))
     assert fix in str(error.value.fix)
 
 
@@ -139,7 +137,7 @@ def test_settings_that_no_plan_can_come_of_are_refused_before_anything_is_paid_f
     folder = draw(tmp_path / "pictures", *COLOURS)
     with serving(everything) as server, pytest.raises(UserError, match=said):
         sightline.make(
-            folder, workspace=tmp_path / "ws", config=config(plan=plan), asking=CallOptions(base_url=server.base_url)
+            folder, session=Session(tmp_path / "ws", config(plan=plan), CallOptions(base_url=server.base_url))
         )
     assert server.requests == []
 
@@ -164,7 +162,9 @@ def test_a_folder_that_is_called_like_a_stage_is_told_apart(
     with pytest.raises(SystemExit) as stopped:
         main(["make", "pictures"])
     assert stopped.value.code == 2
-    assert "sightline make ./pictures" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert '"sightline make pictures" is the stage that lists pictures, and not the folder "pictures"' in said
+    assert "sightline make ./pictures" in said and "sightline make pictures ./pictures" in said
 
 
 def test_other_pictures_are_not_listed_into_a_project_that_was_made_of_some(tmp_path: Path) -> None:
@@ -172,7 +172,7 @@ def test_other_pictures_are_not_listed_into_a_project_that_was_made_of_some(tmp_
     first, second = draw(tmp_path / "first", "red", "green"), draw(tmp_path / "second", "blue", "red")
     workspace = tmp_path / "ws"
     for folder in (second, first, first):  # Nothing was made of the first list yet: a folder may be named by mistake.
-        made = sightline.make(folder, "pictures", workspace=workspace, config=config())
+        made = sightline.make(folder, "pictures", session=Session(workspace, config()))
     images, notes_of = made.folder / "images.jsonl", made.folder / "annotations.jsonl"
     notes_of.write_text("{}\n")
     before = images.read_bytes()
@@ -180,10 +180,10 @@ def test_other_pictures_are_not_listed_into_a_project_that_was_made_of_some(tmp_
         with pytest.raises(
             UserError, match=r"was made of other pictures, such as file://.*/first/.*; .*second has none"
         ):
-            sightline.make(second, workspace=workspace, config=config(), asking=asking)
+            sightline.make(second, session=Session(workspace, config(), asking))
     assert images.read_bytes() == before and notes_of.read_text() == "{}\n"
     draw(first, "red", "green", "blue")  # More, and others under the same names, are the same collection.
-    assert sightline.make(first, "pictures", workspace=workspace, config=config()).stages[0].counts["pictures"] == 3
+    assert sightline.make(first, "pictures", session=Session(workspace, config())).stages[0].counts["pictures"] == 3
 
 
 def test_a_benchmark_of_another_name_is_found_before_anything_is_made(tmp_path: Path) -> None:
@@ -191,7 +191,7 @@ def test_a_benchmark_of_another_name_is_found_before_anything_is_made(tmp_path: 
     folder = draw(tmp_path / "pictures", "red", "green")
     write_benchmark(Benchmark("a b", Corpus("a b", {}), {}, {}), tmp_path / "ws" / "make" / "a-b" / "benchmark")
     with pytest.raises(UserError, match='holds the benchmark "a b", not "a-b"'):
-        sightline.make(folder, workspace=tmp_path / "ws", config=config(benchmark={"name": "a-b"}))
+        sightline.make(folder, session=Session(tmp_path / "ws", config(benchmark={"name": "a-b"})))
     assert not (tmp_path / "ws" / "make" / "a-b" / "images.jsonl").exists()
 
 
@@ -203,20 +203,20 @@ def test_what_is_not_there_or_can_not_be_written_is_said(tmp_path: Path, monkeyp
         sightline.make("annotat")
     assert refused.value.fix == 'did you mean "annotate"?'
     with pytest.raises(UserError, match=r"file/images.jsonl can't be written: File exists"):
-        sightline.make("pictures", "pictures", out="file", config=config())
+        sightline.make("pictures", "pictures", out="file", session=Session(config=config()))
     for stage in (SummaryStage(Path("gone")), PublishStage(Path("gone"), dry_run=True)):
         with pytest.raises(UserError, match="there is no folder gone"):
-            sightline.make(stage=stage, config=config())
+            sightline.make(stage=stage, session=Session(config=config()))
 
 
 def test_builtin_photos_has_no_batches_and_is_not_spread(tmp_path: Path) -> None:
     folder = draw(tmp_path / "pictures", *COLOURS)
-    for options, said in (
-        ({"batch": BatchOptions()}, "has no batches"),
-        ({"engine": "ray"}, "nothing for --engine ray"),
+    for batch, engine, said in (
+        (BatchOptions(), "local", "has no batches"),
+        (None, "ray", "nothing for --engine ray"),
     ):
         with pytest.raises(UserError, match=said):
-            sightline.make(folder, workspace=tmp_path / "ws", config=Config(), **options)
+            sightline.make(folder, batch=batch, session=Session(tmp_path / "ws", Config(), engine=engine))
 
 
 @pytest.mark.slow
@@ -227,9 +227,7 @@ def test_annotating_on_ray_says_the_same_as_here(tmp_path: Path) -> None:
     with serving(everything) as server:
         for engine in ("local", "ray"):
             workspace, asking = tmp_path / engine, CallOptions(base_url=server.base_url)
-            found = sightline.make(
-                folder, "annotate", workspace=workspace, engine=engine, config=config(), asking=asking
-            )
+            found = sightline.make(folder, "annotate", session=Session(workspace, config(), asking, engine=engine))
             assert found.stages[1].counts == {"annotated": 8, "kept": 0}
             said.append(rows(found.folder / "annotations.jsonl"))
         assert len(server.requests) == 16
@@ -247,12 +245,11 @@ def test_a_plan_prices_every_stage_that_asks(tmp_path: Path) -> None:
     seeds = {"seeds": 3, "positives": 2, "neutrals": 1, "hard": 1, "near": 0, "easy": 0, "random": 0}
     judge = {"retrievers": ("words",), "depth": 1, "outside": 0, "together": 2}
     settings = priced(plan=seeds, judge=judge)
-    asked: dict[str, Any] = {"model": "vllm/seer", "workspace": tmp_path / "ws", "config": settings}
     with serving(everything) as server:
-        made = sightline.make(folder, asking=CallOptions(base_url=server.base_url, plan=True), **asked)
+        session = Session(tmp_path / "ws", settings, base_url=server.base_url)
+        plan = sightline.dry_run(sightline.make, folder, model="vllm/seer", session=session)
         assert server.requests == []
-        assert made.price is not None
-        stages = {stage.stage: stage for stage in made.price.stages}
+        stages = {stage.stage: stage for stage in plan.stages}
         assert {name: stage.calls for name, stage in stages.items()} == {
             "annotate": len(COLOURS) * 2,
             "query": 3,
@@ -261,13 +258,12 @@ def test_a_plan_prices_every_stage_that_asks(tmp_path: Path) -> None:
         assert "an estimate: 3 seeds × 6 pictures at most, 2 in a call" in stages["judge"].basis
         assert "estimate" in stages["query"].basis
         assert "estimate" not in stages["annotate"].basis
-        assert made.price.usd is not None
-        assert made.price.usd.likely > stages["annotate"].usd.likely  # type: ignore[union-attr]
-        sightline.make(folder, asking=CallOptions(base_url=server.base_url), embedder=Colours(), **asked)
-        done = sightline.make(folder, asking=CallOptions(base_url=server.base_url, plan=True), **asked)
-    assert done.price is not None
-    assert [stage.calls for stage in done.price.stages] == [0, 0, 0]
-    assert not any("estimate" in stage.basis for stage in done.price.stages)
+        assert plan.usd is not None
+        assert plan.usd.likely > stages["annotate"].usd.likely  # type: ignore[union-attr]
+        sightline.make(folder, embedder=Colours(), model="vllm/seer", session=session)
+        done = sightline.dry_run(sightline.make, folder, model="vllm/seer", session=session)
+    assert [stage.calls for stage in done.stages] == [0, 0, 0]
+    assert not any("estimate" in stage.basis for stage in done.stages)
 
 
 def test_a_pool_is_no_larger_than_what_there_is_and_what_is_judged() -> None:

@@ -22,7 +22,7 @@ from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.authoring.publish import PublishStage, dataset_folder
 from sightline.benchmark.folder import write_benchmark
 from sightline.benchmark.formats.parquet import read_table
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import load
 from sightline.errors import UserError
 from sightline.io.jsonl import write_jsonl
@@ -165,7 +165,7 @@ def test_other_things_in_the_folder_are_carried_over(project: Project) -> None:
 
 
 def test_a_dry_run_builds_the_folder_and_asks_nobody(project: Project) -> None:
-    result = PublishStage(dry_run=True, agreed=True, released=date(2026, 11, 15)).run(project, CallOptions())
+    result = PublishStage(dry_run=True, agreed=True, released=date(2026, 11, 15)).run(project)
     folder = dataset_folder(project)
     assert result.counts["files"] == len([path for path in folder.rglob("*") if path.is_file()])
     assert read_manifest(folder).repo is None
@@ -184,8 +184,8 @@ def test_pictures_keep_their_split_when_ids_are_no_longer_kept(project: Project)
 def test_an_assembled_benchmark_can_be_published(project: Project, tmp_path: Path) -> None:
     source = read_project_benchmark(project)
     write_benchmark(source.benchmark, tmp_path / "bench")
-    plain = Project(tmp_path / "other", load(environment={}).config)
-    result = PublishStage(tmp_path / "bench", dry_run=True, agreed=True).run(plain, CallOptions())
+    plain = Project(tmp_path / "other", Session(config=load(environment={}).config))
+    result = PublishStage(tmp_path / "bench", dry_run=True, agreed=True).run(plain)
     assert result.counts["pictures"] == 20
 
 

@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-from dataclasses import replace
 from pathlib import Path
 
 import pytest
@@ -45,7 +44,7 @@ def test_words_of_others_can_not_break_the_card(project: Project) -> None:
     config = project.config.model_copy(
         update={"benchmark": project.config.benchmark.model_copy(update={"name": hostile, "description": hostile})}
     )
-    folder, _ = publish(replace(project, config=config))
+    folder, _ = publish(project.with_config(config))
     yaml = pytest.importorskip("yaml")
     text = (folder / "README.md").read_text()
     assert yaml.safe_load(text.split("---\n")[1])["license"] == "cc-by-4.0"
@@ -59,7 +58,7 @@ def test_the_authors_own_card_keeps_our_head(project: Project, tmp_path: Path) -
     own = tmp_path / "card.md"
     own.write_text("---\nlicense: wrong\n---\n\n# Mine\n\nMy words.\n")
     paths = project.config.paths.model_copy(update={"card": own})
-    folder, _ = publish(replace(project, config=project.config.model_copy(update={"paths": paths})))
+    folder, _ = publish(project.with_config(project.config.model_copy(update={"paths": paths})))
     text = (folder / "README.md").read_text()
     assert text.endswith("# Mine\n\nMy words.\n")
     assert "license: cc-by-4.0" in text

@@ -22,6 +22,7 @@ from make_tools import (
     project_in,
     rows,
     seeing,
+    with_calls,
     words_in,
     write_rows,
 )
@@ -52,7 +53,7 @@ def planned(tmp_path: Path, found: list[Annotation], queries: int, **table: Any)
 def test_templates_write_every_style_and_difficulty_with_no_model(tmp_path: Path) -> None:
     found = notes(120)
     project = planned(tmp_path, found, 48)
-    done = QueryStage().run(project, CallOptions())
+    done = QueryStage().run(project)
     written = rows(project.path(QUERIES))
     assert (done.counts, done.failures, done.usd) == ({"written": 48, "kept": 0}, {}, 0.0)
     pairs = Counter((row["style"], row["difficulty"]) for row in written)
@@ -71,7 +72,7 @@ def test_templates_write_every_style_and_difficulty_with_no_model(tmp_path: Path
 
 def test_harder_queries_ask_for_more(tmp_path: Path) -> None:
     project = planned(tmp_path, notes(200), 60, styles=("keyword",))
-    QueryStage().run(project, CallOptions())
+    QueryStage().run(project)
     words: dict[str, list[int]] = {}
     for row in rows(project.path(QUERIES)):
         words.setdefault(row["difficulty"], []).append(len(row["query_text"].split()))
@@ -82,7 +83,7 @@ def test_harder_queries_ask_for_more(tmp_path: Path) -> None:
 def test_pictures_of_which_the_same_is_said_do_not_get_the_same_query(tmp_path: Path) -> None:
     same = [Annotation(f"{at}.jpg", tags=("dog", "beach", "ball")) for at in range(20)]
     project = planned(tmp_path, same, 20)
-    done = QueryStage().run(project, CallOptions())
+    done = QueryStage().run(project)
     texts = [normalised(row["query_text"]) for row in rows(project.path(QUERIES))]
     assert len(set(texts)) == len(texts) == 7, "as many as there are things to combine"
     assert done.failures == {"duplicate": 13}
@@ -91,7 +92,7 @@ def test_pictures_of_which_the_same_is_said_do_not_get_the_same_query(tmp_path: 
 
 def test_what_nothing_was_said_of_can_not_be_asked_for(tmp_path: Path) -> None:
     project = planned(tmp_path, [Annotation("a.jpg"), Annotation("b.jpg", tags=("dog",))], 2)
-    done = QueryStage().run(project, CallOptions())
+    done = QueryStage().run(project)
     assert done.failures == {"empty": 1}
     assert [row["seed_image_ids"] for row in rows(project.path(QUERIES))] == [["b.jpg"]]
 
@@ -148,7 +149,7 @@ def test_the_first_thing_that_is_wrong_is_named() -> None:
 def seeds_of_colour(tmp_path: Path, **query: Any) -> Project:
     config = Config.model_validate({"query": {"model": "vllm/writer", **query}})
     project = project_in(tmp_path, config)
-    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project, CallOptions())
+    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project)
     ids = [f"{at:02}_{colour}.png" for at, colour in enumerate(COLOURS)]
     lines = [{"image_id": id_, **describing(colour)} for id_, colour in zip(ids, COLOURS, strict=True)]
     write_rows(project.path(ANNOTATIONS), lines)
@@ -164,14 +165,14 @@ def colour_in(request: Received) -> str:
 def test_a_model_sees_the_seeds_and_nothing_that_names_them(tmp_path: Path) -> None:
     project = seeds_of_colour(tmp_path)
     with seeing(lambda request: {"query_text": f"a {colour_in(request)} plain field"}) as server:
-        done = QueryStage().run(project, CallOptions(base_url=server.base_url))
+        done = QueryStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
         assert done.counts == {"written": 4, "kept": 0}
         assert all(picture_in(request) is not None for request in server.requests)
         assert not any(".png" in words_in(request) for request in server.requests)
         assert "two to five keywords" in words_in(
             min(server.requests, key=lambda one: list(COLOURS).index(colour_in(one)))
         )
-        again = QueryStage().run(project, CallOptions(base_url=server.base_url))
+        again = QueryStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
         assert (again.counts, len(server.requests)) == ({"written": 0, "kept": 4}, 4)
     assert rows(project.path(QUERIES))[2]["query_text"] == "a blue plain field"
 
@@ -190,7 +191,7 @@ def test_what_a_model_words_badly_is_asked_for_once_more(tmp_path: Path) -> None
         return {"query_text": f"a {colour} field" if again and colour != "blue" else bad[colour]}
 
     with seeing(reply) as server:
-        done = QueryStage().run(project, CallOptions(base_url=server.base_url))
+        done = QueryStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
         assert len(server.requests) == 4 + 3
     assert done.failures == {"leak": 1}
     assert [row["query_text"] for row in rows(project.path(QUERIES))] == [
@@ -205,11 +206,11 @@ def test_what_a_model_words_badly_is_asked_for_once_more(tmp_path: Path) -> None
 def test_a_query_that_somebody_wrote_is_kept(tmp_path: Path) -> None:
     project = planned(tmp_path, notes(30), 3)
     write_rows(project.path(QUERIES), [{"query_id": "q001", "query_text": "my own words"}])
-    done = QueryStage().run(project, CallOptions())
+    done = QueryStage().run(project)
     assert done.counts == {"written": 2, "kept": 1}
     assert rows(project.path(QUERIES))[1] == {"query_id": "q001", "query_text": "my own words"}
     first = project.path(QUERIES).read_bytes()
-    assert QueryStage().run(project, CallOptions()).counts == {"written": 0, "kept": 3}
+    assert QueryStage().run(project).counts == {"written": 0, "kept": 3}
     assert project.path(QUERIES).read_bytes() == first
 
 
@@ -217,18 +218,18 @@ def test_seeds_of_other_pictures_are_refused(tmp_path: Path) -> None:
     project = planned(tmp_path, notes(5), 2)
     write_rows(project.path(SEEDS), [{"query_id": "q", "seed_image_ids": ["nobody.jpg"]}])
     with pytest.raises(UserError, match="no query has an annotated seed"):
-        QueryStage().run(project, CallOptions())
+        QueryStage().run(project)
     project.path(SEEDS).unlink()
     with pytest.raises(UserError, match="make plan, or give one with --query-plan FILE"):
-        QueryStage().run(project, CallOptions())
+        QueryStage().run(project)
 
 
 def test_a_price_is_said_and_nothing_is_asked_or_written(tmp_path: Path) -> None:
     project = seeds_of_colour(tmp_path)
-    price = QueryStage().run(project, CallOptions(plan=True, base_url="http://localhost:9/v1")).price
+    price = QueryStage().run(with_calls(project, CallOptions(plan=True, base_url="http://localhost:9/v1"))).price
     assert price is not None
     assert price.to_json()["calls"] == 4
-    free = QueryStage("builtin/photos").run(project, CallOptions(plan=True)).price
+    free = QueryStage("builtin/photos").run(with_calls(project, CallOptions(plan=True))).price
     assert free is not None
     assert free.usd is not None
     assert free.usd.high == 0
@@ -238,16 +239,16 @@ def test_a_price_is_said_and_nothing_is_asked_or_written(tmp_path: Path) -> None
 def test_failures_are_counted_by_kind_in_the_json(tmp_path: Path) -> None:
     same = [Annotation(f"{at}.jpg", None, {}, {}, ("dog",)) for at in range(3)]
     project = planned(tmp_path, same, 3, styles=["keyword"])
-    done = QueryStage().run(project, CallOptions())
+    done = QueryStage().run(project)
     assert done.to_json()["failures"] == {"duplicate": 2}
 
 
 def test_a_half_written_file_is_taken_up_where_it_ends(tmp_path: Path) -> None:
     project = planned(tmp_path, notes(40), 4)
-    QueryStage().run(project, CallOptions())
+    QueryStage().run(project)
     whole = project.path(QUERIES).read_bytes()
     project.path(QUERIES).write_bytes(whole[:-30])
-    done = QueryStage().run(project, CallOptions())
+    done = QueryStage().run(project)
     assert done.counts == {"written": 1, "kept": 3}
     assert project.path(QUERIES).read_bytes() == whole
 
@@ -256,5 +257,5 @@ def test_a_half_written_plan_names_the_line_and_the_fix(tmp_path: Path) -> None:
     project = planned(tmp_path, notes(40), 4)
     project.path(SEEDS).write_bytes(project.path(SEEDS).read_bytes()[:-10])
     with pytest.raises(UserError, match="line 4: the file ends in the middle of a line") as error:
-        QueryStage().run(project, CallOptions())
+        QueryStage().run(project)
     assert "run the stage again that writes the file" in str(error.value.fix)

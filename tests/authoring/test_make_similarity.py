@@ -11,12 +11,12 @@ import pytest
 from numpy.typing import NDArray
 
 from judging_tools import judging_config, ready
-from make_tools import rows, write_rows
+from make_tools import rows, with_calls, write_rows
 from search_tools import Array, Colours
 from sightline.authoring import project as files
 from sightline.authoring.project import Project
 from sightline.authoring.similarity import SimilarityStage
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.errors import UserError
 from sightline.models.embedders.base import EmbeddingAttempt, as_attempt
 
@@ -39,8 +39,8 @@ def scored(project: Project) -> list[dict[str, Any]]:
 def test_every_picture_and_query_is_embedded_once_in_batches(tmp_path: Path) -> None:
     project, embedder = ready(tmp_path), Colours()
     judged(project)
-    done = SimilarityStage(embedder).run(project, CallOptions())
-    again = SimilarityStage(embedder).run(project, CallOptions())
+    done = SimilarityStage(embedder).run(project)
+    again = SimilarityStage(embedder).run(project)
     assert (embedder.pictures_seen, embedder.texts_seen) == (2, 2)
     assert (done.counts["pictures embedded"], again.counts["pictures embedded"]) == (2, 0)
     found = scored(project)
@@ -53,7 +53,7 @@ def test_every_picture_and_query_is_embedded_once_in_batches(tmp_path: Path) -> 
 def test_the_cosine_is_that_of_the_vectors(tmp_path: Path) -> None:
     project, embedder = ready(tmp_path), Colours()
     judged(project, PAIRS)
-    SimilarityStage(embedder).run(project, CallOptions())
+    SimilarityStage(embedder).run(project)
     from PIL import Image
 
     pixels = np.asarray(Image.open(tmp_path / "pictures" / "04_green.png").convert("RGB"))
@@ -73,7 +73,7 @@ class Short(Colours):
 def test_long_queries_are_cut_and_counted(tmp_path: Path) -> None:
     project = ready(tmp_path)
     judged(project, (("q0", "red", "00_red.png"), ("q1", "something red", "00_red.png")))
-    done = SimilarityStage(Short()).run(project, CallOptions())
+    done = SimilarityStage(Short()).run(project)
     assert done.counts["queries cut"] == 1
     assert any("1 query is longer" in warning for warning in done.warnings)
     assert all(row["similarity_score"] is not None for row in scored(project))
@@ -85,7 +85,7 @@ def test_what_failed_is_listed_and_retried_alone(tmp_path: Path) -> None:
     picture = tmp_path / "pictures" / "04_green.png"
     whole = picture.read_bytes()
     picture.write_bytes(whole[:50])
-    done = SimilarityStage(embedder).run(project, CallOptions())
+    done = SimilarityStage(embedder).run(project)
     assert [row["similarity_score"] is None for row in scored(project)] == [False, True, False, True, True]
     assert sum(done.failures.values()) == 3
     assert {row["image_id"] for row in rows(project.failed(files.SIMILARITY))} == {"04_green.png", "nowhere.png"}
@@ -94,7 +94,7 @@ def test_what_failed_is_listed_and_retried_alone(tmp_path: Path) -> None:
     lines[0]["similarity_score"] = 0.123
     write_rows(project.path(files.SIMILARITY), lines)
     seen = embedder.pictures_seen
-    mended = SimilarityStage(embedder, retry=True).run(project, CallOptions())
+    mended = SimilarityStage(embedder, retry=True).run(project)
     assert embedder.pictures_seen == seen + 1
     assert [row["similarity_score"] is None for row in scored(project)] == [False, False, False, False, True]
     assert scored(project)[0]["similarity_score"] == 0.123
@@ -104,9 +104,9 @@ def test_what_failed_is_listed_and_retried_alone(tmp_path: Path) -> None:
 def test_a_retry_with_a_limit_loses_no_row(tmp_path: Path) -> None:
     project = ready(tmp_path)
     judged(project)
-    SimilarityStage(Colours()).run(project, CallOptions())
-    limited = Project(project.folder, project.config, project.workspace, limit=1)
-    SimilarityStage(Colours(), retry=True).run(limited, CallOptions())
+    SimilarityStage(Colours()).run(project)
+    limited = Project(project.folder, Session(project.workspace, project.config), limit=1)
+    SimilarityStage(Colours(), retry=True).run(limited)
     assert len(scored(project)) == 4
 
 
@@ -117,7 +117,7 @@ def test_benchmakers_own_column_keeps_its_scale(tmp_path: Path) -> None:
         for id_, score in (("00_red.png", 31.5), ("01_red.png", None))
     ]
     write_rows(project.path(files.SIMILARITY), lines)
-    SimilarityStage(Colours(), retry=True).run(project, CallOptions())
+    SimilarityStage(Colours(), retry=True).run(project)
     first, second = scored(project)
     assert first["clip_score"] == 31.5
     assert second["clip_score"] > 90
@@ -138,14 +138,14 @@ class Dark(Colours):
 def test_a_picture_without_a_direction_is_a_failure_of_its_own(tmp_path: Path) -> None:
     project = ready(tmp_path)
     judged(project)
-    done = SimilarityStage(Dark()).run(project, CallOptions())
+    done = SimilarityStage(Dark()).run(project)
     assert done.failures == {"empty": 2}
 
 
 def test_the_price_of_an_embedder_here_is_nothing(tmp_path: Path) -> None:
     project, embedder = ready(tmp_path), Colours()
     judged(project)
-    done = SimilarityStage(embedder).run(project, CallOptions(plan=True))
+    done = SimilarityStage(embedder).run(with_calls(project, CallOptions(plan=True)))
     assert done.price is not None
     assert done.price.usd is not None
     assert done.price.usd.high == 0
@@ -165,4 +165,4 @@ def test_wrong_rows_are_named(tmp_path: Path, lines: list[Any], message: str) ->
     project = ready(tmp_path, judging_config())
     write_rows(project.path(files.JUDGMENTS), lines)
     with pytest.raises(UserError, match=message):
-        SimilarityStage(Colours()).run(project, CallOptions())
+        SimilarityStage(Colours()).run(project)

@@ -15,7 +15,7 @@ from sightline.authoring.judge_verdicts import JudgeVerdict, VerdictStore
 from sightline.authoring.pictures import PicturesStage
 from sightline.authoring.project import Project
 from sightline.authoring.project_files import read_annotations
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.io import locks
 from sightline.types import Annotation
@@ -25,7 +25,7 @@ STORES = [(AnnotationStore, files.ANNOTATIONS), (VerdictStore, files.VERDICTS)]
 
 @pytest.fixture
 def project(tmp_path: Path) -> Project:
-    return Project(tmp_path / "project", colour_config(), tmp_path / "ws")
+    return Project(tmp_path / "project", Session(tmp_path / "ws", colour_config()))
 
 
 def add(store: Any, picture: str) -> None:
@@ -86,10 +86,10 @@ def test_so_it_is_where_annotations_are_only_read_and_in_the_notes(project: Proj
 
 def test_a_broken_list_of_pictures_is_mended_by_the_stage_that_writes_it(project: Project, tmp_path: Path) -> None:
     stage = PicturesStage(draw(tmp_path / "pictures", "red", "green"))
-    stage.run(project, CallOptions())
+    stage.run(project)
     project.path(files.ANNOTATIONS).write_text("{}\n")
     listed = project.path(files.IMAGES)
     before = listed.read_bytes()
     listed.write_bytes(before + b"garbage\n[]\n")
-    stage.run(project, CallOptions())
+    stage.run(project)
     assert listed.read_bytes() == before

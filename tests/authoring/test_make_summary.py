@@ -48,7 +48,7 @@ from sightline.authoring.summary_statistics import count
 from sightline.authoring.summary_svg import to_svg
 from sightline.authoring.summary_tables import agreement, overview, statistics, tables
 from sightline.calls.ledger import Ledger, LedgerRow
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
 from sightline.io.jsonl import write_jsonl
@@ -78,7 +78,7 @@ def small(grades: dict[str, dict[str, int]], **fields: Any) -> Benchmark:
 
 
 def test_queries_and_pictures_count_once(project: Project) -> None:
-    SummaryStage(png=False).run(project, CallOptions())
+    SummaryStage(png=False).run(project)
     facts = {row["Metric"]: row["Value"] for row in table(project, "dataset_summary_stats")}
     rows = judged_rows(8, 8, 24)
     assert facts["queries"] == "8"
@@ -93,7 +93,7 @@ def test_queries_and_pictures_count_once(project: Project) -> None:
 
 
 def test_every_query_has_its_row(project: Project) -> None:
-    SummaryStage(png=False).run(project, CallOptions())
+    SummaryStage(png=False).run(project)
     found = {row["query_id"]: row for row in table(project, "query_relevancy_stats")}
     for query in range(8):
         grades = [row["relevance_label"] for row in judged_rows(8, 8, 24) if row["query_id"] == f"query_{query:03d}"]
@@ -103,7 +103,7 @@ def test_every_query_has_its_row(project: Project) -> None:
 
 
 def test_similarity_is_told_apart_by_relevance(project: Project) -> None:
-    SummaryStage(png=False).run(project, CallOptions())
+    SummaryStage(png=False).run(project)
     rows = judged_rows(8, 8, 24)
     for found in table(project, "clip_score_stats_by_relevance"):
         values = [row["clip_score"] for row in rows if row["relevance_label"] == (found["relevance"] == "relevant")]
@@ -113,7 +113,7 @@ def test_similarity_is_told_apart_by_relevance(project: Project) -> None:
 
 
 def test_secrets_are_masked(project: Project) -> None:
-    SummaryStage(png=False).run(project, CallOptions())
+    SummaryStage(png=False).run(project)
     settings_ = {row["Config Variable"]: row["Value"] for row in table(project, "config_values")}
     assert settings_["publish.token"] == "***"
     assert settings_["benchmark.name"] == "Harbour Lights"
@@ -122,7 +122,7 @@ def test_secrets_are_masked(project: Project) -> None:
 
 
 def test_the_page_is_one_file_that_loads_nothing(project: Project) -> None:
-    result = SummaryStage(png=False).run(project, CallOptions())
+    result = SummaryStage(png=False).run(project)
     page = result.wrote[0].read_text()
     assert not re.search(r"<script|<link|src=\"(?!data:)|url\(", page)
     assert page.count("data:image/jpeg;base64,") == 18
@@ -147,8 +147,8 @@ def test_the_page_is_one_file_that_loads_nothing(project: Project) -> None:
 
 
 def test_the_same_input_gives_the_same_files(project: Project) -> None:
-    first = {path: path.read_bytes() for path in SummaryStage(png=False).run(project, CallOptions()).wrote}
-    second = {path: path.read_bytes() for path in SummaryStage(png=False).run(project, CallOptions()).wrote}
+    first = {path: path.read_bytes() for path in SummaryStage(png=False).run(project).wrote}
+    second = {path: path.read_bytes() for path in SummaryStage(png=False).run(project).wrote}
     assert first == second
 
 
@@ -179,20 +179,20 @@ def test_nothing_judged_is_said_with_what_to_do() -> None:
 
 def test_missing_judgments_name_the_stage(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="make judge"):
-        SummaryStage().run(Project(tmp_path, Config()), CallOptions())
+        SummaryStage().run(Project(tmp_path, Session(config=Config())))
 
 
 def test_scored_judgments_alone_are_enough(project: Project) -> None:
     for name in ("qrels.jsonl", "annotations.jsonl", "images.jsonl", "seeds.jsonl"):
         (project.folder / name).unlink()
-    result = SummaryStage(png=False).run(project, CallOptions())
+    result = SummaryStage(png=False).run(project)
     assert result.counts["pairs"] == 64
     assert table(project, "clip_score_overall_stats")
 
 
 def test_files_of_benchmaker_enter_from_a_folder(project: Project, tmp_path: Path) -> None:
-    elsewhere = Project(tmp_path / "new", project.config)
-    result = SummaryStage(project.folder, png=False).run(elsewhere, CallOptions())
+    elsewhere = Project(tmp_path / "new", Session(config=project.config))
+    result = SummaryStage(project.folder, png=False).run(elsewhere)
     assert result.counts["queries"] == 8
     assert (tmp_path / "new" / "summary" / "index.html").is_file()
 
@@ -203,7 +203,7 @@ def test_a_column_of_another_name_is_found(project: Project) -> None:
     write_jsonl(project.folder / "qrels.jsonl", rows)
     columns = project.config.columns.model_copy(update={"relevance": "bewertung"})
     config = project.config.model_copy(update={"columns": columns})
-    assert SummaryStage(png=False).run(replace(project, config=config), CallOptions()).counts["pairs"] == 64
+    assert SummaryStage(png=False).run(project.with_config(config)).counts["pairs"] == 64
 
 
 def test_agreement_of_judges_is_counted_where_several_judged() -> None:
@@ -285,7 +285,7 @@ def test_a_sample_is_the_same_every_time_and_small(project: Project) -> None:
 def test_pictures_that_are_not_here_are_no_reason_to_stop(project: Project) -> None:
     for path in project.config.paths.pictures.rglob("*.jpg"):  # type: ignore[union-attr]
         path.unlink()
-    page = SummaryStage(png=False).run(project, CallOptions()).wrote[0].read_text()
+    page = SummaryStage(png=False).run(project).wrote[0].read_text()
     assert "can&#x27;t be read" in page
 
 
@@ -310,7 +310,7 @@ def test_without_matplotlib_the_rest_is_written_and_it_is_said(
     project: Project, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     monkeypatch.setattr("sightline.authoring.summary.find_spec", lambda _: None)
-    result = SummaryStage().run(project, CallOptions())
+    result = SummaryStage().run(project)
     assert any("sightline[charts]" in line for line in result.warnings)
     assert [path.name for path in result.wrote if path.suffix == ".png"] == ["random_image_sample.png"]
     monkeypatch.setitem(__import__("sys").modules, "matplotlib.figure", None)

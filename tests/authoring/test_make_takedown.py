@@ -15,7 +15,6 @@ from sightline.authoring.dataset.takedown import FILE, take_down
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark, read_project_benchmark
 from sightline.authoring.publish import PublishStage
-from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.runs import write_run
 from sightline.types import Attempt, Failure, Ranking, Run
@@ -44,7 +43,7 @@ def test_a_picture_goes_by_the_hash_that_others_have_and_stays_gone(project: Pro
     judged = [task for task, truth in source.benchmark.truth.items() if picture_id(1) in truth.grades]  # type: ignore[union-attr]
     assert list(found.tasks) == judged
     assert (project.folder / FILE).is_file()
-    PublishStage(dry_run=True, agreed=True).run(project, CallOptions())
+    PublishStage(dry_run=True, agreed=True).run(project)
     assert there not in {row["id"] for row in rows(folder, "corpus")}
 
 

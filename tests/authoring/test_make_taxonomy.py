@@ -8,7 +8,7 @@ from typing import Any
 
 import pytest
 
-from make_tools import COLOURS, colour_of, describing, draw, picture_in, project_in, rows, seeing
+from make_tools import COLOURS, colour_of, describing, draw, picture_in, project_in, rows, seeing, with_calls
 from models_server import Received
 from sightline.authoring.annotate import AnnotateStage, TaxonomyStage
 from sightline.authoring.annotate_photos import facets
@@ -41,14 +41,14 @@ def replying(request: Received) -> Any:
 def begun(tmp_path: Path, monkeypatch: pytest.MonkeyPatch, config: Config | None = None) -> Project:
     monkeypatch.chdir(tmp_path)
     project = project_in(tmp_path, config or Config.model_validate({"annotate": {"model": "vllm/seer"}}))
-    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project, CallOptions())
+    PicturesStage(draw(tmp_path / "pictures", *COLOURS)).run(project)
     return project
 
 
 def test_a_taxonomy_is_proposed_written_and_used(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     project = begun(tmp_path, monkeypatch)
     with seeing(replying) as server:
-        done = AnnotateStage().run(project, CallOptions(base_url=server.base_url))
+        done = AnnotateStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
         written = load(Path("sightline.toml"), environment={}).config.annotate
         assert written.taxonomy == {"colour": tuple(COLOURS)}
         assert (written.flags, written.vocabulary) == (("is_warm",), (*COLOURS, "plain", "flat"))
@@ -57,7 +57,7 @@ def test_a_taxonomy_is_proposed_written_and_used(tmp_path: Path, monkeypatch: py
         assert rows(project.path(ANNOTATIONS))[0]["colour"] == "red"
         # The file says what was asked: with it, nothing is asked again.
         config = load(Path("sightline.toml"), environment={}, overrides={"annotate.model": "vllm/seer"}).config
-        again = AnnotateStage().run(project_in(tmp_path, config), CallOptions(base_url=server.base_url))
+        again = AnnotateStage().run(with_calls(project_in(tmp_path, config), CallOptions(base_url=server.base_url)))
         assert again.counts == {"annotated": 0, "kept": 4}
         assert len(server.requests) == 5
 
@@ -66,14 +66,16 @@ def test_the_stage_alone_proposes_and_annotates_nothing(tmp_path: Path, monkeypa
     project = begun(tmp_path, monkeypatch)
     with seeing(replying) as server:
         asking = CallOptions(base_url=server.base_url)
-        assert TaxonomyStage().run(project, CallOptions(base_url=server.base_url, plan=True)).price is not None
-        done = TaxonomyStage().run(project, asking)
+        assert (
+            TaxonomyStage().run(with_calls(project, CallOptions(base_url=server.base_url, plan=True))).price is not None
+        )
+        done = TaxonomyStage().run(with_calls(project, asking))
         assert done.counts == {"facets": 1, "flags": 1, "words": 6}
         assert len(server.requests) == 1
         assert not project.path(ANNOTATIONS).exists()
         config = load(Path("sightline.toml"), environment={}).config
         with pytest.raises(UserError, match="has a taxonomy already"):
-            TaxonomyStage().run(project_in(tmp_path, config), asking)
+            TaxonomyStage().run(with_calls(project_in(tmp_path, config), asking))
 
 
 def test_a_model_that_proposes_nothing_is_an_error_with_a_way_out(
@@ -81,7 +83,7 @@ def test_a_model_that_proposes_nothing_is_an_error_with_a_way_out(
 ) -> None:
     project = begun(tmp_path, monkeypatch)
     with seeing(lambda _: "no idea") as server, pytest.raises(SightlineError, match="proposed no taxonomy") as error:
-        TaxonomyStage().run(project, CallOptions(base_url=server.base_url))
+        TaxonomyStage().run(with_calls(project, CallOptions(base_url=server.base_url)))
     assert error.value.fix is not None
     with pytest.raises(SightlineError, match="is empty"):
         cleaned(Proposal(facets=[FacetProposal(name="!", values=["a", "b"])], flags=[], vocabulary=[]))

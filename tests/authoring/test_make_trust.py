@@ -1,4 +1,4 @@
-"""What `make` says of its labels: who gave them, what grade that is, and that people check them before others get them."""
+"""What `make` says of its labels: who gave them, which grade that is, and that people check them before publishing."""
 
 from __future__ import annotations
 
@@ -18,7 +18,6 @@ from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import grade_of
 from sightline.benchmark.review_decisions import labels_of
 from sightline.benchmark.review_sample import sample_of
-from sightline.calls.session import CallOptions
 from sightline.cli.make_publish import _status_text
 from sightline.errors import UserError
 from sightline.runs.kept_baselines import BASELINES_FILE
@@ -27,7 +26,7 @@ from trust_samples import benchmark_in
 
 
 def done(stage: Any, project: Project) -> Any:
-    return stage.run(project, CallOptions())
+    return stage.run(project)
 
 
 @pytest.fixture

@@ -12,7 +12,7 @@ import models_server as wire
 import sightline
 from agent_bench import small_bench
 from judging_tools import judging_config, ready
-from make_tools import COLOURS, colour_config, draw, project_in
+from make_tools import COLOURS, colour_config, draw, project_in, with_calls
 from search_tools import Colours, painted
 from sightline.authoring.annotate import AnnotateStage
 from sightline.authoring.judge import JudgeStage
@@ -25,11 +25,11 @@ from sightline.calls.batches.manager import BatchJobOptions, BatchManager
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
-from sightline.corpus.scan import scan
 from sightline.errors import StoppedError
 from sightline.metrics.answer_judge import AnswerToJudge, AnswerVerdict
 from sightline.mining import Mining, MiningSettings, OwnerRules
 from sightline.models.embedders.pipeline import embed_texts
+from sightline.pictures import scan
 from sightline.reason.ablations import Ablations
 from sightline.reason.difficulty.pass_rate import BucketRule
 from sightline.reason.difficulty.pipeline import measure_by_judge, measure_by_samples
@@ -81,8 +81,8 @@ def priced(config: Config) -> Config:
 
 def annotate(folder: Path, asking: CallOptions, model: str = MODEL, batch: BatchOptions | None = None) -> object:
     project = project_in(folder, priced(colour_config(model=model)))
-    PicturesStage(draw(folder / "pictures", *COLOURS)).run(project, CallOptions())
-    return AnnotateStage(batch=batch).run(project, asking)
+    PicturesStage(draw(folder / "pictures", *COLOURS)).run(project)
+    return AnnotateStage(batch=batch).run(with_calls(project, asking))
 
 
 def annotate_in_a_batch(folder: Path, asking: CallOptions) -> object:
@@ -92,11 +92,11 @@ def annotate_in_a_batch(folder: Path, asking: CallOptions) -> object:
 def query(folder: Path, asking: CallOptions) -> object:
     project = ready(folder, priced(judging_config(model=MODEL)))
     project.path(QUERIES).unlink()
-    return QueryStage(MODEL).run(project, asking)
+    return QueryStage(MODEL).run(with_calls(project, asking))
 
 
 def judge(folder: Path, asking: CallOptions) -> object:
-    return JudgeStage((MODEL,)).run(ready(folder, priced(judging_config(model=MODEL))), asking)
+    return JudgeStage((MODEL,)).run(with_calls(ready(folder, priced(judging_config(model=MODEL))), asking))
 
 
 def mine(folder: Path, asking: CallOptions) -> object:
@@ -146,7 +146,7 @@ def ablate(folder: Path, asking: CallOptions) -> object:
 
 def run(folder: Path, asking: CallOptions, spec: str) -> object:
     small_bench(folder / "bench")
-    return sightline.run(folder / "bench", spec, folder / "run", workspace=folder / "ws", config=CONFIG, asking=asking)
+    return sightline.run(folder / "bench", spec, folder / "run", session=Session(folder / "ws", CONFIG, asking))
 
 
 def run_chat(folder: Path, asking: CallOptions) -> object:
@@ -164,15 +164,13 @@ def ask(folder: Path, asking: CallOptions) -> object:
         folder / "pictures",
         model=MODEL,
         embedder=Colours(),
-        workspace=folder / "ws",
-        config=CONFIG,
-        asking=asking,
+        session=Session(folder / "ws", CONFIG, asking),
     )
 
 
 def rerank(folder: Path, asking: CallOptions) -> object:
     """Keeps the old order, and says what stopped it."""
-    graded = Reranker(MODEL, folder / "ws", CONFIG, asking).grade("red", painted(folder / "pictures", a="red"))
+    graded = Reranker(MODEL, Session(folder / "ws", CONFIG, asking)).grade("red", painted(folder / "pictures", a="red"))
     assert graded.stopped is not None
     raise graded.stopped
 
@@ -193,7 +191,7 @@ def judge_answers(folder: Path, asking: CallOptions) -> object:
 
 def embed(folder: Path, asking: CallOptions) -> object:
     there = {"base_url": asking.base_url}
-    return embed_texts(["a", "b"], embedder=MODEL, workspace=folder / "ws", config=CONFIG, asking=asking, options=there)
+    return embed_texts(["a", "b"], embedder=MODEL, options=there, session=Session(folder / "ws", CONFIG, asking))
 
 
 def request(text: str) -> ChatRequest:
@@ -207,7 +205,7 @@ def many(folder: Path, asking: CallOptions) -> object:
 
 def batch(folder: Path, asking: CallOptions) -> object:
     making = BatchJobOptions(price_factor=0.5)
-    return BatchManager(folder / "ws", CONFIG, asking).make(
+    return BatchManager(Session(folder / "ws", CONFIG, asking)).make(
         lambda: [("q", request("?"))], MODEL, folder / "job", making
     )
 
@@ -215,7 +213,7 @@ def batch(folder: Path, asking: CallOptions) -> object:
 def batch_of_another(folder: Path, asking: CallOptions) -> object:
     """A job that was made without a budget is not submitted with one that does not allow it."""
     batch(folder, CallOptions(base_url=asking.base_url))
-    return BatchManager(folder / "ws", CONFIG, asking).submit(folder / "job")
+    return BatchManager(Session(folder / "ws", CONFIG, asking)).submit(folder / "job")
 
 
 VERBS: list[Verb] = [

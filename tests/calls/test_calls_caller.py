@@ -14,7 +14,7 @@ from models_server import FaultServer
 from sightline.calls.budget import Budget
 from sightline.calls.chat import open_chat
 from sightline.calls.rate_limit import RateLimits
-from sightline.calls.session import CallOptions, purpose
+from sightline.calls.session import CallOptions, Session, purpose
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError
@@ -143,12 +143,12 @@ def test_a_model_by_its_name_with_journal_and_prices(tmp_path: Path) -> None:
     async def main() -> None:
         async with FaultServer() as server:
             asking = CallOptions(base_url=server.url, budget=Budget.usd(9))
-            async with open_chat(MODEL, config, workspace=tmp_path, asking=asking, stage="s") as model:
+            async with open_chat(MODEL, Session(tmp_path, config, asking), stage="s") as model:
                 assert model.name == MODEL
                 reply = await model.reply(ask("p", max_tokens=10))
                 assert isinstance(reply, ChatReply) and reply.usd == pytest.approx(0.02)
         with pytest.raises(UserError, match="--local-only"):
-            async with open_chat("openrouter/x/y", workspace=tmp_path, asking=CallOptions(local_only=True)):
+            async with open_chat("openrouter/x/y", Session(tmp_path, calls=CallOptions(local_only=True))):
                 raise AssertionError("it must not be opened")
 
     run(main())
@@ -171,11 +171,11 @@ def test_everything_that_changes_the_wire_is_another_call(tmp_path: Path) -> Non
             async def once(**fields: Any) -> bool:
                 wire = WireSettings(**fields)
                 asking = CallOptions(base_url=server.url)
-                async with open_chat(MODEL, workspace=tmp_path, asking=asking, wire=wire) as model:
+                async with open_chat(MODEL, Session(tmp_path, calls=asking), wire=wire) as model:
                     reply = await model.reply(ask("p"))
                     assert isinstance(reply, ChatReply)
                 planned = replace(asking, plan=True)
-                async with open_chat(MODEL, workspace=tmp_path, asking=planned, wire=wire) as model:
+                async with open_chat(MODEL, Session(tmp_path, calls=planned), wire=wire) as model:
                     assert model.plan([ask("p")]).journaled == 1, "a plan knows the same keys"
                 return reply.from_journal
 

@@ -18,7 +18,7 @@ from sightline.calls.journal import Journal
 from sightline.calls.plan import CostPlan
 from sightline.calls.privacy_notice import announce_recipient, shows_private_pictures
 from sightline.calls.rate_limit import RateLimits
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.calls.stages import LocalServices
 from sightline.config import Config
 from sightline.config.settings import Price, PriceSettings
@@ -53,7 +53,7 @@ def picture(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> ImagePart:
 
 
 async def told(url: str, workspace: Path, *requests: ChatRequest) -> None:
-    async with open_chat(MODEL, workspace=workspace, asking=CallOptions(base_url=url, fresh=True)) as model:
+    async with open_chat(MODEL, Session(workspace, calls=CallOptions(base_url=url, fresh=True))) as model:
         for request in requests:
             assert isinstance(await model.reply(request), ChatReply)
 
@@ -103,7 +103,7 @@ def test_local_only_refuses_before_anything_is_sent(picture: ImagePart, tmp_path
             for plan in (False, True):
                 asking = CallOptions(base_url=elsewhere(server.url), local_only=True, plan=plan)
                 with pytest.raises(UserError, match="--local-only allows no call that leaves this machine"):
-                    async with open_chat(MODEL, workspace=tmp_path, asking=asking):
+                    async with open_chat(MODEL, Session(tmp_path, calls=asking)):
                         raise AssertionError("it must not be opened")
             assert server.requests == []
 
@@ -116,12 +116,12 @@ def test_a_plan_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypatch: pytest
     async def main() -> None:
         async with FaultServer() as server:
             asking = CallOptions(base_url=server.url)
-            async with open_chat(MODEL, PRICED, workspace=tmp_path, asking=asking, stage="annotate") as model:
+            async with open_chat(MODEL, Session(tmp_path, PRICED, asking), stage="annotate") as model:
                 await model.reply(ask("p0", max_tokens=100))
             asked = server.asked.total()
             requests = [ask(f"p{number}", max_tokens=100) for number in range(10)]
             planned = CallOptions(base_url=server.url, plan=True)
-            async with open_chat(MODEL, PRICED, workspace=tmp_path, asking=planned, stage="annotate") as model:
+            async with open_chat(MODEL, Session(tmp_path, PRICED, planned), stage="annotate") as model:
                 found = model.plan(requests)
                 assert (found.stage, found.calls, found.journaled) == ("annotate", 9, 1)
                 assert found.usd is not None and found.usd.low < found.usd.likely < found.usd.high
@@ -132,7 +132,7 @@ def test_a_plan_asks_nobody_and_needs_no_key(tmp_path: Path, monkeypatch: pytest
                 with pytest.raises(SightlineError, match="while a plan was made"):
                     await model.reply(ask("new"))
             assert server.asked.total() == asked == 1
-        async with open_chat("openai/gpt-5-mini", workspace=tmp_path, asking=CallOptions(plan=True)) as model:
+        async with open_chat("openai/gpt-5-mini", Session(tmp_path, calls=CallOptions(plan=True))) as model:
             assert model.plan([ask("p")]).calls == 1
 
     run(main())
@@ -145,7 +145,7 @@ def test_the_budget_is_shared_by_models_and_stages(tmp_path: Path) -> None:
             done = 0
             with pytest.raises(StoppedError, match="is used up"):
                 for stage in ("annotate", "judge"):
-                    async with open_chat(MODEL, PRICED, workspace=tmp_path, asking=asking, stage=stage) as model:
+                    async with open_chat(MODEL, Session(tmp_path, PRICED, asking), stage=stage) as model:
                         for number in range(4):
                             assert isinstance(await model.reply(ask(f"{stage} {number}", max_tokens=100)), ChatReply)
                             done += 1
@@ -162,7 +162,9 @@ def test_inside_a_stage_journal_budget_and_limits_are_those_that_all_share(
             asking = CallOptions(base_url=elsewhere(server.url), limits=RateLimits(start=2, most=2))
             with Journal(tmp_path / "ws") as journal:
                 shared = LocalServices(journal, Budget.usd(0.05))  # Two calls of two cents.
-                callers = [chat_in(shared, MODEL, PRICED, asking=asking, stage=stage) for stage in ("a", "b")]
+                callers = [
+                    chat_in(shared, MODEL, Session(config=PRICED, calls=asking), stage=stage) for stage in ("a", "b")
+                ]
                 replies = [await caller.reply(ask("p", picture, max_tokens=100)) for caller in callers]
                 assert [isinstance(one, ChatReply) and one.from_journal for one in replies] == [False, True]
                 assert isinstance(await callers[1].reply(ask("q", max_tokens=100)), ChatReply)
@@ -182,7 +184,7 @@ def test_no_more_connections_than_allowed(tmp_path: Path) -> None:
         async with FaultServer(seconds=0.01) as server:
             server.capacity = 3
             asking = CallOptions(base_url=server.url, limits=RateLimits(start=3, most=3))
-            async with open_chat(MODEL, workspace=tmp_path, asking=asking) as model:
+            async with open_chat(MODEL, Session(tmp_path, calls=asking)) as model:
                 replies = await asyncio.gather(*(model.reply(ask(f"p{number}")) for number in range(30)))
             assert all(isinstance(reply, ChatReply) for reply in replies)
             assert server.asked.total() == 30, "nothing was refused for being too many"
@@ -209,7 +211,7 @@ def test_a_missing_key_offers_what_the_verb_can_do_without(tmp_path: Path, monke
     monkeypatch.delenv("OPENAI_API_KEY", raising=False)
 
     async def main(asking: CallOptions) -> None:
-        async with open_chat("openai/gpt-5-mini", workspace=tmp_path, asking=asking):
+        async with open_chat("openai/gpt-5-mini", Session(tmp_path, calls=asking)):
             raise AssertionError("it must not be opened")
 
     built_in = "use --model builtin/photos (free, on this machine, weaker)"
@@ -243,7 +245,7 @@ def test_a_refusal_says_what_to_do(
     async def main() -> None:
         async with FaultServer({"p": [fault]}) as server:
             with pytest.raises(SightlineError) as caught:
-                async with open_chat("openai/m", workspace=tmp_path, asking=CallOptions(base_url=server.url)) as model:
+                async with open_chat("openai/m", Session(tmp_path, calls=CallOptions(base_url=server.url))) as model:
                     await model.reply(replace(ask("p"), model="openai/m"))
             assert says.replace("URL", server.url) in str(caught.value)
             assert "sk-wrong" not in str(caught.value) and caught.value.fix

@@ -19,10 +19,12 @@ import pytest
 from PIL import Image
 
 from pictures import Draw, random_picture
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import ScanChanges, ScanSummary, scan
+from sightline.corpus.scan import ScanChanges, ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
+from sightline.pictures import scan
 
 
 @pytest.fixture
@@ -39,8 +41,8 @@ Look = Callable[..., ScanSummary]
 def look(tmp_path: Path, photos: Path) -> Look:
     """Scan the photos into one workspace."""
 
-    def look(**options: Any) -> ScanSummary:
-        return scan(photos, workspace=tmp_path / "ws", **options)
+    def look(config: Config | None = None, **options: Any) -> ScanSummary:
+        return scan(photos, session=Session(tmp_path / "ws", config), **options)
 
     return look
 

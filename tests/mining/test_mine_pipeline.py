@@ -22,11 +22,11 @@ from sightline.calls.budget import Budget
 from sightline.calls.ledger import read_ledger
 from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
-from sightline.corpus.scan import scan
 from sightline.errors import StoppedError, UserError
 from sightline.mining import STAGES, Mining, MiningResult, MiningSettings, OwnerRules
 from sightline.mining.checks import NO_LOOK, OTHER_LOOK
 from sightline.models.protocols import Pixels, Vectors
+from sightline.pictures import scan
 from sightline.types import PictureSet, Review, Task
 from sightline.types.task_table import Tasks
 

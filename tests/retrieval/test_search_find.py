@@ -12,8 +12,8 @@ from numpy.typing import NDArray
 from PIL import Image
 
 import sightline
-from sightline.corpus.scan import scan
 from sightline.errors import UserError
+from sightline.pictures import scan
 from sightline.retrieval.search import search
 
 
@@ -108,6 +108,15 @@ def test_another_revision_is_another_space(folder: Path, workspace: Path) -> Non
 def test_a_corpus_that_was_scanned_before(folder: Path, workspace: Path) -> None:
     scan(folder, workspace=workspace)
     assert ids(search("green", workspace=workspace, embedder=Colours()))[0] == "b/lime.jpg"
+
+
+def test_files_that_call_themselves_pictures_and_are_none_are_counted(folder: Path, workspace: Path) -> None:
+    (folder / "page.jpg").write_text("<html>")
+    (folder / "cut.jpg").write_bytes((folder / "a" / "red.jpg").read_bytes()[:300])
+    (folder / "notes.txt").write_text("not meant as a picture")
+    for _ in range(2):
+        found = search("red", folder, embedder=Colours(), workspace=workspace)
+        assert found.left_out == {"not a picture": 1, "truncated": 1}
 
 
 def test_an_empty_folder(tmp_path: Path, workspace: Path) -> None:

@@ -11,11 +11,11 @@ import pytest
 import sightline
 from search_tools import RGB, Colours, paint, painted, said
 from sightline.benchmark.folder import write_benchmark
-from sightline.corpus.scan import scan
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
 from sightline.indexing import index, read_annotations
 from sightline.models.embedders.registry import find_embedder
+from sightline.pictures import scan
 from sightline.retrieval.filters import FilterError
 from sightline.retrieval.index import Parts, index_names
 from sightline.retrieval.search import search

@@ -15,9 +15,10 @@ import numpy as np
 import pytest
 
 from search_tools import RGB, Colours, group, paint, painted, said
-from sightline.corpus.scan import scan
+from sightline.calls.session import Session
 from sightline.errors import StoppedError, UserError
 from sightline.models.embedders.base import EmbeddingAttempt, as_attempt
+from sightline.pictures import scan
 from sightline.retrieval.index import BuiltIndex, Content, Parts, build_index, index_names
 from sightline.retrieval.index import build as build_module
 from sightline.retrieval.index import vectors as vectors_module
@@ -42,7 +43,7 @@ def pictures(tmp_path: Path) -> list[Picture]:
 def built(workspace: Path, pictures: list[Picture], embedder: Colours | None = None, **more: Any) -> BuiltIndex:
     parts = more.pop("parts", None)
     content = Content(pictures, **more)
-    return build_index(workspace, content=content, embedder=embedder or Colours(), parts=parts)
+    return build_index(Session(workspace), content=content, embedder=embedder or Colours(), parts=parts)
 
 
 def state(workspace: Path) -> dict[str, tuple[int, list[float]]]:
@@ -68,7 +69,7 @@ def test_the_second_time_nothing_is_done(workspace: Path, pictures: list[Picture
     again, embedder = Colours(), Colours()
     done = built(workspace, pictures, again)
     assert done.is_unchanged and again.pictures_seen == 0
-    other = build_index(workspace, "other", content=Content(pictures), embedder=embedder)
+    other = build_index(Session(workspace), "other", content=Content(pictures), embedder=embedder)
     assert other.embedded.put == 8 and embedder.pictures_seen == 0
 
 
@@ -132,9 +133,9 @@ def test_another_embedder_or_back_end(workspace: Path, pictures: list[Picture]) 
     second = built(workspace, pictures, newer)
     assert newer.pictures_seen == 8 and second.manifest.tag != first.manifest.tag
     assert sum(path.is_dir() for path in second.folder.iterdir()) == 1
-    quantised = build_index(workspace, content=Content(pictures), embedder=newer, backend="exact:quantised")
+    quantised = build_index(Session(workspace), content=Content(pictures), embedder=newer, backend="exact:quantised")
     assert quantised.embedded.put == 8 and newer.pictures_seen == 8 and quantised.manifest.backend == "exact:quantised"
-    kept = build_index(workspace, content=Content(pictures), embedder=newer)
+    kept = build_index(Session(workspace), content=Content(pictures), embedder=newer)
     assert kept.is_unchanged and kept.manifest.backend == "exact:quantised"
 
 
@@ -179,7 +180,7 @@ def test_captions_come_change_and_go(workspace: Path, pictures: list[Picture]) -
 
 
 def test_words_and_metadata_without_vectors(workspace: Path, pictures: list[Picture]) -> None:
-    done = build_index(workspace, content=Content(pictures), embedder="nobody", parts=Parts(vectors=False))
+    done = build_index(Session(workspace), content=Content(pictures), embedder="nobody", parts=Parts(vectors=False))
     assert done.manifest.embedder is None and done.pictures == 8
     with Searcher.open(workspace) as searcher:
         assert searcher.search(SearchQuery("red"), Method(vectors=False, words=True)).ids == ("red-one.png",)
@@ -188,7 +189,7 @@ def test_words_and_metadata_without_vectors(workspace: Path, pictures: list[Pict
     later = built(workspace, pictures)
     assert later.embedded.put == 8 and later.changes.added == 0
     # Without vectors those that are there stay what they were.
-    without = build_index(workspace, content=Content(pictures), parts=Parts(vectors=False), backend="lance")
+    without = build_index(Session(workspace), content=Content(pictures), parts=Parts(vectors=False), backend="lance")
     assert without.manifest == later.manifest.model_copy(update={"seconds": without.manifest.seconds})
 
 
@@ -203,11 +204,11 @@ def test_an_index_that_is_not_there(workspace: Path, pictures: list[Picture]) ->
 
 def test_a_scanned_workspace(workspace: Path, pictures: list[Picture], tmp_path: Path) -> None:
     scan(tmp_path / "pictures", workspace=workspace)
-    done = build_index(workspace, embedder=Colours())
+    done = build_index(Session(workspace), embedder=Colours())
     assert (done.pictures, done.embedded.made, done.manifest.source) == (8, 8, "workspace")
-    assert build_index(workspace, embedder=Colours()).manifest.state == done.manifest.state
+    assert build_index(Session(workspace), embedder=Colours()).manifest.state == done.manifest.state
     with pytest.raises(UserError, match="holds no corpus"):
-        build_index(tmp_path / "other", embedder=Colours())
+        build_index(Session(tmp_path / "other"), embedder=Colours())
 
 
 def test_hidden_groups_are_known_to_nobody(workspace: Path, pictures: list[Picture]) -> None:
@@ -379,7 +380,7 @@ def test_other_back_ends(workspace: Path, pictures: list[Picture], backend: str,
     pytest.importorskip(package)
     annotations = [said(each.id, each.id.partition("-")[0]) for each in pictures]
     content = Content(pictures, annotations=annotations)
-    build_index(workspace, content=content, embedder=Colours(), backend=backend, parts=Parts(captions=True))
+    build_index(Session(workspace), content=content, embedder=Colours(), backend=backend, parts=Parts(captions=True))
     done = built(workspace, pictures[1:])
     assert done.manifest.backend == backend and done.changes.removed == 1 and done.embedded.put == 0
     with Searcher.open(workspace, embedder=Colours()) as searcher:
@@ -389,13 +390,13 @@ def test_other_back_ends(workspace: Path, pictures: list[Picture], backend: str,
 
 
 def test_a_real_server(workspace: Path, pictures: list[Picture], tmp_path: Path, postgres_spec: str) -> None:
-    first = build_index(workspace, content=Content(pictures), embedder=Colours(), backend=postgres_spec)
+    first = build_index(Session(workspace), content=Content(pictures), embedder=Colours(), backend=postgres_spec)
     assert first.manifest.tag is not None and "postgres:" in first.manifest.backend
     older = tmp_path / "older"
     shutil.copytree(vectors_folder(first.folder, first.manifest.tag), older)
     newer = Colours()
     newer.revision = "2"
-    build_index(workspace, content=Content(pictures), embedder=newer, backend=postgres_spec)
+    build_index(Session(workspace), content=Content(pictures), embedder=newer, backend=postgres_spec)
     with Searcher.open(workspace, embedder=newer, backend=postgres_spec) as searcher:
         found = searcher.search(SearchQuery("blue", k=2, where="time > 2020-01-02"))
         assert found.ids[0] == "blue-one.png" and found.backend == first.manifest.backend

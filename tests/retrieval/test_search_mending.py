@@ -12,7 +12,7 @@ import pytest
 
 from search_tools import RGB, Colours, group, paint, painted, said
 from sightline.benchmark.folder import write_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.errors import StoppedError, UserError
 from sightline.indexing import index
 from sightline.io.locks import locked
@@ -184,7 +184,7 @@ def test_an_index_of_a_benchmark_is_rebuilt_of_it(workspace: Path, tmp_path: Pat
     name = index(folder, workspace=workspace, embedder=Colours(), parts=Parts(captions=True)).name
     anew = index(name=name, workspace=workspace, embedder=Colours(), rebuild=True)
     assert (anew.pictures, anew.manifest.source, anew.manifest.captions) == (2, "benchmark walls 1", True)
-    build_index(workspace, "run-x", content=Content(painted(tmp_path / "p", red="red")), embedder=Colours())
+    build_index(Session(workspace), "run-x", content=Content(painted(tmp_path / "p", red="red")), embedder=Colours())
     with pytest.raises(UserError, match="was made for a run"):
         index(name="run-x", workspace=workspace, embedder=Colours(), rebuild=True)
 
@@ -246,7 +246,7 @@ def test_words_belong_to_the_picture_they_were_read_in(
     seen = iter(("harbour", "museum"))
     monkeypatch.setattr(WordReader, "__init__", lambda self: None)
     monkeypatch.setattr(WordReader, "read", lambda self, pixels: [{"text": next(seen)}])
-    build_index(workspace, content=Content(pictures), embedder=Colours(), parts=Parts(words_in_pictures=True))
+    build_index(Session(workspace), content=Content(pictures), embedder=Colours(), parts=Parts(words_in_pictures=True))
     with Searcher.open(workspace) as searcher:
         for word, id_ in (("harbour", "one.png"), ("museum", "two.png")):
             assert searcher.search(SearchQuery(word), Method(vectors=False, words=True)).ids == (id_,)
@@ -265,7 +265,7 @@ def test_words_belong_to_the_picture_they_were_read_in(
 def test_a_scope_means_the_same_in_search_and_in_scoring(scope: Scope, workspace: Path, tmp_path: Path) -> None:
     pictures = [replace(one, extra={}) for one in painted(tmp_path / "p", **{name: name for name in RGB})]
     groups = (group("g", "event", "red.png", "blue.png"), group("o", "owner", "red.png", "lime.png", "cyan.png"))
-    build_index(workspace, content=Content(pictures, groups), embedder=Colours())
+    build_index(Session(workspace), content=Content(pictures, groups), embedder=Colours())
     known = {picture.id: picture for picture in pictures}
     allowed = Scopes(Corpus("c", known, groups)).pictures(scope)
     with Searcher.open(workspace, embedder=Colours()) as searcher:
@@ -277,7 +277,7 @@ def test_a_filtered_answer_of_an_approximate_index_is_exact(workspace: Path, tmp
     pytest.importorskip("faiss")
     pictures = painted(tmp_path / "p", **{name: name for name in RGB})
     content = Content(pictures)
-    build_index(workspace, content=content, embedder=Colours(), backend="faiss:least=2,nlist=2,nprobe=1")
+    build_index(Session(workspace), content=content, embedder=Colours(), backend="faiss:least=2,nlist=2,nprobe=1")
     with Searcher.open(workspace, embedder=Colours()) as searcher:
         assert not searcher.search(SearchQuery("red")).exact
         assert searcher.search(SearchQuery("red", where="time >= 2020-01-02")).exact
@@ -289,13 +289,15 @@ def test_an_approximate_index_is_tried_with_pictures_captions_and_phrases(worksp
     pairs = {f"{a}-{b}": (a, b) for a in names for b in names if a != b}
     told = [said(f"{name}.png", f"a wall, {a} and {b}") for name, (a, b) in pairs.items()]
     content = Content(painted(tmp_path / "p", **pairs), (), told)
-    built = build_index(workspace, content=content, embedder=Colours(), backend="faiss:least=20,nlist=4,recall=1")
+    built = build_index(
+        Session(workspace), content=content, embedder=Colours(), backend="faiss:least=20,nlist=4,recall=1"
+    )
     assert set(built.manifest.recalls) == {"pictures", "captions", "phrases"}
     assert all(0.9 < share <= 1 for share in built.manifest.recalls.values())
     assert "approximate: recall@10 1.000 for pictures, " in str(built) and built.to_json()["recalls"]
-    again = build_index(workspace, content=content, embedder=Colours())
+    again = build_index(Session(workspace), content=content, embedder=Colours())
     assert again.manifest.recalls == built.manifest.recalls
-    assert build_index(workspace, content=content, embedder=Colours(), backend="exact").manifest.recalls == {}
+    assert build_index(Session(workspace), content=content, embedder=Colours(), backend="exact").manifest.recalls == {}
 
 
 def test_an_embedder_without_texts_is_tried_with_pictures_alone(workspace: Path, tmp_path: Path) -> None:
@@ -306,7 +308,7 @@ def test_an_embedder_without_texts_is_tried_with_pictures_alone(workspace: Path,
             raise NotImplementedError("pictures only")
 
     content = Content(painted(tmp_path / "p", **{name: name for name in RGB}))
-    built = build_index(workspace, content=content, embedder=Mute(), backend="faiss:least=2,nlist=2")
+    built = build_index(Session(workspace), content=content, embedder=Mute(), backend="faiss:least=2,nlist=2")
     assert set(built.manifest.recalls) == {"pictures"}
 
 
@@ -314,7 +316,7 @@ def test_a_tag_is_shown_once(workspace: Path, tmp_path: Path) -> None:
     (picture,) = painted(tmp_path / "p", red="red")
     twice = replace(picture, extra={"keywords": ["wall", "wall"]})
     content = Content([twice], (), [said("red.png", None, "wall", "warm")])
-    build_index(workspace, content=content, embedder=Colours())
+    build_index(Session(workspace), content=content, embedder=Colours())
     with Searcher.open(workspace, embedder=Colours()) as searcher:
         assert sorted(searcher.search(SearchQuery("red")).hits[0].tags) == ["wall", "warm"]
 
@@ -333,7 +335,7 @@ def graded(path: Path, *counts: int) -> str:
 
 def test_a_file_that_is_gone_does_not_fail_the_others(workspace: Path, tmp_path: Path) -> None:
     pictures: list[Picture] = painted(tmp_path / "p", **{name: name for name in ("red", "orange", "yellow", "lime")})
-    build_index(workspace, content=Content(pictures), embedder=Colours())
+    build_index(Session(workspace), content=Content(pictures), embedder=Colours())
     with Searcher.open(workspace, embedder=Colours()) as searcher:
         plain = searcher.search(SearchQuery("red")).ids
         Path(pictures[1].uri).unlink()
@@ -353,8 +355,8 @@ def test_a_budget_leaves_the_old_order_of_a_search(workspace: Path, tmp_path: Pa
             """Nothing was spent."""
 
     pictures = painted(tmp_path / "p", **{name: name for name in ("red", "orange", "lime")})
-    build_index(workspace, content=Content(pictures), embedder=Colours())
-    with Searcher.open(workspace, embedder=Colours(), asking=CallOptions(budget=Empty())) as searcher:
+    build_index(Session(workspace), content=Content(pictures), embedder=Colours())
+    with Searcher.open(embedder=Colours(), session=Session(workspace, calls=CallOptions(budget=Empty()))) as searcher:
         plain = searcher.search(SearchQuery("red")).ids
         found = searcher.search(SearchQuery("red"), Method(rerank=graded(tmp_path / "s.jsonl", 3)))
     assert found.ids == plain and isinstance(found.stopped, StoppedError) and "budget" in found.notes[0]

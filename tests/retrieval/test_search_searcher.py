@@ -13,7 +13,7 @@ import pytest
 
 from search_tools import RGB, Colours, JointColours, TokenColours, group, paint, painted, said
 from sightline.calls.ledger import read_ledger
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.errors import UserError
 from sightline.retrieval.index import Content, Parts, build_index
 from sightline.retrieval.searcher import Searcher
@@ -48,7 +48,7 @@ def workspace(place: Path, pictures: list[Picture]) -> Path:
         group("event/secret", "event", "lime.png", hidden=True),
     ]
     content = Content(pictures, groups, annotations)
-    build_index(place / "ws", content=content, embedder=Colours(), parts=Parts(captions=True))
+    build_index(Session(place / "ws"), content=content, embedder=Colours(), parts=Parts(captions=True))
     return place / "ws"
 
 
@@ -161,7 +161,7 @@ def test_words_and_a_picture_together(searcher: Searcher, workspace: Path, pictu
     assert searcher.search(query).ids[0] in ("magenta.png", "flag.png")
     assert searcher.search(query, Method(text_weight=1)).ids == ("blue.png",)
     assert searcher.search(query, Method(text_weight=0)).ids == ("red.png",)
-    build_index(workspace, "joint", content=Content(pictures), embedder=JointColours())
+    build_index(Session(workspace), "joint", content=Content(pictures), embedder=JointColours())
     with Searcher.open(workspace, "joint", embedder=JointColours()) as joint:
         assert joint.search(query).ids == ("blue.png",)
 
@@ -231,7 +231,9 @@ def test_an_automatic_threshold_is_calibrated_once(workspace: Path, searcher: Se
 
 
 def test_late_interaction(workspace: Path, pictures: list[Picture]) -> None:
-    build_index(workspace, "late", content=Content(pictures), embedder=TokenColours(), parts=Parts(tokens=True))
+    build_index(
+        Session(workspace), "late", content=Content(pictures), embedder=TokenColours(), parts=Parts(tokens=True)
+    )
     with Searcher.open(workspace, "late", embedder=TokenColours()) as searcher:
         mean = searcher.search(SearchQuery("red blue", k=2))
         late = searcher.search(SearchQuery("red blue", k=2), Method(late=True))
@@ -239,7 +241,7 @@ def test_late_interaction(workspace: Path, pictures: list[Picture]) -> None:
         assert set(mean.ids) == {"magenta.png", "flag.png"} and late.ids[0] == "flag.png"
         assert late.hits[0].parts["late"] == pytest.approx(1, abs=1e-3) and late.hits[1].parts["late"] < 0.9
     with pytest.raises(UserError, match="gives no token vectors"):
-        build_index(workspace, "none", content=Content(pictures), embedder=Colours(), parts=Parts(tokens=True))
+        build_index(Session(workspace), "none", content=Content(pictures), embedder=Colours(), parts=Parts(tokens=True))
 
 
 @pytest.mark.parametrize(
@@ -313,7 +315,7 @@ def test_grades_that_do_not_fit_are_a_failure(workspace: Path, tmp_path: Path) -
 
 def test_a_remote_re_ranker_is_refused_where_nothing_may_leave(workspace: Path) -> None:
     with (
-        Searcher.open(workspace, embedder=Colours(), asking=CallOptions(), local_only=True) as searcher,
+        Searcher.open(embedder=Colours(), session=Session(workspace, calls=CallOptions(), local_only=True)) as searcher,
         pytest.raises(UserError, match="openai/gpt-5-mini"),
     ):
         searcher.search(SearchQuery("red"), Method(rerank="openai/gpt-5-mini"))

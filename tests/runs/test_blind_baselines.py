@@ -38,6 +38,20 @@ def test_a_query_of_which_one_relevant_picture_has_a_caption_is_scored_by_that_o
     assert found.ndcg.n == 6 and found.ndcg.mean == 1.0
 
 
+def test_captions_of_no_relevant_picture_are_not_zero() -> None:
+    from sightline.authoring.audit import audit_benchmark
+
+    benchmark = clean(Random(3))
+    other = next(id_ for id_ in benchmark.corpus.pictures if id_ not in fitting(benchmark))
+    benchmark = replace(benchmark, annotations=(Annotation(other, "a dog", by="someone"),))
+    found = score_blind_baselines(benchmark)["captions"]
+    assert found.scores is None and len(found.unknown) == 20
+    audit = audit_benchmark(benchmark)
+    assert audit.summary()["blind"]["captions"]["ndcg@10"] is None
+    (line,) = [line for line in audit.to_text().splitlines() if line.startswith("  captions")]
+    assert "0.000" not in line and "not known for 20 queries: 1 picture has any" in line
+
+
 def test_without_any_caption_there_is_no_figure_for_captions() -> None:
     assert "captions" not in score_blind_baselines(partly_annotated(0))
 

@@ -14,7 +14,7 @@ from hypothesis import strategies as st
 
 from runs.run_world import Scripted, coloured
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import CallOptions, Session
 from sightline.errors import StoppedError, UserError
 from sightline.metrics.ranked_batch import order_of
 from sightline.runs import read_run
@@ -80,9 +80,8 @@ def test_calls_of_a_task_that_a_budget_stopped_are_in_the_ledger(place: Path, tm
                 place / "colours",
                 spec,
                 tmp_path / "run",
-                workspace=tmp_path / "ws",
                 limit=1,
-                asking=CallOptions(budget=purse),
+                session=Session(tmp_path / "ws", calls=CallOptions(budget=purse)),
             )
         except StoppedError:
             assert not read_run(tmp_path / "run").attempts
@@ -94,7 +93,12 @@ def test_calls_of_a_task_that_a_budget_stopped_are_in_the_ledger(place: Path, tm
 def test_a_budget_stops_the_run_and_keeps_what_is_whole(place: Path, tmp_path: Path) -> None:
     spec = f"hybrid:embedder=onnx:{place}/clip,depth=3,words=false,rerank={grading(tmp_path / 's.jsonl')}"
     with pytest.raises(StoppedError) as stopped:
-        run(place / "colours", spec, tmp_path / "run", workspace=tmp_path / "ws", asking=CallOptions(budget=OneCall()))
+        run(
+            place / "colours",
+            spec,
+            tmp_path / "run",
+            session=Session(tmp_path / "ws", calls=CallOptions(budget=OneCall())),
+        )
     assert stopped.value.exit_code == 3
     kept = said(tmp_path / "run")
     assert list(kept) == ["red"] and isinstance(kept["red"], Ranking)

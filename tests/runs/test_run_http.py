@@ -21,6 +21,7 @@ from aiohttp import web
 
 from runs.run_world import coloured
 from sightline.benchmark.folder import read_benchmark
+from sightline.calls.session import Session
 from sightline.errors import SightlineError, UserError
 from sightline.retrieval.index import Content, build_index
 from sightline.runs import read_run
@@ -276,7 +277,7 @@ def test_local_only_and_a_missing_key_are_refused(
     colours: Path, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
 ) -> None:
     with pytest.raises(UserError, match="local-only"):
-        run(colours, "http:url=https://search.example", tmp_path / "run", local_only=True)
+        run(colours, "http:url=https://search.example", tmp_path / "run", session=Session(local_only=True))
     monkeypatch.delenv("NO_SUCH_KEY", raising=False)
     with pytest.raises(UserError, match="NO_SUCH_KEY is not set"):
         run(colours, "http:url=http://127.0.0.1:9,key_env=NO_SUCH_KEY", tmp_path / "run")
@@ -295,7 +296,7 @@ def test_the_example_serves_an_index_of_sightline(example: ModuleType, colours: 
     pytest.importorskip("onnxruntime")
     corpus = read_benchmark(colours).corpus
     content = Content(corpus.pictures.values(), corpus.groups, (), base=colours)
-    build_index(tmp_path / "ws", content=content, embedder=f"onnx:{write_tiny_clip(tmp_path / 'clip')}")
+    build_index(Session(tmp_path / "ws"), content=content, embedder=f"onnx:{write_tiny_clip(tmp_path / 'clip')}")
     served = Served(example.make_app(example.IndexFinder(tmp_path / "ws")))
     try:
         run(colours, served.spec, tmp_path / "http", workspace=tmp_path / "ws", limit=2)

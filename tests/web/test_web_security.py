@@ -229,7 +229,7 @@ def test_a_fault_of_ours_says_nothing_of_its_cause(workspace: Path, monkeypatch:
 
 
 def test_what_pictures_are_called_is_only_text(tmp_path: Path) -> None:
-    from sightline.corpus.scan import scan
+    from sightline.pictures import scan
 
     name = "<img src=x onerror=alert(1)>.png"
     (tmp_path / "in").mkdir()

@@ -4,6 +4,7 @@ from __future__ import annotations
 
 import os
 import signal
+import socket
 import subprocess
 import sys
 from pathlib import Path
@@ -12,7 +13,10 @@ import httpx
 import orjson
 import pytest
 
+import sightline
 from sightline.cli.app import main
+from sightline.errors import UserError
+from small_folders import make_folders
 from web_samples import make_large
 
 
@@ -65,3 +69,26 @@ def test_a_port_that_is_taken_and_a_folder_that_is_not_there_are_said(
     with pytest.raises(SystemExit) as stopped:
         main(["view", os.fspath(tmp_path / "nothing"), "--port", "0"])
     assert stopped.value.code == 2 and "there is no folder" in capsys.readouterr().err
+
+
+def test_in_python_it_serves_in_the_background_until_it_is_stopped(tmp_path: Path) -> None:
+    make_folders(tmp_path)
+    told: list[str] = []
+    with sightline.view(
+        tmp_path / "bench", workspace=tmp_path / "ws", ready=lambda app: told.append(app.address)
+    ) as app:
+        assert "shapes" in httpx.get(app.address, timeout=60).text
+        assert told == [app.address] == list(app.to_json().values()) and str(app) == f"  {app.address}"
+        assert app.address in repr(app) and app.address in app._repr_html_()
+    with pytest.raises(httpx.ConnectError):
+        httpx.get(app.address, timeout=60)
+    app.stop()  # Once more does no harm.
+
+
+def test_in_python_a_wrong_path_leaves_no_socket_behind(tmp_path: Path) -> None:
+    with socket.socket() as free:
+        free.bind(("127.0.0.1", 0))
+        port = free.getsockname()[1]
+    for _ in range(2):  # The port is free again.
+        with pytest.raises(UserError, match="nothing"):
+            sightline.view(tmp_path / "nothing", port=port, workspace=tmp_path / "ws")

@@ -8,6 +8,7 @@ from pathlib import Path
 import pytest
 
 import sightline
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.types import Relevance
 from sightline_world.histories import read_shots, write_history
@@ -33,7 +34,7 @@ def test_labels_agree_with_what_was_drawn(tmp_path: Path) -> None:
     write_history(tmp_path / "life", seed=11, pictures=60)
     config = Config.model_validate({"plan": {"seeds": 12}, "annotate": _questions()})
     made = sightline.make(
-        tmp_path / "life" / "pictures", model="builtin/world", workspace=tmp_path / "ws", config=config
+        tmp_path / "life" / "pictures", model="builtin/world", session=Session(tmp_path / "ws", config)
     )
     benchmark = made.benchmark()
     assert made.usd == 0.0

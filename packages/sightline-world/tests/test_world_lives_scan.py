@@ -6,9 +6,10 @@ from collections import defaultdict
 
 import pytest
 
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import scan
 from sightline.corpus.view import open_corpus
+from sightline.pictures import scan
 from sightline.types import Corpus
 from world_lives import WrittenLife
 
@@ -18,7 +19,7 @@ def scanned(written_life: WrittenLife, tmp_path_factory: pytest.TempPathFactory)
     workspace = tmp_path_factory.mktemp("lives-scan") / "ws"
     config = Config.model_validate({"scan": {"owner_pattern": "{owner}/*"}})
     folder = written_life.folder
-    summary = scan(folder / "pictures", workspace=workspace, config=config, metadata=folder / "addresses.jsonl")
+    summary = scan(folder / "pictures", metadata=folder / "addresses.jsonl", session=Session(workspace, config))
     assert summary.pictures == len(written_life.shots) and not summary.skipped
     return open_corpus(workspace)
 

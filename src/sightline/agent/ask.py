@@ -2,11 +2,10 @@
 
 from __future__ import annotations
 
-import asyncio
 import secrets
-from collections.abc import AsyncIterator, Callable, Iterable, Iterator, Mapping, Sequence
-from contextlib import asynccontextmanager, contextmanager
-from dataclasses import dataclass, field, replace
+from collections.abc import AsyncIterator, Callable, Iterable, Mapping, Sequence
+from contextlib import asynccontextmanager
+from dataclasses import dataclass, replace
 from datetime import datetime
 from pathlib import Path
 from typing import Any
@@ -16,21 +15,22 @@ from sightline.agent.loop import Agent, Answered
 from sightline.agent.settings import AgentQuestion, AgentSettings, plan_attempts
 from sightline.agent.state import AgentState
 from sightline.agent.steps_table import steps_html
-from sightline.agent.tools.base import Materials, ToolKind
+from sightline.agent.tools.base import Materials, Tool, ToolKind
 from sightline.agent.tools.registry import chosen_names, known_tools, left_out, made, refuse_missing
 from sightline.agent.trajectory import Record, Recorder, Trajectory, read_trajectory_file, trajectory_path
 from sightline.agent.web import FROZEN, open_web
 from sightline.calls.caller import Caller
 from sightline.calls.chat import open_chat
-from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.plan import CostPlan, DryRunError, priced
+from sightline.calls.session import Session
 from sightline.display import Table, pictures, quiet
+from sightline.engine.event_loop import run_async
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.markup import tag
 from sightline.models.protocols import Embedder
+from sightline.models.transport_factory import find_endpoint
 from sightline.plain_text import printable
 from sightline.retrieval.index.content import folder_address
 from sightline.retrieval.search import search
@@ -134,96 +134,110 @@ class AskResult(Table[Picture]):
         return [*lines, f"{counted(end.turns, 'turn')}, {counted(end.tokens, 'token')}, {cost}, {end.seconds:.1f} s"]
 
 
-@dataclass(frozen=True, slots=True, kw_only=True)
-class AskSession:
-    """Whom to ask about the pictures of a folder, or of all that a workspace knows, and by what means."""
-
-    model: str
-    folder: PathLike | None = None
-    tools: tuple[str, ...] = ()
-    without: tuple[str, ...] = ()
-    web: str | None = None
-    embedder: str | Embedder | None = None
-    settings: AgentSettings = field(default_factory=AgentSettings)
-    workspace: PathLike = ".sightline"
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
-    kinds: Mapping[str, ToolKind] | None = None
-
-    def ask(self, question: str, watch: Callable[[Record], None] | None = None) -> AskResult:
-        """The answer to a question; the folder is scanned and indexed first, `watch` is told of each step when done."""
-        with self._open(question) as opened:
-            return asyncio.run(opened.ask(watch))
-
-    def price(self, question: str) -> CostPlan:
-        """What `ask` would take, from its limits and its first request; no chat model is asked."""
-        planning = replace(self, asking=replace(self.asking, plan=True))
-        with planning._open(question) as opened:
-            return asyncio.run(opened.price())
-
-    @property
-    def place(self) -> Path:
-        """The workspace."""
-        return Path(self.workspace).expanduser()
-
-    @contextmanager
-    def _open(self, question: str) -> Iterator[_OpenSession]:
-        """A question over the index of the folder, which is built where it is not there yet."""
-        if not question.strip():
-            raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
-        place, config, asking = self.place, self.config, self.asking
-        query = SearchQuery(text=question, k=1)
-        found = search(query, self.folder, embedder=self.embedder, workspace=place, config=config, asking=asking)
-        given = None if isinstance(self.embedder, str) else self.embedder
-        with Searcher.open(place, found.index, embedder=given, config=config, asking=asking) as searcher:
-            yield _OpenSession(self, question.strip(), searcher, found.notes)
-
-
+@priced
 def ask(
     question: str,
     folder: PathLike | None = None,
     *,
     model: str,
-    tools: tuple[str, ...] = (),
-    without: tuple[str, ...] = (),
+    tools: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
     web: str | None = None,
     embedder: str | Embedder | None = None,
     settings: AgentSettings | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    asking: CallOptions | None = None,
     watch: Callable[[Record], None] | None = None,
     kinds: Mapping[str, ToolKind] | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> AskResult:
-    """Answer a question about the pictures of a folder (scanned and indexed first), or of all that a workspace knows.
+    """Ask an agent about your pictures; the folder is scanned and indexed first.
 
-    `watch` is told of each step when it is done. An `AskSession` says what it would take.
+    Parameters
+    ----------
+    question:
+        What you want to know, such as "where did we eat on the day of the storm?"
+    folder:
+        The folder to look in, sub-folders included; all that the workspace knows when not given.
+    model:
+        The chat model that answers, such as "openai/gpt-5-mini".
+    tools, without:
+        Tools that may be used (all that suit when not given), and tools that may not.
+    web:
+        Where web tools look: "searxng:URL", "serper", "brave", "mcp:URL"; nowhere when not given.
+    embedder:
+        Who compares pictures and words; as for `search`.
+    settings:
+        Limits and memory of the agent, such as `AgentSettings(limits=TaskLimits(turns=10))`.
+    watch:
+        Is told of each step when it is done.
+    kinds:
+        Tools of your own, by name, instead of those that are installed.
+    workspace, session:
+        Where it works and how models are called.
+
+    Returns
+    -------
+    AskResult
+        The answer, the pictures that show it, and the file that tells each step.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> plan = sightline.dry_run(sightline.ask, "What is red?", "pictures", model="openai/gpt-5-mini", workspace="ws")
+    >>> plan.stages[0].model
+    'openai/gpt-5-mini'
     """
-    session = AskSession(
-        model=model,
-        folder=folder,
-        tools=tools,
-        without=without,
-        web=web,
-        embedder=embedder,
-        settings=settings or AgentSettings(),
-        workspace=workspace,
-        config=config or Config(),
-        asking=asking or CallOptions(),
-        kinds=kinds,
-    )
-    return session.ask(question, watch)
+    asked = question.strip()
+    if not asked:
+        raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
+    session = Session.of(session, workspace)
+    # A model that nobody can ask is said before an hour of reading pictures, not after.
+    find_endpoint(model, base_url=session.calls.base_url, models=session.config.models)
+    found = search(SearchQuery(text=question, k=1), folder, embedder=embedder, session=session)
+    given = None if isinstance(embedder, str) else embedder
+    with Searcher.open(name=found.index, embedder=given, session=session) as searcher:
+        chosen = _Tools(known_tools() if kinds is None else kinds, _names(tools), _names(without), web)
+        work = _Question(session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes)
+        if session.calls.plan:
+            raise DryRunError(run_async(work.price()))
+        return run_async(work.ask(watch))
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 @dataclass(frozen=True, slots=True)
-class _OpenSession:
-    session: AskSession
+class _Tools:
+    """Which tools an agent gets, and where those of the web look."""
+
+    known: Mapping[str, ToolKind]
+    wanted: tuple[str, ...]
+    without: tuple[str, ...]
+    web: str | None
+
+    def made(self, materials: Materials) -> list[Tool]:
+        names = chosen_names(self.known, self.wanted, self.without, {"select", "answer"})
+        usable = made(self.known, names, materials)
+        refuse_missing(self.wanted, left_out(self.known, names, usable, materials))
+        return list(usable.values())
+
+
+@dataclass(frozen=True, slots=True)
+class _Question:
+    """A question over the index of the folder, or of all that the workspace knows."""
+
+    session: Session
     question: str
+    folder: PathLike | None
+    model: str
+    tools: _Tools
+    settings: AgentSettings
     searcher: Searcher
     notes: tuple[str, ...]
 
     async def ask(self, watch: Callable[[Record], None] | None) -> AskResult:
-        pictures, folder = self._pictures(), self.session.place / FOLDER
+        pictures, folder = self._pictures(), self.session.workspace / FOLDER
         question = self._question(pictures)
         async with self._agent(pictures) as (agent, _):
             answered = await agent.attempt(question, Recorder(folder, watch))
@@ -232,21 +246,18 @@ class _OpenSession:
     async def price(self) -> CostPlan:
         pictures = self._pictures()
         async with self._agent(pictures) as (agent, caller):
-            return plan_attempts(caller, [agent.first_request(self._question(pictures))], self.session.settings, 1)
+            return plan_attempts(caller, [agent.first_request(self._question(pictures))], self.settings, 1)
 
     @asynccontextmanager
     async def _agent(self, pictures: Mapping[str, Picture]) -> AsyncIterator[tuple[Agent, Caller]]:
-        by, place, asking = self.session, self.session.place, self.session.asking
-        opened = open_web(by.web, freeze=place / FROZEN, local_only=asking.local_only) if by.web else None
+        session, web = self.session, self.tools.web
+        frozen, local_only = session.workspace / FROZEN, session.calls.local_only
+        opened = open_web(web, freeze=frozen, local_only=local_only) if web else None
         try:
-            known = known_tools() if by.kinds is None else by.kinds
-            names = chosen_names(known, by.tools, by.without, {"select", "answer"})
-            materials = Materials(pictures, self.searcher, opened)
-            usable = made(known, names, materials)
-            refuse_missing(by.tools, left_out(known, names, usable, materials))
-            settings = replace(by.settings, extra=(*by.settings.extra, _ASKS))
-            async with open_chat(by.model, by.config, workspace=place, asking=asking, stage="ask") as model:
-                yield Agent(model, list(usable.values()), settings), model
+            tools = self.tools.made(Materials(pictures, self.searcher, opened))
+            settings = replace(self.settings, extra=(*self.settings.extra, _ASKS))
+            async with open_chat(self.model, session, stage="ask") as model:
+                yield Agent(model, tools, settings), model
         finally:
             if opened is not None:
                 await opened.close()
@@ -254,12 +265,12 @@ class _OpenSession:
     def _question(self, pictures: Mapping[str, Picture]) -> AgentQuestion:
         task = Task(f"ask-{datetime.now():%Y%m%d-%H%M%S}-{secrets.token_hex(2)}", "answer", (self.question,))
         allowed = frozenset(pictures)
-        scope = Scope() if self.session.folder is None else Scope(pictures=tuple(pictures))
+        scope = Scope() if self.folder is None else Scope(pictures=tuple(pictures))
         return AgentQuestion(task, (self.question,), AgentState(scope, allowed), AnswerNames(allowed))
 
     def _pictures(self) -> dict[str, Picture]:
         """The pictures of the folder, or all of the index."""
-        searcher, folder = self.searcher, self.session.folder
+        searcher, folder = self.searcher, self.folder
         with searcher.table_lock:
             rows = None if folder is None else searcher.table.rows_under(folder_address(Path(folder)))
             held = searcher.table.pictures((searcher.table.rows() if rows is None else rows).tolist())

@@ -34,7 +34,7 @@ from sightline.agent.trajectory import (
 from sightline.agent.web import FROZEN, offline_web
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.engine.event_loop import run_async
 from sightline.errors import UserError
@@ -323,14 +323,8 @@ async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace
         options.web is not None and offline_web(options.web) is None
     ):  # What the run saw of the web was kept; nothing else may be seen now.
         options = options.model_copy(update={"web": f"frozen:{workspace.expanduser() / FROZEN}"})
-    setting = SystemSetting(
-        benchmark=shown,
-        base=benchmark,
-        workspace=workspace.expanduser(),
-        config=config,
-        asking=CallOptions(local_only=True),
-        seed=run.seed or 0,
-    )
+    session = Session(workspace, config, local_only=True)
+    setting = SystemSetting(benchmark=shown, base=benchmark, session=session, seed=run.seed or 0)
     system = AgentSystem(options, setting)
     try:
         await asyncio.to_thread(lambda: list(system.prepare()))

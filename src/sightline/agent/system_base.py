@@ -4,7 +4,6 @@ from __future__ import annotations
 
 import asyncio
 from contextlib import AsyncExitStack
-from dataclasses import replace
 from typing import Annotated, Literal, TypeAlias
 
 from pydantic import BeforeValidator, Field
@@ -136,29 +135,23 @@ class SystemModels:
     """Models by name, each open once; `paid` is what was asked for a task."""
 
     def __init__(self, setting: SystemSetting, stage: str, base_url: str | None = None) -> None:
-        self._setting, self._stage = setting, stage
-        self._asking = setting.asking if base_url is None else replace(setting.asking, base_url=base_url)
+        session, self._stage = setting.session, stage
+        self._session = session if base_url is None else session.with_calls(base_url=base_url)
         self._open: dict[str, Caller] = {}
         self._stack = AsyncExitStack()
         self._lock = asyncio.Lock()
-        self._paid = PaidCalls(setting.workspace, setting.folder)
+        self._paid = PaidCalls(session.workspace, setting.folder)
 
     def check(self, name: str) -> None:
         """Refuse a name that nobody knows before anything is built."""
-        find_endpoint(name, base_url=self._asking.base_url, models=self._setting.config.models)
+        find_endpoint(name, base_url=self._session.calls.base_url, models=self._session.config.models)
 
     async def get(self, name: str) -> Caller:
         """The model, open."""
         async with self._lock:
             if name not in self._open:
                 self._open[name] = await self._stack.enter_async_context(
-                    open_chat(
-                        name,
-                        self._setting.config,
-                        workspace=self._setting.workspace,
-                        asking=self._asking,
-                        stage=self._stage,
-                    )
+                    open_chat(name, self._session, stage=self._stage)
                 )
             return self._open[name]
 

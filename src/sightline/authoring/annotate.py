@@ -9,7 +9,7 @@ from __future__ import annotations
 import logging
 from collections import Counter
 from collections.abc import Iterable, Iterator, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from pathlib import Path
 from typing import Any
@@ -24,7 +24,6 @@ from sightline.authoring.stage import BatchOptions, StageResult, batch_first, fr
 from sightline.authoring.taxonomy import SHOWN, STAGE, propose, request, write_taxonomy
 from sightline.calls.ask_many import ask_many, price_many
 from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import StoppedError, UserError
 from sightline.io.jsonl import dump, write_jsonl
@@ -86,23 +85,23 @@ class TaxonomyStage:
     name: str = STAGE
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Propose, and write it; the user edits it before pictures are annotated by it."""
         pictures, warnings = _pictures(project)
         model = chosen_model(self.model, project.config)
         if has_taxonomy(project.config):
             raise UserError("the configuration has a taxonomy already.", "take it out to have one proposed")
-        if asking.plan:
+        if project.calls.plan:
             own = find_built_in(model)
-            planned = free_plan(self.name, model) if own is not None else self._price(pictures, model, project, asking)
+            planned = free_plan(self.name, model) if own is not None else self._price(pictures, model, project)
             return StageResult(self.name, price=planned)
-        taxonomy, path = _proposed(project, pictures, model, asking)
+        taxonomy, path = _proposed(project, pictures, model)
         counts = {"facets": len(taxonomy.facets), "flags": len(taxonomy.flags), "words": len(taxonomy.vocabulary)}
         return StageResult(self.name, (path,), counts, {}, warnings)
 
-    def _price(self, pictures: Sequence[Picture], model: str, project: Project, asking: CallOptions) -> CostPlan:
+    def _price(self, pictures: Sequence[Picture], model: str, project: Project) -> CostPlan:
         requests = [request(pictures[:SHOWN], model, project.config)]
-        return CostPlan((price_many(requests, model, self.name, Session(project.workspace, project.config, asking)),))
+        return CostPlan((price_many(requests, model, self.name, project.session),))
 
 
 @dataclass(frozen=True, slots=True)
@@ -111,36 +110,35 @@ class AnnotateStage:
 
     model: str | None = None
     batch: BatchOptions | None = None
-    engine: str = "local"
     name: str = ANNOTATE
     writes: tuple[str, ...] = (files.ANNOTATIONS,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Ask about each picture that has no annotation under these questions; failures are listed beside."""
         pictures, warnings = _pictures(project)
         model = chosen_model(self.model, project.config)
         if model == annotate_photos.NAME:
-            require_local_engine(model, self.batch, self.engine)
-        config = project.config
-        if not has_taxonomy(config) and not asking.plan and not _is_annotated(project, pictures):
-            taxonomy, path = _proposed(project, pictures, model, asking)
-            config = taxonomy.settings(config)
+            require_local_engine(model, self.batch, project.session.engine)
+        if not has_taxonomy(project.config) and not project.calls.plan and not _is_annotated(project, pictures):
+            taxonomy, path = _proposed(project, pictures, model)
+            project = project.with_config(taxonomy.settings(project.config))
             warnings = (
                 *warnings,
                 f"no taxonomy was configured: one was proposed, and written to {path}; edit it there",
             )
+        config, calls = project.config, project.calls
         questions = AnnotationQuestions(model, config)
         AnnotationLines(config).check_names()
         questions.check({name for picture in pictures for name in metadata_of(picture, config)})
-        store = AnnotationStore(replace(project, config=config))
-        kept = set[str]() if asking.fresh else store.kept(pictures, questions.hash)
+        store = AnnotationStore(project)
+        kept = set[str]() if calls.fresh else store.kept(pictures, questions.hash)
         todo = [picture for picture in pictures if picture.id not in kept]
-        if asking.plan:
-            return StageResult(self.name, price=_price(todo, questions, project, asking), warnings=warnings)
+        if calls.plan:
+            return StageResult(self.name, price=_price(todo, questions, project), warnings=warnings)
         if self.batch is not None and todo:
             asked = batch_requests(todo, questions)
-            batch_first(asked, model, self.name, questions.settings, project, asking, self.batch)
-        failures, usd = self._annotate(todo, questions, store, project, asking)
+            batch_first(asked, model, self.name, questions.settings, project, self.batch)
+        failures, usd = self._annotate(todo, questions, store, project)
         return StageResult(
             self.name,
             (store.path, store.failed_path),
@@ -156,14 +154,13 @@ class AnnotateStage:
         questions: AnnotationQuestions,
         store: AnnotationStore,
         project: Project,
-        asking: CallOptions,
     ) -> tuple[Counter[str], float | None]:
         failures: Counter[str] = Counter()
         usd: float | None = 0.0
         done = 0
         try:
             with store:
-                for picture, found in self._answers(todo, questions, project, asking):
+                for picture, found in self._answers(todo, questions, project):
                     store.add(picture.id, found)
                     if isinstance(found, Failure):
                         failures[found.kind] += 1
@@ -176,14 +173,13 @@ class AnnotateStage:
         return failures, usd
 
     def _answers(
-        self, todo: Sequence[Picture], questions: AnnotationQuestions, project: Project, asking: CallOptions
+        self, todo: Sequence[Picture], questions: AnnotationQuestions, project: Project
     ) -> Iterator[tuple[Picture, Annotation | Failure]]:
         if not todo:
             return iter(())
         if questions.model == annotate_photos.NAME:
-            return annotate_photos.annotate_by_photos(todo, questions, local_only=asking.local_only)
-        session = Session(project.workspace, questions.config, asking, self.engine)
-        return ask_many(todo, AnnotateJob(questions), session)
+            return annotate_photos.annotate_by_photos(todo, questions, local_only=project.calls.local_only)
+        return ask_many(todo, AnnotateJob(questions), project.session)
 
 
 def chosen_model(given: str | None, config: Config) -> str:
@@ -212,16 +208,15 @@ def _is_annotated(project: Project, pictures: Sequence[Picture]) -> bool:
     return len(AnnotationStore(project).kept(pictures, "")) == len(pictures)
 
 
-def _proposed(project: Project, pictures: Sequence[Picture], model: str, asking: CallOptions) -> tuple[Taxonomy, Path]:
+def _proposed(project: Project, pictures: Sequence[Picture], model: str) -> tuple[Taxonomy, Path]:
     config = project.config
-    taxonomy = propose(pictures, model, config, project.workspace, asking, config.plan.random_seed)
+    taxonomy = propose(pictures, model, project.session, config.plan.random_seed)
     path = write_taxonomy(taxonomy, taxonomy.settings(config).annotate.min_tags, project.config_path)
     log.info("a taxonomy was proposed and written to %s", path)
     return taxonomy, path
 
 
-def _price(todo: Sequence[Picture], questions: AnnotationQuestions, project: Project, asking: CallOptions) -> CostPlan:
+def _price(todo: Sequence[Picture], questions: AnnotationQuestions, project: Project) -> CostPlan:
     if questions.model == annotate_photos.NAME:
         return free_plan(ANNOTATE, questions.model)
-    session = Session(project.workspace, questions.config, asking)
-    return CostPlan((price_many(map(questions.request, todo), questions.model, ANNOTATE, session),))
+    return CostPlan((price_many(map(questions.request, todo), questions.model, ANNOTATE, project.session),))

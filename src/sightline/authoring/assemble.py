@@ -34,7 +34,6 @@ from sightline.benchmark.problems import stop
 from sightline.benchmark.provenance import CARD_FIELD, Provenance, is_model
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json
@@ -339,9 +338,9 @@ class AssembleStage:
     name: str = "assemble"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the benchmark, whole or not at all, and look at what was written as `sightline validate` does."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         folder = self.out or project.folder / FOLDER
         found = assemble(project, folder)

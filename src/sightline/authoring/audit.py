@@ -21,15 +21,13 @@ from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.label_quality import CheckedLabels, LabelQuality, check_labels
-from sightline.calls.session import CallOptions
-from sightline.config import Config
 from sightline.english import counted, some
 from sightline.io.files import write_whole
 from sightline.io.jsonl import write_json
 from sightline.runs.blind_baselines import LEARNED, SHORTCUTS, Baseline, blind_baselines
-from sightline.runs.shortcuts.file_facts import read_files
+from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
 from sightline.runs.shortcuts.report import ShortcutReport, learn_shortcut
-from sightline.types import Benchmark, Estimate, Relevance
+from sightline.types import Benchmark, Estimate, PictureSet, Relevance
 
 _SHOWN = 5
 SOLVED = 0.1
@@ -118,14 +116,15 @@ def _unknown(baseline: Baseline) -> str:
     """Queries that a baseline can't be measured on, because nothing is known of their relevant pictures."""
     if not baseline.unknown:
         return ""
-    return f"  {counted(len(baseline.unknown), 'query', 'queries')} unknown: {baseline.pictures:,} pictures have any"
+    unknown = counted(len(baseline.unknown), "query", "queries")
+    return f"  not known for {unknown}: {counted(baseline.pictures, 'picture has', 'pictures have')} any"
 
 
 def worded(estimate: Estimate | None) -> str:
     """An estimate in one line; a dash where there was nothing to measure by."""
     if estimate is None or not estimate.n:
         return "–"
-    return f"{estimate.mean:.3f} ({estimate.low:.3f}–{estimate.high:.3f})"
+    return f"{estimate.mean:.3f} ({estimate.no_interval or f'{estimate.low:.3f}–{estimate.high:.3f}'})"
 
 
 @dataclass(frozen=True, slots=True)
@@ -265,6 +264,7 @@ class Audit:
         yield f"Audit of {self.name}: {self.queries.count:,} queries, {self.set_aside:,} set aside"
         yield ""
         yield from self._blind_lines()
+        yield from shortcut_lines(self.shortcut)
         yield (
             f"Look-alikes: {self.twins.pictures:,} pictures in {self.twins.groups:,} groups, "
             f"{len(self.twins.shared):,} pairs of queries share some"
@@ -292,7 +292,6 @@ class Audit:
             )
         yield "  * has nothing to do with what is in a picture"
         yield ""
-        yield from shortcut_lines(self.shortcut)
 
     def _judging_lines(self) -> Iterator[str]:
         coverage = self.judging.get("missed", {}).get("coverage")
@@ -316,33 +315,16 @@ class AuditStage:
     name: str = "audit"
     writes: tuple[str, ...] = (files.AUDIT,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        seed = project.config.judge.random_seed % 2**32
-        warnings: tuple[str, ...] = ()
-        if self.bench is not None:
-            benchmark = read_benchmark(self.bench)
-            judging = benchmark.card.get("judging")
-            known = judging if isinstance(judging, dict) else None
-            audit = audit_benchmark(benchmark, judging=known, seed=seed, base=self.bench, config=project.config)
-            path = self.bench / files.FILES[files.AUDIT]
-        else:
-            found = assemble(project)
-            aside = project.path(files.SET_ASIDE)
-            lines = len(aside.read_bytes().splitlines()) if aside.is_file() else 0
-            warnings, gone = found.warnings, lines + len(found.set_aside)
-            audit = audit_benchmark(
-                found.benchmark,
-                found.verdicts,
-                judging=found.judging,
-                set_aside=gone,
-                seed=seed,
-                base=project.folder,
-                config=project.config,
-            )
+        if self.bench is None:
+            audit, warnings = _audit_project(project)
             path = project.prepare(files.AUDIT)
+        else:
+            audit, warnings = _audit_folder(self.bench, project), ()
+            path = self.bench / files.FILES[files.AUDIT]
         write_json(path, audit.to_json())
         text = path.with_suffix(".txt")
         write_whole(text, audit.to_text().encode())
@@ -359,6 +341,37 @@ class AuditStage:
         )
 
 
+def _audit_folder(folder: Path, project: Project) -> Audit:
+    benchmark = read_benchmark(folder)
+    judging = benchmark.card.get("judging")
+    return audit_benchmark(
+        benchmark,
+        judging=judging if isinstance(judging, dict) else None,
+        seed=_seed(project),
+        files=read_files(benchmark.corpus.pictures, folder, project.config),
+    )
+
+
+def _audit_project(project: Project) -> tuple[Audit, tuple[str, ...]]:
+    """The benchmark that the files of a project make, and what there is to say about them."""
+    found = assemble(project)
+    aside = project.path(files.SET_ASIDE)
+    lines = len(aside.read_bytes().splitlines()) if aside.is_file() else 0
+    audit = audit_benchmark(
+        found.benchmark,
+        found.verdicts,
+        judging=found.judging,
+        set_aside=lines + len(found.set_aside),
+        seed=_seed(project),
+        files=read_files(found.benchmark.corpus.pictures, project.folder, project.config),
+    )
+    return audit, found.warnings
+
+
+def _seed(project: Project) -> int:
+    return project.config.judge.random_seed % 2**32
+
+
 def audit_benchmark(
     benchmark: Benchmark,
     verdicts: Sequence[JudgeVerdict] = (),
@@ -366,18 +379,17 @@ def audit_benchmark(
     judging: Mapping[str, Any] | None = None,
     set_aside: int = 0,
     seed: int = 0,
-    base: Path | None = None,
-    config: Config | None = None,
+    files: CorpusFiles | None = None,
 ) -> Audit:
     """All checks of a benchmark; `verdicts` tell when and in which place a picture was judged.
 
-    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; what people checked in all.
-    `base` is where relative addresses of pictures begin: with it files are read, for their size and bytes and to find
-    copies.
+    Blind baselines, look-alikes and lopsided queries are looked for among rank tasks; labels that are told without
+    content among rank and select tasks; what people checked in all.
+    `files` is what `read_files` found: their size and bytes, and which are copies.
     """
     ranks = any(isinstance(truth, Relevance) for truth in benchmark.truth.values())
-    files = read_files(benchmark.corpus.pictures, base, config)
-    learned = learn_shortcut(benchmark, files, seed) if ranks else None
+    finds = any(isinstance(truth, Relevance | PictureSet) for truth in benchmark.truth.values())
+    learned = learn_shortcut(benchmark, files, seed) if finds else None
     return Audit(
         benchmark.name,
         blind_baselines(benchmark, seed, learned) if ranks else (),

@@ -14,7 +14,6 @@ from sightline.authoring import project as files
 from sightline.authoring.project import Project
 from sightline.authoring.project_files import BY, AnnotationLines, PlannedQuery, read_plan
 from sightline.authoring.stage import StageResult
-from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.errors import UserError
 from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
@@ -40,7 +39,7 @@ class BatchOutputStage:
     name: str = "read-batch"
     writes: tuple[str, ...] = (files.ANNOTATIONS, files.JUDGMENTS)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Add what was answered; a line that can't be used is in the failed file, with the reason."""
         config = project.config
         planned = project.found(files.PLAN)

@@ -15,7 +15,6 @@ from sightline.authoring.dataset.manifest import MANIFEST
 from sightline.authoring.project import Project
 from sightline.authoring.stage import AuthoringStage, StageResult
 from sightline.benchmark.files import HEADER
-from sightline.calls.session import CallOptions
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import LineError, read_json, write_json
 from sightline.io.temporary_files import remove_temporary_files
@@ -39,7 +38,7 @@ class CleanupPlan:
         return sum(path.stat().st_size for path in self.remove if path.is_file())
 
 
-def run_recorded(stage: AuthoringStage, project: Project, asking: CallOptions) -> StageResult:
+def run_recorded(stage: AuthoringStage, project: Project) -> StageResult:
     """Run a stage and time it, and note what it wrote into the project's folder.
 
     A file that was there before, made or changed by somebody else, stays theirs, also if the stage adds to it.
@@ -48,7 +47,7 @@ def run_recorded(stage: AuthoringStage, project: Project, asking: CallOptions) -
     targets = [path for name in stage.writes if (path := project.found(name)) is not None]
     theirs = {path for path in targets if noted.get(_key(path, project), {}).get("sha256") != sha256_of(path)}
     started = time.monotonic()
-    result = stage.run(project, asking)
+    result = stage.run(project)
     if result.price is None:
         result = replace(result, seconds=time.monotonic() - started)
     written = [path for path in result.wrote if _inside(path, project.folder) and path not in theirs]

@@ -21,7 +21,6 @@ from sightline.authoring.query import QueryStage, chosen_model, query_specs, req
 from sightline.authoring.stage import StageResult, free_plan
 from sightline.calls.ask_many import price_many
 from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.english import counted
 from sightline.types import Annotation, ChatRequest, Picture
@@ -35,25 +34,25 @@ _WORDS = "a red car in front of an old house by the sea"
 
 
 def estimate_costs(
-    annotate: AnnotateStage, query: QueryStage, judge: JudgeStage, project: Project, asking: CallOptions
+    annotate: AnnotateStage, query: QueryStage, judge: JudgeStage, project: Project
 ) -> Iterator[StageResult]:
     """The price of every stage that asks: exact where what it asks about is there, else an estimate that says so."""
-    annotated = annotate.run(project, asking)
+    annotated = annotate.run(project)
     if not has_taxonomy(project.config) and annotated.price is not None and annotated.price.stages[0].calls:
-        yield TaxonomyStage(annotate.model).run(project, asking)
+        yield TaxonomyStage(annotate.model).run(project)
     yield annotated
     listed, _ = read_images(project.existing(files.IMAGES), project.config)
     pictures = dict(islice(listed.items(), project.limit))
     queries = _queries(project, pictures)
     is_planned = all(project.path(name).is_file() for name in (files.ANNOTATIONS, files.PLAN))
     if is_planned:
-        yield query.run(project, asking)
+        yield query.run(project)
     else:
-        yield StageResult(query.name, price=_of_queries(query, queries, pictures, project, asking))
+        yield StageResult(query.name, price=_of_queries(query, queries, pictures, project))
     if is_planned and project.path(files.QUERIES).is_file():
-        yield judge.run(project, asking)
+        yield judge.run(project)
     else:
-        yield StageResult(judge.name, price=_of_judgments(judge, queries, pictures, project, asking))
+        yield StageResult(judge.name, price=_of_judgments(judge, queries, pictures, project))
 
 
 def _queries(project: Project, pictures: Iterable[str]) -> list[SeededQuery]:
@@ -65,11 +64,7 @@ def _queries(project: Project, pictures: Iterable[str]) -> list[SeededQuery]:
 
 
 def _of_queries(
-    stage: QueryStage,
-    queries: Sequence[SeededQuery],
-    pictures: dict[str, Picture],
-    project: Project,
-    asking: CallOptions,
+    stage: QueryStage, queries: Sequence[SeededQuery], pictures: dict[str, Picture], project: Project
 ) -> CostPlan:
     config = project.config
     model = chosen_model(stage.model, config)
@@ -78,7 +73,7 @@ def _of_queries(
     notes = {id_: _likely_note(id_, config) for query in queries[:_SAMPLE] for id_ in query.seeds}
     specs, _ = query_specs(queries[:_SAMPLE], notes, pictures, config)
     asked = [request(spec, model, config) for spec in specs]
-    return _estimate(QUERY, asked, len(queries), counted(len(queries), "seed"), model, project, asking)
+    return _estimate(QUERY, asked, len(queries), counted(len(queries), "seed"), model, project)
 
 
 def _likely_note(id_: str, config: Config) -> Annotation:
@@ -95,11 +90,7 @@ def _likely_note(id_: str, config: Config) -> Annotation:
 
 
 def _of_judgments(
-    stage: JudgeStage,
-    queries: Sequence[SeededQuery],
-    pictures: dict[str, Picture],
-    project: Project,
-    asking: CallOptions,
+    stage: JudgeStage, queries: Sequence[SeededQuery], pictures: dict[str, Picture], project: Project
 ) -> CostPlan:
     """As if each tier were filled, and everything that the searches find were new: so at most."""
     size = pool_size(project.config, len(pictures))
@@ -113,7 +104,7 @@ def _of_judgments(
         calls = len(queries) * math.ceil(size / together)
         groups = islice(_groups(questions, list(pictures.values()), project.config), _SAMPLE)
         asked = [questions.request(_WORDS, shown) for shown in groups]
-        stages += _estimate(JUDGE, asked, calls, basis, questions.model, project, asking).stages
+        stages += _estimate(JUDGE, asked, calls, basis, questions.model, project).stages
     return CostPlan(tuple(stages))
 
 
@@ -133,8 +124,8 @@ def _groups(questions: JudgeQuestions, pictures: Sequence[Picture], config: Conf
 
 
 def _estimate(
-    stage: str, sample: Sequence[ChatRequest], calls: int, basis: str, model: str, project: Project, asking: CallOptions
+    stage: str, sample: Sequence[ChatRequest], calls: int, basis: str, model: str, project: Project
 ) -> CostPlan:
-    fresh = replace(asking, fresh=True)  # These very calls will not be made: the journal can't have them.
-    found = price_many(sample, model, stage, Session(project.workspace, project.config, fresh), calls)
+    fresh = project.session.with_calls(fresh=True)  # These very calls will not be made: the journal can't have them.
+    found = price_many(sample, model, stage, fresh, calls)
     return CostPlan((replace(found, basis=f"the settings, an estimate: {basis}"),))

@@ -29,7 +29,6 @@ from sightline.authoring.project import Project
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, require_local_engine
 from sightline.calls.ask_many import ask_many, price_many
 from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.engine.user_functions import UserFunction, function_name
 from sightline.english import counted
@@ -47,25 +46,24 @@ class JudgeStage:
     judges: tuple[str | UserFunction, ...] = ()
     "Who judges; `judge.panel` of the configuration, else `judge.model`, else `builtin/photos`, when empty."
     batch: BatchOptions | None = None
-    engine: str = "local"
     embedder: str | Embedder | None = None
     "Who searches by vectors, to deepen the pools; the configured one when not given."
     name: str = STAGE
     writes: tuple[str, ...] = (files.POOL, files.VERDICTS, files.JUDGMENTS, files.SET_ASIDE, files.JUDGING)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Judge what has no verdict yet; a query that can't be used is set aside, and says why."""
         work = JudgeWork.read(project)
         panel = self.panel(project)
-        if asking.plan:
-            return StageResult(self.name, price=self._price(work, panel, asking), warnings=tuple(work.warnings))
-        work.deepen(asking, self.embedder)
+        if project.calls.plan:
+            return StageResult(self.name, price=self._price(work, panel), warnings=tuple(work.warnings))
+        work.deepen(self.embedder)
         store = VerdictStore(project)
         judging = JudgingRun(work, store, panel)
         stopped: StoppedError | None = None
         try:
             with store:
-                self._judge(judging, asking)
+                self._judge(judging)
         except StoppedError as error:
             stopped = error
         figures = judging.finish()
@@ -92,52 +90,50 @@ class JudgeStage:
         panel = tuple(_questions(judge, project.config) for judge in dict.fromkeys(judges))
         for questions in panel:
             if _is_here(questions):
-                require_local_engine(questions.model, self.batch, self.engine)
+                require_local_engine(questions.model, self.batch, project.session.engine)
         if len({questions.model for questions in panel}) < len(panel):
             raise UserError("Two judges have the same name.", "Give each function a name of its own.")
         return panel
 
-    def _judge(self, judging: JudgingRun, asking: CallOptions) -> None:
+    def _judge(self, judging: JudgingRun) -> None:
         project = judging.work.project
-        todo = [(questions, judging.groups(questions, fresh=asking.fresh)) for questions in judging.panel]
+        todo = [(questions, judging.groups(questions, fresh=project.calls.fresh)) for questions in judging.panel]
         todo = [(questions, groups) for questions, groups in todo if groups]
         if self.batch is not None:
             # All are submitted before the first is waited for.
             with suppress(StoppedError):
-                self._batches(todo, project, asking, replace(self.batch, wait=False))
-            self._batches(todo, project, asking, self.batch)
+                self._batches(todo, project, replace(self.batch, wait=False))
+            self._batches(todo, project, self.batch)
         for questions, groups in todo:
-            for group, judged in self._answers(groups, questions, project, asking):
+            for group, judged in self._answers(groups, questions, project):
                 judging.take(group, judged)
 
     def _batches(
         self,
         todo: Sequence[tuple[JudgeQuestions, list[JudgeGroup]]],
         project: Project,
-        asking: CallOptions,
         options: BatchOptions,
     ) -> None:
         stopped: StoppedError | None = None
         for questions, groups in todo:
             try:
                 requests = batch_requests(groups, questions)
-                batch_first(requests, questions.model, STAGE, questions.settings, project, asking, options)
+                batch_first(requests, questions.model, STAGE, questions.settings, project, options)
             except StoppedError as error:
                 stopped = error
         if stopped is not None:
             raise stopped
 
     def _answers(
-        self, groups: Sequence[JudgeGroup], questions: JudgeQuestions, project: Project, asking: CallOptions
+        self, groups: Sequence[JudgeGroup], questions: JudgeQuestions, project: Project
     ) -> Iterator[tuple[JudgeGroup, GroupVerdicts | Failure]]:
         if questions.function is not None:
             return judge_by_function(groups, questions)
         if questions.model == judge_photos.NAME:
-            return judge_photos.judge_by_photos(groups, questions, project, asking)
-        session = Session(project.workspace, questions.config, asking, self.engine)
-        return ask_many(groups, JudgeJob(questions), session)
+            return judge_photos.judge_by_photos(groups, questions, project.session)
+        return ask_many(groups, JudgeJob(questions), project.session)
 
-    def _price(self, work: JudgeWork, panel: Sequence[JudgeQuestions], asking: CallOptions) -> CostPlan:
+    def _price(self, work: JudgeWork, panel: Sequence[JudgeQuestions]) -> CostPlan:
         """From the planned pools, as if everything that the searches find were new."""
         project = work.project
         settings = project.config.judge
@@ -146,13 +142,12 @@ class JudgeStage:
         stages: list[StagePlan] = []
         for questions in panel:
             judging = JudgingRun(replace(work, pools=pools), VerdictStore(project), (questions,))
-            groups = judging.groups(questions, fresh=asking.fresh)
+            groups = judging.groups(questions, fresh=project.calls.fresh)
             if _is_here(questions) or not groups:
                 stages += free_plan(STAGE, questions.model).stages
                 continue
             requests = (request for _, request in batch_requests(groups, questions)())
-            session = Session(project.workspace, project.config, asking)
-            stage = price_many(requests, questions.model, STAGE, session)
+            stage = price_many(requests, questions.model, STAGE, project.session)
             stages.append(_scaled(stage, 1 + math.ceil(len(pools) * more / settings.together) / len(groups)))
         return CostPlan(tuple(stages))
 

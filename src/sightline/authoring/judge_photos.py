@@ -12,10 +12,9 @@ from numpy.typing import NDArray
 from sightline.authoring.annotate_photos import read_picture
 from sightline.authoring.judge_requests import GRADES, GroupVerdicts, JudgeGroup, JudgeQuestions
 from sightline.authoring.judge_verdicts import JudgeVerdict
-from sightline.authoring.project import Project
 from sightline.authoring.query_checks import content
 from sightline.authoring.query_templates import Measurable, measurable
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.models.embedders.bulk_embedding import Embedding, embed_listed, embed_words
 from sightline.models.embedders.session import EmbedderSession
@@ -34,19 +33,16 @@ WEAK = f"{NAME} is a weak judge: have people check a sample of its labels (revie
 
 
 def judge_by_photos(
-    groups: Sequence[JudgeGroup], questions: JudgeQuestions, project: Project, asking: CallOptions
+    groups: Sequence[JudgeGroup], questions: JudgeQuestions, session: Session
 ) -> Iterator[tuple[JudgeGroup, GroupVerdicts]]:
     """Each group with its verdicts; every picture and every query is embedded once, and kept in the workspace."""
-    config = project.config
-    looks = LookCache(config, Photos(local_only=asking.local_only))
-    with EmbedderSession(
-        "photos", project.workspace, config=config, local_only=asking.local_only, asking=asking
-    ) as session:
+    looks = LookCache(session.config, Photos(local_only=session.calls.local_only))
+    with EmbedderSession("photos", session) as embedding:
         shown = {picture.id: picture for group in groups for picture in group.pictures}
-        pictures = embed_listed(shown.values(), session, config)
-        texts = embed_words((_worded(group.text) for group in groups), session)
+        pictures = embed_listed(shown.values(), embedding, session.config)
+        texts = embed_words((_worded(group.text) for group in groups), embedding)
         for group in groups:
-            yield group, _judged(group, questions, texts, pictures, session, looks)
+            yield group, _judged(group, questions, texts, pictures, embedding, looks)
 
 
 class LookCache:

@@ -27,7 +27,6 @@ from sightline.authoring.project_files import (
     read_plan,
     read_wordings,
 )
-from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.config.settings import ColumnSettings, JudgeSettings
 from sightline.errors import MissingExtraError, UserError, nearest
@@ -67,9 +66,7 @@ class QueryPool:
         return row | {"outside": self.outside}
 
 
-def search_pools(
-    work: JudgeWork, asking: CallOptions, embedder: str | Embedder | None
-) -> dict[str, dict[str, tuple[str, ...]]]:
+def search_pools(work: JudgeWork, embedder: str | Embedder | None) -> dict[str, dict[str, tuple[str, ...]]]:
     """For each query and each configured way of searching: the pictures that come first."""
     from sightline.retrieval.searcher import Searcher
 
@@ -78,12 +75,12 @@ def search_pools(
     methods = check_retrievers(settings)
     if not methods or not settings.depth:
         return {}
-    name, methods = _build_index(work, methods, asking, embedder)
+    name, methods = _build_index(work, methods, embedder)
     if not methods:
         return {}
     opened = None if isinstance(embedder, str) else embedder
     found: dict[str, dict[str, tuple[str, ...]]] = {}
-    with Searcher.open(project.workspace, name, embedder=opened, config=project.config, asking=asking) as searcher:
+    with Searcher.open(name=name, embedder=opened, session=project.session) as searcher:
         for planned in work.planned:
             query = SearchQuery(text=work.wordings[planned.id].text, k=settings.depth)
             found[planned.id] = {
@@ -94,7 +91,7 @@ def search_pools(
 
 
 def _build_index(
-    work: JudgeWork, methods: tuple[str, ...], asking: CallOptions, embedder: str | Embedder | None
+    work: JudgeWork, methods: tuple[str, ...], embedder: str | Embedder | None
 ) -> tuple[str, tuple[str, ...]]:
     """An index of the project's pictures, and the ways of searching that it allows; only what changed is embedded."""
     from sightline.retrieval.index.build import Parts, build_index
@@ -110,19 +107,16 @@ def _build_index(
 
     try:
         build_index(
-            project.workspace,
+            project.session,
             name,
             content=content(),
             embedder=embedder,
             parts=Parts(vectors=not _VECTORS.isdisjoint(methods)),
-            config=project.config,
-            local_only=asking.local_only,
-            asking=asking,
         )
     except MissingExtraError as missing:
         methods = tuple(method for method in methods if method not in _VECTORS)
         work.warnings.append(f"pools are deepened without vectors: {missing.message} {missing.fix}")
-        build_index(project.workspace, name, content=content(), parts=Parts(vectors=False), config=project.config)
+        build_index(project.session, name, content=content(), parts=Parts(vectors=False))
     return name, methods
 
 
@@ -207,12 +201,12 @@ class JudgeWork:
         wordless = [query.id for query in planned if query.id not in wordings]
         return cls(project, pictures, notes, wordings, known, wordless, list(said))
 
-    def deepen(self, asking: CallOptions, embedder: str | Embedder | None = None) -> None:
+    def deepen(self, embedder: str | Embedder | None = None) -> None:
         """Add to each pool what the searches find, and a draw from outside; the pools are written down."""
         project = self.project
         if embedder is None and project.config.models.embedder is None:
             embedder = own_embedder(self.notes.values())
-        found = search_pools(self, asking, embedder)
+        found = search_pools(self, embedder)
         self.pools = [
             make_pool(query, found.get(query.id, {}), self.pictures, project.config) for query in self.planned
         ]

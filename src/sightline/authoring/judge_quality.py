@@ -157,7 +157,8 @@ class Drift:
     @property
     def depends_on_position(self) -> bool:
         """Zero is outside the interval of the difference."""
-        return self.position is not None and not self.position.low <= 0 <= self.position.high
+        interval = None if self.position is None else self.position.interval
+        return interval is not None and not interval[0] <= 0 <= interval[1]
 
     @property
     def changes(self) -> bool:

@@ -12,7 +12,6 @@ from sightline.authoring.project import Project
 from sightline.authoring.project_files import StrictProblems
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.formats.rows import read_rows
-from sightline.calls.session import CallOptions
 from sightline.corpus.metadata_table import read_metadata_rows
 from sightline.errors import UserError, nearest
 from sightline.io.jsonl import LineError, read_jsonl, write_jsonl
@@ -33,7 +32,7 @@ class MetadataStage:
     name: str = "add-metadata"
     writes: tuple[str, ...] = _TARGETS
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Add the columns to those of annotations and judgments that are there."""
         names = project.config.columns
         wanted = self.columns or (*project.config.annotate.metadata_columns, names.dataset, names.mime_type)

@@ -23,16 +23,16 @@ from sightline.authoring.project_files import LOOK_ALIKE, PHASH, SHA256, look_of
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.formats.benchmaker_reader import ATTRIBUTION
 from sightline.benchmark.formats.retrieval import picture_uri
-from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.corpus.names import path_of
 from sightline.corpus.near_duplicates import connected
 from sightline.corpus.rights import RightsMap, filled
-from sightline.corpus.scan import ScanSummary, scan
+from sightline.corpus.scan import ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
 from sightline.io.files import picture_path
 from sightline.io.jsonl import LineError, parse_line, read_lines, write_jsonl
+from sightline.pictures import scan
 from sightline.types import Annotation, Corpus, Group, Json, Picture
 
 _MADE_OF_PICTURES = (files.ANNOTATIONS, files.SEEDS, files.PLAN, files.QUERIES, files.JUDGMENTS)
@@ -49,19 +49,13 @@ class PicturesStage:
     name: str = "pictures"
     writes: tuple[str, ...] = (files.IMAGES,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """List the pictures; one that can't be read is left out and counted."""
         paths = project.config.paths
         folder = self.folder or paths.pictures
         if folder is None:
-            # `make pictures` is this stage; who has a folder of that name may have meant all stages of it.
-            all_of_it = f", or for all stages of it: sightline make ./{self.name}" if Path(self.name).is_dir() else ""
-            raise UserError(
-                "there is no folder to take pictures from.", f"name it: sightline make pictures DIR{all_of_it}"
-            )
-        scanned = scan(
-            folder, workspace=project.workspace, rights=paths.rights, metadata=paths.metadata, config=project.config
-        )
+            raise _no_folder(self.name)
+        scanned = scan(folder, rights=paths.rights, metadata=paths.metadata, session=project.session)
         rows = list(_rows(open_corpus(project.workspace), folder, project.config))[: project.limit]
         if not rows:
             listed = ", ".join(f"{count:,} {reason}" for reason, count in scanned.skipped_here.items())
@@ -76,6 +70,16 @@ class PicturesStage:
             dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
         )
+
+
+def _no_folder(stage: str) -> UserError:
+    """`make pictures` is this stage; who has a folder of that name may have meant it, or all stages of it."""
+    if Path(stage).is_dir():
+        return UserError(
+            f'"sightline make {stage}" is the stage that lists pictures, and not the folder "{stage}".',
+            f"All stages of the folder: sightline make ./{stage}. Only this one: sightline make {stage} ./{stage}.",
+        )
+    return UserError("there is no folder to take pictures from.", f"name it: sightline make {stage} DIR")
 
 
 def _refuse_another(project: Project, folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:

@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
@@ -22,26 +22,27 @@ from sightline.authoring.publish import PublishStage
 from sightline.authoring.query import QueryStage
 from sightline.authoring.review import ReviewStage
 from sightline.authoring.similarity import SimilarityStage
-from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
+from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult, counts_text
 from sightline.authoring.summary import SummaryStage
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.plan import CostPlan, DryRunError, priced
+from sightline.calls.session import Session
+from sightline.display import Table, html_table, quiet
 from sightline.engine.user_functions import UserFunction
+from sightline.english import counted
 from sightline.errors import UserError, nearest
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
 
 STAGES: Mapping[str, Callable[[Path | None, StageOptions], AuthoringStage]] = {
     "pictures": lambda folder, _: PicturesStage(folder),
     "taxonomy": lambda _, by: TaxonomyStage(by.model),
-    "annotate": lambda _, by: AnnotateStage(by.model, by.batch, by.engine),
+    "annotate": lambda _, by: AnnotateStage(by.model, by.batch),
     "plan": lambda _, by: PlanStage(by.vectors),
-    "query": lambda _, by: QueryStage(by.model, by.batch, by.engine),
-    "judge": lambda _, by: JudgeStage(by.panel, by.batch, by.engine, by.embedder),
+    "query": lambda _, by: QueryStage(by.model, by.batch),
+    "judge": lambda _, by: JudgeStage(by.panel, by.batch, by.embedder),
     "similarity": lambda _, by: SimilarityStage(by.embedder),
     "similarity-retry": lambda _, by: SimilarityStage(by.embedder, retry=True, name="similarity-retry"),
     "audit": lambda *_: AuditStage(),
@@ -64,7 +65,6 @@ class StageOptions:
     embedder: str | Embedder | None = None
     vectors: Path | None = None
     batch: BatchOptions | None = None
-    engine: str = "local"
 
     @property
     def panel(self) -> tuple[str | UserFunction, ...]:
@@ -101,31 +101,26 @@ def check_settings(project: Project) -> None:
                 raise UserError(f'plan.{setting} names "{name}", which no annotation will have.', hint)
 
 
-def priced_stages(
-    listing: AuthoringStage, by: StageOptions, project: Callable[[], Project], asking: CallOptions
-) -> Iterator[StageResult]:
+def priced_stages(listing: AuthoringStage, by: StageOptions, project: Callable[[], Project]) -> Iterator[StageResult]:
     """The pictures are listed, which costs nothing; then the price of each stage that asks, as far as it is known."""
-    yield run_recorded(listing, project(), asking)
+    yield run_recorded(listing, project())
     yield from estimate_costs(
-        AnnotateStage(by.model, by.batch, by.engine),
-        QueryStage(by.model, by.batch, by.engine),
-        JudgeStage(by.panel, by.batch, by.engine, by.embedder),
+        AnnotateStage(by.model, by.batch),
+        QueryStage(by.model, by.batch),
+        JudgeStage(by.panel, by.batch, by.embedder),
         project(),
-        asking,
     )
 
 
-def run_stages(
-    stages: Iterable[AuthoringStage], project: Callable[[], Project], asking: CallOptions
-) -> Iterator[StageResult]:
+def run_stages(stages: Iterable[AuthoringStage], project: Callable[[], Project]) -> Iterator[StageResult]:
     """Each stage's result as it comes; `project` is asked for anew, because a stage may write to the configuration."""
     for stage in stages:
-        yield run_recorded(stage, project(), asking)
+        yield run_recorded(stage, project())
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What the stages did, in their order, and the project's folder."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Made(Table[StageResult]):
+    """What the stages did, in their order, which are its rows, and the project's folder."""
 
     folder: Path
     stages: tuple[StageResult, ...]
@@ -163,7 +158,44 @@ class Made:
         """For `--json`."""
         return {"stages": [stage.to_json() for stage in self.stages]}
 
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each stage: what it counted, what failed, what it cost."""
+        return [
+            {
+                "stage": stage.stage,
+                "counts": counts_text(stage.counts),
+                "failures": sum(stage.failures.values()),
+                "usd": stage.usd,
+                "seconds": stage.seconds,
+                "wrote": [str(path) for path in stage.wrote],
+            }
+            for stage in self.stages
+        ]
 
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.stages))
+
+    def _rows(self) -> Sequence[StageResult]:
+        return self.stages
+
+    def _line(self) -> str:
+        return f"{self.folder}: {counted(len(self.stages), 'stage')}"
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [
+            (one["stage"], one["counts"], f"{one['failures']:,}", _usd(one["usd"]), f"{one['seconds']:.1f} s")
+            for one in self.records()
+        ]
+        yield html_table(("stage", "counts", "failures", "cost", "time"), rows, numeric={2, 3, 4}, most=100)
+        if self.bench is not None:
+            yield quiet(f"Benchmark: {self.bench}")
+
+
+def _usd(cost: float | None) -> str:
+    return "not known" if cost is None else f"${cost:.4f}"
+
+
+@priced
 def make(
     pictures: PathLike | None = None,
     stage: str | AuthoringStage | None = None,
@@ -171,52 +203,83 @@ def make(
     out: PathLike | None = None,
     given: Mapping[str, PathLike] | None = None,
     model: str | None = None,
-    judges: Sequence[str | UserFunction] = (),
+    judges: str | Sequence[str | UserFunction] = (),
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
-    engine: str = "local",
+    watch: Callable[[StageResult], None] | None = None,
     seed: int | None = None,
     limit: int | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | PathLike | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
-    watch: Callable[[StageResult], None] | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> Made:
-    """Make a benchmark of a folder of pictures, which is never written to: all stages, or the one that is named.
+    """Make a benchmark of a folder of pictures: all stages, or the one that is named. Run it again to resume.
 
-    `stage` may also be a stage of your own, or one with settings, such as `PublishStage(dry_run=True)`; with a folder,
-    `annotate` lists its pictures first. `out` is the project's folder (or, ending in .jsonl, the file that the stage
-    writes), `given` names files that lie elsewhere, such as {"annotations": "A.jsonl"}. `config` is a configuration
-    or its file (`sightline.toml` when not given). A judge is a model, or a function of `(query, picture)` that returns
-    a grade: it is given a `Picture`, and what it raises is counted as a failure. `watch` is told of each stage when it
-    is done. A budget in `asking` that is used up raises `StoppedError`; the same call goes on where this one was.
+    Parameters
+    ----------
+    pictures:
+        The folder with the pictures, which is never written to; `paths.pictures` of the configuration when not given.
+    stage:
+        The name of a stage, or a stage with settings or of your own, such as `PublishStage(dry_run=True)`; all stages
+        when not given. With a folder, `annotate` lists its pictures first.
+    out:
+        The project's folder, `WORKSPACE/make/NAME` when not given; or, ending in .jsonl, the file that a stage writes.
+    given:
+        Files that lie elsewhere, such as {"annotations": "A.jsonl"}.
+    model:
+        The chat model that annotates, words queries and judges; as configured, else "builtin/photos", when not given.
+    judges:
+        Models that judge, or functions of `(query, picture)` that return a grade; `model` when not given. What a
+        function raises is counted as a failure.
+    embedder:
+        Who compares queries and pictures; the configured one when not given.
+    vectors:
+        What `embed` wrote, to plan by.
+    batch:
+        Ask in a provider's batch, at half the price.
+    watch:
+        Is told of each stage when it is done.
+    seed:
+        Makes random choices repeatable; the session's, else as configured, when not given.
+    limit:
+        Take only the first pictures or queries.
+    workspace, session:
+        Where it works and how models are called. The configuration's file is read again before each stage; it is
+        `sightline.toml` where the session has no configuration.
+
+    Returns
+    -------
+    Made
+        What each stage did; `benchmark()` reads what it made. A budget that is used up raises `StoppedError`.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> made = sightline.make("pictures", "pictures", out="project", workspace="ws")
+    >>> made.stages[0].counts["pictures"]
+    6
     """
-    asking = asking or CallOptions()
-    asking = replace(asking, local_only=local_only or asking.local_only)
-    loader = ProjectLoader(
-        Path(workspace).expanduser(),
-        config if isinstance(config, Config) or config is None else Path(config),
-        None if out is None else Path(out),
-        _named(given or {}),
-        seed,
-        limit,
-    )
-    by = StageOptions(model, tuple(judges), embedder, None if vectors is None else Path(vectors), batch, engine)
-    stages = _chosen(stage, None if pictures is None else Path(pictures), by)
+    session = Session.of(session, workspace)
+    place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
+    loader = ProjectLoader(session, place, _named(given or {}), session.seed if seed is None else seed, limit)
+    panel = (judges,) if isinstance(judges, str) else tuple(judges)
+    by = StageOptions(model, panel, embedder, optional_path(vectors, "a file of vectors"), batch)
+    stages = _chosen(stage, folder, by)
     name = None if stage is None else stages[-1].name
-    results = run_stages(stages, lambda: loader.project(name), asking)
+    results = run_stages(stages, lambda: loader.project(name))
     if stage is None:
         check_settings(loader.project())
-        if asking.plan:
-            results = priced_stages(stages[0], by, loader.project, asking)
+        if session.calls.plan:
+            results = priced_stages(stages[0], by, loader.project)
     done = []
     for result in results:
         done.append(result)
         if watch is not None:
             watch(result)
-    return Made(loader.project(name).folder, tuple(done))
+    made = Made(loader.project(name).folder, tuple(done))
+    if made.price is not None:  # All stages in one table, with what they cost together.
+        raise DryRunError(made.price)
+    return made
 
 
 def _chosen(stage: str | AuthoringStage | None, folder: Path | None, by: StageOptions) -> tuple[AuthoringStage, ...]:
@@ -239,4 +302,4 @@ def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
             near = nearest(name, files.FILES)
             hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(files.FILES)}"
             raise UserError(f'a project has no file called "{name}".', hint)
-    return {name: Path(path) for name, path in given.items()}
+    return {name: as_path(path, f"the file of {name}") for name, path in given.items()}

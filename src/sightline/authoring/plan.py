@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections import Counter
 from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from pathlib import Path
 from typing import Protocol, TypeAlias
 
@@ -31,7 +31,6 @@ from sightline.authoring.project_files import (
     write_seeds,
 )
 from sightline.authoring.stage import StageResult, free_plan
-from sightline.calls.session import CallOptions
 from sightline.config import Config
 from sightline.config.settings import PlanSettings
 from sightline.english import counted
@@ -83,7 +82,7 @@ def read_vectors_of(path: Path, wanted: Collection[str]) -> dict[str, NDArray[np
 
 
 def embedded(
-    project: Project, notes: AnnotationSet, pictures: Mapping[str, Picture], asking: CallOptions
+    project: Project, notes: AnnotationSet, pictures: Mapping[str, Picture]
 ) -> dict[str, NDArray[np.float32]] | None:
     """Vectors by the embedder that planning is to use; None where there is none, or no picture to embed."""
     name = chosen_embedder(project.config, notes)
@@ -100,16 +99,14 @@ def embedded(
     from sightline.models.embedders.bulk_embedding import embed_listed
     from sightline.models.embedders.session import EmbedderSession
 
-    asking = replace(asking, base_url=None, api=None)  # Those of a chat model are not the embedder's.
-    with EmbedderSession(
-        name, project.workspace, config=project.config, local_only=asking.local_only, asking=asking
-    ) as session:
-        session.tell_who_sees("the annotated pictures")
-        made = embed_listed(here, session, project.config)
+    session = project.session.with_calls(base_url=None, api=None)  # Those of a chat model are not the embedder's.
+    with EmbedderSession(name, session) as embedding:
+        embedding.tell_who_sees("the annotated pictures")
+        made = embed_listed(here, embedding, project.config)
         if made.stopped is not None:
             raise made.stopped
         ids = list(made.keys)
-        return dict(zip(ids, made.vectors(ids, session), strict=True)) if ids else None
+        return dict(zip(ids, made.vectors(ids, embedding), strict=True)) if ids else None
 
 
 def chosen_embedder(config: Config, notes: AnnotationSet) -> str | None:
@@ -135,13 +132,13 @@ class PlanStage:
     name: str = "plan"
     writes: tuple[str, ...] = (files.SEEDS, files.PLAN)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Plan every query; one that lacks candidates says so."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, project.config.plan.strategy))
         config = project.config
         notes = read_annotations(project.existing(files.ANNOTATIONS), config)
-        table = read_table(project, notes, self.vectors, asking)
+        table = read_table(project, notes, self.vectors)
         warnings = [*notes.warnings, *check_facets(table, config.plan)]
         wrote = [project.path(files.PLAN)]
         if not project.path(files.SEEDS).is_file():
@@ -179,7 +176,7 @@ class PlanStage:
         return queries, _fewer_seeds(len(queries), settings.seeds, len(table))
 
 
-def read_table(project: Project, notes: AnnotationSet, vectors: Path | None, asking: CallOptions) -> PictureTable:
+def read_table(project: Project, notes: AnnotationSet, vectors: Path | None) -> PictureTable:
     """The annotated pictures as planners ask for them; at least two, or there is nothing to choose from."""
     if len(notes.annotations) < 2:
         count = "no annotated picture" if not notes.annotations else "only one annotated picture"
@@ -192,9 +189,7 @@ def read_table(project: Project, notes: AnnotationSet, vectors: Path | None, ask
     table = PictureTable(
         notes.annotations.values(),
         looks={**listed, **{id_: look for id_, look in notes.looks().items() if look != PictureFingerprint()}},
-        vectors=embedded(project, notes, pictures, asking)
-        if vectors is None
-        else read_vectors_of(vectors, notes.annotations),
+        vectors=embedded(project, notes, pictures) if vectors is None else read_vectors_of(vectors, notes.annotations),
         same_bits=project.config.duplicates.bits,
     )
     if not table.differ:

@@ -4,9 +4,10 @@ from __future__ import annotations
 
 import re
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
+from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.errors import UserError
 
@@ -63,16 +64,31 @@ _UNSAFE = re.compile(r"[^\w.-]+")
 
 @dataclass(frozen=True, slots=True)
 class Project:
-    """Where a benchmark is made, of what, and by which settings."""
+    """Where a benchmark is made, of what, by which settings, and how models are called."""
 
     folder: Path
-    config: Config = field(default_factory=Config)
-    workspace: Path = Path(".sightline")
+    session: Session = field(default_factory=Session)
     given: Mapping[str, Path] = field(default_factory=dict)
     "Files that lie elsewhere, as a command's options say."
     config_path: Path | None = None
     limit: int | None = None
     "Take only the first pictures or queries."
+
+    @property
+    def workspace(self) -> Path:
+        return self.session.workspace
+
+    @property
+    def config(self) -> Config:
+        return self.session.config
+
+    @property
+    def calls(self) -> CallOptions:
+        return self.session.calls
+
+    def with_config(self, config: Config) -> Project:
+        """The same project by other settings."""
+        return replace(self, session=replace(self.session, config=config))
 
     @property
     def name(self) -> str:

@@ -3,11 +3,12 @@
 from __future__ import annotations
 
 from collections.abc import Mapping
-from dataclasses import dataclass, field
+from dataclasses import dataclass, field, replace
 from pathlib import Path
 
 from sightline.authoring import project as files
 from sightline.authoring.project import Project, project_folder
+from sightline.calls.session import Session
 from sightline.config import Config, load
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
@@ -24,9 +25,8 @@ _SEEDS = ("plan.random_seed", "judge.random_seed")
 class ProjectLoader:
     """What is said of a project before it is opened; the configuration's file is read each time that it is."""
 
-    workspace: Path = Path(".sightline")
-    config: Config | Path | None = None
-    "Settings, or the file with them; `sightline.toml` when not given."
+    session: Session = field(default_factory=Session)
+    "Where its settings have a file, that is read each time; a proposed taxonomy is written to it."
     out: Path | None = None
     "The project's folder; or, ending in .jsonl, the file that a stage writes."
     given: Mapping[str, Path] = field(default_factory=dict)
@@ -36,19 +36,18 @@ class ProjectLoader:
 
     def project(self, stage: str | None = None) -> Project:
         """The project; `out` may be a file where a stage is named that writes one."""
-        config, path = self._settings()
+        session, path = self.session, self.session.config_path
+        config = _seeded(session.config, self.seed) if path is None else self._read(path)
         is_file = self.out is not None and self.out.name.endswith(_LINES)
-        folder = project_folder(self.workspace, config) if self.out is None or is_file else self.out
-        if isinstance(self.config, Config):  # What is proposed to somebody who has no file goes beside the rest.
-            path = folder / DEFAULT_FILE.name
+        folder = project_folder(session.workspace, config) if self.out is None or is_file else self.out
         given = self._files(None if stage is None else _WRITES.get(stage))
-        return Project(folder, config, self.workspace, given, path, self.limit)
+        # What is proposed to somebody who has no file goes beside the rest.
+        path = folder / DEFAULT_FILE.name if path is None else path
+        return Project(folder, replace(session, config=config), given, path, self.limit)
 
-    def _settings(self) -> tuple[Config, Path | None]:
-        if isinstance(self.config, Config):
-            return _seeded(self.config, self.seed), None
-        loaded = load(self.config, overrides={} if self.seed is None else dict.fromkeys(_SEEDS, self.seed))
-        return loaded.config, loaded.path
+    def _read(self, path: Path) -> Config:
+        seeds = {} if self.seed is None else dict.fromkeys(_SEEDS, self.seed)
+        return load(None if path == DEFAULT_FILE else path, overrides=seeds).config
 
     def _files(self, writes: str | None) -> dict[str, Path]:
         given = dict(self.given)

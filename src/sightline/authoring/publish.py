@@ -14,7 +14,6 @@ from sightline.authoring.dataset.takedown import publish_options
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
 from sightline.authoring.stage import StageResult
-from sightline.calls.session import CallOptions
 from sightline.english import counted
 from sightline.errors import UserError
 
@@ -40,11 +39,11 @@ class PublishStage:
     name: str = "publish"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Build, then upload; a dry run builds the very folder that would be sent."""
         repo = self.repo or project.config.publish.repo
         if not self.dry_run:
-            self._check(repo, asking)
+            self._check(repo, project.calls.local_only)
         manifest, warnings = self._build(project, repo)
         folder = dataset_folder(project)
         sent = None if self.dry_run else self._send(folder, repo, project)
@@ -55,13 +54,13 @@ class PublishStage:
         warnings += tuple(f"{counted(n, 'picture stays', 'pictures stay')} here: {why}" for why, n in left_out)
         return StageResult(self.name, (folder, folder / MANIFEST), counts, warnings=warnings)
 
-    def _check(self, repo: str | None, asking: CallOptions) -> None:
+    def _check(self, repo: str | None, local_only: bool) -> None:
         """What can be told before the work."""
         if repo is None:
             raise UserError(
                 "it is not said where to publish.", "add --repo owner/name, or --dry-run to have the folder only"
             )
-        if asking.local_only:
+        if local_only:
             raise UserError("--local-only allows no upload.", "add --dry-run to have the folder only")
 
     def _build(self, project: Project, repo: str | None) -> tuple[DatasetManifest, tuple[str, ...]]:

@@ -33,7 +33,6 @@ from sightline.authoring.query_templates import Templates
 from sightline.authoring.stage import BatchOptions, StageResult, batch_first, free_plan, stage_request
 from sightline.calls.ask_many import Ask, AskJob, ask_many, price_many
 from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import Difficulty, QueryStyle
 from sightline.errors import StoppedError, UserError
@@ -123,11 +122,10 @@ class QueryStage:
 
     model: str | None = None
     batch: BatchOptions | None = None
-    engine: str = "local"
     name: str = STAGE
     writes: tuple[str, ...] = (files.QUERIES,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write what is not written yet; a text that fails a check is asked for once more, then set aside."""
         config = project.config
         model = chosen_model(self.model, config)
@@ -135,15 +133,15 @@ class QueryStage:
         queries, said = _queries(project)
         specs, unknown = query_specs(queries, notes.annotations, listed_pictures(project), config)
         by = model or query_templates.BY
-        store = _QueryRows(project, by, {} if asking.fresh else _kept(project, specs, by))
-        if asking.plan:
-            return StageResult(self.name, price=self._price(store.todo(specs), model, project, asking))
+        store = _QueryRows(project, by, {} if project.calls.fresh else _kept(project, specs, by))
+        if project.calls.plan:
+            return StageResult(self.name, price=self._price(store.todo(specs), model, project))
         stopped: StoppedError | None = None
         if model is None:
             store.by_templates(specs, Templates(notes.annotations.values(), config.plan.core_facets))
         else:
             try:
-                self._ask(store, specs, model, asking)
+                self._ask(store, specs, model)
             except StoppedError as error:
                 stopped = error
         store.write(specs)
@@ -160,14 +158,13 @@ class QueryStage:
             store.usd,
         )
 
-    def _price(self, todo: Sequence[QuerySpec], model: str | None, project: Project, asking: CallOptions) -> CostPlan:
+    def _price(self, todo: Sequence[QuerySpec], model: str | None, project: Project) -> CostPlan:
         if model is not None:
             requests = [request(spec, model, project.config) for spec in todo]
-            session = Session(project.workspace, project.config, asking)
-            return CostPlan((price_many(requests, model, self.name, session),))
+            return CostPlan((price_many(requests, model, self.name, project.session),))
         return free_plan(self.name, query_templates.BY)
 
-    def _ask(self, store: _QueryRows, specs: Sequence[QuerySpec], model: str, asking: CallOptions) -> None:
+    def _ask(self, store: _QueryRows, specs: Sequence[QuerySpec], model: str) -> None:
         project, config = store.project, store.project.config
         by_id = {spec.query.id: spec for spec in store.todo(specs)}
         attempts = [Ask(id_, request(spec, model, config)) for id_, spec in by_id.items()]
@@ -178,13 +175,11 @@ class QueryStage:
                 STAGE,
                 config.query,
                 project,
-                asking,
                 self.batch,
             )
-        session = Session(project.workspace, config, asking, self.engine)
         for last in (False, True):
             rejected: list[Ask] = []
-            for attempt, reply in ask_many(attempts, AskJob(STAGE, model), session):
+            for attempt, reply in ask_many(attempts, AskJob(STAGE, model), project.session):
                 wrong = store.take(by_id[attempt.about], reply)
                 if wrong is not None and not last and wrong.kind in _MENDABLE:
                     rejected.append(retry_call(attempt, wrong.message, reply if isinstance(reply, ChatReply) else None))

@@ -20,9 +20,9 @@ from sightline.benchmark.label_quality import check_labels
 from sightline.benchmark.review_decisions import PEOPLE
 from sightline.benchmark.truth import TaskTruth
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
 from sightline.errors import UserError
 from sightline.io.jsonl import parse_line, read_json
+from sightline.runs.shortcuts.file_facts import read_files
 from sightline.types import Benchmark, Json, Relevance
 
 LOG = "review.json"
@@ -73,9 +73,9 @@ class ReviewStage:
     name: str = "review"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the next version, whole or not at all, and look at what was written as `sightline validate` does."""
-        if asking.plan:
+        if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
         source = self.bench or project.folder / FOLDER
         if not (source / HEADER).is_file():
@@ -150,7 +150,8 @@ def _audit(before: Benchmark, after: Benchmark, source: Path) -> dict[str, Any]:
     aside = known.get("set_aside")
     gone = len(before.tasks) - len(after.tasks) + (aside if isinstance(aside, int) else 0)
     known_judging = judging if isinstance(judging, dict) else None
-    return audit_benchmark(after, judging=known_judging, set_aside=gone, base=source).summary()
+    found = read_files(after.corpus.pictures, source)
+    return audit_benchmark(after, judging=known_judging, set_aside=gone, files=found).summary()
 
 
 def _earlier(source: Path) -> list[Any]:

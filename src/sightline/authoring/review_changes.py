@@ -32,7 +32,6 @@ from sightline.benchmark.review_decisions import (
     standing,
 )
 from sightline.types import Answer, Benchmark, Candidate, Choice, Json, Part, PictureSet, Relevance, Review, Task, Truth
-from sightline.types.task_table import Tasks
 
 What: TypeAlias = Literal["label", "new label", "words", "answer"]
 
@@ -108,7 +107,7 @@ def apply_reviews(benchmark: Benchmark, *, people: int = PEOPLE, accepted_only: 
     kept = replace(
         benchmark,
         version=raised(benchmark.version),
-        tasks=Tasks(tasks),
+        tasks=tasks,
         truth=truths,
         candidates=(
             *(one for one in benchmark.candidates if one.task in tasks),

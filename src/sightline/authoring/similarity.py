@@ -18,7 +18,6 @@ from sightline.authoring.project_files import read_annotations, read_images
 from sightline.authoring.stage import StageResult
 from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions
 from sightline.config.settings import ColumnSettings
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError
@@ -87,7 +86,7 @@ class SimilarityStage:
     name: str = "similarity"
     writes: tuple[str, ...] = (files.SIMILARITY,)
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Score the pairs; one that has no similarity has none in its row, and is listed with the reason."""
         config = project.config
         source = project.existing(files.SIMILARITY if self.retry else files.JUDGMENTS)
@@ -96,8 +95,8 @@ class SimilarityStage:
         pairs = Pairs.of(rows, limit, only_missing=self.retry)
         listed, warnings = read_images(project.existing(files.IMAGES), config)
         pictures = {id_: listed[id_] for id_ in pairs.pictures if id_ in listed}
-        with self._session(project, asking) as session:
-            if asking.plan:
+        with self._session(project) as session:
+            if project.calls.plan:
                 return StageResult(self.name, price=_price(session, pairs, pictures), warnings=warnings)
             session.tell_who_sees("pictures and queries")
             texts, seen = self._embedded(pairs, pictures, session, project)
@@ -126,7 +125,7 @@ class SimilarityStage:
         _raise_if_stopped(texts, seen, result)
         return result
 
-    def _session(self, project: Project, asking: CallOptions) -> EmbedderSession:
+    def _session(self, project: Project) -> EmbedderSession:
         settings = project.config.similarity
         chosen = self.embedder if self.embedder is not None else settings.model
         annotated = project.path(files.ANNOTATIONS)
@@ -139,14 +138,7 @@ class SimilarityStage:
         if isinstance(chosen, str) and chosen.startswith("transformers"):
             told = {"device": settings.device, "dtype": settings.dtype}
             options = {name: value for name, value in told.items() if value not in (None, "auto")}
-        return EmbedderSession(
-            chosen,
-            project.workspace,
-            config=project.config,
-            local_only=asking.local_only,
-            asking=asking,
-            options=options,
-        )
+        return EmbedderSession(chosen, project.session, options)
 
     def _embedded(
         self, pairs: Pairs, pictures: Mapping[str, Picture], session: EmbedderSession, project: Project

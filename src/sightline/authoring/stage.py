@@ -18,15 +18,23 @@ from sightline.calls.batches.manager import BatchJobOptions, BatchManager, Reque
 from sightline.calls.batches.submission import EVERY, LONGEST, Tell
 from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
-from sightline.calls.session import CallOptions
 from sightline.config.settings import ChatStageSettings
+from sightline.display import Shown
 from sightline.engine.cluster import EngineChoice
+from sightline.english import counted
 from sightline.errors import StoppedError, UserError
 from sightline.types import ChatRequest, ImagePart, Message
 
+_NOUNS = (
+    "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
+    "annotation", "review", "problem",
+)  # fmt: skip
+_SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
+"Nouns among the names of what stages count."
 
-@dataclass(frozen=True, slots=True)
-class StageResult:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StageResult(Shown):
     """What a stage did: files that it wrote, what it counted (`done`, `kept` from before), and what went wrong.
 
     `failures` counts what could not be done, by kind; it is in the stage's failed file, line by line. `price` is set
@@ -55,13 +63,39 @@ class StageResult:
             "price": None if self.price is None else self.price.to_json(),
         }
 
+    def __str__(self) -> str:
+        """What was counted, what failed, what it cost and where it is."""
+        lines = [self._line()]
+        if self.failures:
+            lines.append(f"{sum(self.failures.values()):,} failed: {counts_text(self.failures)}")
+        if self.usd:
+            lines.append(f"cost ${self.usd:.4f}")
+        if self.stage == "summary":  # A page, with tables and charts beside it.
+            lines += [f"→ {self.wrote[0]}", f"  and {counted(len(self.wrote) - 1, 'file')} beside it"]
+        else:
+            lines += [f"→ {path}" for path in self.wrote]
+        return "\n".join(f"  {line}" for line in lines)
+
+    def _line(self) -> str:
+        return f"{self.stage}: {counts_text(self.counts)} in {self.seconds:.1f} s"
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """`3 pictures, 1 query`: the names of counts, each in its singular where there is one thing."""
+    return ", ".join(f"{count:,} {_one(name) if count == 1 else name}" for name, count in counts.items())
+
+
+def _one(name: str) -> str:
+    """The name of a count for a single thing: `pictures left out` → `picture left out`."""
+    return " ".join(_SINGULAR.get(word, word) for word in name.split())
+
 
 class AuthoringStage(Protocol):
     """One step of making. `writes` are names in `authoring.project.FILES`.
 
     `run` takes up what an earlier run left, and writes each file whole or not at all. What is paid for goes through
     `calls.ask_many`, so that it is journaled; a used-up budget raises `StoppedError` after what was done has been
-    written. With `asking.plan` it only says what it would cost.
+    written. With `project.calls.plan` it only says what it would cost.
     """
 
     @property
@@ -70,7 +104,7 @@ class AuthoringStage(Protocol):
     @property
     def writes(self) -> tuple[str, ...]: ...
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult: ...
+    def run(self, project: Project) -> StageResult: ...
 
 
 @dataclass(frozen=True, slots=True)
@@ -120,7 +154,6 @@ def batch_first(
     stage: str,
     settings: ChatStageSettings,
     project: Project,
-    asking: CallOptions,
     options: BatchOptions,
 ) -> None:
     """Have a provider's batch answer into the journal; the same requests are the same job, in `batches/`.
@@ -128,7 +161,7 @@ def batch_first(
     What a batch leaves unanswered is asked for live afterwards. Without waiting, nothing is answered yet: that ends
     with `StoppedError`, and the next call goes on with the same job.
     """
-    manager = BatchManager(project.workspace, project.config, asking, options.tell)
+    manager = BatchManager(project.session, options.tell)
     job = project.folder / "batches" / f"{stage}-{_fingerprint(requests)}"
     if not (job / MANIFEST).is_file():
         job.parent.mkdir(parents=True, exist_ok=True)

@@ -25,7 +25,6 @@ from sightline.authoring.summary_statistics import BenchmarkNumbers, count
 from sightline.authoring.summary_tables import Rows, overview, tables
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import read_ledger
-from sightline.calls.session import CallOptions
 from sightline.corpus import metadata
 from sightline.corpus.pixels import RefusedError, load_rgb, upright
 from sightline.english import counted
@@ -260,7 +259,7 @@ class SummaryStage:
     name: str = "summary"
     writes: tuple[str, ...] = ()
 
-    def run(self, project: Project, asking: CallOptions) -> StageResult:
+    def run(self, project: Project) -> StageResult:
         """Write the page, the tables and the charts; the same input gives the same files."""
         source = read_project_benchmark(project, self.bench)
         numbers = count(source.benchmark, project.config.duplicates.bits)

@@ -106,7 +106,8 @@ def _curves(axes: Any, drawing: Curves) -> None:
 
 def _shares(axes: Any, drawing: Shares) -> None:
     for place, (_, found) in enumerate(drawing.rows):
-        axes.plot([found.low, found.high], [place, place], color=_COLOURS[0], linewidth=2.2, alpha=0.6)
+        if found.interval is not None:
+            axes.plot(found.interval, [place, place], color=_COLOURS[0], linewidth=2.2, alpha=0.6)
         axes.plot([found.mean], [place], marker="o", markersize=6, color=_COLOURS[0], clip_on=False)
     _rows(axes, [f"{short(name, 22)} (n = {found.n:,})" for name, found in drawing.rows])
     axes.set_xlim(0, 1)

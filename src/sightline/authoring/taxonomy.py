@@ -17,7 +17,7 @@ from pydantic import BaseModel, ConfigDict, Field
 from sightline.authoring import annotate_photos
 from sightline.authoring.annotate_requests import AnnotationQuestions
 from sightline.calls.chat import open_chat
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.config.sources import DEFAULT_FILE
 from sightline.engine.event_loop import run_async
@@ -73,9 +73,7 @@ def wanted_proposal() -> ReplySchema[Proposal]:
     return ReplySchema.of(Proposal, {Proposal: "Proposal", FacetProposal: "FacetProposal"})
 
 
-def propose(
-    pictures: Sequence[Picture], model: str, config: Config, workspace: Path, asking: CallOptions, seed: int = 0
-) -> Taxonomy:
+def propose(pictures: Sequence[Picture], model: str, session: Session, seed: int = 0) -> Taxonomy:
     """A taxonomy from a sample of the pictures: by the model, or the facets that `builtin/photos` knows.
 
     A built-in model whose taxonomy is known beforehand is not asked for one.
@@ -88,8 +86,8 @@ def propose(
     rows = sorted(rng.permutation(len(pictures))[:size].tolist())
     sample = [pictures[row] for row in rows]
     if model == annotate_photos.NAME:
-        return by_photos(sample, config, asking)
-    return run_async(_by_model(sample[:SHOWN], model, config, workspace, asking))
+        return by_photos(sample, session.config, Photos(local_only=session.calls.local_only))
+    return run_async(_by_model(sample[:SHOWN], model, session))
 
 
 def request(sample: Iterable[Picture], model: str, config: Config) -> ChatRequest:
@@ -103,11 +101,9 @@ def request(sample: Iterable[Picture], model: str, config: Config) -> ChatReques
     )
 
 
-async def _by_model(
-    sample: list[Picture], model: str, config: Config, workspace: Path, asking: CallOptions
-) -> Taxonomy:
-    async with open_chat(model, config, workspace=workspace, asking=asking, stage=STAGE) as caller:
-        found = await ask_structured(caller, request(sample, model, config), wanted_proposal())
+async def _by_model(sample: list[Picture], model: str, session: Session) -> Taxonomy:
+    async with open_chat(model, session, stage=STAGE) as caller:
+        found = await ask_structured(caller, request(sample, model, session.config), wanted_proposal())
     if isinstance(found, Failure):
         raise SightlineError(
             f"{model} proposed no taxonomy: {found.message}.",
@@ -130,14 +126,11 @@ def cleaned(found: Proposal) -> Taxonomy:
     return Taxonomy(facets, flags, words)
 
 
-def by_photos(
-    sample: Sequence[Picture], config: Config, asking: CallOptions, embedder: Photos | None = None
-) -> Taxonomy:
+def by_photos(sample: Sequence[Picture], config: Config, embedder: Photos) -> Taxonomy:
     """Facets of everyday photographs, with the values that are seen in the sample; names of things beside them.
 
     A facet of which fewer than two values are seen tells nothing of these pictures, and is left out.
     """
-    embedder = embedder or Photos(local_only=asking.local_only)
     seen: Counter[str] = Counter()
     everyday = tuple(dict.fromkeys((*known_words().words, *EVERYDAY)))
     for vocabulary in (everyday, ()):  # Everyday words, then names of the classifier's classes.

@@ -8,16 +8,15 @@ budget is kept to, and a stop leaves what was done. `price_many` says beforehand
 from __future__ import annotations
 
 from collections.abc import Iterable, Iterator
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from itertools import islice
 from typing import Any, Protocol, TypeVar
 
 from sightline.calls.caller import Caller
 from sightline.calls.chat import chat_in, open_chat
 from sightline.calls.plan import StagePlan
-from sightline.calls.session import CallOptions, Session, purpose
+from sightline.calls.session import Session, purpose
 from sightline.calls.stages import SharedServices, StageSpec, run_spread
-from sightline.config import Config
 from sightline.engine.async_map import Mapped, Stage
 from sightline.engine.event_loop import run_async
 from sightline.types import ChatReply, ChatRequest, Failure
@@ -33,8 +32,8 @@ _PRICED = 2_000
 class JobChat:
     """The model of a job, and others that it asks; each is opened once, so that limits and breaker are shared."""
 
-    def __init__(self, shared: SharedServices, config: Config, asking: CallOptions, model: str, stage: str) -> None:
-        self._shared, self._config, self._asking = shared, config, asking
+    def __init__(self, shared: SharedServices, session: Session, model: str, stage: str) -> None:
+        self._shared, self._session = shared, session
         self._callers: dict[tuple[str, str | None, str], Caller] = {}
         self._stage = stage
         self._default = self.of(model)
@@ -48,8 +47,8 @@ class JobChat:
         """Another model, or the same for another stage of the ledger."""
         key = (model, base_url, stage or self._stage)
         if key not in self._callers:
-            asking = self._asking if base_url is None else replace(self._asking, base_url=base_url)
-            self._callers[key] = chat_in(self._shared, model, self._config, asking=asking, stage=key[2])
+            session = self._session if base_url is None else self._session.with_calls(base_url=base_url)
+            self._callers[key] = chat_in(self._shared, model, session, stage=key[2])
         return self._callers[key]
 
     async def close(self) -> None:
@@ -110,7 +109,7 @@ def ask_many(
     Cached replies cost nothing. A used-up budget, or an endpoint that is down, ends it with a `SightlineError` after
     what is under way has been yielded; run it again to go on.
     """
-    told = {"job": job, "config": session.config, "asking": replace(session.calls, budget=None)}
+    told = {"job": job, "session": session.with_calls(budget=None)}
     spec: StageSpec[Item, Result] = StageSpec(job.stage, _stage_of, told)
     return run_spread(
         items,
@@ -123,11 +122,9 @@ def ask_many(
     )
 
 
-def _stage_of(
-    shared: SharedServices, *, job: CallJob[Any, Any], config: Config, asking: CallOptions
-) -> Stage[Any, Any]:
+def _stage_of(shared: SharedServices, *, job: CallJob[Any, Any], session: Session) -> Stage[Any, Any]:
     """The job's stage, in the process that works on it."""
-    chat = JobChat(shared, config, asking, job.model, job.stage)
+    chat = JobChat(shared, session, job.model, job.stage)
 
     async def one(item: Any) -> Any:
         with purpose(job.about(item)):
@@ -143,8 +140,7 @@ def price_many(
     sent = (request for request in requests if not isinstance(request, Failure))
 
     async def planned() -> StagePlan:
-        asking = replace(session.calls, plan=True)
-        async with open_chat(model, session.config, workspace=session.workspace, asking=asking, stage=stage) as caller:
+        async with open_chat(model, session.with_calls(plan=True), stage=stage) as caller:
             return caller.plan(sent, calls)
 
     return run_async(planned())
@@ -162,7 +158,7 @@ def check_model(model: str, session: Session) -> None:
     """Refuse a model that can't be asked before another is paid; asks nobody."""
 
     async def opened() -> None:
-        async with open_chat(model, session.config, workspace=session.workspace, asking=session.calls):
+        async with open_chat(model, session):
             pass
 
     run_async(opened())

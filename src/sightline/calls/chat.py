@@ -11,10 +11,8 @@ from sightline.calls.caller import Caller
 from sightline.calls.journal import Journal
 from sightline.calls.prices import Prices
 from sightline.calls.privacy_notice import NoticeTransport
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import SightlineError
-from sightline.io.files import PathLike
 from sightline.models.protocols import CallOutcome, Transport
 from sightline.models.providers import leaves_machine, refuse_remote
 from sightline.models.transport_factory import find_endpoint, find_wire, open_transport
@@ -27,82 +25,69 @@ if TYPE_CHECKING:
 
 @asynccontextmanager
 async def open_chat(
-    name: str,
-    config: Config | None = None,
-    *,
-    workspace: PathLike = ".sightline",
-    asking: CallOptions | None = None,
-    stage: str = "chat",
-    wire: WireSettings | None = None,
+    name: str, session: Session | None = None, *, stage: str = "chat", wire: WireSettings | None = None
 ) -> AsyncIterator[Caller]:
     """A model by its name, closed at the end of the block; `for_stage` gives it to other stages of the same work.
 
     The first time that private pictures go to a server elsewhere, a notice says so.
     """
-    asking, config, place = asking or CallOptions(), config or Config(), Path(workspace).expanduser()
-    transport = _transport(name, config, place, asking, wire)
+    session = Session.of(session)
+    calls = session.calls
+    transport = _transport(name, session, session.workspace, wire)
     try:
-        with Journal(place) as journal:
+        with Journal(session.workspace) as journal:
             yield Caller(
                 transport,
                 journal,
-                asking.limits,
-                asking.budget,
-                Prices(config.prices),
+                calls.limits,
+                calls.budget,
+                Prices(session.config.prices),
                 name=name,
                 stage=stage,
-                fresh=asking.fresh,
+                fresh=calls.fresh,
             )
     finally:
         await transport.close()
 
 
 def chat_in(
-    shared: SharedServices,
-    name: str,
-    config: Config | None = None,
-    *,
-    asking: CallOptions | None = None,
-    stage: str = "chat",
-    wire: WireSettings | None = None,
+    shared: SharedServices, name: str, session: Session, *, stage: str = "chat", wire: WireSettings | None = None
 ) -> Caller:
     """The same for a stage's factory (`stages.spread`), which may run on another machine; closed by the stage.
 
     Journal and budget are those that all who work on the stage share, and so are the limits of the endpoint.
     """
-    asking, config = asking or CallOptions(), config or Config()
-    journal = shared.journal
+    journal, calls = shared.journal, session.calls
     workspace = journal.path.parent if isinstance(journal, Journal) else None
-    transport = _transport(name, config, workspace, asking, wire)
+    transport = _transport(name, session, workspace, wire)
     return Caller(
         transport,
         journal,
-        shared.limiter(transport.endpoint, asking.limits),
+        shared.limiter(transport.endpoint, calls.limits),
         shared.budget,
-        Prices(config.prices),
+        Prices(session.config.prices),
         name=name,
         stage=stage,
-        fresh=asking.fresh,
+        fresh=calls.fresh,
     )
 
 
-def _transport(
-    name: str, config: Config, workspace: Path | None, asking: CallOptions, wire: WireSettings | None
-) -> Transport:
-    if asking.plan:
-        endpoint = find_endpoint(name, base_url=asking.base_url, models=config.models)
-        if asking.local_only:
+def _transport(name: str, session: Session, workspace: Path | None, wire: WireSettings | None) -> Transport:
+    calls, models = session.calls, session.config.models
+    if calls.plan:
+        endpoint = find_endpoint(name, base_url=calls.base_url, models=models)
+        if calls.local_only:
             refuse_remote(name, endpoint)
-        return _Unasked(endpoint, find_wire(name, api=asking.api, settings=wire, models=config.models))
+        return _Unasked(endpoint, find_wire(name, api=calls.api, settings=wire, models=models))
     opened = open_transport(
         name,
-        base_url=asking.base_url,
-        api=asking.api,
+        base_url=calls.base_url,
+        api=calls.api,
         settings=wire,
-        models=config.models,
-        local_only=asking.local_only,
-        vouched=asking.vouched,
-        instead=asking.instead,
+        models=models,
+        local_only=calls.local_only,
+        vouched=calls.vouched,
+        instead=calls.instead,
     )
     return NoticeTransport(opened, workspace) if leaves_machine(opened.endpoint) else opened
 

@@ -6,17 +6,19 @@ The task is held in context variables, so that it need not be handed down throug
 from __future__ import annotations
 
 import os
+import threading
 from collections.abc import Callable, Iterator
-from contextlib import contextmanager
+from contextlib import AbstractContextManager, contextmanager
 from contextvars import ContextVar
-from dataclasses import dataclass, replace
+from dataclasses import dataclass, field, replace
 from functools import partial, update_wrapper
 from inspect import signature
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import TYPE_CHECKING, Any, TypeVar
 
 import sightline
 from sightline.config import Config, load
+from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.models.providers import NO_KEY_HINT
@@ -25,6 +27,8 @@ from sightline.models.wire_settings import Api
 if TYPE_CHECKING:
     from sightline.calls.budget import BudgetLike
     from sightline.calls.rate_limit import RateLimits
+
+Resource = TypeVar("Resource", bound=AbstractContextManager[Any])
 
 
 @dataclass(frozen=True, slots=True)
@@ -51,7 +55,8 @@ class CallOptions:
 class Session:
     """Where work is done and how models are called: `with Session("ws", budget="5usd", local_only=True) as session:`.
 
-    Every verb of `sightline` is a method of it: `session.search("a red bicycle")`.
+    Every verb of `sightline` is a method of it: `session.search("a red bicycle")`. Inside the `with` block the embedder
+    and the index of a search stay open for the next one; without it, each call opens and closes what it needs.
 
     Parameters
     ----------
@@ -75,6 +80,9 @@ class Session:
         Ignore cached replies.
     seed:
         Makes random choices repeatable.
+    config_path:
+        The file that the settings come from, where `config` is not its path; `make` reads it before each stage, and
+        writes a proposed taxonomy to it. It is `sightline.toml` where there is no `config`.
     """
 
     workspace: Path
@@ -82,6 +90,8 @@ class Session:
     calls: CallOptions
     engine: str
     seed: int | None
+    config_path: Path | None
+    _resources: _Resources | None = field(init=False, compare=False)
 
     def __init__(
         self,
@@ -96,6 +106,7 @@ class Session:
         max_connections: int | None = None,
         fresh: bool | None = None,
         seed: int | None = None,
+        config_path: PathLike | None = None,
     ) -> None:
         given: dict[str, Any] = {"base_url": base_url, "local_only": local_only, "fresh": fresh}
         if budget is not None:
@@ -109,6 +120,8 @@ class Session:
             "calls": replace(calls or CallOptions(), **changes),
             "engine": engine,
             "seed": seed,
+            "config_path": _config_path(config, config_path),
+            "_resources": None,
         }.items():
             object.__setattr__(self, name, value)
 
@@ -119,10 +132,20 @@ class Session:
             return cls(workspace)
         return session if workspace is None else replace(session, workspace=Path(workspace).expanduser())
 
+    def with_calls(self, **changes: Any) -> Session:
+        """The same session with other fields of its `CallOptions`."""
+        return replace(self, calls=replace(self.calls, **changes))
+
     def __repr__(self) -> str:
         return f"Session({str(self.workspace)!r})"
 
+    def __reduce__(self) -> tuple[Any, ...]:  # What is open stays where it is.
+        settings = (self.workspace, self.config, self.calls, self.engine)
+        return partial(Session, seed=self.seed, config_path=self.config_path), settings
+
     def __enter__(self) -> Session:
+        if self._resources is None:
+            object.__setattr__(self, "_resources", _Resources())
         return self
 
     def __exit__(self, *_: object) -> None:
@@ -130,14 +153,21 @@ class Session:
 
     def close(self) -> None:
         """Release what the session holds open."""
+        if self._resources is not None:
+            self._resources.close()
+            object.__setattr__(self, "_resources", None)
 
-    def __getattr__(self, name: str) -> Callable[..., Any]:
-        if name not in sightline.VERBS:
-            raise AttributeError(f"Session has no attribute {name!r}")
-        verb = getattr(sightline, name)
-        if "session" not in signature(verb).parameters:
-            return verb  # type: ignore[no-any-return]
-        return update_wrapper(partial(verb, session=self), verb)
+    @contextmanager
+    def opened(self, key: object, open_: Callable[[], Resource], stamp: object = None) -> Iterator[Resource]:
+        """What takes time to open: kept for the next call inside a `with` block of the session, else closed at the end.
+
+        With another `stamp` than that of the one that is kept, it is opened again.
+        """
+        if self._resources is not None:
+            yield self._resources.get(key, open_, stamp)
+            return
+        with open_() as resource:
+            yield resource
 
     if TYPE_CHECKING:  # Editors and type checkers see each verb with its own parameters.
         ablate = staticmethod(sightline.ablate)
@@ -168,9 +198,40 @@ class Session:
         train = staticmethod(sightline.train)
         validate = staticmethod(sightline.validate)
         view = staticmethod(sightline.view)
+    else:
+
+        def __getattr__(self, name: str) -> Callable[..., Any]:
+            if name not in sightline.VERBS:
+                raise AttributeError(f"Session has no attribute {name!r}")
+            verb = getattr(sightline, name)
+            if "session" not in signature(verb).parameters:
+                return verb
+            return update_wrapper(partial(verb, session=self), verb)
 
     def __dir__(self) -> list[str]:
         return sorted({*object.__dir__(self), *sightline.VERBS})
+
+
+class _Resources:
+    """What a session holds open, by key."""
+
+    def __init__(self) -> None:
+        self._held: dict[object, tuple[object, AbstractContextManager[Any]]] = {}
+        self._lock = threading.Lock()
+
+    def get(self, key: object, open_: Callable[[], Resource], stamp: object) -> Resource:
+        with self._lock:
+            held = self._held.get(key)
+            if held is None or held[0] != stamp:
+                # Whoever still uses the old one may finish: it is closed when nobody holds it any more.
+                held = self._held[key] = (stamp, open_())
+            resource: Resource = held[1]  # type: ignore[assignment]
+            return resource
+
+    def close(self) -> None:
+        for _, resource in reversed(self._held.values()):
+            resource.__exit__(None, None, None)
+        self._held.clear()
 
 
 def default_workspace() -> Path:
@@ -182,6 +243,13 @@ def _config(given: Config | PathLike | None) -> Config:
     if given is None or isinstance(given, Config):
         return given or Config()
     return load(Path(given).expanduser()).config
+
+
+def _config_path(config: Config | PathLike | None, path: PathLike | None) -> Path | None:
+    if config is None:
+        return Path(path or DEFAULT_FILE).expanduser()
+    given = path if isinstance(config, Config) else config
+    return None if given is None else Path(given).expanduser()
 
 
 def _budget(given: str | float | BudgetLike) -> BudgetLike:

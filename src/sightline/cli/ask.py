@@ -8,7 +8,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import ChatOptions, Common, show_plan
+from sightline.cli.options import ChatOptions, Common
 from sightline.errors import SightlineError, StoppedError
 from sightline.plain_text import printable
 
@@ -55,26 +55,22 @@ def ask(
     turns:
         How many turns the agent has; the last one is for the answer.
     """
-    from sightline.agent.ask import AskSession
+    from sightline.agent.ask import ask as ask_agent
     from sightline.agent.settings import AgentSettings, TaskLimits
 
     console = common.console
-    asker = AskSession(
+    asked = ask_agent(
+        question,
+        in_,
         model=chat.chosen(),
-        folder=in_,
-        tools=tuple(tool or ()),
-        without=tuple(without_tool or ()),
+        tools=tool or (),
+        without=without_tool or (),
         web=web,
         embedder=embedder,
         settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
-        workspace=common.workspace_path,
-        config=common.settings(),
-        asking=chat.asking(common),
+        watch=None if common.json else lambda record: _show(record, console),
+        session=common.session(chat.calls(common)),
     )
-    if chat.plan:
-        show_plan(asker.price(question), common)
-        return
-    asked = asker.ask(question, None if common.json else lambda record: _show(record, console))
     common.note(asked.notes)
     common.show(asked)
     _end(asked)

@@ -44,7 +44,7 @@ def make(
     window: str = "24h",
     price_factor: Annotated[float, Parameter(validator=Number(gte=0))] | None = None,
     sampling: SamplingOptions = SamplingOptions(),
-    asking: ChatOptions = ChatOptions(),
+    chat: ChatOptions = ChatOptions(),
     common: Common = Common(),
 ) -> None:
     """Turn a file of requests into files that a batch endpoint, or `vllm run-batch`, takes. Nothing is sent.
@@ -75,16 +75,16 @@ def make(
     from sightline.calls.batches import read_requests
     from sightline.calls.batches.manager import BatchJobOptions, BatchManager
 
-    if asking.max_connections is not None:
+    if chat.max_connections is not None:
         common.warn(["--max-connections has no effect here"])
-    model, parameters = asking.chosen(), sampling.parameters(common)
-    desk = BatchManager(common.workspace_path, common.settings(), replace(asking.asking(common), api=api))
+    model, parameters = chat.chosen(), sampling.parameters(common)
+    desk = BatchManager(common.session(replace(chat.calls(common), api=api)))
     making = BatchJobOptions(stage, max_requests, max_bytes, window, price_factor)
 
     def lines() -> islice[tuple[str, ChatRequest]]:
         return islice(read_requests(requests, model, **parameters), common.limit)
 
-    if asking.plan:
+    if chat.plan:
         show_plan(desk.plan(lines, model, making), common)
     else:
         show.job(desk.make(lines, model, out, making), common)
@@ -195,6 +195,4 @@ def cancel(job: Folder, /, *, common: Common = Common()) -> None:
 def _desk(common: Common, spending: BudgetOptions | None = None) -> BatchManager:
     from sightline.calls.batches.manager import BatchManager
 
-    return BatchManager(
-        common.workspace_path, common.settings(), (spending or BudgetOptions()).asking(common), show.tell
-    )
+    return BatchManager(common.session((spending or BudgetOptions()).calls(common)), show.tell)

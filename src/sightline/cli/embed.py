@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -10,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated, Any
 
 from cyclopts import App, Parameter
 
-from sightline.cli.options import Common, EndpointArguments, pairs, show_plan
+from sightline.cli.options import Common, EndpointArguments, pairs
 
 if TYPE_CHECKING:
     from sightline.models.embedders.embedded_files import SkippedInput
@@ -48,13 +47,16 @@ def pictures(
     option:
         KEY=VALUE for the embedder, such as device=cpu or dimensions=256; can be repeated.
     """
-    from sightline.models.embedders.pipeline import embed_pictures, plan_pictures
+    from sightline.models.embedders.pipeline import embed_pictures
 
-    given = _given(embedder, option, endpoint, common)
-    if endpoint.plan:
-        show_plan(plan_pictures(directory, **given), common)
-        return
-    done = embed_pictures(directory, out=out, **given)
+    done = embed_pictures(
+        directory,
+        embedder=embedder,
+        out=out,
+        options=_options(option, endpoint),
+        limit=common.limit,
+        session=common.session(endpoint.calls(common)),
+    )
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
     common.show(done)
 
@@ -83,38 +85,33 @@ def texts(
     option:
         KEY=VALUE for the embedder; can be repeated.
     """
-    from sightline.models.embedders.pipeline import embed_texts, plan_texts
+    from sightline.models.embedders.pipeline import embed_texts
 
-    given = _given(embedder, option, endpoint, common)
-    if endpoint.plan:
-        show_plan(plan_texts(file, **given), common)
-        return
-    done = embed_texts(file, out=out, **given)
+    done = embed_texts(
+        file,
+        embedder=embedder,
+        out=out,
+        options=_options(option, endpoint),
+        limit=common.limit,
+        session=common.session(endpoint.calls(common)),
+    )
     _list(done.left_out)
     common.show(done)
 
 
-def _given(
-    embedder: str | None, option: list[str] | None, endpoint: EndpointArguments, common: Common
-) -> dict[str, Any]:
-    """What the library takes beside the pictures or texts."""
+def _options(option: list[str] | None, endpoint: EndpointArguments) -> dict[str, Any]:
+    """What the embedder is told."""
     from sightline.models.embedders.registry import parse_value
 
     options = {key: parse_value(value) for key, value in pairs(option, "--option").items()}
-    return {
-        "embedder": embedder,
-        "options": options if endpoint.base_url is None else {**options, "base_url": endpoint.base_url},
-        "workspace": common.workspace_path,
-        "config": common.settings(),
-        "limit": common.limit,
-        "asking": endpoint.asking(common),
-    }
+    return options if endpoint.base_url is None else {**options, "base_url": endpoint.base_url}
 
 
 def _was_meant(item: SkippedInput) -> bool:
     """A text file among pictures is only counted; a file that calls itself a picture and is none is named."""
-    kind = mimetypes.guess_type(item.id, strict=False)[0] or ""
-    return item.reason != "not a picture" or kind.startswith("image/")
+    from sightline.corpus.names import names_a_picture
+
+    return item.reason != "not a picture" or names_a_picture(item.id)
 
 
 def _list(left_out: Iterable[SkippedInput]) -> None:

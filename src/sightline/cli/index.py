@@ -64,12 +64,9 @@ def index(
         backend=backend,
         annotations=annotations,
         parts=Parts(vectors, captions is not None, tokens, words_in_pictures),
-        workspace=common.workspace_path,
-        config=common.settings(),
-        limit=common.limit,
-        asking=spending.asking(common),
-        local_only=common.local_only,
         rebuild=rebuild,
+        limit=common.limit,
+        session=common.session(spending.calls(common)),
     )
     if built.changes.unmatched:
         common.warn([f"annotations of pictures that are not in the index: {built.changes.unmatched:,}"])

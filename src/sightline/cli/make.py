@@ -9,8 +9,8 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from sightline.cli import make_publish as publishing
-from sightline.cli.make_common import AskingJob, JudgedJob, MakeJob, show
-from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch, show_plan
+from sightline.cli.make_common import ChatJob, JudgedJob, MakeJob, show
+from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
@@ -25,7 +25,7 @@ def make(
     /,
     *,
     vectors: Path | None = None,
-    job: AskingJob = AskingJob(),
+    job: ChatJob = ChatJob(),
 ) -> None:
     """Run the stages one after the other. Run it again to go on after a stop: what is done is not done twice.
 
@@ -38,32 +38,24 @@ def make(
     """
     from sightline.authoring.pipeline import make as make_all
 
-    opening, asking, common = job.opening, job.asking.asking(job.common), job.common
+    common = job.common
     made = make_all(
         directory,
-        out=opening.out,
-        given=opening.given,
-        model=job.asking.model,
+        out=job.places.out,
+        given=job.places.given(),
+        model=job.chat.model,
         vectors=vectors,
         batch=job.batching.wish(),
-        engine=job.engine,
-        seed=opening.seed,
-        limit=opening.limit,
-        workspace=opening.workspace,
-        config=opening.config,
-        asking=asking,
-        watch=None if common.json else lambda result: _show_done(result, common),
+        watch=lambda result: _show_done(result, common),
+        limit=common.limit,
+        session=job.session(job.chat.calls(common)),
     )
     if common.json:
-        common.warn(made.warnings)
-    if made.price is not None:  # All stages in one table, with what they cost together.
-        show_plan(made.price, common)
-    elif common.json:
         common.print_json(made.to_json())
 
 
 def _show_done(result: StageResult, common: Common) -> None:
-    if result.price is None:
+    if result.price is None and not common.json:
         show(result, common)
     else:
         common.warn(result.warnings)
@@ -84,15 +76,15 @@ def pictures(directory: Path | None = None, /, *, job: MakeJob = MakeJob()) -> N
 
 
 @app.command(sort_key=2)
-def taxonomy(*, job: MakeJob = MakeJob(), asking: ChatOptions = ChatOptions()) -> None:
+def taxonomy(*, job: MakeJob = MakeJob(), chat: ChatOptions = ChatOptions()) -> None:
     """Propose facets, flags and a vocabulary from a sample of the pictures, into the configuration file."""
     from sightline.authoring.annotate import TaxonomyStage
 
-    job.run(TaxonomyStage(asking.model), asking.asking(job.common))
+    job.run(TaxonomyStage(chat.model), chat.calls(job.common))
 
 
 @app.command(sort_key=3)
-def annotate(directory: Path | None = None, /, *, job: AskingJob = AskingJob()) -> None:
+def annotate(directory: Path | None = None, /, *, job: ChatJob = ChatJob()) -> None:
     """Say what is in each picture, by the questions of [annotate], into annotations.jsonl.
 
     Pictures that are annotated already, under the same questions, are not asked about again.
@@ -105,11 +97,10 @@ def annotate(directory: Path | None = None, /, *, job: AskingJob = AskingJob()) 
     from sightline.authoring.annotate import AnnotateStage
     from sightline.authoring.cleanup import run_recorded
     from sightline.authoring.pictures import PicturesStage
-    from sightline.calls.session import CallOptions
 
-    stage = AnnotateStage(job.asking.model, job.batching.wish(), job.engine)
+    stage = AnnotateStage(job.chat.model, job.batching.wish())
     if directory is not None:
-        listed = run_recorded(PicturesStage(directory), job.project(stage.name), CallOptions())
+        listed = run_recorded(PicturesStage(directory), job.project(stage.name))
         job.common.warn(listed.warnings)
     job.ask(stage)
 
@@ -129,17 +120,17 @@ def plan(*, vectors: Path | None = None, job: MakeJob = MakeJob()) -> None:
 
 
 @app.command(sort_key=5)
-def query(*, job: AskingJob = AskingJob()) -> None:
+def query(*, job: ChatJob = ChatJob()) -> None:
     """Word each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
     from sightline.authoring.query import QueryStage
 
-    job.ask(QueryStage(job.asking.model, job.batching.wish(), job.engine))
+    job.ask(QueryStage(job.chat.model, job.batching.wish()))
 
 
 Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
-def judge(*, panel: Many = None, embedder: str | None = None, job: AskingJob = AskingJob()) -> None:
+def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()) -> None:
     """Have every picture of each pool judged by those who see it, into qrels.jsonl, seeds first.
 
     Pools are deepened with what several searches find. A query whose seed is not relevant, or of which a picture could
@@ -154,9 +145,9 @@ def judge(*, panel: Many = None, embedder: str | None = None, job: AskingJob = A
     """
     from sightline.authoring.judge import JudgeStage
 
-    model = job.asking.model
+    model = job.chat.model
     judges = tuple(panel or ((model,) if model else ()))
-    job.ask(JudgeStage(judges, job.batching.wish(), job.engine, embedder))
+    job.ask(JudgeStage(judges, job.batching.wish(), embedder))
 
 
 def similarity(
@@ -171,7 +162,7 @@ def similarity(
     """
     from sightline.authoring.similarity import SimilarityStage
 
-    job.run(SimilarityStage(embedder), endpoint.asking(job.common))
+    job.run(SimilarityStage(embedder), endpoint.calls(job.common))
 
 
 def similarity_retry(
@@ -186,7 +177,7 @@ def similarity_retry(
     """
     from sightline.authoring.similarity import SimilarityStage
 
-    job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.asking(job.common))
+    job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.calls(job.common))
 
 
 def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:

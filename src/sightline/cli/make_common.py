@@ -3,8 +3,7 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
-from dataclasses import dataclass
+from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
 from typing import TYPE_CHECKING
@@ -12,22 +11,12 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from sightline.cli.options import ChatOptions, Common, EngineOption, Switch, seconds_of, show_plan
-from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.authoring.project import Project
-    from sightline.authoring.project_loader import ProjectLoader
     from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
-    from sightline.calls.session import CallOptions
-
-
-_NOUNS = (
-    "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
-    "annotation", "review", "problem",
-)  # fmt: skip
-_SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
-"Nouns among the names of what stages count."
+    from sightline.calls.session import CallOptions, Session
 
 
 @Parameter(name="*", group="Files")
@@ -112,30 +101,30 @@ class MakeJob:
     common: Common = Common()
 
     @cached_property
-    def opening(self) -> ProjectLoader:
-        """What is said of the project; what there is to say about the configuration goes to stderr, once."""
+    def _session(self) -> Session:
+        """What there is to say about the configuration goes to stderr, once."""
+        return self.common.session()
+
+    def session(self, calls: CallOptions | None = None) -> Session:
+        """Where the command works, and how it calls models."""
+        return self._session if calls is None else replace(self._session, calls=calls)
+
+    def project(self, stage: str | None = None, calls: CallOptions | None = None) -> Project:
+        """The project that a command works on."""
         from sightline.authoring.project_loader import ProjectLoader
 
         common, places = self.common, self.places
-        common.settings()
-        return ProjectLoader(
-            common.workspace_path, common.config, places.out, places.given(), common.seed, common.limit
-        )
+        return ProjectLoader(self.session(calls), places.out, places.given(), common.seed, common.limit).project(stage)
 
-    def project(self, stage: str | None = None) -> Project:
-        """The project that a command works on."""
-        return self.opening.project(stage)
-
-    def result(self, stage: AuthoringStage, asking: CallOptions | None = None) -> StageResult:
+    def result(self, stage: AuthoringStage, calls: CallOptions | None = None) -> StageResult:
         """Run one stage, and note what it wrote, for `make clean`."""
         from sightline.authoring.cleanup import run_recorded
-        from sightline.calls.session import CallOptions
 
-        return run_recorded(stage, self.project(stage.name), asking or CallOptions(local_only=self.common.local_only))
+        return run_recorded(stage, self.project(stage.name, calls))
 
-    def run(self, stage: AuthoringStage, asking: CallOptions | None = None) -> None:
+    def run(self, stage: AuthoringStage, calls: CallOptions | None = None) -> None:
         """The same, and show what it did."""
-        show(self.result(stage, asking), self.common)
+        show(self.result(stage, calls), self.common)
 
 
 @Parameter(name="*")
@@ -148,16 +137,20 @@ class JudgedJob(MakeJob):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class AskingJob(MakeJob):
+class ChatJob(MakeJob):
     """What every stage takes that asks a chat model."""
 
     engine: EngineOption = "local"
     batching: Batching = Batching()
-    asking: ChatOptions = ChatOptions()
+    chat: ChatOptions = ChatOptions()
+
+    def session(self, calls: CallOptions | None = None) -> Session:
+        """Where the command works, and how and where it calls models."""
+        return replace(super().session(calls), engine=self.engine)
 
     def ask(self, stage: AuthoringStage) -> None:
         """Run one stage, and show what it did or would cost."""
-        self.run(stage, self.asking.asking(self.common))
+        self.run(stage, self.chat.calls(self.common))
 
 
 def show(result: StageResult, common: Common) -> None:
@@ -165,35 +158,10 @@ def show(result: StageResult, common: Common) -> None:
     common.warn(result.warnings)
     if result.price is not None:
         show_plan(result.price, common)
-    elif common.json:
-        common.print_json(result.to_json())
     else:
-        common.console.print(to_text(result), markup=False, soft_wrap=True)
-
-
-def to_text(result: StageResult) -> str:
-    """What was counted, what failed, what it cost and where it is."""
-    lines = [f"  {result.stage}: {_listed(result.counts)} in {result.seconds:.1f} s"]
-    if result.failures:
-        lines.append(f"  {sum(result.failures.values()):,} failed: {_listed(result.failures)}")
-    if result.usd:
-        lines.append(f"  cost ${result.usd:.4f}")
-    if result.stage == "summary":  # A page, with tables and charts beside it.
-        return "\n".join(
-            [*lines, f"  → {result.wrote[0]}", f"    and {counted(len(result.wrote) - 1, 'file')} beside it"]
-        )
-    return "\n".join([*lines, *(f"  → {path}" for path in result.wrote)])
+        common.show(result)
 
 
 def tell(line: str) -> None:
     """News of what takes long."""
     sys.stderr.write(f"{line}\n")
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {_one(name) if count == 1 else name}" for name, count in counts.items())
-
-
-def _one(name: str) -> str:
-    """The name of a count for a single thing: `pictures left out` → `picture left out`."""
-    return " ".join(_SINGULAR.get(word, word) for word in name.split())

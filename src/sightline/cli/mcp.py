@@ -71,14 +71,12 @@ def mcp(
     surfed = None if web is None else open_web(web, freeze=freeze, local_only=common.local_only)
     with open_session(
         in_,
-        workspace=common.workspace_path,
         owner=owner,
         tools=tool or (),
         without=without_tool or (),
         web=surfed,
         embedder=embedder,
-        config=common.settings(),
-        local_only=common.local_only,
+        session=common.session(),
     ) as desk:
         server = build_server(desk)
 

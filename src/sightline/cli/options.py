@@ -104,12 +104,16 @@ class Common:
             self.warn([f"benchmaker keys with no counterpart: {keys}; `sightline config show` says why"])
         return loaded.config
 
-    def session(self, calls: CallOptions | None = None, engine: str = "local") -> Session:
+    def session(
+        self, calls: CallOptions | None = None, engine: str = "local", overrides: Mapping[str, Any] | None = None
+    ) -> Session:
         """Where the verb works, and how it calls models."""
         from sightline.calls.session import CallOptions, Session
+        from sightline.config.sources import DEFAULT_FILE
 
         calls = CallOptions(local_only=self.local_only) if calls is None else calls
-        return Session(self.workspace_path, self.settings(), calls, engine)
+        settings, path = self.settings(overrides), self.config or DEFAULT_FILE
+        return Session(self.workspace_path, settings, calls, engine, seed=self.seed, config_path=path)
 
     def warn(self, messages: Iterable[str]) -> None:
         """One line on stderr for each."""
@@ -200,7 +204,7 @@ class BudgetOptions:
     max_connections: Positive | None = None
     "At most so many calls at once; up to 512, as the server bears it, when not given."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
         from sightline.calls.budget import Budget
         from sightline.calls.rate_limit import RateLimits
@@ -222,9 +226,9 @@ class PlanOptions(BudgetOptions):
     plan: Switch = False
     "Say how many calls, tokens and how much money it would take; ask nobody."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
-        return replace(super().asking(common), plan=self.plan)
+        return replace(super().calls(common), plan=self.plan)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -235,9 +239,9 @@ class EndpointArguments(PlanOptions):
     base_url: str | None = None
     "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
-        return replace(super().asking(common), base_url=self.base_url)
+        return replace(super().calls(common), base_url=self.base_url)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -250,9 +254,9 @@ class ChatOptions(EndpointArguments):
     fresh: Switch = False
     "Ask also for what the journal answers."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
-        return replace(super().asking(common), fresh=self.fresh)
+        return replace(super().calls(common), fresh=self.fresh)
 
     def chosen(self, otherwise: str | None = None) -> str:
         """The model's name: as given here, else the configured one."""

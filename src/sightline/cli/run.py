@@ -3,12 +3,12 @@
 from __future__ import annotations
 
 from pathlib import Path
-from typing import Annotated, Any
+from typing import Annotated
 
 from cyclopts import Parameter
 from cyclopts.validators import Number
 
-from sightline.cli.options import Common, PlanOptions, Switch, show_plan
+from sightline.cli.options import Common, PlanOptions, Switch
 from sightline.errors import UserError
 
 Positive = Annotated[int, Parameter(validator=Number(gte=1))]
@@ -47,28 +47,20 @@ def run(
     show_annotations:
         Show the system texts that a model wrote while the benchmark was made. Scores then carry a warning.
     """
-    asked: dict[str, Any] = {
-        "repeat": repeat,
-        "seed": common.seed or 0,
-        "limit": common.limit,
-        "workspace": common.workspace_path,
-        "config": common.settings(),
-        "asking": spending.asking(common),
-        "show_annotations": show_annotations,
-    }
-    if spending.plan:
-        from sightline.runs.runner import price_run
-
-        plan = price_run(benchmark, system, out, **asked)
-        if plan.stages or common.json:
-            show_plan(plan, common)
-        else:
-            common.console.print("  such a system asks no chat model: there is nothing to price")
-        return
-    if out is None:
-        raise UserError("there is no place for the run.", "say where: --out FOLDER")
     from sightline.runs.runner import run as run_system
 
-    done = run_system(benchmark, system, out, concurrency=concurrency, retry_failed=retry_failed, **asked)
+    if out is None and not spending.plan:
+        raise UserError("there is no place for the run.", "say where: --out FOLDER")
+    done = run_system(
+        benchmark,
+        system,
+        out,
+        repeat=repeat,
+        concurrency=concurrency,
+        retry_failed=retry_failed,
+        show_annotations=show_annotations,
+        limit=common.limit,
+        session=common.session(spending.calls(common)),
+    )
     common.warn(done.notes)
     common.show(done)

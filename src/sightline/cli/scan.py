@@ -29,15 +29,15 @@ def scan(
     owner_pattern:
         Where the owner's name stands in a path, such as "{owner}/*".
     """
-    from sightline.corpus.scan import scan as scan_folder
+    from sightline.pictures import scan as scan_folder
 
-    config = common.settings({"scan.owner_pattern": owner_pattern})
+    session = common.session(overrides={"scan.owner_pattern": owner_pattern})
+    paths = session.config.paths
     summary = scan_folder(
         directory,
-        workspace=common.workspace_path,
-        rights=rights or config.paths.rights,
-        metadata=metadata or config.paths.metadata,
-        config=config,
+        rights=rights or paths.rights,
+        metadata=metadata or paths.metadata,
         limit=common.limit,
+        session=session,
     )
     common.show(summary)

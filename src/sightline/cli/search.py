@@ -120,11 +120,8 @@ def search(
         index=index,
         embedder=embedder,
         backend=backend,
-        workspace=common.workspace_path,
-        config=common.settings(),
         limit=common.limit,
-        local_only=common.local_only,
-        asking=spending.asking(common),
+        session=common.session(spending.calls(common)),
     )
     if found.query_was_cut:
         common.warn(["the query is longer than the embedder reads; its end was not looked at"])

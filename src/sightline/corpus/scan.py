@@ -31,6 +31,7 @@ from sightline.engine.progress import advancing, progress
 from sightline.engine.worker_pool import Died, cores, map_in_processes
 from sightline.english import counted
 from sightline.errors import UserError
+from sightline.io.files import PathLike
 from sightline.types import Rights
 
 _log = logging.getLogger(__name__)
@@ -139,13 +140,13 @@ class ScanSummary(Shown):
         return self._lines()
 
 
-def scan(
-    folder: str | os.PathLike[str],
+def scan_folder(
+    folder: PathLike,
+    workspace: Path,
+    config: Config,
     *,
-    workspace: str | os.PathLike[str] = ".sightline",
-    rights: str | os.PathLike[str] | None = None,
-    metadata: str | os.PathLike[str] | None = None,
-    config: Config | None = None,
+    rights: PathLike | None = None,
+    metadata: PathLike | None = None,
     limit: int | None = None,
 ) -> ScanSummary:
     """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
@@ -153,18 +154,19 @@ def scan(
     Only what changed since the last scan is read. Killed at any moment, the next scan finishes the job.
     """
     started = time.monotonic()
-    config = config or Config()
-    root_path, workspace_path = checked_places(Path(folder), Path(workspace))
-    if metadata is not None and not Path(metadata).is_file():
-        raise UserError(f"there is no metadata file {metadata}.", "check the path after --metadata")
+    root_path, workspace_path = checked_places(Path(folder), workspace)
+    table = None if metadata is None else Path(metadata).expanduser()
+    if table is not None and not table.is_file():
+        raise UserError(f"there is no metadata file {table}.", "check the path after --metadata")
     with CorpusStore(workspace_path) as store:
-        derive = DerivedColumns.remembered(store, config.scan.owner_pattern, None if rights is None else Path(rights))
+        map_ = None if rights is None else Path(rights).expanduser()
+        derive = DerivedColumns.remembered(store, config.scan.owner_pattern, map_)
         root, part = _root_of(store, root_path)
         scanner = _Scanner(store, root, part, config, derive, limit)
         changes = scanner.run()
-        unmatched = 0 if metadata is None else _merge_metadata(store, Path(metadata))
+        unmatched = 0 if table is None else _merge_metadata(store, table)
         stamp = f"{GROUPING} {derive.stamp} {config.duplicates!r} {config.events!r}"
-        if changes != ScanChanges() or metadata is not None or store.note("groups") != stamp:
+        if changes != ScanChanges() or table is not None or store.note("groups") != stamp:
             derive.apply_to_all()
             rebuild_groups(store, config.duplicates, config.events)
             store.set_note("groups", stamp)

@@ -11,8 +11,9 @@ from dataclasses import dataclass
 from functools import partial
 from pathlib import Path
 
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import ScanSummary, scan
+from sightline.corpus.scan import ScanSummary
 from sightline.corpus.view import open_corpus
 from sightline.demo.page import write_page
 from sightline.demo.vision import DemoFindings, queries, reads_words, see
@@ -21,6 +22,7 @@ from sightline.io.files import PathLike, write_whole
 from sightline.models.embedders.base import close
 from sightline.models.embedders.registry import find_embedder
 from sightline.models.photos.embedder import Photos
+from sightline.pictures import scan
 from sightline.reports.sections import unique_slugs
 from sightline.retrieval.search import search
 from sightline.types import Corpus, Failure, Picture
@@ -74,16 +76,17 @@ def run_own_demo(
         raise UserError(f"{out} lies in the pictures' folder, where nothing is ever written.", "choose --out elsewhere")
     own_folder(out, seed)
     # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
-    embedder = find_embedder(workspace=workspace, config=config, local_only=local_only)
+    session = Session(workspace, config, local_only=local_only)
+    embedder = find_embedder(session=session)
     try:
         photos = embedder if isinstance(embedder, Photos) else Photos(local_only=local_only)
-        scanned = scan(root, workspace=workspace, config=config, limit=limit)
+        scanned = scan(root, limit=limit, session=session)
         if not scanned.pictures:
             raise UserError(f"{root} holds no picture that can be read{_skipped(scanned)}.", "choose another folder")
         corpus = open_corpus(workspace)
         looked_at = list(see(_sample(corpus), photos, config.annotate))
         seen = [one for one in looked_at if not isinstance(one, Failure)]
-        find = partial(search, k=_HITS, embedder=embedder, workspace=workspace, config=config, limit=limit)
+        find = partial(search, k=_HITS, embedder=embedder, limit=limit, session=session)
         searches = [(query, find(query.text, root)) for query in queries(seen)]
     finally:
         close(embedder)

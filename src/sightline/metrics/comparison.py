@@ -14,9 +14,10 @@ from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
-from sightline.metrics.scores import Scores
+from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
+from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 
@@ -48,6 +49,12 @@ class PairedComparison:
     def is_win(self, level: float) -> bool:
         """Can the two be told apart, and is the better one free of warnings that forbid to call it better?"""
         return self.significant(level) and self.no_win is None
+
+    @property
+    def interval(self) -> tuple[float, float] | None:
+        """Both ends, or None where there is no interval to read."""
+        found = self.difference
+        return (found.low, found.high) if found.no_interval is None else None
 
     def difference_text(self) -> str:
         """`+0.041 [+0.012, +0.069]`: second minus first, to a third decimal where the interval is narrow."""
@@ -102,9 +109,16 @@ class Comparison(Table[PairedComparison]):
             if pair.first == baseline and pair.difference.mean < 0 and pair.significant(self.level)
         )
 
+    @property
+    def few_clusters(self) -> str | None:
+        """Why no difference has an interval, where there are too few clusters; None where there are enough."""
+        reasons = (pair.difference.reason or "" for pair in self.pairs)
+        return next((reason for reason in reasons if reason.startswith(FEW_CLUSTERS)), None)
+
     def to_json(self) -> dict[str, Any]:
         """What `compare --json` prints: all of it."""
-        return asdict(self)
+        plain: dict[str, Any] = without_empty_reasons(asdict(self))
+        return plain
 
     def records(self) -> list[dict[str, Any]]:
         """One flat record for each pair of systems in each metric."""
@@ -419,8 +433,8 @@ def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> l
 
 def _signed(found: PairedDifference) -> str:
     """Mean and interval, to a third decimal where the interval is narrow."""
-    if found.method == "none":
-        return f"{found.mean:+z.2f} [no spread]"
+    if found.no_interval is not None:
+        return f"{found.mean:+z.2f} [{found.no_interval}]"
     places = 2 if found.high - found.low >= 0.04 else 3
     return f"{found.mean:+z.{places}f} [{found.low:+z.{places}f}, {found.high:+z.{places}f}]"
 

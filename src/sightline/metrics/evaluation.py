@@ -38,7 +38,6 @@ from sightline.metrics.statistics import RESAMPLES, Column, Repeated, estimate_c
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.task_table import TaskTable, attempts_table, by_slice, task_table
 from sightline.types import Attempt, Benchmark, Estimate, Ranking, Run, TaskKind
-from sightline.types.task_table import Tasks
 
 DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "rank": ("ndcg@10", "map", "rr@10", "p@10", "recall@100"),
@@ -72,7 +71,7 @@ def within_limit(benchmark: Benchmark, run: Run, limit: int | None = None) -> Be
         names = [name for name in names if name in first or name in attempted]
     if len(names) == len(benchmark.tasks):
         return benchmark
-    return replace(benchmark, tasks=Tasks({name: benchmark.tasks[name] for name in names}))
+    return replace(benchmark, tasks={name: benchmark.tasks[name] for name in names})
 
 
 def about_limit(whole: Benchmark, scored: Benchmark, run: Run) -> tuple[str, ...]:
@@ -207,8 +206,7 @@ def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
     raise OtherVersionError(
         f'this run of "{run.system}" was made on another version of "{run.benchmark}" '
         f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",
-        "run it again on this version, or give the version that it was run on, or insist with --other-version "
-        "(allow_other_version=True)",
+        "run it again on this version, or give the version that it was run on",
     )
 
 
@@ -306,7 +304,7 @@ def _notes(
         notes.append(f"tasks have {fewest} to {most} attempts; each is averaged over its own")
     if clusters is not None and clusters.few:
         notes.append(
-            f"clusters by {clusters.by} are so few that intervals are rough and no difference can be significant; "
+            f"clusters by {clusters.by} are so few that there is no interval and no difference can be significant; "
             "cluster by something finer if no others matter"
         )
     return tuple(notes)

@@ -26,19 +26,19 @@ def estimates_text(estimates: Mapping[str, Estimate]) -> str:
 
 def _cells(name: str, found: Estimate) -> tuple[str, ...]:
     answered = "–" if found.answered is None else f"{found.answered:z.3f}"
-    interval = found.no_interval or f"{found.interval_text()} {found.level:.0%}"
+    interval = (found.no_interval or f"{found.interval_text()} {found.level:.0%}") if found.n else "–"
     mean = f"{found.mean:z.3f}" if found.n else "–"
-    return name, mean, interval if found.n else "–", f"{found.n:,}", f"{found.failures:,}", answered
+    return name, mean, interval, f"{found.n:,}", f"{found.failures:,}", answered
 
 
 def estimates_html(estimates: Mapping[str, Estimate]) -> Markup:
     """The same with each interval drawn on a line from 0 to 1, or further where a metric goes beyond."""
-    last = max([1.0, *(found.high or 0.0 for found in estimates.values())])
-    first = min([0.0, *(found.low or 0.0 for found in estimates.values())])
+    ends = [end for found in estimates.values() for end in found.interval or (found.mean,)]
+    first, last = min([0.0, *ends]), max([1.0, *ends])
     rows = []
     for name, found in estimates.items():
         metric, mean, interval, *counts = _cells(name, found)
-        drawn = interval_bar(found.mean, found.low, found.high, first, last) if found.n else Markup("")
+        drawn = interval_bar(found.mean, found.interval, first, last) if found.n else Markup("")
         rows.append((metric, mean, interval, drawn, *counts))
     head = (*_HEAD[:3], f"{first:g} to {last:g}", *_HEAD[3:])
     return html_table(head, rows, numeric={1, 4, 5, 6}, most=100)
@@ -162,19 +162,19 @@ def _standings(comparison: Comparison) -> Markup:
 
 
 def _differences(pairs: Sequence[PairedComparison], level: float) -> Markup:
-    ends = [abs(end) for pair in pairs for end in (pair.difference.low, pair.difference.high) if end is not None]
-    widest = max([0.01, *ends])
+    intervals = [pair.interval for pair in pairs]
+    widest = max([0.01, *(abs(end) for interval in intervals for end in interval or ())])
     rows = [
         (
             pair.metric,
             f"{pair.second} − {pair.first}",
             pair.difference_text(),
-            interval_bar(pair.difference.mean, pair.difference.low, pair.difference.high, -widest, widest),
+            interval_bar(pair.difference.mean, interval, -widest, widest),
             f"{pair.p_text()}{' *' if pair.is_win(level) else ''}",
             f"{pair.difference.wins:,}/{pair.difference.ties:,}/{pair.difference.losses:,}",
             f"{pair.difference.n:,}",
         )
-        for pair in pairs
+        for pair, interval in zip(pairs, intervals, strict=True)
     ]
     head = ("metric", "difference", "mean and interval", f"±{widest:.2g}", "p (Holm)", "won/tied/lost", "n")
     return html_table(head, rows, numeric={4, 5, 6}, most=60)

@@ -215,9 +215,8 @@ def follow_clues(
     """Follow the clues until enough questions are kept; all calls are journaled. The web is closed at the end."""
 
     async def work() -> MinedQuestions:
-        place, asking = session.workspace, session.calls
         try:
-            async with open_chat(settings.model, session.config, workspace=place, asking=asking, stage=STAGE) as caller:
+            async with open_chat(settings.model, session, stage=STAGE) as caller:
                 return await _Miner(caller, web, pictures, settings).all(clues)
         finally:
             await web.close()

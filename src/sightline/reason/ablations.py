@@ -2,15 +2,16 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
 from typing import Any
 
 from sightline.benchmark.folder import read_benchmark
-from sightline.calls.plan import CostPlan, DryRunError, StagePlan, priced
+from sightline.calls.plan import CostPlan, DryRunError, StagePlan, dry_run, priced
 from sightline.calls.session import Session
+from sightline.display import Table
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path, optional_path
@@ -20,11 +21,10 @@ from sightline.metrics.scores import write_scores
 from sightline.metrics.statistics import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
-from sightline.runs.runner import price_run, run
+from sightline.runs.runner import run
 from sightline.runs.system_spec import Spec, make_spec
 from sightline.runs.systems.registry import find_kind
 from sightline.types import Benchmark, Run, Task, TaskKind
-from sightline.types.task_table import Tasks
 
 WHOLE = "whole"
 ARMS: Mapping[str, Mapping[str, bool]] = {
@@ -57,7 +57,7 @@ class AblationTasks:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Necessity:
+class Necessity(Table[PairedComparison]):
     """A comparison whose first system saw the whole question; all is of the tasks that were asked.
 
     `chance` is what guessing gets, None without options.
@@ -105,9 +105,31 @@ class Necessity:
             "notes": list(self.notes),
         }
 
-    def __repr__(self) -> str:
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each arm: its mean and interval, and its difference from the whole question."""
+        pairs = {pair.second: pair for pair in self.against_whole()}
+        return [
+            {
+                "arm": one.system,
+                "mean": one.estimate.mean,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+                "difference": pairs[one.system].difference.mean if one.system in pairs else None,
+                "p_adjusted": pairs[one.system].p_adjusted if one.system in pairs else None,
+                "needed": self.is_needed(one.system) if one.system in pairs else None,
+            }
+            for one in self.comparison.standings[self.metric]
+        ]
+
+    def _rows(self) -> Sequence[PairedComparison]:
+        return self.against_whole()
+
+    def _line(self) -> str:
         needed = [pair.second for pair in self.against_whole() if self.is_needed(pair.second)]
-        return f"<Necessity by {self.metric}: worse {', '.join(needed) or 'in no arm'}>"
+        return f"{self.metric} is worse {', '.join(needed) or 'in no arm'}"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""
@@ -117,7 +139,7 @@ class Necessity:
         lines = []
         for name in self.comparison.systems:
             own = standings[name]
-            line = f"  {name:<{width}}  {self.metric} {own.mean:.2f} [{own.low:.2f}, {own.high:.2f}]"
+            line = f"  {name:<{width}}  {self.metric} {own:.2f}"
             lines.append(line + differences.get(name, ""))
         if self.chance is not None:
             lines.append(f"  {'guessing':<{width}}  {self.metric} {self.chance:.2f}")
@@ -133,7 +155,7 @@ class Necessity:
         found, p = pair.difference, pair.p_adjusted
         shown = "p < 0.001" if p < 0.001 else f"p = {p:.3f}"
         verdict = "needed" if self.is_needed(pair.second) else "not shown to be needed"
-        spread = "no spread" if found.method == "none" else f"{found.low:+.2f}, {found.high:+.2f}"
+        spread = found.no_interval or f"{found.low:+.2f}, {found.high:+.2f}"
         return f"   {found.mean:+.2f} [{spread}]  {shown}  {verdict}"
 
 
@@ -236,7 +258,7 @@ class Ablations:
         _check_place(out)
         asked = self.asked()
         tasks = dict(islice(asked.benchmark.tasks.items(), self.limit))
-        benchmark = replace(asked.benchmark, tasks=Tasks(tasks))
+        benchmark = replace(asked.benchmark, tasks=tasks)
         scores = []
         for name, spec in specs.items():
             folder = _folder(out, name)
@@ -263,7 +285,7 @@ class Ablations:
         stages: list[StagePlan] = []
         specs, asked = self._specs(), self.asked()
         for name, spec in specs.items():
-            plan = price_run(asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
+            plan = dry_run(run, asked.benchmark, spec, None if out is None else _folder(out, name), **self._how())
             stages += (replace(stage, stage=name) for stage in plan.stages)
         return CostPlan(tuple(stages), asked.notes())
 
@@ -287,7 +309,7 @@ class Ablations:
             replace(
                 whole,
                 corpus=replace(whole.corpus, pictures=known),
-                tasks=Tasks({name: whole.tasks[name] for name in names}),
+                tasks={name: whole.tasks[name] for name in names},
             ),
             metric,
             tuple(name for name, tasks in scored.items() if not {*tasks}.isdisjoint(names)),
@@ -295,9 +317,7 @@ class Ablations:
         )
 
     def _how(self) -> dict[str, Any]:
-        session = self.session
-        state = {"workspace": session.workspace, "config": session.config, "asking": session.calls}
-        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, **state}
+        return {"repeat": self.repeat, "seed": self.seed, "limit": self.limit, "session": self.session}
 
     def _specs(self) -> dict[str, Spec]:
         """The system of the whole question, and that of each arm."""

@@ -122,6 +122,16 @@ def bar(series: int, x1: float, y1: float, x2: float, y2: float) -> Markup:
     return tag("line", x1=x1, y1=y1, x2=x2, y2=y2, class_=f"c{series % COLOURS} interval")
 
 
+def _drawn(found: Estimate) -> list[tuple[float, float]]:
+    """The interval to draw: none over too few clusters; over few tasks its width says enough."""
+    return [] if found.reason is not None else [(found.low, found.high)]
+
+
+def _ends_of(found: Estimate) -> tuple[float, ...]:
+    """What an axis must hold of an estimate."""
+    return (found.mean, *(end for ends in _drawn(found) for end in ends))
+
+
 def text(words: str, x: float, y: float, style: str | None = None, anchor: str | None = None) -> Markup:
     """Words at a place."""
     return tag("text", words, x=x, y=y, class_=style, text_anchor=anchor)
@@ -172,7 +182,7 @@ class Band:
 def dot_plot(title: str, bands: Sequence[Band], ident: str) -> Markup:
     """A dot and an interval for each estimate; where every band has one dot, its value is written beside it."""
     valued = all(len(band.dots) == 1 for band in bands)
-    edges = [edge for band in bands for dot in band.dots for edge in (dot.estimate.low, dot.estimate.high)]
+    edges = [edge for band in bands for dot in band.dots for edge in _ends_of(dot.estimate)]
     scale = linear(edges, _LABELS + 12, WIDTH - (_VALUES if valued else _DOT_LINE))
     bottom = _DOT_TOP + sum(band.height for band in bands)
     parts, top = upright_grid(scale, _DOT_TOP, bottom), _DOT_TOP
@@ -200,7 +210,7 @@ def _dots(band: Band, top: float, scale: Scale) -> Iterator[Markup]:
         yield tag(
             "g",
             tag("title", f"{_said(band, dot)}, n = {found.n:,}"),
-            bar(dot.series, scale.at(found.low), y, scale.at(found.high), y),
+            *(bar(dot.series, scale.at(low), y, scale.at(high), y) for low, high in _drawn(found)),
             marker(dot.series, scale.at(found.mean), y),
         )
 
@@ -224,7 +234,7 @@ def curve_plot(title: str, curves: Sequence[Curve], across: str, ident: str) -> 
     cuts = sorted({k for curve in curves for k in curve.points})
     step = (_CURVE_RIGHT - _PLOT_LEFT - 24) / max(1, len(cuts) - 1)
     place = {k: _PLOT_LEFT + 12 + number * step for number, k in enumerate(cuts)}
-    edges = [edge for curve in curves for one in curve.points.values() for edge in (one.low, one.high)]
+    edges = [edge for curve in curves for one in curve.points.values() for edge in _ends_of(one)]
     up = linear(edges, _PLOT_BOTTOM, _PLOT_TOP)
     parts = [
         *level_grid(up, _PLOT_LEFT, _CURVE_RIGHT),
@@ -245,7 +255,7 @@ def _curve_line(curve: Curve, place: Mapping[int, float], up: Scale) -> Markup:
         tag(
             "g",
             tag("title", f"{curve.name} at {k:,}: {estimate(found)}, n = {found.n:,}"),
-            bar(curve.series, place[k], up.at(found.low), place[k], up.at(found.high)),
+            *(bar(curve.series, place[k], up.at(low), place[k], up.at(high)) for low, high in _drawn(found)),
             marker(curve.series, place[k], up.at(found.mean)),
         )
         for k, found in points
@@ -267,7 +277,7 @@ def cost_plot(title: str, points: Sequence[Point], ident: str) -> Markup:
     """A dot with an upright interval for each run; the axis of money is logarithmic where no run is free."""
     across = _money_scale([point.usd for point in points])
     found = [point.estimate for point in points]
-    up = linear([edge for one in found for edge in (one.low, one.high)], _PLOT_BOTTOM, _PLOT_TOP)
+    up = linear([edge for one in found for edge in _ends_of(one)], _PLOT_BOTTOM, _PLOT_TOP)
     parts = [
         *_cost_grid(across, up),
         text("US dollars per task", (_PLOT_LEFT + _COST_RIGHT) / 2, _PLOT_HEIGHT - 4, "tick", "middle"),
@@ -301,7 +311,7 @@ def _cost_point(point: Point, across: Scale, up: Scale, label_y: float) -> Marku
     return tag(
         "g",
         tag("title", f"{point.name}: {estimate(found)} at {money(point.usd)} per task"),
-        bar(point.series, x, up.at(found.low), x, up.at(found.high)),
+        *(bar(point.series, x, up.at(low), x, up.at(high)) for low, high in _drawn(found)),
         marker(point.series, x, y),
         text(short(point.name, _NAME_COLUMNS), beside, label_y, "label", anchor),
     )

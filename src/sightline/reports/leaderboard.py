@@ -130,13 +130,9 @@ class Leaderboard(Table[LeaderboardRow]):
     def _blocks(self) -> Iterable[str]:
         for board in self.boards:
             made = board_table(board)
-            last = max([1.0, *(place.estimate.high or 0.0 for place in board.places)])
-            bars = [
-                interval_bar(one.estimate.mean, one.estimate.low, one.estimate.high, 0, last) for one in board.places
-            ]
-            bars += [
-                interval_bar(one.estimate.mean, one.estimate.low, one.estimate.high, 0, last) for one in board.baselines
-            ]
+            last = max([1.0, *(place.estimate.mean for place in board.places)])
+            rows_drawn = (*board.places, *board.baselines)
+            bars = [interval_bar(one.estimate.mean, one.estimate.interval, 0, last) for one in rows_drawn]
             rows = [[*map(str, row[:3]), bar, *map(str, row[3:])] for row, bar in zip(made.rows, bars, strict=True)]
             head = [*made.head[:3], f"0 to {last:g}", *made.head[3:]]
             yield board_title(board)

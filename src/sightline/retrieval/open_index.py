@@ -5,14 +5,12 @@ from __future__ import annotations
 import threading
 from collections.abc import Callable
 from contextlib import nullcontext
-from dataclasses import replace
 from pathlib import Path
 from typing import Any, Self, TypeVar
 
 import numpy as np
 
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
@@ -37,19 +35,16 @@ class OpenIndex:
         self,
         folder: Path,
         manifest: IndexManifest,
+        session: Session | None = None,
         *,
-        session: EmbedderSession | None = None,
+        embedding: EmbedderSession | None = None,
         embedder: str | Embedder | None = None,
         backend: str | None = None,
-        config: Config | None = None,
-        local_only: bool = False,
-        asking: CallOptions | None = None,
     ) -> None:
         refuse_other_backend(manifest, backend)
         self.folder, self.manifest = folder, manifest
-        self.config, asking = config or Config(), asking or CallOptions()
-        self.asking = replace(asking, local_only=local_only or asking.local_only)
-        self._given, self._session, self._ours = embedder, session, session is None
+        self.session = Session.of(session, folder.parent.parent)
+        self._given, self._embedding, self._ours = embedder, embedding, embedding is None
         self._backend = backend or manifest.backend
         self._lock = threading.RLock()
         self._parts: dict[str, Any] = {}
@@ -81,10 +76,6 @@ class OpenIndex:
     def __len__(self) -> int:
         return len(self._living)
 
-    @property
-    def workspace(self) -> Path:
-        return self.folder.parent.parent
-
     # --- parts, each opened when it is first needed -----------------------------------------------------------
 
     def _once(self, name: str, make: Callable[[], _Part]) -> _Part:
@@ -106,20 +97,18 @@ class OpenIndex:
         if mark is None:
             raise UserError(f'the index "{self.manifest.name}" holds no vectors.', "make them: sightline index")
         given = self._given if self._given is not None else mark.spec
-        session = self._session or EmbedderSession(
-            given, self.workspace, config=self.config, local_only=self.asking.local_only, asking=self.asking
-        )
-        now = session.embedder
+        embedding = self._embedding or EmbedderSession(given, self.session)
+        now = embedding.embedder
         if not mark.is_of(now):
             if self._ours:
-                session.__exit__()
+                embedding.__exit__()
             raise UserError(
                 f'the index "{self.manifest.name}" was built by {mark}, and the embedder now is '
                 f"{now.name} ({now.revision}).",
                 f"bring it up to date: sightline index --name {self.manifest.name} --embedder {now.name}",
             )
-        session.tell_who_sees("queries")
-        return QueryEmbedder(session, self.config)
+        embedding.tell_who_sees("queries")
+        return QueryEmbedder(embedding, self.session.config)
 
     @property
     def pictures(self) -> HeldVectors | None:

@@ -160,7 +160,7 @@ class Pipeline:
         with index.table_lock:
             pictures = index.table.pictures(rows)
         places = [at for at, row in enumerate(rows) if row in pictures]
-        reranker = Reranker(model, index.workspace, index.config, index.asking)
+        reranker = Reranker(model, index.session)
         graded = reranker.grade(self._text, [pictures[rows[at]] for at in places])
         self.failures, self.stopped = graded.failures, graded.stopped
         if graded.why is not None:

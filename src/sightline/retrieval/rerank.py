@@ -10,16 +10,14 @@ from __future__ import annotations
 import asyncio
 from collections.abc import Mapping, Sequence
 from contextlib import AbstractAsyncContextManager, closing
-from dataclasses import dataclass, replace
+from dataclasses import dataclass
 from functools import cache
-from pathlib import Path
 from typing import Annotated, NamedTuple
 
 from pydantic import BaseModel, ConfigDict, Field
 
 from sightline.calls.chat import open_chat
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.engine.event_loop import LoopThread
 from sightline.errors import StoppedError
 from sightline.models.embedders.pixels import decode_region
@@ -77,9 +75,7 @@ class Reranker:
     """Who grades, and how he is asked."""
 
     model: str
-    workspace: Path
-    config: Config
-    asking: CallOptions | None = None
+    session: Session
 
     def grade(self, query: str, pictures: Sequence[Picture]) -> RerankGrades:
         """Grades of pictures; the calls of all groups run at once, within the limits of the endpoint."""
@@ -100,8 +96,7 @@ class Reranker:
             return
 
     def _open(self) -> AbstractAsyncContextManager[ChatModel]:
-        asking = replace(self.asking or CallOptions(), instead=_INSTEAD)
-        return open_chat(self.model, self.config, workspace=self.workspace, asking=asking, stage="rerank")
+        return open_chat(self.model, self.session.with_calls(instead=_INSTEAD), stage="rerank")
 
 
 async def grade_with(model: ChatModel, name: str, query: str, pictures: Sequence[Picture]) -> RerankGrades:

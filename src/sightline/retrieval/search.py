@@ -8,12 +8,13 @@ from collections.abc import Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
 
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import checked_places, scan
+from sightline.corpus.names import names_a_picture
+from sightline.corpus.scan import checked_places, scan_folder
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, optional_path
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
@@ -22,6 +23,7 @@ from sightline.retrieval.index.build import BuiltIndex, Parts, Update
 from sightline.retrieval.index.content import corpus_state, require_corpus, workspace_content
 from sightline.retrieval.index.manifest import (
     DEFAULT_INDEX,
+    FILE_NAME,
     WORKSPACE,
     IndexManifest,
     find_manifest,
@@ -51,36 +53,69 @@ def search(
     like: str | Sequence[str] = (),
     where: str | None = None,
     owner: str | None = None,
-    groups: Sequence[str] = (),
+    groups: str | Sequence[str] = (),
     method: Method | None = None,
     index: str | None = None,
     embedder: str | Embedder | None = None,
     backend: str | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
     limit: int | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> Results:
-    """The pictures that fit a query best: of the folder, which is scanned first, or of all that the workspace knows.
+    """Find pictures by words, by pictures, by when and where; what is new is read, embedded and indexed first.
 
-    `like` names pictures to look like: ids of the corpus or files, with `#left,top,right,bottom` for a region. The
-    index is made if it is not there, and brought up to date if pictures came, changed or went; see `Searcher` to ask
-    many times without looking for that.
+    Parameters
+    ----------
+    query:
+        What the picture shows, such as "a dog running on the beach"; or a whole `SearchQuery`.
+    folder:
+        The folder to search, sub-folders included; all that the workspace knows when not given.
+    k:
+        How many pictures to find.
+    like:
+        Pictures to look like: ids of the corpus or files, with `#left,top,right,bottom` (0 to 1) for a region.
+    where:
+        A filter, such as 'time >= 2019-06 and near("Biarritz", 50km) and not tag:night'.
+    owner:
+        Only the pictures of this owner.
+    groups:
+        Only the pictures of these groups, such as "event/2021-08-03".
+    method:
+        How the query is answered: by vectors when not given.
+    index:
+        The name of the index; "default" when not given.
+    embedder:
+        Who compares: a name or an object; the one that built the index, else the configured one, when not given.
+    backend:
+        Where vectors are kept, as for `index`; needed again only where it has a password.
+    limit:
+        Scan only so many files of the folder.
+    workspace, session:
+        Where it works and how models are called. In a `with` block of the session embedder and index stay open.
+
+    Returns
+    -------
+    Results
+        The hits, best first. `Searcher` asks an index many times without looking for new pictures.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> found = sightline.search("a red circle", "pictures", k=3, workspace="ws")
+    >>> len(found.hits)
+    3
     """
-    started = time.monotonic()
-    config, method = config or Config(), method or Method()
-    asked = _query(query, k, where, owner, groups)
+    started, session, method = time.monotonic(), Session.of(session, workspace), method or Method()
+    asked = _query(query, k, where, owner, (groups,) if isinstance(groups, str) else groups)
     cues = (like,) if isinstance(like, str) else tuple(like)
     check_query(replace(asked, files=(*asked.files, *cues)))
     check_method(method)
     if asked.where is not None:
         parse_filter(asked.where)  # A slip in it is said now, not after an hour of embedding.
-    place = _checked_workspace(folder, Path(workspace))
-    name, embedder = _chosen(place, index, embedder, config)
-    asking = asking or CallOptions()
-    asking = replace(asking, local_only=local_only or asking.local_only)
-    finder = _Finder(place, folder, method, name, index is not None, embedder, backend, config, limit, asking)
+    folder = optional_path(folder, "a folder of pictures")
+    place = _checked_workspace(folder, session.workspace)
+    name, embedder = _chosen(place, index, embedder, session.config)
+    finder = _Finder(session, place, folder, method, name, index is not None, embedder, backend, limit)
     results = finder.find(asked, cues)
     return replace(results, seconds=time.monotonic() - started, narrowed=_narrowed(asked))
 
@@ -104,9 +139,9 @@ def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
     return tuple(option for option, value in given if value)
 
 
-def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
+def _checked_workspace(folder: Path | None, workspace: Path) -> Path:
     if folder is not None:
-        root, place = checked_places(Path(folder), workspace)
+        root, place = checked_places(folder, workspace)
         if not root.is_dir():
             raise UserError(f"there is no folder {root}.", "check the path after --in")
         return place
@@ -120,34 +155,35 @@ def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
 class _Finder:
     """One search, from a folder to its results; an index that was `named` is not made anew unasked."""
 
+    session: Session
     place: Path
-    folder: PathLike | None
+    folder: Path | None
     method: Method
     name: str
     named: bool
     embedder: str | Embedder
     backend: str | None
-    config: Config
     limit: int | None
-    asking: CallOptions
 
     def find(self, query: SearchQuery, cues: tuple[str, ...]) -> Results:
         if not self.method.vectors:
             return self._found(query, cues, None)
         # The embedder first: what is missing for it is said before an hour of reading pictures, not after.
-        with EmbedderSession(
-            self.embedder, self.place, config=self.config, local_only=self.asking.local_only, asking=self.asking
-        ) as session:
-            session.tell_who_sees("pictures and queries")
-            return self._found(query, cues, session)
+        spec = self.embedder if isinstance(self.embedder, str) else id(self.embedder)
+        with self.session.opened(("embedder", spec), lambda: EmbedderSession(self.embedder, self.session)) as embedding:
+            embedding.tell_who_sees("pictures and queries")
+            return self._found(query, cues, embedding)
 
-    def _found(self, query: SearchQuery, cues: tuple[str, ...], session: EmbedderSession | None) -> Results:
-        built, refused, busy = self._brought_up_to_date(session)
+    def _found(self, query: SearchQuery, cues: tuple[str, ...], embedding: EmbedderSession | None) -> Results:
+        built, refused, busy = self._brought_up_to_date(embedding)
         folder, manifest = index_folder(self.place, self.name), find_manifest(self.place, self.name)
+        key, stamp = ("index", folder, self.backend, id(embedding)), (folder / FILE_NAME).stat().st_mtime_ns
         with (
             noticing_damage(folder),
-            Searcher(
-                folder, manifest, session=session, backend=self.backend, config=self.config, asking=self.asking
+            self.session.opened(
+                key,
+                lambda: Searcher(folder, manifest, self.session, embedding=embedding, backend=self.backend),
+                stamp,
             ) as searcher,
         ):
             results = searcher.search(_with_cues(query, cues, searcher), self.method, under=self.folder)
@@ -159,35 +195,35 @@ class _Finder:
         )
 
     def _brought_up_to_date(
-        self, session: EmbedderSession | None
+        self, embedding: EmbedderSession | None
     ) -> tuple[BuiltIndex | None, dict[str, int], tuple[str, ...]]:
         """What was done to the index, None for nothing; the files that a scan could not take in; what else to say."""
         before = read_manifest(index_folder(self.place, self.name))
-        self._refuse_other(before, session)
+        self._refuse_other(before, embedding)
         if before is not None and before.source != WORKSPACE:
             return None, {}, ()  # Made of other pictures; whoever made it brings it up to date.
         if self.folder is not None:
-            scan(self.folder, workspace=self.place, config=self.config, limit=self.limit)
+            scan_folder(self.folder, self.place, self.session.config, limit=self.limit)
         require_corpus(self.place)
         with CorpusStore(self.place) as store:
             refused = _refused(store, self.folder)
             scanning = tuple(_SCANNING.format(root.path) for root in store.unfinished_roots())
-            if before is not None and _is_current(before, corpus_state(store), session):
+            if before is not None and _is_current(before, corpus_state(store), embedding):
                 return None, refused, scanning
-            update = Update(self.place, self.name, self.config, session, self.embedder, self.backend)
-            content, parts = workspace_content(store), Parts(vectors=session is not None)
+            update = Update(self.session, self.name, embedding, self.embedder, self.backend)
+            content, parts = workspace_content(store), Parts(vectors=embedding is not None)
             if before is None:
                 return update.run(content, parts), refused, scanning
             built = update.run_unless_busy(content, parts)
             return built, refused, scanning if built is not None else (*scanning, _BUSY.format(self.name))
 
-    def _refuse_other(self, before: IndexManifest | None, session: EmbedderSession | None) -> None:
+    def _refuse_other(self, before: IndexManifest | None, embedding: EmbedderSession | None) -> None:
         """Another embedder than the one that built it means to embed everything again, another back-end to move it."""
         if before is not None:
             refuse_other_backend(before, self.backend)
-        if not self.named or before is None or before.embedder is None or session is None:
+        if not self.named or before is None or before.embedder is None or embedding is None:
             return
-        now, mark = session.embedder, before.embedder
+        now, mark = embedding.embedder, before.embedder
         if not mark.is_of(now):
             raise UserError(
                 f'the index "{self.name}" was built by {mark}, and the embedder now is {now.name} ({now.revision}).',
@@ -213,12 +249,12 @@ def _chosen(
     return DEFAULT_INDEX if usual is None or name in (usual.spec, usual.name) else safe_name(name), wanted
 
 
-def _is_current(manifest: IndexManifest, state: str, session: EmbedderSession | None) -> bool:
+def _is_current(manifest: IndexManifest, state: str, embedding: EmbedderSession | None) -> bool:
     if manifest.state != state:
         return False
-    if session is None:
+    if embedding is None:
         return True
-    same = manifest.embedder is not None and manifest.embedder.is_of(session.embedder)
+    same = manifest.embedder is not None and manifest.embedder.is_of(embedding.embedder)
     # What could not be embedded is tried again: a server may be back, a drive plugged in.
     return same and manifest.vectors_state == state and not manifest.left_out
 
@@ -236,14 +272,14 @@ def _with_cues(query: SearchQuery, cues: tuple[str, ...], searcher: Searcher) ->
     return replace(query, like=tuple(ids), files=tuple(files))
 
 
-def _refused(store: CorpusStore, folder: PathLike | None) -> dict[str, int]:
-    """Files that look like pictures, and that a scan could not take in, by reason."""
+def _refused(store: CorpusStore, folder: Path | None) -> dict[str, int]:
+    """Files that call themselves pictures, and that a scan could not take in, by reason."""
     query = "SELECT r.path, f.path, f.reason FROM files AS f JOIN roots AS r ON r.id = f.root"
-    below = None if folder is None else os.fsencode(os.path.normpath(Path(folder).expanduser().absolute())) + b"/"
+    below = None if folder is None else os.fsencode(os.path.normpath(folder.absolute())) + b"/"
     counts: dict[str, int] = {}
-    for root, path, reason in store.database.execute(
-        f"{query} WHERE f.state = 'present' AND f.reason <> 'not a picture'"
-    ):
+    for root, path, reason in store.database.execute(f"{query} WHERE f.state = 'present' AND f.reason IS NOT NULL"):
+        if reason == "not a picture" and not names_a_picture(os.fsdecode(path)):
+            continue
         if below is None or (root.rstrip(b"/") + b"/" + path).startswith(below):
             counts[reason] = counts.get(reason, 0) + 1
     return counts

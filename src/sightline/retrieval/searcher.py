@@ -7,8 +7,7 @@ from pathlib import Path
 
 import numpy as np
 
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.io.files import PathLike
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index.content import folder_address
@@ -33,30 +32,27 @@ class Searcher(OpenIndex):
     @classmethod
     def open(
         cls,
-        place: PathLike = ".sightline",
+        place: PathLike | None = None,
         name: str | None = None,
         *,
         embedder: str | Embedder | None = None,
         backend: str | None = None,
-        config: Config | None = None,
-        local_only: bool = False,
-        asking: CallOptions | None = None,
+        session: Session | None = None,
     ) -> Searcher:
-        """The index of that name in a workspace, or the one in this folder.
+        """The index of that name in a workspace (that of the session when not given), or the one in this folder.
 
         The embedder is the one that built the index, unless one is given that is open already. A back-end with a
         password has to be given again, because no password is ever kept.
         """
-        folder = Path(place).expanduser().absolute()
+        session = Session.of(session, place)
+        folder = session.workspace.absolute()
         if name is None and (folder / FILE_NAME).is_file():
             manifest = read_manifest(folder)
             assert manifest is not None
         else:
             manifest = find_manifest(folder, name or DEFAULT_INDEX)
             folder = index_folder(folder, manifest.name)
-        return cls(
-            folder, manifest, embedder=embedder, backend=backend, config=config, local_only=local_only, asking=asking
-        )
+        return cls(folder, manifest, session, embedder=embedder, backend=backend)
 
     # --- search -----------------------------------------------------------------------------------------------
 

@@ -260,11 +260,13 @@ def _by_model(ranker: LearnedRanker, benchmark: Benchmark) -> BaselineRanker:
     rows = {id_: row for row, id_ in enumerate(ids)}
 
     def rank(task: Task, allowed: Collection[str] | None, k: int) -> Sequence[str]:
-        scores = ranker.scores(task)
-        among = (
-            np.arange(len(ids)) if allowed is None else np.array(sorted(rows[id_] for id_ in allowed if id_ in rows))
-        )
-        best = among[np.argsort(-scores[among], kind="stable")[:k]] if len(among) else among
+        scores, among = ranker.scores(task), np.arange(len(ids))
+        if allowed is not None:
+            among = np.array(sorted(rows[id_] for id_ in allowed if id_ in rows), dtype=np.intp)
+        if len(among) > k:  # Only what can be among the first is sorted.
+            least = np.partition(scores[among], len(among) - k)[len(among) - k]
+            among = among[scores[among] >= least]
+        best = among[np.argsort(-scores[among], kind="stable")[:k]]
         return [ids[row] for row in best.tolist()]
 
     return rank

@@ -1,6 +1,6 @@
 """Run a system over a benchmark: several tasks at once, each kept when it is done; after a stop only the rest.
 
-Before that, `price_run` says what a run would take of chat models. What a system said is looked at before it is kept:
+A dry run says before what a run would take of chat models. What a system said is looked at before it is kept:
 that it is a prediction, and in an order that scoring keeps.
 """
 
@@ -13,6 +13,7 @@ from collections import Counter
 from collections.abc import Sequence
 from contextlib import closing
 from dataclasses import dataclass, replace
+from functools import partial
 from pathlib import Path
 
 import numpy as np
@@ -20,14 +21,14 @@ import numpy as np
 from sightline import __version__
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.provenance import SHOW_ANNOTATIONS
-from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions, purpose
+from sightline.calls.plan import CostPlan, DryRunError, priced
+from sightline.calls.session import Session, purpose
 from sightline.class_names import name_of
-from sightline.config import Config
 from sightline.engine.async_map import Stage, run_map
+from sightline.engine.event_loop import run_async
 from sightline.engine.user_functions import UserFunction
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, optional_path
 from sightline.models.protocols import Embedder
 from sightline.runs.folder import HEADER, RunWriter, key_of, new_run_folder, read_run, write_run
 from sightline.runs.paid_calls import PaidCalls
@@ -130,40 +131,13 @@ def _is_number(score: object) -> bool:
     return isinstance(score, int | float | np.number) and not isinstance(score, bool) and math.isfinite(score)
 
 
-def price_run(
-    benchmark: PathLike | Benchmark,
-    system: PathLike | Spec | System | Embedder | UserFunction,
-    out: PathLike | None = None,
-    *,
-    repeat: int = 1,
-    seed: int = 0,
-    limit: int | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    asking: CallOptions | None = None,
-    show_annotations: bool = False,
-) -> CostPlan:
-    """What `run` would take, asking nobody; what the folder `out` has already costs nothing.
+def _price(opened: LoadedSystem, out: Path | None) -> CostPlan:
+    """What a run would take, asking nobody; what the folder `out` has already costs nothing.
 
     A system that asks no chat model gives a plan without stages. An agent's index is built as for the run itself.
     """
-    check_numbers(repeat=repeat, limit=limit)
-    folder = None if out is None else Path(out).expanduser()
-    opened = load_system(
-        benchmark,
-        system,
-        None,
-        repeat=repeat,
-        limit=limit,
-        seed=seed,
-        workspace=workspace,
-        config=config,
-        asking=replace(asking or CallOptions(), plan=True),
-        show_annotations=show_annotations,
-    )
-    begun = folder is not None and (folder / HEADER).is_file()
-    done = set(map(key_of, read_run(folder).attempts)) if folder is not None and begun else set()
-    return asyncio.run(_priced(opened.system, opened.attempts(done)))
+    done = set(map(key_of, read_run(out).attempts)) if out is not None and (out / HEADER).is_file() else set()
+    return run_async(_priced(opened.system, opened.attempts(done)))
 
 
 async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostPlan:
@@ -178,50 +152,81 @@ async def _priced(system: System, attempts: Sequence[tuple[Task, int]]) -> CostP
             await system.close()
 
 
+@priced
 def run(
     benchmark: PathLike | Benchmark,
     system: PathLike | Spec | System | Embedder | UserFunction,
     out: PathLike | None = None,
     *,
     repeat: int = 1,
-    seed: int = 0,
-    limit: int | None = None,
     concurrency: int | None = None,
     retry_failed: bool = False,
     show_annotations: bool = False,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
+    limit: int | None = None,
+    seed: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> RunSummary:
-    """Run a system over a benchmark, into the folder `out`; into a new one under `runs` in the workspace without it.
+    """Run a system over a benchmark. Run it again to resume after a stop: what is done is not done twice.
 
-    The system is a SPEC, a TOML file, an object with `attempt`, an embedder (searched by its vectors), or a function:
-    `my_search(query, k)` that returns ids (`FunctionSystem` says what else).
-    What `out` has already is not run again; `retry_failed` forgets the failures there that another try may mend, and
-    asks models for those tasks afresh, whatever the journal has.
-    `repeat` is how often each task is tried, `limit` takes only the first tasks, `concurrency` is how many attempts
-    are made at once (the system's own choice when not given). `show_annotations` shows systems the texts that a model
-    wrote while the benchmark was made, which is noted in the run.
+    Parameters
+    ----------
+    benchmark:
+        The folder of the benchmark, or the benchmark.
+    system:
+        What is tested: "kind:key=value,…" (kinds: retriever, hybrid, chat, agent, http, blind, oracle and those of
+        plug-ins), a TOML file, an object with `attempt(task, bench)`, an embedder (searched by its vectors), or a
+        function: `my_search(query, k)` that returns ids (`FunctionSystem` says what else).
+    out:
+        The folder of the run, new or begun before; a new one under `runs` in the workspace when not given.
+    repeat:
+        How often each task is tried.
+    concurrency:
+        How many tasks at once; the system's own choice when not given.
+    retry_failed:
+        Forget the failures in `out` that another try may mend, and ask models for those tasks afresh.
+    show_annotations:
+        Show the system texts that a model wrote while the benchmark was made; the run notes it, and scores warn of it.
+    limit:
+        Take only the first so many tasks.
+    seed:
+        Makes random choices repeatable; the session's, else 0, when not given.
+    workspace, session:
+        Where it works and how models are called.
+
+    Returns
+    -------
+    RunSummary
+        Attempts, failures by kind, times, and the run itself. A dry run of a system that calls no model is a plan
+        without stages.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> done = sightline.run("bench", "oracle", "new_run", workspace="ws")
+    >>> done.failures
+    {}
     """
     check_numbers(repeat=repeat, limit=limit, concurrency=concurrency)
-    started = time.monotonic()
-    folder = new_run_folder(Path(workspace).expanduser(), system) if out is None else Path(out).expanduser()
-    _refuse_other_content(folder)
-    opened = load_system(
+    session, folder = Session.of(session, workspace), optional_path(out, "the folder of the run")
+    started, seed = time.monotonic(), seed if seed is not None else session.seed or 0
+    loading = partial(
+        load_system,
         benchmark,
         system,
-        folder,
         repeat=repeat,
         limit=limit,
         seed=seed,
-        workspace=workspace,
-        config=config,
-        asking=replace(asking or CallOptions(), local_only=local_only or bool(asking and asking.local_only)),
+        session=session,
         show_annotations=show_annotations,
     )
+    if session.calls.plan:
+        raise DryRunError(_price(loading(None), folder))
+    folder = folder or new_run_folder(session.workspace, system)
+    _refuse_other_content(folder)
+    opened = loading(folder)
     tested = opened.system
-    job = _Job(folder, opened, limit, concurrency or concurrency_of(tested), Path(workspace).expanduser())
+    job = _Job(folder, opened, limit, concurrency or concurrency_of(tested), session.workspace)
     made = job.run(seed, retry_failed)
     return summarise(
         folder,

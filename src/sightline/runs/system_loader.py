@@ -1,4 +1,4 @@
-"""A benchmark and a system under test, brought together: what `run` runs and what `price_run` prices.
+"""A benchmark and a system under test, brought together: what `run` runs, or prices in a dry run.
 
 First what a system may see of a benchmark: no truth, no judgments, no labels, no hidden group. Then systems from
 elsewhere (a plug-in, or an object that a program hands over), whose faults are failures of a task.
@@ -15,13 +15,12 @@ from typing import cast
 
 from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.provenance import hidden_texts, without_model_texts
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.class_names import name_of
-from sightline.config import Config
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.user_functions import UserFunction
 from sightline.errors import SightlineError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.metrics.scope import Scopes
 from sightline.models.protocols import Embedder
 from sightline.runs.system_spec import Spec, parse_spec
@@ -37,7 +36,6 @@ from sightline.runs.systems.base import (
 )
 from sightline.runs.systems.registry import is_built_in, sees_truth
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
-from sightline.types.task_table import Tasks
 
 
 def visible(benchmark: Benchmark, *, show_annotations: bool = False) -> Benchmark:
@@ -52,7 +50,7 @@ def visible(benchmark: Benchmark, *, show_annotations: bool = False) -> Benchmar
     return replace(
         benchmark,
         corpus=replace(corpus, groups=tuple(group for group in corpus.groups if not group.hidden)),
-        tasks=Tasks({name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()}),
+        tasks={name: _shown(task, hidden, scopes) for name, task in benchmark.tasks.items()},
         truth={},
         candidates=(),
         judgments=(),
@@ -186,24 +184,14 @@ def load_system(
     repeat: int,
     limit: int | None,
     seed: int,
-    workspace: PathLike,
-    config: Config | None,
-    asking: CallOptions | None,
+    session: Session,
     show_annotations: bool = False,
 ) -> LoadedSystem:
     """Open a system (a SPEC, a TOML file, an object with `attempt`, an embedder or a function) for a benchmark."""
     whole, base = _read(benchmark)
     shown = visible(whole, show_annotations=show_annotations)
-    setting = SystemSetting(
-        benchmark=shown,
-        base=base,
-        workspace=Path(workspace).expanduser(),
-        config=config or Config(),
-        asking=asking or CallOptions(),
-        seed=seed,
-        folder=folder,
-        hides_texts=not show_annotations and bool(hidden_texts(whole)),
-    )
+    hides = not show_annotations and bool(hidden_texts(whole))
+    setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder, hides_texts=hides)
     spec = parse_spec(system) if isinstance(system, str | Path) else system
     if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
         setting = replace(setting, truth=whole.truth)
@@ -225,7 +213,7 @@ def _read(given: PathLike | Benchmark) -> tuple[Benchmark, Path | None]:
     if isinstance(given, Benchmark):
         found, base = given, None
     else:
-        base = Path(given).expanduser()
+        base = as_path(given, "a benchmark")
         found = read_benchmark(base)
     if not found.tasks:
         raise UserError(f'the benchmark "{found.name}" has no tasks.', "give one that has some")

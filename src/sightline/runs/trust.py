@@ -10,6 +10,7 @@ from sightline.benchmark.provenance import same_source
 from sightline.english import counted
 from sightline.metrics.blind_rows import NOT_BEATEN, BaselineScore, beside_baselines, unbeaten
 from sightline.metrics.scores import Scores
+from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import task_table
 from sightline.runs.blind_baselines import headline_metrics
 from sightline.runs.kept_baselines import baselines_of
@@ -71,8 +72,8 @@ def _difference(row: BaselineScore) -> str:
 
 
 def _few_clusters(scores: Scores) -> Iterator[ScoreWarning]:
-    reasons = [found.reason for found in scores.overall.values() if found.reason is not None]
-    if reasons and scores.clustered_by is not None:
+    reasons = [found.reason for found in scores.overall.values() if (found.reason or "").startswith(FEW_CLUSTERS)]
+    if reasons:
         yield ScoreWarning(
             "few-clusters",
             f"Tasks are clustered by {scores.clustered_by}, and there are {reasons[0]} for an interval; "

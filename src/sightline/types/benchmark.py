@@ -72,18 +72,13 @@ class Review:
     picture: str | None = None
 
 
-@known_as("Benchmark")
 @dataclass(frozen=True, slots=True, repr=False)
-class Benchmark(Table[Task]):
-    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
-
-    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
-    gave to it; `folder` is where it was read from.
-    """
+class _Fields(Table[Task]):
+    """What a benchmark is made of: any mapping of tasks will do."""
 
     name: str
     corpus: Corpus
-    tasks: Tasks
+    tasks: Mapping[str, Task]
     truth: Mapping[str, Truth]
     version: str = "1"
     metrics: tuple[str, ...] = ()
@@ -96,25 +91,21 @@ class Benchmark(Table[Task]):
     former_checksums: frozenset[str] = field(default=frozenset(), compare=False)
     folder: Path | None = field(default=None, compare=False)
 
-    if TYPE_CHECKING:  # Any mapping of tasks will do.
 
-        def __init__(
-            self,
-            name: str,
-            corpus: Corpus,
-            tasks: Mapping[str, Task],
-            truth: Mapping[str, Truth],
-            version: str = "1",
-            metrics: tuple[str, ...] = (),
-            card: Mapping[str, Json] = ...,
-            annotations: tuple[Annotation, ...] = (),
-            candidates: tuple[Candidate, ...] = (),
-            judgments: tuple[Judgment, ...] = (),
-            reviews: tuple[Review, ...] = (),
-            checksum: str | None = None,
-            former_checksums: frozenset[str] = ...,
-            folder: Path | None = None,
-        ) -> None: ...
+@known_as("Benchmark")
+@dataclass(frozen=True, slots=True, repr=False)
+class Benchmark(_Fields):
+    """Corpus, tasks, truth, metrics and card; `checksum` names exactly this content once it is on disk.
+
+    Its rows are its tasks; `benchmark.tasks[:5]` are the first five. `former_checksums` are names that older releases
+    gave to it; `folder` is where it was read from.
+    """
+
+    if TYPE_CHECKING:
+
+        @property  # type: ignore[misc]
+        def tasks(self) -> Tasks:
+            """The tasks by id, in order."""
 
     def __post_init__(self) -> None:
         object.__setattr__(self, "tasks", Tasks(self.tasks, self.truth, self.corpus.pictures, self.folder))

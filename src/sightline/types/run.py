@@ -134,6 +134,30 @@ class Run(Table[Attempt]):
     limits: Mapping[str, Json] = field(default_factory=dict)
     ledger: tuple[LedgerEntry, ...] = ()
 
+    def __post_init__(self) -> None:
+        object.__setattr__(self, "attempts", Attempts(self.attempts))
+
+    @property
+    def failures(self) -> Attempts:
+        """The attempts that failed: each counts as zero."""
+        return Attempts(attempt for attempt in self.attempts if isinstance(attempt.prediction, Failure))
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each attempt."""
+        return Attempts(self.attempts).records()
+
+    def __str__(self) -> str:
+        return f"{self._line()}\n{self.attempts}"
+
+    def _rows(self) -> Sequence[Attempt]:
+        return self.attempts
+
+    def _line(self) -> str:
+        return f"{self.system} on {self.benchmark}: {Attempts(self.attempts)._line()}"
+
+    def _blocks(self) -> Iterable[str]:
+        return Attempts(self.attempts)._blocks()
+
     @classmethod
     def from_rankings(
         cls,
@@ -174,30 +198,6 @@ class Run(Table[Attempt]):
 
         return run_from_rankings(rankings, benchmark=benchmark, system=system, columns=columns)
 
-    def __post_init__(self) -> None:
-        object.__setattr__(self, "attempts", Attempts(self.attempts))
-
-    @property
-    def failures(self) -> Attempts:
-        """The attempts that failed: each counts as zero."""
-        return Attempts(attempt for attempt in self.attempts if isinstance(attempt.prediction, Failure))
-
-    def records(self) -> list[dict[str, Any]]:
-        """One flat record for each attempt."""
-        return Attempts(self.attempts).records()
-
-    def __str__(self) -> str:
-        return f"{self._line()}\n{self.attempts}"
-
-    def _rows(self) -> Sequence[Attempt]:
-        return self.attempts
-
-    def _line(self) -> str:
-        return f"{self.system} on {self.benchmark}: {Attempts(self.attempts)._line()}"
-
-    def _blocks(self) -> Iterable[str]:
-        return Attempts(self.attempts)._blocks()
-
 
 @dataclass(frozen=True, slots=True)
 class ScoreWarning:
@@ -228,11 +228,9 @@ class Estimate:
 
         `reason` is what n alone does not tell, such as too few clusters.
         """
-        if self.reason is not None:
-            return self.reason
-        if self.n < max(fewest_units(self.level), _FEWEST_TO_RESAMPLE if self.method == "bca" else 0):
-            return f"too few tasks ({self.n})"
-        return "no spread" if self.method == "none" else None
+        if self.reason is not None or self.method == "none":
+            return self.reason or "no interval"
+        return f"too few tasks ({self.n})" if self.n < fewest_units(self.level) else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -248,12 +246,11 @@ class Estimate:
         return f"{self.mean:z{spec}} {self.interval_text(spec)}" if self.n else "–"
 
     def interval_text(self, spec: str = ".3f") -> str:
-        """`[0.812, 0.901]`, or why there is none to read."""
-        return self.no_interval or f"[{self.low:z{spec}}, {self.high:z{spec}}]"
-
-
-# Below this many tasks 95 % intervals by resampling held the truth in less than 90 % of simulations.
-_FEWEST_TO_RESAMPLE = 10
+        """`[0.812, 0.901]`; else the `reason`, or "no interval", where the n beside it says why."""
+        if self.interval is None:
+            return self.reason or "no interval"
+        low, high = self.interval
+        return f"[{low:z{spec}}, {high:z{spec}}]"
 
 
 def fewest_units(level: float) -> int:

@@ -9,8 +9,7 @@ from collections import OrderedDict
 from dataclasses import dataclass, field, replace
 from pathlib import Path
 
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.models.protocols import Embedder
 from sightline.retrieval.gazetteer import find_place
@@ -47,8 +46,7 @@ class AppSearch:
 
     workspace: Path | None
     embedder: str | Embedder | None = None
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
+    session: Session = field(default_factory=Session)
     _lock: threading.Lock = field(init=False, default_factory=threading.Lock)
     _open: dict[str, tuple[int, Searcher]] = field(init=False, default_factory=dict)
     _uploads: OrderedDict[str, bytes] = field(init=False, default_factory=OrderedDict)
@@ -76,7 +74,7 @@ class AppSearch:
             if held is None or held[0] != stamp:
                 given = None if isinstance(self.embedder, str) else self.embedder
                 # Whoever still searches the old one may finish: it is closed when nobody holds it any more.
-                found = Searcher.open(self.workspace, name, embedder=given, config=self.config, asking=self.asking)
+                found = Searcher.open(self.workspace, name, embedder=given, session=self.session)
                 held = self._open[name] = (stamp, found)
             return held[1]
 

@@ -7,8 +7,7 @@ import socket
 from pathlib import Path
 from typing import TYPE_CHECKING
 
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.models.protocols import Embedder
 
@@ -26,8 +25,7 @@ def open_app(
     port: int = 0,
     model: str | None = None,
     embedder: str | Embedder | None = None,
-    config: Config | None = None,
-    asking: CallOptions | None = None,
+    session: Session | None = None,
 ) -> AppState:
     """What the app needs; on an address that others can reach it comes with a token."""
     from sightline.agent.ask import ask
@@ -37,24 +35,22 @@ def open_app(
     from sightline.web.library import Library
     from sightline.web.security import Guard, is_loopback
 
-    config, asking = config or Config(), asking or CallOptions()
     library = Library(given, workspace)
     place = library.places.workspace
-    live = AgentJobs(
-        None if place is None else ask, model, embedder=embedder, workspace=place, config=config, asking=asking
-    )
+    session = Session.of(session, place)
+    live = AgentJobs(None if place is None else ask, model, embedder=embedder, session=session)
     guard = Guard(host, port, None if is_loopback(host) else secrets.token_urlsafe(24))
-    return AppState(library, guard, AppSearch(place, embedder, config, asking), live)
+    return AppState(library, guard, AppSearch(place, embedder, session), live)
 
 
 def reached_as(host: str) -> str:
     """As others write it in an address: nobody can open `0.0.0.0`, which stands for all of a machine's own."""
     if host in ("0.0.0.0", "::"):
         family, elsewhere = (socket.AF_INET6, "2001:db8::1") if host == "::" else (socket.AF_INET, "192.0.2.1")
-        with socket.socket(family, socket.SOCK_DGRAM) as asking:
+        with socket.socket(family, socket.SOCK_DGRAM) as route:
             try:
-                asking.connect((elsewhere, 9))  # Nothing is sent: it only says from which address it would be.
-                host = asking.getsockname()[0]
+                route.connect((elsewhere, 9))  # Nothing is sent: it only says from which address it would be.
+                host = route.getsockname()[0]
             except OSError:
                 host = socket.gethostname()
     return f"[{host}]" if ":" in host else host

@@ -162,8 +162,7 @@ def _prepared(
             port=port,
             model=model,
             embedder=embedder,
-            config=session.config,
-            asking=session.calls,
+            session=session,
         )
         on_error.pop_all()
     token = state.guard.token

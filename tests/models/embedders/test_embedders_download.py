@@ -13,6 +13,7 @@ from typing import Any
 
 import pytest
 
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.embedders import find_embedder, known_models, registry
@@ -96,12 +97,12 @@ def test_downloaded_once_and_used(hub: Hub, tmp_path: Path, monkeypatch: pytest.
     model = pinned(hub.folder)
     monkeypatch.setattr(registry, "find_known", {"tiny": model}.get)
     config = Config.model_validate({"models": {"folder": str(tmp_path / "models")}})
-    embedder = find_embedder("tiny", config=config)
+    embedder = find_embedder("tiny", Session(config=config))
     assert (embedder.name, embedder.revision) == ("tiny", REVISION[:12])
     assert embedder.texts(["red"]).shape == (1, 8)
     gets = [path for method, path in hub.asked if method == "GET"]
     assert sorted(gets) == sorted(file.path for file in model.files)
-    find_embedder("tiny", config=config)
+    find_embedder("tiny", Session(config=config))
     assert [path for method, path in hub.asked if method == "GET"] == gets
 
 

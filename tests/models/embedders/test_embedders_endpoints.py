@@ -14,6 +14,7 @@ from PIL import Image
 from models_server import Answer, Received, respond, respond_json
 from models_server import serving_in_thread as server
 from sightline.calls.ledger import read_ledger
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import SightlineError, StoppedError, UserError
 from sightline.models.embedders import attempt_pictures, attempt_texts, find_embedder
@@ -55,8 +56,10 @@ def embedding_server(request: Received) -> Answer:
     return respond_json({"object": "list", "model": asked["model"], "data": data[::-1], "usage": usage})
 
 
-def open_at(url: str, workspace: Path, name: str = "vllm/some/clip", **options: Any) -> Any:
-    return find_embedder(name, workspace=workspace, base_url=url, **options)
+def open_at(
+    url: str, workspace: Path, name: str = "vllm/some/clip", config: Config | None = None, **options: Any
+) -> Any:
+    return find_embedder(name, Session(workspace, config), base_url=url, **options)
 
 
 def unit(*numbers: float) -> np.ndarray:
@@ -140,7 +143,7 @@ def test_instruction_and_form_can_be_chosen(tmp_path: Path) -> None:
 def test_any_address(tmp_path: Path) -> None:
     with server(embedding_server) as there:
         for name in (f"http:{there.base_url}#my/model", f"{there.base_url}#my/model"):
-            embedder: Any = find_embedder(name, workspace=tmp_path)
+            embedder: Any = find_embedder(name, Session(tmp_path))
             assert embedder.texts(["ab"]).shape == (1, 4)
             embedder.close()
     assert {request.json["model"] for request in there.requests} == {"my/model"}
@@ -294,14 +297,14 @@ def test_local_only_refuses_what_leaves_the_machine(tmp_path: Path, monkeypatch:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     for name in ("openai/text-embedding-3-small", "http:https://example.org/v1#m"):
         with pytest.raises(UserError, match="--local-only"):
-            find_embedder(name, workspace=tmp_path, local_only=True)
-    find_embedder("vllm/m", workspace=tmp_path, local_only=True)
+            find_embedder(name, Session(tmp_path, local_only=True))
+    find_embedder("vllm/m", Session(tmp_path, local_only=True))
 
 
 def test_openai_has_no_eyes(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     monkeypatch.setenv("OPENAI_API_KEY", "k")
     monkeypatch.delenv("OPENAI_BASE_URL", raising=False)
-    embedder = find_embedder("openai/text-embedding-3-small", workspace=tmp_path)
+    embedder = find_embedder("openai/text-embedding-3-small", Session(tmp_path))
     with pytest.raises(UserError, match="embeds texts only"):
         embedder.pictures([RED])
 
@@ -331,7 +334,7 @@ def test_it_is_said_once_who_sees_the_pictures(tmp_path: Path, caplog: pytest.Lo
     for name, said in (("http:https://example.org/v1#m", 1), ("vllm/m", 0)):
         caplog.clear()
         for _ in range(2):
-            with EmbedderSession(name, tmp_path / "ws", config=Config()) as session:
+            with EmbedderSession(name, Session(tmp_path / "ws", Config())) as session:
                 session.tell_who_sees("the pictures of photos")
         assert len(caplog.messages) == said
         assert all("the pictures of photos are sent to example.org" in message for message in caplog.messages)

@@ -17,6 +17,7 @@ import pytest
 from PIL import Image
 
 from pictures import random_picture
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.pixels import RefusedError
@@ -307,4 +308,4 @@ def test_hidden_files_follow_the_configuration(tmp_path: Path) -> None:
     draw(tmp_path / "photos" / "seen.png", 2)
     assert embedded(tmp_path / "photos", tmp_path / "ws").ids.tolist() == ["seen.png"]
     config = Config.model_validate({"scan": {"hidden": True}})
-    assert embedded(tmp_path / "photos", tmp_path / "ws", config=config).count == 2
+    assert embedded(tmp_path / "photos", tmp_path / "ws", session=Session(config=config)).count == 2

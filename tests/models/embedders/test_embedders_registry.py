@@ -12,6 +12,7 @@ import numpy as np
 import pytest
 
 from sightline import plugins
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.errors import MissingExtraError, UserError
 from sightline.models.embedders import embedder_names, find_embedder, registry
@@ -58,7 +59,7 @@ def test_known_models_are_pinned_completely() -> None:
 
 def test_the_configured_embedder_is_the_default(tmp_path: Path, monkeypatch: pytest.MonkeyPatch) -> None:
     config = Config.model_validate({"models": {"embedder": f"onnx:{write_tiny_clip(tmp_path / 'm')}"}})
-    assert find_embedder(config=config).name == "onnx:m"
+    assert find_embedder(session=Session(config=config)).name == "onnx:m"
     asked: list[str] = []
     monkeypatch.setitem(registry.BUILDERS, "photos", lambda rest, *_: asked.append(rest))
     find_embedder()

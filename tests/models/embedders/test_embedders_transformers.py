@@ -8,6 +8,7 @@ from typing import Any
 import numpy as np
 import pytest
 
+from sightline.calls.session import Session
 from sightline.errors import UserError
 from sightline.models.embedders import find_embedder
 from sightline.models.embedders.transformers_clip import TransformersClip
@@ -143,7 +144,7 @@ def test_what_can_not_be_loaded_is_told(tmp_path: Path) -> None:
     with pytest.raises(UserError, match="can't be loaded"):
         find_embedder(f"transformers:{tmp_path}")
     with pytest.raises(UserError, match="can't be loaded"):
-        find_embedder("transformers:nobody/nothing", local_only=True)
+        find_embedder("transformers:nobody/nothing", Session(local_only=True))
     config = transformers.BertConfig(
         vocab_size=10, hidden_size=8, num_hidden_layers=1, num_attention_heads=1, intermediate_size=8
     )

@@ -32,8 +32,9 @@ def find_web(spec: str, setting: SystemSetting) -> Web:
     kind = offline_web(spec)
     if kind is not None:
         return kind.of_benchmark(setting.base)
-    setting.workspace.mkdir(parents=True, exist_ok=True)
-    return open_web(spec, freeze=setting.workspace / FROZEN, local_only=setting.local_only)
+    session = setting.session
+    session.workspace.mkdir(parents=True, exist_ok=True)
+    return open_web(spec, freeze=session.workspace / FROZEN, local_only=session.calls.local_only)
 
 
 def offline_web(name: str) -> OfflineWebKind | None:

@@ -7,24 +7,18 @@ from collections.abc import Iterator, Mapping, Sequence
 from typing import Any
 
 from sightline import __version__
-from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, quoted, size_category
+from sightline.authoring.dataset.card_checks import SplitCheck, TieCheck
+from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, judged_by, quoted, size_category
 from sightline.authoring.dataset.tables import DatasetConfig
 from sightline.benchmark.grade import GRADES
 from sightline.benchmark.label_quality import LabelQuality, label_quality
-from sightline.english import counted, listed
+from sightline.english import counted
 from sightline.plain_text import one_line
 
 _MOST_RIGHTS = 30
 _DEPTH = 3
-_TIES = {
-    "duplicate": "that look the same",
-    "burst": "of one burst",
-    "event": "of one event",
-    "owner": "of one owner",
-}
-_USE = (
-    "For measuring how well a system finds pictures by words: rank the `corpus` for each of the `queries`, and compare "
-    "with `qrels`. A picture that is not in the `qrels` of a query was not judged for it; it may be relevant.\n\n"
+_TIES = {"burst": ("burst", "bursts"), "event": ("event", "events"), "owner": ("owner", "owners")}
+_NOT_FOR = (
     "Not for recognising people, not for deciding about people, and not as a sample of the world: which pictures are "
     "here follows from where they were collected. Scores on it say something about pictures like these."
 )
@@ -61,8 +55,9 @@ def _head(facts: DatasetFacts) -> str:
     if "other" in licences:
         lines += ["license_name: see-rights-table", "license_link: rights.csv"]
     said = facts.benchmark.card.get("languages")
-    languages = [str(one) for one in said] if isinstance(said, list) and said else ["en"]
-    lines += ["task_categories: [image-feature-extraction]", f"language: {json.dumps(languages)}"]
+    lines.append("task_categories: [image-feature-extraction]")
+    if isinstance(said, list) and said:
+        lines.append(f"language: {json.dumps([str(one) for one in said])}")
     lines += ["tags: [image-retrieval, text-to-image-retrieval, benchmark, sightline]"]
     lines.append(f'size_categories: ["{size_category(max(facts.pictures, facts.judged_pairs))}"]')
     lines.append("configs:")
@@ -86,7 +81,9 @@ def _body(facts: DatasetFacts) -> Iterator[str]:
     yield f"# {_md(facts.title)}\n\n{_md(facts.description)}"
     yield _numbers(facts)
     yield _loading(facts)
-    yield "## Intended use\n\n" + _USE
+    yield _use(facts)
+    if len(facts.divided.splits) > 1:
+        yield _splits(facts.checks.splits)
     yield _labels(facts)
     yield _privacy(facts)
     yield _rights(facts)
@@ -119,18 +116,62 @@ def _loading(facts: DatasetFacts) -> str:
     return text
 
 
-def _labels(facts: DatasetFacts) -> str:
-    judges = sorted({judgment.judge for judgment in facts.benchmark.judgments})
+def _use(facts: DatasetFacts) -> str:
+    labels, tables = facts.checks.labels, {config.name for config in facts.configs}
+    said = "## Intended use\n\n"
+    if {"corpus", "queries", "qrels"} <= tables:
+        said += (
+            "For measuring how well a system finds pictures: rank the `corpus` for each of the `queries`, and compare "
+            "with `qrels`. "
+        )
+    if labels.possible > labels.judged:
+        said += (
+            f"{labels.judged:,} of {labels.possible:,} pairs of query and picture were judged; a picture that was not "
+            "judged for a query may be relevant."
+        )
+    elif labels.judged:
+        said += f"All {labels.judged:,} pairs of query and picture that can be asked for were judged."
+    return f"{said.strip()}\n\n{_NOT_FOR}"
+
+
+def _splits(found: SplitCheck) -> str:
+    """What is in more than one split, counted in the published data."""
     said = [
-        f"{facts.judged_pairs:,} pairs of query and picture were judged"
-        + (f" by {', '.join(map(_md, judges))}." if judges else ".")
+        f"No picture is in two splits ({found.pictures:,} pictures, by SHA-256)."
+        if not found.twice
+        else f"{counted(found.twice, 'file is', 'files are')} in more than one split."
     ]
-    said.append(_checked(label_quality(facts.benchmark)))
+    compared = (
+        f"{found.compared:,} of {found.pictures:,} files were compared, also for brighter, cropped and mirrored copies"
+    )
+    if found.copies:
+        said.append(f"{counted(found.copies, 'pair', 'pairs')} of copies are in different splits: {compared}.")
+    elif found.compared:
+        said.append(f"No picture has a copy in another split: {compared}.")
+    else:
+        said.append("Copies were not looked for: no file could be read.")
+    return "## Splits\n\n" + "\n".join(f"- {line}" for line in (*said, *map(_tie, found.ties)))
+
+
+def _tie(found: TieCheck) -> str:
+    one, several = _TIES[found.kind]
+    if not found.groups:
+        return f"{several.capitalize()} are not known; pictures of one {one} may be in different splits."
+    apart = f"{found.apart:,}" if found.apart else "none"
+    has = "has" if found.apart <= 1 else "have"
+    return f"Of {counted(found.groups, one, several)}, {apart} {has} pictures in more than one split."
+
+
+def _labels(facts: DatasetFacts) -> str:
+    said = [_md(judged_by(facts.checks.labels)), _checked(label_quality(facts.benchmark))]
     parts = ["## Label quality and audit\n\n" + " ".join(said)]
-    for title, found in (("judging", facts.benchmark.card.get("judging")), ("audit", facts.options.audit)):
+    for title, found, note in (
+        ("judging", facts.benchmark.card.get("judging"), "As measured when the labels were made:"),
+        ("audit", facts.audit, "As measured on what is published here:"),
+    ):
         rows = list(_flat(found)) if isinstance(found, Mapping) else []
         if rows:
-            parts.append(_table((title, "value"), rows))
+            parts.append(f"{note}\n\n{_table((title, 'value'), rows)}")
     return "\n\n".join(parts)
 
 
@@ -140,7 +181,7 @@ def _checked(found: LabelQuality | None) -> str:
     right, people = found.right, counted(found.people, "person", "people")
     return (
         f"{found.checked:,} of {found.labels:,} labels were checked by {people}; by that {right.mean:.1%} of all are "
-        f"right (95 % interval {right.low:.1%} to {right.high:.1%})."
+        f"right ({right.no_interval or f'95 % interval {right.low:.1%} to {right.high:.1%}'})."
     )
 
 
@@ -149,6 +190,8 @@ def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
     for name, value in values.items():
         label = f"{before}{str(name).replace('_', ' ')}"
         match value:
+            case {"mean": int() | float() as mean, "reason": str() as reason}:
+                yield label, f"{mean:.3f}, {reason}, n = {value.get('n', '?')}"
             case {"mean": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
                 yield label, f"{mean:.3f} [{low:.3f}, {high:.3f}], n = {value.get('n', '?')}"
             case {"value": int() | float() as mean, "low": int() | float() as low, "high": int() | float() as high}:
@@ -164,19 +207,33 @@ def _flat(values: Mapping[str, Any], before: str = "", depth: int = _DEPTH) -> I
 
 
 def _privacy(facts: DatasetFacts) -> str:
-    kept = (
-        "EXIF, GPS and other metadata of the picture files were kept on purpose."
-        if facts.terms.keep_metadata
-        else "EXIF, GPS, XMP and comments were removed from every file; only how a picture is turned is left."
-    )
-    ids = (
-        "Ids are the names that the files had where they come from, kept on purpose."
-        if facts.terms.keep_ids
-        else "Ids are made from the content of the files; how the files were called is not told."
-    )
     people = f"By their annotations {facts.chosen.people:,} pictures show people"
     unknown = f"; of {facts.chosen.people_unknown:,} it is not known" if facts.chosen.people_unknown else ""
-    return f"## People and places\n\n{kept} {ids} {people}{unknown}."
+    return f"## People and places\n\n{_metadata(facts)} {_ids(facts)} {people}{unknown}."
+
+
+def _metadata(facts: DatasetFacts) -> str:
+    """What the published files tell, as counted in them."""
+    found = facts.checks.files
+    turned = f" How a picture is turned is kept in {found.turned:,}." if found.turned else ""
+    if facts.terms.keep_metadata:
+        return (
+            f"Metadata of the picture files were kept on purpose: {found.told:,} of {found.files:,} have EXIF, XMP or "
+            f"comments, {found.placed:,} a place (GPS).{turned}"
+        )
+    if not found.told:
+        return f"None of the {found.files:,} files has EXIF, GPS, XMP or comments: they were removed.{turned}"
+    return (
+        f"{found.told:,} of {found.files:,} files have EXIF, XMP or comments, {found.placed:,} a place (GPS).{turned}"
+    )
+
+
+def _ids(facts: DatasetFacts) -> str:
+    if facts.terms.keep_ids:
+        return "Ids are the names that the files had where they come from, kept on purpose."
+    if facts.checks.by_content == facts.pictures:
+        return "Ids are made from the content of the files; how the files were called is not told."
+    return f"{facts.checks.by_content:,} of {facts.pictures:,} ids are made from the content of the files."
 
 
 def _rights(facts: DatasetFacts) -> str:
@@ -185,7 +242,10 @@ def _rights(facts: DatasetFacts) -> str:
         for row in facts.rights[:_MOST_RIGHTS]
     ]
     more = "" if len(facts.rights) <= _MOST_RIGHTS else f"\n\nThe first {_MOST_RIGHTS} of {len(facts.rights):,} lines."
-    text = "## Rights\n\nEach picture keeps the licence of its source; `rights.csv` has them one by one.\n\n"
+    text = (
+        f"## Rights\n\nThe licence of {facts.checks.licensed:,} of {facts.pictures:,} pictures is known; each keeps "
+        "that of its source, and `rights.csv` has them one by one.\n\n"
+    )
     return text + _table(("licence", "source", "DOI", "attribution", "pictures"), rows) + more
 
 
@@ -195,11 +255,7 @@ def _left_out(facts: DatasetFacts) -> str:
         said.append(f"{len(facts.lost_tasks):,} queries, which had nothing relevant left")
     if facts.divided.lost_pairs:
         said.append(f"{facts.divided.lost_pairs:,} judged pairs whose query and picture are in different splits")
-    text = "## What was left out\n\n" + ("\n".join(f"- {_md(line)}" for line in said) if said else "Nothing.")
-    if len(facts.divided.splits) > 1:
-        ties = [_TIES[kind] for kind in _TIES if kind in facts.terms.together]
-        text += "\n\nNo picture is in two splits" + (f"; pictures {listed(ties, 'or')} are in one." if ties else ".")
-    return text
+    return "## What was left out\n\n" + ("\n".join(f"- {_md(line)}" for line in said) if said else "Nothing.")
 
 
 def _contact(facts: DatasetFacts) -> str:
@@ -212,7 +268,7 @@ def _contact(facts: DatasetFacts) -> str:
         )
     )
     text = f"## Contact\n\n{_md(who or 'The publisher of this data set')}{f' ({_md(where)})' if where else ''}."
-    return text + " To have a picture taken down, send its `sha256` from the `corpus` table."
+    return text + " To have a picture taken down, send its `sha256` from `rights.csv`."
 
 
 def _table(head: Sequence[str], rows: Sequence[Sequence[str]]) -> str:

@@ -3,12 +3,14 @@
 from __future__ import annotations
 
 import csv
-from collections.abc import Collection
+from collections.abc import Collection, Iterator, Mapping, Sequence
 from dataclasses import replace
 from pathlib import Path
-from typing import Any, cast
+from typing import Any, NamedTuple, cast
 
+from sightline.authoring.audit import audit_benchmark
 from sightline.authoring.dataset.card import card_file
+from sightline.authoring.dataset.card_checks import CardChecks, check_card
 from sightline.authoring.dataset.ids import PublishedNames, neutral_names, read_names, rename_benchmark, write_names
 from sightline.authoring.dataset.manifest import (
     MANIFEST,
@@ -29,7 +31,8 @@ from sightline.errors import UserError
 from sightline.io.files import whole_folder, write_whole
 from sightline.io.jsonl import write_json
 from sightline.reports.output import csv_bytes
-from sightline.types import Benchmark, GroupKind, Picture
+from sightline.runs.shortcuts.file_facts import CorpusFiles, read_files
+from sightline.types import Benchmark, Group, GroupKind, Picture
 
 CARD, CITATION, CROISSANT, RIGHTS = "README.md", "CITATION.cff", "croissant.json", "rights.csv"
 TABLES = (
@@ -44,7 +47,7 @@ def build_folder(
     source: ProjectBenchmark, out: Path, terms: PublishTerms, config: Config, options: PublishOptions
 ) -> DatasetManifest:
     """Write the folder; what stays here, and why, is in the manifest that comes back."""
-    shares = parse_splits(terms.splits)
+    parse_splits(terms.splits)  # Refused before the work.
     chosen = choose_pictures(source.benchmark, source.folder, licences=terms.licences, taken_down=options.taken_down)
     ask_first(chosen, terms, agreed=options.agreed)
     earlier = _earlier(out, options)
@@ -57,21 +60,67 @@ def build_folder(
         if not terms.keep_ids:
             renamed = rename_benchmark(found.benchmark, names, source.benchmark.corpus.pictures)
             ready = replace(found, benchmark=renamed)
-        divided = split_benchmark(
-            ready.benchmark,
-            shares,
-            ready.pictures,
-            together=cast("Collection[GroupKind]", terms.together),
-            same_bits=config.duplicates.bits,
-            seed=terms.seed,
-            before=_homes(out, names, earlier),
-        )
+        files = read_files(ready.benchmark.corpus.pictures, ready.pictures, config)
+        ties = tuple(_renamed(options.ties, names))
+        divided = _divided(ready, ties, files, terms, config, _homes(out, names, earlier))
+        checks = check_card(ready.benchmark, divided, ready.pictures, ties, files)
+        found_facts = _Found(checks, _audit(ready.benchmark, files, options))
         with whole_folder(out, marker=MANIFEST, owned=OWNED) as folder:
-            manifest = _write(folder, ready, divided, terms, config, options)
+            manifest = _write(folder, ready, divided, terms, config, options, found_facts)
             if options.names is not None and not terms.keep_ids:
                 # First: a published picture that nobody here can name could not be taken down by its id.
                 write_names(options.names, replace(names, pictures={**earlier.pictures, **names.pictures}))
     return manifest
+
+
+def _divided(
+    ready: PreparedDataset,
+    ties: Sequence[Group],
+    files: CorpusFiles,
+    terms: PublishTerms,
+    config: Config,
+    before: Mapping[str, str],
+) -> BenchmarkSplits:
+    shares = parse_splits(terms.splits)
+    return split_benchmark(
+        _tied(ready.benchmark, ties) if len(shares) > 1 else ready.benchmark,
+        shares,
+        ready.pictures,
+        together=cast("Collection[GroupKind]", terms.together),
+        same_bits=config.duplicates.bits,
+        seed=terms.seed,
+        before=before,
+        copies=files.copies,
+    )
+
+
+class _Found(NamedTuple):
+    """What was counted and measured in the data that is published."""
+
+    checks: CardChecks
+    audit: Mapping[str, Any]
+
+
+def _renamed(groups: Sequence[Group], names: PublishedNames) -> Iterator[Group]:
+    """Groups of published pictures, under the pictures' published names."""
+    for group in groups:
+        members = tuple(names.pictures[id_] for id_ in group.pictures if id_ in names.pictures)
+        if members:
+            yield replace(group, pictures=members)
+
+
+def _tied(benchmark: Benchmark, ties: Sequence[Group]) -> Benchmark:
+    """With groups that are known but not in it; that everything is of one owner ties nothing."""
+    owners = sum(group.kind == "owner" for group in ties)
+    kept = (group for group in ties if group.kind != "owner" or owners > 1)
+    return replace(benchmark, corpus=replace(benchmark.corpus, groups=(*benchmark.corpus.groups, *kept)))
+
+
+def _audit(benchmark: Benchmark, files: CorpusFiles, options: PublishOptions) -> dict[str, Any]:
+    """Measured anew: of the pictures and queries that are published, under the names that they are published by."""
+    judging = benchmark.card.get("judging")
+    known = judging if isinstance(judging, dict) else None
+    return audit_benchmark(benchmark, judging=known, set_aside=options.set_aside, files=files).summary()
 
 
 def _earlier(out: Path, options: PublishOptions) -> PublishedNames:
@@ -144,10 +193,11 @@ def _write(
     terms: PublishTerms,
     config: Config,
     options: PublishOptions,
+    found: _Found,
 ) -> DatasetManifest:
     layout = cast("Layout", terms.layout)
     configs = write_tables(folder, divided.splits, ready.pictures, layout, config.columns)
-    facts = DatasetFacts(ready.benchmark, config.benchmark, configs, divided, ready.chosen, terms, options)
+    facts = DatasetFacts(ready.benchmark, config.benchmark, configs, divided, ready.chosen, terms, options, *found)
     written = {
         CARD: card_file(facts, _own_words(config)),
         CITATION: citation_file(facts),

@@ -25,7 +25,6 @@ from sightline.types import (
 )
 from sightline.types.corpus import Json
 from sightline.types.task import Part
-from sightline.types.task_table import Tasks
 
 FILE = "published_ids.jsonl"
 """In the project: under which id each picture and group was published; never in the folder that is published."""
@@ -131,7 +130,7 @@ class _Renaming:
             corpus=Corpus(
                 corpus.name, {one.id: one for one in sorted(pictures, key=lambda one: one.id)}, tuple(groups)
             ),
-            tasks=Tasks({id_: self._task(task) for id_, task in whole.tasks.items()}),
+            tasks={id_: self._task(task) for id_, task in whole.tasks.items()},
             truth={id_: self._truth(truth) for id_, truth in whole.truth.items()},
             card=cast("dict[str, Json]", self._json(dict(whole.card), self._telling)),
             annotations=tuple(

@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, fields
 from datetime import date
 from pathlib import Path
@@ -12,7 +12,7 @@ from sightline.benchmark.grade import Grade
 from sightline.errors import UserError
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json
-from sightline.types import ScoreWarning
+from sightline.types import Group, ScoreWarning
 
 MANIFEST = "sightline.json"
 SCHEMA = 1
@@ -46,7 +46,10 @@ class PublishOptions:
     agreed: bool = False
     "Somebody said yes to what is asked first: pictures of people, ids that tell something."
     taken_down: Collection[str] = ()
-    audit: Mapping[str, Any] = field(default_factory=dict)
+    set_aside: int = 0
+    "Queries that were set aside while the benchmark was made."
+    ties: Sequence[Group] = ()
+    "Bursts, events and owners that are known of the pictures but not in the benchmark."
     names: Path | None = None
     "Where it is kept which picture has which published id; outside the folder."
     grade: Grade | None = None

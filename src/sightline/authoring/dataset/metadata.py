@@ -9,11 +9,12 @@ import hashlib
 import json
 import re
 from collections import Counter
-from collections.abc import Sequence
+from collections.abc import Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sightline.authoring.dataset.card_checks import CardChecks, LabelCheck
 from sightline.authoring.dataset.manifest import PublishOptions, PublishTerms
 from sightline.authoring.dataset.selection import PublishSelection, licence_id, on_the_hub
 from sightline.authoring.dataset.splits import BenchmarkSplits
@@ -55,6 +56,8 @@ class DatasetFacts:
     chosen: PublishSelection
     terms: PublishTerms
     options: PublishOptions
+    checks: CardChecks
+    audit: Mapping[str, Any]
 
     @property
     def lost_tasks(self) -> dict[str, str]:
@@ -219,18 +222,26 @@ def _document(facts: DatasetFacts) -> dict[str, Any]:
         "creator": creator | ({"email": facts.author.email} if facts.author.email else {}),
         "isLiveDataset": False,
         "rai:personalSensitiveInformation": _people(facts),
-        "rai:dataAnnotationProtocol": "Relevance was judged by models that saw the pictures; see README.md.",
+        "rai:dataAnnotationProtocol": f"{judged_by(facts.checks.labels)} See README.md.",
         "distribution": [repo, *(_file_set(config) for config in facts.configs)],
         "recordSet": [_record_set(config) for config in facts.configs if config.columns],
     }
 
 
 def _people(facts: DatasetFacts) -> str:
-    kept, chosen = "kept" if facts.terms.keep_metadata else "removed", facts.chosen
+    chosen, files = facts.chosen, facts.checks.files
     return (
         f"{chosen.people} pictures are annotated as showing people; of {chosen.people_unknown} it is not known. "
-        f"EXIF, GPS and other metadata of the files are {kept}."
+        f"EXIF, XMP or comments are in {files.told} of {files.files} files, a place in {files.placed}."
     )
+
+
+def judged_by(labels: LabelCheck) -> str:
+    """Who gave the labels, as far as the judgments tell."""
+    pairs = f"{labels.judged:,} pairs of query and picture have a label"
+    if not labels.by:
+        return f"{pairs}; who gave them is not recorded."
+    return f"{pairs}; judgments by {', '.join(f'{judge} ({count:,})' for judge, count in labels.by.items())}."
 
 
 def _file_set(config: DatasetConfig) -> dict[str, Any]:

@@ -26,7 +26,6 @@ from sightline.types import (
     Task,
     Truth,
 )
-from sightline.types.task_table import Tasks
 
 UNKNOWN = "unknown"
 """Stands for pictures of which no licence is known."""
@@ -179,7 +178,7 @@ def _rest(
             {id_: picture for id_, picture in corpus.pictures.items() if id_ in kept},
             tuple(group for group in groups if group.pictures),
         ),
-        tasks=Tasks(tasks),
+        tasks=tasks,
         truth=truth,
         annotations=tuple(note for note in benchmark.annotations if note.picture_id in kept),
         candidates=tuple(row for row in benchmark.candidates if row.picture in kept and row.task in tasks),

@@ -1,7 +1,8 @@
 """Train, dev and test: pictures that belong together stay together, and no picture is in two splits.
 
-Pictures are joined where they look the same (hashes), or are of one owner, event or burst. Each such set goes to one
-split; a task goes where its seed and relevant pictures are, and judgments of pictures elsewhere are left out of it.
+Pictures are joined where they look the same (also brighter, cropped or mirrored), or are of one owner, event or burst.
+Each such set goes to one split; a task goes where its seed and relevant pictures are, and judgments of pictures
+elsewhere are left out of it.
 """
 
 from __future__ import annotations
@@ -15,12 +16,11 @@ from pathlib import Path
 import numpy as np
 
 from sightline.authoring.dataset.selection import BenchmarkSubset, subset_benchmark
-from sightline.corpus.near_duplicates import Pairs, connected, near_pairs, perceptual_hash
-from sightline.corpus.pixels import RefusedError, load_small
+from sightline.benchmark.copy_detection import LookPair, looks_of, same_looks
+from sightline.config import Config
+from sightline.corpus.near_duplicates import Pairs, connected, near_pairs
 from sightline.errors import UserError
-from sightline.io.files import picture_path
-from sightline.models.pictures import MAX_PIXELS, open_one
-from sightline.types import Benchmark, GroupKind, Picture, PictureSet, Relevance
+from sightline.types import Benchmark, GroupKind, PictureSet, Relevance
 
 TOGETHER: tuple[GroupKind, ...] = ("duplicate", "burst", "event", "owner")
 _SPLIT = re.compile(r"[A-Za-z][A-Za-z0-9_]*")
@@ -61,15 +61,16 @@ def split_benchmark(
     same_bits: int = 6,
     seed: int = 0,
     before: Mapping[str, str] | None = None,
+    copies: Sequence[LookPair] | None = None,
 ) -> BenchmarkSplits:
     """The same benchmark in splits of about these shares of its pictures; always the same for the same seed.
 
     `before` tells where pictures were when it was published last: they stay there, so that nobody's training pictures
-    turn up in a test.
+    turn up in a test. `copies` are pairs that look the same; without them, the files in `folder` are looked at.
     """
     if len(shares) == 1:
         return BenchmarkSplits(dict.fromkeys(shares, benchmark), {})
-    sets = linked_sets(benchmark, folder, together, same_bits)
+    sets = linked_sets(benchmark, folder, together, same_bits, copies)
     if len(sets) < len(shares):
         raise _too_few(sets, benchmark, together)
     homes = _Placing(benchmark, sets, shares, seed).all(before or {})
@@ -97,7 +98,11 @@ def split_benchmark(
 
 
 def linked_sets(
-    benchmark: Benchmark, folder: Path, together: Collection[GroupKind], same_bits: int
+    benchmark: Benchmark,
+    folder: Path,
+    together: Collection[GroupKind],
+    same_bits: int,
+    copies: Sequence[LookPair] | None = None,
 ) -> list[tuple[str, ...]]:
     """Pictures that must not be apart, also the lone ones; in the order of the corpus."""
     ids = list(benchmark.corpus.pictures)
@@ -108,7 +113,11 @@ def linked_sets(
             links.append(_chain([place[id_] for id_ in group.pictures if id_ in place]))
     if "duplicate" in together:
         pictures = benchmark.corpus.pictures.values()
-        hashes = np.array([_hash(picture, folder) for picture in pictures], dtype=np.uint64)
+        if copies is None:
+            copies = same_looks(looks_of(benchmark.corpus.pictures, folder, Config()), same_bits)
+        alike = [(place[pair.first], place[pair.second]) for pair in copies]
+        links.append(np.array(alike, dtype=np.intp).reshape(-1, 2))
+        hashes = np.array([(picture.phash or 0) % 2**64 for picture in pictures], dtype=np.uint64)
         links.append(near_pairs(hashes, same_bits))
         same: dict[str, list[int]] = defaultdict(list)
         for number, picture in enumerate(pictures):
@@ -128,20 +137,6 @@ def _chain(numbers: Sequence[int]) -> Pairs:
     return np.array([(numbers[0], other) for other in numbers[1:]], dtype=np.intp).reshape(-1, 2)
 
 
-def _hash(picture: Picture, folder: Path) -> int:
-    """The perceptual hash, computed here where nobody did; 0, which is near nothing, for what can't be read."""
-    if picture.phash is not None:
-        return picture.phash % 2**64
-    path = picture_path(picture.uri, folder)
-    if path is None or not path.is_file():
-        return 0
-    try:
-        data = path.read_bytes()
-        return perceptual_hash(load_small(open_one(data), data, MAX_PIXELS))
-    except (OSError, RefusedError):
-        return 0
-
-
 class _Placing:
     """Sets of pictures one after the other: where the tasks that need them are, else where room is left."""
 
@@ -159,7 +154,10 @@ class _Placing:
         self._rng = np.random.default_rng(seed)
 
     def all(self, before: Mapping[str, str]) -> dict[str, str]:
-        """The split of every picture; a set of which some were published before goes where most of them were."""
+        """The split of every picture; a set of which some were published before goes where most of them were.
+
+        What was published before stays where it was, also where it is known only now that others belong to it.
+        """
         for number, members in enumerate(self._sets):
             votes = Counter(before[id_] for id_ in members if before.get(id_) in self._names)
             if votes:
@@ -172,7 +170,8 @@ class _Placing:
             number = int(at)
             if number not in self._placed:
                 self._put(number, self._best(wanted.get(number, Counter()), len(self._sets[number])))
-        return {id_: self._placed[number] for id_, number in self._set_of.items()}
+        placed = {id_: self._placed[number] for id_, number in self._set_of.items()}
+        return placed | {id_: home for id_, home in before.items() if id_ in placed and home in self._names}
 
     def _for_task(self, task: str) -> None:
         """What is relevant to one task goes to one split, as far as it is not placed yet."""

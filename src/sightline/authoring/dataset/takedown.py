@@ -13,6 +13,7 @@ from sightline.authoring.dataset.ids import FILE as IDS
 from sightline.authoring.dataset.ids import read_names
 from sightline.authoring.dataset.manifest import DatasetManifest, PublishOptions, read_manifest
 from sightline.authoring.dataset.splits import relevant_to
+from sightline.authoring.dataset.ties import missing_groups
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark
 from sightline.benchmark.grade import grade_of, label_warnings
@@ -103,10 +104,21 @@ def publish_options(
 ) -> PublishOptions:
     """What a folder is built with: as the benchmark's card and the project's lists say."""
     audit = source.benchmark.card.get("audit")
-    known = audit if isinstance(audit, dict) else {}
+    aside = audit.get("set_aside") if isinstance(audit, dict) else None
+    ties = missing_groups(source.benchmark, project.workspace, project.config)
+    gone = aside if isinstance(aside, int) else 0
     grade = grade_of(source.benchmark)
-    warnings = label_warnings(source.benchmark, grade)
-    return PublishOptions(released, repo, agreed, taken_down(project), known, project.folder / IDS, grade, warnings)
+    return PublishOptions(
+        released,
+        repo,
+        agreed,
+        taken_down(project),
+        gone,
+        ties,
+        project.folder / IDS,
+        grade,
+        label_warnings(source.benchmark, grade),
+    )
 
 
 def _find(name: str, benchmark: Benchmark, folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:

@@ -27,7 +27,6 @@ from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import whole_folder
 from sightline.types import Benchmark, Corpus, Json, Picture, Task, TaskKind, Truth
-from sightline.types.task_table import Tasks
 
 log = logging.getLogger(__name__)
 
@@ -203,7 +202,7 @@ def read_beside(benchmark: Benchmark, folder: Path, complaints: Complaints) -> B
     return replace(
         benchmark,
         corpus=replace(benchmark.corpus, groups=rows(GROUPS)),
-        tasks=Tasks({task.id: task for task in rows(TASKS, "id")}),
+        tasks={task.id: task for task in rows(TASKS, "id")},
         truth={row.task: row.truth for row in rows(TRUTH, "task")},
         annotations=rows(ANNOTATIONS),
         candidates=rows(CANDIDATES),
@@ -219,7 +218,7 @@ def limited(benchmark: Benchmark, options: FormatOptions) -> Benchmark:
     tasks = dict(islice(benchmark.tasks.items(), options.limit))
     return replace(
         benchmark,
-        tasks=Tasks(tasks),
+        tasks=tasks,
         truth={task: truth for task, truth in benchmark.truth.items() if task in tasks},
         candidates=tuple(row for row in benchmark.candidates if row.task in tasks),
         judgments=tuple(row for row in benchmark.judgments if row.task in tasks),

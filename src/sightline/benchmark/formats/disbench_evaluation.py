@@ -12,7 +12,6 @@ from sightline.errors import UserError
 from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.scores import Scores, TaskScore
 from sightline.types import Attempt, Benchmark, Estimate, PictureSet, Ranking, Run
-from sightline.types.task_table import Tasks
 
 AGENT = {"EM": "em", "F1": "f1", "Precision": "set_precision", "Recall": "set_recall", "IoU": "iou"}
 """What `agent` mode reports, and the metrics behind it."""
@@ -108,7 +107,7 @@ def evaluate_run(benchmark: Benchmark, run: Run, mode: str = "auto") -> Evaluati
     kept = {task.id: task for task in benchmark.tasks.values() if task.kind == "select" and task.id in benchmark.truth}
     if not kept:
         raise UserError(f'"{benchmark.name}" has no select task.', "DISBench holds select tasks only")
-    part = replace(benchmark, tasks=Tasks(kept), truth={name: benchmark.truth[name] for name in kept})
+    part = replace(benchmark, tasks=kept, truth={name: benchmark.truth[name] for name in kept})
     attempts = tuple(attempt for attempt in run.attempts if attempt.task_id in kept)
     asked = replace(run, attempts=attempts)
     mode = _usual(asked) if mode == "auto" else mode

@@ -29,7 +29,6 @@ from sightline.metrics.evaluation import evaluate, within_limit
 from sightline.metrics.ranked_batch import order_of
 from sightline.metrics.scores import TaskScore
 from sightline.types import Benchmark, Failure, Json, PictureSet, Prediction, Ranking, Relevance, Run, Task, Truth
-from sightline.types.task_table import Tasks
 
 RESULTS, METRICS, CONFIG = "image_search_results.csv", "query_eval_metrics.csv", "config_values.csv"
 _FILES = (RESULTS, METRICS, CONFIG)
@@ -74,16 +73,14 @@ def _searching(options: FormatOptions, run: Run) -> Benchmark:
     tasks = {name: task for name, task in whole.tasks.items() if task.kind in ("rank", "select")}
     if not tasks:
         raise UserError(f'the benchmark "{whole.name}" has no task that looks for pictures.', "use another format")
-    return limited(replace(whole, tasks=Tasks(tasks)), options)
+    return limited(replace(whole, tasks=tasks), options)
 
 
 def _scored(benchmark: Benchmark, run: Run, metrics: tuple[str, ...], context: Context) -> list[TaskScore]:
     """A row for each task; kind by kind, because scoring both at once leaves sets out of metrics over rankings."""
     rows: dict[str, TaskScore] = {}
     for kind in ("rank", "select"):
-        of_kind = replace(
-            benchmark, tasks=Tasks({name: task for name, task in benchmark.tasks.items() if task.kind == kind})
-        )
+        of_kind = replace(benchmark, tasks={name: task for name, task in benchmark.tasks.items() if task.kind == kind})
         if of_kind.tasks:
             of_run = replace(run, attempts=tuple(one for one in run.attempts if one.task_id in of_kind.tasks))
             scores = evaluate(of_kind, of_run, metrics, context=context, resamples=1)

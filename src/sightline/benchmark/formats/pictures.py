@@ -25,7 +25,6 @@ from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import picture_path, write_whole
 from sightline.types import Benchmark, Group, Json, Picture, PictureRef, Scope, Task
-from sightline.types.task_table import Tasks
 
 _RIGHTS = tuple(RightsRecord.model_fields)
 _OWN = tuple(name for name in PictureRecord.model_fields if name not in ("id", "uri", "rights", "extra"))
@@ -186,7 +185,7 @@ class QueryPictures:
             return benchmark
         corpus = replace(benchmark.corpus, groups=(Group(CORPUS, "dataset", self._corpus),))
         tasks = {name: _within_corpus(task) for name, task in benchmark.tasks.items()}
-        return replace(benchmark, corpus=corpus, tasks=Tasks(tasks))
+        return replace(benchmark, corpus=corpus, tasks=tasks)
 
 
 def _identity(picture: Picture) -> str:

@@ -7,7 +7,7 @@ from __future__ import annotations
 
 from collections.abc import Awaitable, Callable, Iterable, Sequence
 from contextlib import AbstractAsyncContextManager
-from dataclasses import asdict, dataclass, field, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TypeAlias
 
@@ -26,8 +26,7 @@ from sightline.calls.ledger import dollars
 from sightline.calls.plan import CostPlan, StagePlan, plan_stage
 from sightline.calls.prices import Prices
 from sightline.calls.privacy_notice import announce_recipient, shows_private_pictures
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.engine.event_loop import run_async
 from sightline.errors import StoppedError, UserError
 from sightline.models.http import HttpTransport
@@ -105,30 +104,28 @@ class BatchJobOptions:
 class BatchManager:
     """Where jobs are worked on; for code that is not asynchronous."""
 
-    workspace: Path
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
+    session: Session
     tell: Tell = lambda _: None
 
     def make(self, requests: Requests, model: str, out: Path, making: BatchJobOptions) -> BatchJob:
         """Write a job; nothing is sent. With a budget, a job that may cost more is refused."""
-        if self.asking.budget is not None:
+        if self.session.calls.budget is not None:
             (planned,) = self.plan(requests, model, making).stages
-            run_async(check_budget(self.asking.budget, planned, "nothing was written"))
+            run_async(check_budget(self.session.calls.budget, planned, "nothing was written"))
         return run_async(self._make(requests, model, out, making))
 
     def plan(self, requests: Requests, model: str, making: BatchJobOptions) -> CostPlan:
         """What a job would take; none is written, and nothing is sent."""
         transport = self._open(model)
-        with Journal(self.workspace) as journal:
+        with Journal(self.session.workspace) as journal:
             planned = plan_job(
                 requests(),
                 stage=making.stage,
                 endpoint=transport.endpoint,
                 wire=transport.wire,
-                prices=Prices(self.config.prices),
+                prices=self._prices,
                 journal=journal,
-                fresh=self.asking.fresh,
+                fresh=self.session.calls.fresh,
                 price_factor=making.price_factor,
             )
         return CostPlan((planned,))
@@ -137,8 +134,9 @@ class BatchManager:
         """Make batches of the files of a job, each exactly once. With a budget, what may cost more is refused."""
 
         async def work(job: BatchJob, store: BatchStore, server: BatchClient) -> tuple[BatchRow, ...]:
-            if self.asking.budget is not None:
-                await check_budget(self.asking.budget, self._plan_unsent(job, store), "nothing was sent")
+            budget = self.session.calls.budget
+            if budget is not None:
+                await check_budget(budget, self._plan_unsent(job, store), "nothing was sent")
             self._tell_who_sees(job)
             return await submit(job, store, server, tell=self.tell)
 
@@ -168,9 +166,9 @@ class BatchManager:
 
     def rows(self) -> tuple[BatchRow, ...]:
         """All batches of the workspace, as they were last seen; asks nobody."""
-        if not (self.workspace / JOURNAL_FILE).is_file():
+        if not (self.session.workspace / JOURNAL_FILE).is_file():
             return ()
-        with BatchStore(self.workspace) as store:
+        with BatchStore(self.session.workspace) as store:
             return store.rows()
 
     def download(self, folder: Path) -> tuple[BatchRow, ...]:
@@ -182,8 +180,8 @@ class BatchManager:
     ) -> tuple[ParsedResults, BatchSummary]:
         """Read results, those of the server or these files, into the journal and into results.jsonl; asks nobody."""
         job = load_job(folder)
-        transport, prices = job.open_transport(self.config.models), Prices(self.config.prices)
-        with job.locked(), BatchStore(self.workspace) as store, Journal(self.workspace) as journal:
+        transport, prices = job.open_transport(self.session.config.models), self._prices
+        with job.locked(), BatchStore(self.session.workspace) as store, Journal(self.session.workspace) as journal:
             if files:
                 parsed = parse_files(job, store, journal, transport, prices, files)
             else:
@@ -193,7 +191,7 @@ class BatchManager:
     def retry(self, folder: Path, *, every_failure: bool = False) -> BatchJob:
         """Add files to a job that ask once more for what failed or is missing; asks nobody."""
         job = load_job(folder)
-        with job.locked(), BatchStore(self.workspace) as store, Journal(self.workspace) as journal:
+        with job.locked(), BatchStore(self.session.workspace) as store, Journal(self.session.workspace) as journal:
             return make_retry(job, store, journal, every_failure=every_failure)
 
     def cancel(self, folder: Path) -> tuple[BatchRow, ...]:
@@ -202,17 +200,19 @@ class BatchManager:
 
     # --- behind them ---------------------------------------------------------------------------------------
 
+    @property
+    def _prices(self) -> Prices:
+        return Prices(self.session.config.prices)
+
     def _open(self, model: str) -> HttpTransport:
-        asking = self.asking
-        return open_http(
-            model, base_url=asking.base_url, api=asking.api, models=self.config.models, local_only=asking.local_only
-        )
+        calls, models = self.session.calls, self.session.config.models
+        return open_http(model, base_url=calls.base_url, api=calls.api, models=models, local_only=calls.local_only)
 
     async def _make(self, requests: Requests, model: str, out: Path, making: BatchJobOptions) -> BatchJob:
         transport = self._open(model)
         try:
-            with Journal(self.workspace) as journal:
-                known = None if self.asking.fresh else journal
+            with Journal(self.session.workspace) as journal:
+                known = None if self.session.calls.fresh else journal
                 return await make_job(requests(), transport, out, journal=known, **asdict(making))
         finally:
             await transport.close()
@@ -226,7 +226,7 @@ class BatchManager:
             stage=job.stage,
             endpoint=job.endpoint,
             wire=job.wire or "",
-            prices=Prices(self.config.prices),
+            prices=self._prices,
             price_factor=job.price_factor,
         )
 
@@ -235,30 +235,32 @@ class BatchManager:
 
         async def run() -> tuple[BatchRow, ...]:
             async with self._server(job) as server:
-                with BatchStore(self.workspace) as store:
+                with BatchStore(self.session.workspace) as store:
                     return await work(job, store, server)
 
         with job.locked():
             return run_async(run())
 
     def _server(self, job: BatchJob) -> AbstractAsyncContextManager[BatchClient]:
-        return BatchClient.open(job.model, job.endpoint, self.config.models, local_only=self.asking.local_only)
+        models, local_only = self.session.config.models, self.session.calls.local_only
+        return BatchClient.open(job.model, job.endpoint, models, local_only=local_only)
 
     async def _finish(self, job: BatchJob, every: float, deadline: float) -> BatchSummary:
-        asking = replace(self.asking, base_url=job.endpoint, api=job.api, vouched=False)
-        _refuse_other_settings(job, find_wire(job.model, api=job.api, models=self.config.models))
+        session, models = self.session, self.session.config.models
+        there = session.with_calls(base_url=job.endpoint, api=job.api, vouched=False)
+        _refuse_other_settings(job, find_wire(job.model, api=job.api, models=models))
         async with (
             self._server(job) as server,
-            open_chat(job.model, self.config, workspace=self.workspace, asking=asking, stage=job.stage) as model,
+            open_chat(job.model, there, stage=job.stage) as model,
         ):
-            with BatchStore(self.workspace) as store, Journal(self.workspace) as journal:
+            with BatchStore(self.session.workspace) as store, Journal(self.session.workspace) as journal:
                 return await finish_live(
                     job,
                     store,
                     server,
                     journal,
-                    job.open_transport(self.config.models),
-                    Prices(self.config.prices),
+                    job.open_transport(models),
+                    self._prices,
                     model,
                     every=every,
                     deadline=deadline,
@@ -269,7 +271,7 @@ class BatchManager:
         if leaves_machine(job.endpoint) and any(
             item.request is not None and shows_private_pictures(item.request) for item in job.items()
         ):
-            announce_recipient(self.workspace, job.endpoint, f"the pictures of {job.folder}")
+            announce_recipient(self.session.workspace, job.endpoint, f"the pictures of {job.folder}")
 
 
 def _refuse_other_settings(job: BatchJob, wire: str) -> None:

@@ -152,6 +152,25 @@ def match_answer(truth: Answer, text: str) -> MatchResult:
 
     What is held against the truth is the final answer that the reply marks; without a mark, the whole reply or a
     beginning of it that stands alone. An answer that only occurs among others, or with "or", is not right.
+
+    Parameters
+    ----------
+    truth:
+        The right answer, with its aliases and tolerance.
+    text:
+        The reply of a model.
+
+    Returns
+    -------
+    MatchResult
+        `matched`, the rule that decided, and what was compared.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> from sightline.types import Answer
+    >>> sightline.match_answer(Answer("12 km"), "It is 12,000 meters away.").matched
+    True
     """
     said = assertion(text)
     for form in FORMS:

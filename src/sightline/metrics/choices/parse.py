@@ -93,6 +93,24 @@ def parse_choice(text: str, options: Options) -> Choice:
     statements, or several options and no conclusion), "refused", "cut off", "empty", "unparsed".
     The most plainly marked final statement wins; one after "Wait, …" takes back those before it. Of a reply that is
     longer than 24,000 characters, thinking aside, only the first 4,000 and the last 20,000 are read.
+
+    Parameters
+    ----------
+    text:
+        The reply of a model.
+    options:
+        The keys of the options, or keys and texts.
+
+    Returns
+    -------
+    Choice
+        `option`, None where none can be read, and `status`.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> sightline.parse_choice("A or B? The answer is (B).", ["A", "B", "C"]).option
+    'B'
     """
     known = read_options(options)
     reply = without_thinking(text)

@@ -14,7 +14,7 @@ Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
 
 RIDGE = 0.25
-"""Penalty ½ · RIDGE · b² on each slope of a standardized feature: a judge that never erred in 30 decisions may still err."""
+"""Penalty ½ · RIDGE · b² on each slope: a judge that never erred in 30 decisions may still err."""
 _INTERCEPT_RIDGE = 0.001
 _STEPS = 25
 _CLIP = 0.01
@@ -42,7 +42,7 @@ def confidence_feature(probability: ArrayLike) -> Floats:
 
 
 def with_query_mean(features: ArrayLike, query: ArrayLike, queries: int) -> Floats:
-    """Each feature, and its mean over the pool of the query: where a judge finds much, more of the rest is relevant too."""
+    """Each feature, and its mean over the query's pool: where a judge finds much, more of the rest is relevant too."""
     rows, codes = _rows(features), np.asarray(query, dtype=np.intp)
     count = np.maximum(np.bincount(codes, minlength=queries), 1)
     means = [np.bincount(codes, weights=column, minlength=queries) / count for column in rows.T]
@@ -60,7 +60,8 @@ def fit_calibrator(
     rows, y = _rows(features), np.asarray(labels, dtype=np.float64)
     if not len(y) or len(rows) != len(y) or not np.all((y >= 0) & (y <= 1)):
         raise UserError("Calibration needs labels from 0 to 1, one for each row.", "check labels and features")
-    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64) / np.mean(weights)
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    w = w / w.mean()
     center, spread = rows.mean(axis=0), rows.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     design = np.column_stack([np.ones(len(y)), (rows - center) / scale])

@@ -4,14 +4,13 @@ For a target with value m(g) and slopes D(g), predictions g, decisions y and dra
 worth v_q(g) = m_q(g) + Σ_d W_d D_d(g) (y_d − g_d). Its mean over the draw is m_q(y) for linear targets, whatever the
 judge got wrong. Two predictions are used: the plain share of relevant pairs (no judge), and the judge's confidence
 calibrated by logistic regression (on it and on its mean over the query's pool); both come from decisions about other
-folds of queries. The judge's weight λ in [0, 1]
-mixes them, v_q = (1 − λ) v_q(share) + λ v_q(judge), and is tuned on the other folds for least variance: a useless judge
-gets weight near 0 and costs next to nothing. (After PPI++, Angelopoulos et al. 2023, and PRECISE, AAAI 2026, which
-corrects from whole queries; here single pairs are drawn.)
+folds of queries. The judge's weight λ in [0, 1] mixes them, v_q = (1 − λ) v_q(share) + λ v_q(judge), and is tuned on
+the other folds for least variance: a useless judge costs next to nothing. (After PPI++, Angelopoulos et al. 2023, and
+PRECISE, AAAI 2026, which corrects from whole queries; here single pairs are drawn.)
 
 The interval is Student's over queries, or over clusters of queries: queries are taken as a sample of queries like
-these. Degrees of freedom follow Satterthwaite: the variance of the variance is estimated from the fourth moment, because
-few queries carry a decision and these stand for many.
+these. Degrees of freedom follow Satterthwaite: the variance of the variance is estimated from the fourth moment,
+because few queries carry a decision and these stand for many.
 """
 
 from __future__ import annotations
@@ -40,9 +39,10 @@ FEW_DECISIONS = 50
 class JudgedPairs:
     """Pairs of the pools of `queries` queries.
 
-    `query` numbers each pair's query from 0; `judge` holds what the judge said as one feature or several (log odds from
-    `confidence_feature`, a grade); `people` the decisions from 0 to 1, NaN where there is none; `draw` the weights of the
-    draw, 0 where a pair was not drawn; `clusters` the cluster of each query, None where queries stand alone.
+    `query` numbers each pair's query from 0; `judge` holds what the judge said as one feature or several (log odds
+    from `confidence_feature`, a grade); `people` the decisions from 0 to 1, NaN where there is none; `draw` the
+    weights of the draw, 0 where a pair was not drawn; `clusters` the cluster of each query, None where queries stand
+    alone.
     """
 
     query: Codes
@@ -79,7 +79,11 @@ class Corrected:
 
 
 def correct(pairs: JudgedPairs, metric: Target, *, level: float = 0.95, folds: int = 5, seed: int = 0) -> Corrected:
-    """The score of one system. Unbiased for linear targets, given a draw whose rates did not follow from its decisions."""
+    """The score of one system.
+
+    Unbiased for linear targets, whatever the judge got wrong, but for the slight dependence between folds that a draw
+    of fixed size leaves. Other targets are corrected to first order and carry a warning.
+    """
     return _correct(pairs, (metric,), level, folds, seed)
 
 
@@ -100,7 +104,7 @@ def correct_queries(
     folds: int = 5,
     seed: int = 0,
 ) -> Corrected:
-    """Any metric (or a difference of two) where people judged *whole* queries: unbiased for classical nDCG, RR and AP too.
+    """Any metric (or a difference of two) where people judged *whole* queries: unbiased, for classical nDCG and RR too.
 
     `judge` holds each query's value by generated labels, `people` its value by people's labels, NaN where nobody judged
     it, `draw` the weights of the drawn queries. v_q = c + λ (m_q − m̄) + W_q (y_q − c − λ (m_q − m̄)), with c the mean of
@@ -264,8 +268,8 @@ def judge_weight(plain: Floats, change: Floats) -> float:
 def t_half_width(values: Floats, codes: Codes, level: float, least: float = 0.0) -> tuple[float, float]:
     """Half-width of Student's interval of the mean over clusters, and its degrees of freedom.
 
-    With e_c the sum of (v − v̄) over cluster c and n_c its share of the n queries, V = Σ e_c² / (1 − n_c/n) / n², which is
-    unbiased for independent queries. Degrees of freedom: 2 / (relative variance of V) = 2C / (κ − 1), κ the kurtosis of
+    With e_c the sum of (v − v̄) over the n_c of n queries in cluster c, V = Σ e_c² / (1 − n_c/n) / n², which is unbiased
+    for independent queries. Degrees of freedom: 2 / (relative variance of V) = 2C / (κ − 1), κ the kurtosis of
     e_c / √n_c, at most (Σ n_c)² / Σ n_c² − 1. V is at least `least`.
     """
     sizes = np.bincount(codes).astype(np.float64)

@@ -1,8 +1,8 @@
 """Which share of all relevant pictures the pools hold, with the judge's errors in the estimate.
 
-A judge labels every pooled pair and a draw of pairs from outside the pools. Outside, relevant pictures are rare, so that
-a judge who errs in a few percent finds mostly its own errors there: counting what it calls relevant is not enough.
-Three estimates, by what is known and what has to be assumed:
+A judge labels every pooled pair and a draw of pairs from outside the pools. Outside, relevant pictures are rare, so
+that a judge who errs in a few percent finds mostly its own errors there: counting what it calls relevant is not
+enough. Three estimates, by what is known and what has to be assumed:
 
 - `coverage_by_people`: people decide about a drawn sample of what the judge labelled, inside and outside. Nothing is
   assumed about the judge, who only says where to look. Honest and wide: what nobody saw among hundreds may be there.
@@ -65,10 +65,11 @@ def coverage_by_people(
 ) -> Coverage:
     """R_in / (R_in + R_out): the first corrected as scores are, the second a weighted count of what people found.
 
-    `pairs` are those that the judge labelled; `outside` marks those from outside the pools and `expansion` says how many
-    pairs each stands for: 1 in a pool, 1 / rate for a draw from outside. `pairs.draw` are the weights of the draw of
-    decisions among them. The number outside has a gamma interval (`weighted_count`), which holds for weighted counts near
-    zero, widened for several finds in one query; the ratio follows by Donner and Zou's rule for two intervals.
+    `pairs` are those that the judge labelled; `outside` marks those from outside the pools and `expansion` says how
+    many pairs each stands for: 1 in a pool, 1 / rate for a draw from outside. `pairs.draw` are the weights of the
+    draw of decisions among them. The number outside has a gamma interval (`weighted_count`), which holds for weighted
+    counts near zero, widened for several finds in one query; the ratio follows by Donner and Zou's rule for two
+    intervals.
     """
     beyond, stands = np.asarray(outside, dtype=np.bool_), np.asarray(expansion, dtype=np.float64)
     weights, _ = decided_weights(pairs.draw, pairs.people, beyond.astype(np.intp))
@@ -98,7 +99,8 @@ def _inside(pairs: JudgedPairs, inside: Bools, stands: Floats, weights: Floats, 
     slopes = stands[inside]
 
     def expand(g: Floats) -> tuple[Floats, Floats]:
-        return np.bincount(kept.query, weights=slopes * g, minlength=pairs.queries), slopes
+        value = np.bincount(kept.query, weights=slopes * g, minlength=pairs.queries)
+        return np.asarray(value, dtype=np.float64), slopes
 
     found = correct(kept, Target("relevant", True, expand, slopes), level=level, seed=seed)
     least = max(float(np.nansum(np.where(kept.draw > 0, kept.people, 0.0))), 1.0)
@@ -117,8 +119,8 @@ def coverage_by_positives(
 ) -> Coverage:
     """TP_in / (TP_in + TP_out) with TP = pairs that the judge calls relevant × the share of them that people confirm.
 
-    Each of 2,000 draws resamples queries (how many pairs are called relevant) and takes both shares from Beta(½ + right,
-    ½ + wrong) at their effective numbers of decisions.
+    Each of 2,000 draws weights queries at random (how many pairs are called relevant) and takes both shares from
+    Beta(½ + right, ½ + wrong) at their effective numbers of decisions.
     """
     says, beyond = np.asarray(says_relevant, dtype=np.bool_), np.asarray(outside, dtype=np.bool_)
     clusters = pairs.query if pairs.clusters is None else pairs.clusters[pairs.query]
@@ -155,8 +157,9 @@ def coverage_by_error_rates(
 ) -> Coverage:
     """Coverage by Rogan and Gladen's correction of what the judge says, with intervals over queries and error rates.
 
-    The rates come with their effective numbers of decisions (`weighted_share`). Each of 2,000 draws resamples queries and
-    takes both rates from Beta(½ + right, ½ + wrong). Refused where the judge is hardly better than chance.
+    The rates come with their effective numbers of decisions (`weighted_share`). Each of 2,000 draws weights queries
+    at random and takes both rates from Beta(½ + right, ½ + wrong). Refused where the judge is hardly better than
+    chance.
     """
     if sensitivity.low + specificity.low - 1 < _LEAST_SKILL:
         raise UserError(
@@ -195,8 +198,9 @@ def _apparent(codes: Codes, says: Floats, beyond: Bools, stands: Floats) -> Floa
 
 
 def _resampled(sums: Floats, rng: np.random.Generator) -> Floats:
-    counts = rng.multinomial(len(sums), np.full(len(sums), 1 / len(sums)), size=_DRAWS)
-    drawn: Floats = counts @ sums
+    """Totals with queries weighted at random (Rubin's bootstrap)."""
+    weights = rng.standard_exponential((_DRAWS, len(sums)))
+    drawn: Floats = (weights / weights.mean(axis=1, keepdims=True)) @ sums
     return drawn
 
 

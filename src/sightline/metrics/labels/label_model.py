@@ -90,9 +90,9 @@ def label_model(
 ) -> LabelModel:
     """Fit the model to `votes` (pairs × judges, classes 0, 1, …, −1 for none) and decisions `people` (−1 for none).
 
-    `clusters` (the query of each pair) are what the bootstrap resamples; `draw` are the weights of the draw of decisions.
-    With fewer than three judges and no decisions nothing tells right from wrong: `identified` is False, judges have no
-    error rates, and the probability is the share of votes.
+    `clusters` (the query of each pair) are what the bootstrap resamples; `draw` are the weights of the draw of
+    decisions. With fewer than three judges and no decisions nothing tells right from wrong: `identified` is False,
+    judges have no error rates, and the probability is the share of votes.
     """
     table, known = _checked(votes, people, classes)
     named = tuple(names) if names is not None else tuple(f"judge {number + 1}" for number in range(table.shape[1]))
@@ -231,10 +231,12 @@ class _Evidence:
             found.append(Share(value, min(float(low), value), max(float(high), value), n, float("nan"), self.level))
         return found[0], found[1]
 
-    def shared(self, names: Sequence[str], seed: int, resamples: int = 500) -> tuple[SharedErrors, ...]:
+    def shared(self, names: Sequence[str], seed: int, resamples: int = 1000) -> tuple[SharedErrors, ...]:
         """φ of each two judges' errors within the true class, averaged over classes: zero if errors are independent."""
         found = []
         rng = np.random.default_rng((seed, 4))
+        # All intervals together hold at the level: an alarm about one of ten pairs of judges must not be luck.
+        tail = (1 - self.level) / max(1, len(names) * (len(names) - 1))
         for one in range(len(names)):
             for other in range(one + 1, len(names)):
                 seen = (self.known != NONE) & (self.table[:, one] != NONE) & (self.table[:, other] != NONE)
@@ -243,10 +245,9 @@ class _Evidence:
                 both = np.column_stack([self.table[seen, one], self.table[seen, other]]) > 0
                 truth = self.known[seen] > 0
                 values = [_phi(both[at], truth[at]) for at in rng.integers(len(truth), size=(resamples, len(truth)))]
-                low, high = np.nanquantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
+                low, high = np.quantile(values, [tail, 1 - tail])
                 phi = _phi(both, truth)
-                if np.isfinite(phi):
-                    found.append(SharedErrors(names[one], names[other], phi, float(low), float(high), int(seen.sum())))
+                found.append(SharedErrors(names[one], names[other], phi, float(low), float(high), int(seen.sum())))
         return tuple(found)
 
 
@@ -288,8 +289,8 @@ def _unidentified(table: Codes, classes: int, overlap: int) -> LabelModel:
     patterns = _Patterns.of(table, np.full(len(table), NONE, dtype=np.intp), classes)
     chances = patterns.start()[patterns.of_pair]
     warning = (
-        f"Error rates can't be estimated: no person decided about any pair, and only {overlap} pairs have votes of three "
-        f"judges ({LEAST_OVERLAP} are needed). Have a drawn sample of pairs judged by people."
+        f"Error rates can't be estimated: no person decided about any pair, and only {overlap} pairs have votes of "
+        f"three judges ({LEAST_OVERLAP} are needed). Have a drawn sample of pairs judged by people."
     )
     return LabelModel(chances, chances.mean(axis=0), (), (), 0, False, (warning,))
 

@@ -27,11 +27,11 @@ class Total:
 
 
 def weighted_count(hits: Floats, weights: Floats, clusters: Codes, level: float) -> Total:
-    """Σ w·hit with the gamma interval of Fay and Feuer as Tiwari et al. changed it: Garwood's exact one for equal weights.
+    """Σ w·hit with the gamma interval of Fay and Feuer, as changed by Tiwari et al.; for equal weights it is Garwood's.
 
-    With R the total and v = Σ (Σ_{cluster} w·hit)², the limits are gamma quantiles with mean R and variance v below, and
-    with mean R + w̄ and variance v + mean w² above: one more find of a mean weight. Σ over clusters allows for finds that
-    come together.
+    With R the total and v = Σ (Σ_{cluster} w·hit)², the limits are gamma quantiles with mean R and variance v below,
+    and with mean R + w̄ and variance v + mean w² above: one more find of a mean weight. Σ over clusters allows for
+    finds that come together.
     """
     found = weights * hits
     total = float(found.sum())

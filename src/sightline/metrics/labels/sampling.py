@@ -1,4 +1,4 @@
-"""Which pairs of query and picture people are asked about: draws with known probabilities, so that estimates can be corrected.
+"""Which pairs of query and picture people are asked about: draws with known probabilities.
 
 The design is randomized systematic sampling with unequal rates: queries in random order, the pairs of a query in random
 order, and one random start. Every pair is drawn with exactly its rate, the number drawn is fixed (± 1 where the rates
@@ -44,15 +44,16 @@ class Draw:
     @property
     def drawn(self) -> Bools:
         """Pairs of any stage."""
-        return np.logical_or.reduce([stage.drawn for stage in self.stages])
+        found: Bools = np.any([stage.drawn for stage in self.stages], axis=0)
+        return found
 
     @property
     def weights(self) -> Floats:
         """What each drawn pair stands for, zero for the others: E Σ weight · r = Σ r for any r that is fixed before.
 
-        One stage: 1 / rate. Several, with shares a_t in proportion to their sizes: a pair drawn in stage s at rate p gets
-        a_s / p + Σ_{t>s} a_t. Each stage alone is an unbiased estimate given the stages before (what was drawn before
-        counts as itself), so that rates may follow from earlier decisions; sizes must not.
+        One stage: 1 / rate. Several, with shares a_t in proportion to their sizes: a pair drawn in stage s at rate p
+        gets a_s / p + Σ_{t>s} a_t. Each stage alone is an unbiased estimate given the stages before (what was drawn
+        before counts as itself), so that rates may follow from earlier decisions; sizes must not.
         """
         sizes = np.array([stage.rates.sum() for stage in self.stages])
         shares = sizes / sizes.sum()
@@ -63,7 +64,7 @@ class Draw:
         return weights
 
     def order(self, seed: int = 0) -> Codes:
-        """Pairs of the last stage in the order in which to show them: random, so that any beginning is a fair sample."""
+        """Pairs of the last stage in the order in which to show them: at random, so that any beginning is a sample."""
         found = np.flatnonzero(self.stages[-1].drawn)
         return np.random.default_rng((seed, len(self.stages), 1)).permutation(found)
 
@@ -124,7 +125,10 @@ def draw_pairs(rates: ArrayLike, groups: ArrayLike, seed: int = 0) -> Draw:
 
 
 def extend_draw(draw: Draw, rates: ArrayLike, groups: ArrayLike, seed: int = 0) -> Draw:
-    """A further stage. Rates of pairs that were drawn before are ignored; those of others may follow from decisions."""
+    """A further stage. Rates of pairs that were drawn before are ignored; those of others may follow from decisions.
+
+    Every pair that matters and was not drawn yet needs a rate above zero, or the estimate leaves it out.
+    """
     given = np.where(draw.drawn, 0.0, _checked(rates))
     if len(given) != len(draw.drawn) or not given.any():
         raise UserError("There is nothing left to draw.", "give a rate above zero to a pair that was not drawn yet")

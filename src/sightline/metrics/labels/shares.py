@@ -1,4 +1,4 @@
-"""A share among drawn pairs (label precision, a judge's sensitivity), with an interval that knows weights and clusters."""
+"""A share among drawn pairs (label precision, sensitivity), with an interval that knows weights and clusters."""
 
 from __future__ import annotations
 
@@ -72,7 +72,7 @@ def wilson_at(share: float, n: float, level: float) -> tuple[float, float]:
 
 
 def t_quantile(p: float, df: float) -> float:
-    """Student's quantile for any df ≥ 1: between whole numbers, interpolated in 1 / df (exact to about 0.001 from 2 on)."""
+    """Student's quantile for any df ≥ 1, interpolated in 1 / df: never too low, from 3 on at most 0.5 % too high."""
     below = max(1, math.floor(df))
     if below >= df:
         return _whole_t_quantile(p, below)

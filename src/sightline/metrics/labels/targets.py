@@ -3,10 +3,10 @@
 Each target gives, for a probability of relevance g of every pair, its value for each query and the slope of each pair:
 by how much the value changes when the pair turns from not relevant to relevant.
 
-- Linear (`p@k`, `dcg@k`, `ndcg@k`, `r@k`): value Σ w·g with slopes w that don't depend on labels. What is corrected with
-  Horvitz-Thompson residuals is unbiased. The normalizers of nDCG and recall are *frozen*: made from what the judge
-  said before people decided, and not changed by their decisions. The metric is then not quite the classical one; it can
-  exceed 1 for a query whose relevant pictures the judge undercounted.
+- Linear (`p@k`, `dcg@k`, `ndcg@k`, `r@k`): value Σ w·g with slopes w that don't depend on labels. What is corrected
+  with Horvitz-Thompson residuals is unbiased. The normalizers of nDCG and recall are *frozen*: made from what the
+  judge said before people decided, and not changed by their decisions. The metric is then not quite the classical
+  one; it can exceed 1 for a query whose relevant pictures the judge undercounted.
 - Expanded (`success@k`, `rr`, `ap`): value and slopes are those of independent labels, E m(y) with y ~ Bernoulli(g). A
   correction by slopes is of first order: unbiased where calibrated errors within a query are uncorrelated, else biased
   by their products. Draw whole queries (`correct_queries`) where that matters.
@@ -106,7 +106,7 @@ def _weights(base: str, codes: Codes, ranks: Codes, depth: int, frozen: Floats) 
 
 def _linear(name: str, codes: Codes, weights: Floats, queries: int) -> Target:
     def expand(g: Floats) -> tuple[Floats, Floats]:
-        return np.bincount(codes, weights=weights * g, minlength=queries), weights
+        return np.asarray(np.bincount(codes, weights=weights * g, minlength=queries), dtype=np.float64), weights
 
     return Target(name, True, expand, weights, 1.0 if name.startswith("p@") else math.inf)
 

@@ -25,6 +25,8 @@ from sightline.metrics.statistics.intervals import (
 )
 from sightline.types import Estimate, fewest_units
 
+FEW_CLUSTERS = "too few clusters"
+
 ClusterLabels = Sequence[Hashable | None]
 
 
@@ -72,6 +74,33 @@ def estimate(
     all-0 and all-1. No task at all: n = 0, method `none`, all zero.
 
     `Estimate.interval` is None where there are too few tasks or clusters; `no_interval` says so.
+
+    Parameters
+    ----------
+    values:
+        The score of each task.
+    failures:
+        Which tasks failed: they count as zero in the mean, and not in `answered`.
+    clusters:
+        The cluster of each task, such as its owner; tasks of one cluster are resampled together.
+    level:
+        The confidence level of the interval.
+    proportion:
+        Whether values are right/wrong; found by looking at them when not given.
+    seed, resamples:
+        Of the bootstrap.
+
+    Returns
+    -------
+    Estimate
+        The mean with its interval, n, failures and method.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> found = sightline.estimate([1.0, 1.0, 0.0, 1.0])
+    >>> f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {found.method}"
+    '0.75 [0.30, 0.95] wilson'
     """
     column = Column.of(values, failures)
     found = estimate_columns(
@@ -143,7 +172,7 @@ def _intervals(table: Floats, codes: Codes | None, proportion: bool | None, samp
 
 def too_few_clusters(count: int, level: float) -> str | None:
     """Why so many clusters carry no interval at a level; None where they do."""
-    return f"too few clusters ({count})" if count < fewest_units(level) else None
+    return f"{FEW_CLUSTERS} ({count})" if count < fewest_units(level) else None
 
 
 def _over_clusters(table: Floats, codes: Codes, _: bool | None, sampling: BootstrapSampling) -> list[Ends]:

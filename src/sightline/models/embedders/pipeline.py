@@ -8,16 +8,18 @@ from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import replace
 from itertools import islice
 from pathlib import Path
-from typing import TYPE_CHECKING, Any
+from typing import Any
 
-from sightline.calls.session import CallOptions
+from sightline.calls.estimate import Range
+from sightline.calls.plan import CostPlan, DryRunError, StagePlan, priced
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.corpus.names import picture_id
 from sightline.corpus.scan import checked_places
 from sightline.corpus.walk import FolderWalk
 from sightline.engine.progress import advancing, progress
 from sightline.errors import StoppedError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.models.embedders.bulk_embedding import Numbered, TextRun, embed_files, number_texts, read_texts
 from sightline.models.embedders.embedded_files import Listing, SkippedInput
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
@@ -25,17 +27,59 @@ from sightline.models.embedders.vector_cache import text_key
 from sightline.models.embedders.vector_file import EmbeddedVectors
 from sightline.models.protocols import Embedder
 
-if TYPE_CHECKING:
-    from sightline.calls.plan import CostPlan
-
-__all__ = ["EmbeddedVectors", "embed", "embed_pictures", "embed_texts", "plan_pictures", "plan_texts"]
+__all__ = ["EmbeddedVectors", "embed", "embed_pictures", "embed_texts"]
 
 
-def embed(source: PathLike | Iterable[str], **options: Any) -> EmbeddedVectors:
-    """Embed a folder of pictures, a file with one text a line, or texts; see `embed_pictures` and `embed_texts`."""
+@priced
+def embed(
+    source: PathLike | Iterable[str],
+    *,
+    embedder: str | Embedder | None = None,
+    out: PathLike | None = None,
+    options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
+) -> EmbeddedVectors:
+    """Turn pictures or texts into vectors; those made before come from the workspace.
+
+    Stopped at any moment, the next call goes on where this one was. A budget that is used up raises `StoppedError`,
+    after what was embedded until then has been written to `out`.
+
+    Parameters
+    ----------
+    source:
+        A folder of pictures, which is never written to; or texts: the lines of a file (also gzipped), or a list.
+    embedder:
+        Who makes the vectors: a name such as "photos" or "openai/MODEL", or an object; the configured one, else
+        "photos", when not given.
+    out:
+        The .npz file to write, with `ids` and `vectors`; the vectors are in the result when not given.
+    options:
+        Options of the embedder, such as {"device": "cpu"}.
+    limit:
+        Take only the first so many files or texts.
+    workspace, session:
+        Where it works and how models are called.
+
+    Returns
+    -------
+    EmbeddedVectors
+        The ids (paths under the folder, or numbers of texts from 1) with their vectors, and what was left out.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> found = sightline.embed(["a red circle", "a blue square"], workspace="ws")
+    >>> found.count
+    2
+    """
+    session = Session.of(session, workspace)
+    if not isinstance(source, str | os.PathLike | Iterable):
+        raise UserError(f"There is nothing to embed in {source!r:.60}.", "Give a folder, a file of texts, or texts.")
     if isinstance(source, str | os.PathLike) and Path(source).expanduser().is_dir():
-        return embed_pictures(source, **options)
-    return embed_texts(source, **options)
+        return embed_pictures(source, embedder=embedder, out=out, options=options, limit=limit, session=session)
+    return embed_texts(source, embedder=embedder, out=out, options=options, limit=limit, session=session)
 
 
 def embed_pictures(
@@ -43,32 +87,26 @@ def embed_pictures(
     *,
     embedder: str | Embedder | None = None,
     out: PathLike | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    limit: int | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
     options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> EmbeddedVectors:
-    """Vectors of all pictures of a folder, which is never written to; those made before come from the workspace.
-
-    Killed at any moment, the next call goes on where this one was. A budget in `asking` that is used up raises
-    `StoppedError`, after what was embedded until then has been written to `out`.
-    """
-    config = config or Config()
-    root, place = _checked_root(folder, workspace)
-    with EmbedderSession(
-        embedder, place, config=config, local_only=local_only, asking=asking, options=options
-    ) as session:
-        session.tell_who_sees(f"the pictures of {root}")
+    """Vectors of all pictures of a folder: `embed` for what has to be one."""
+    session = Session.of(session, workspace)
+    config, root = session.config, _checked_root(folder, session.workspace)
+    with EmbedderSession(embedder, session, options) as embedding:
         walk = FolderWalk(root, hidden=config.scan.hidden)
-        listing = _listing(session, walk, root, limit)
-        made, stopped = embed_files(listing, session, config)
+        if session.calls.plan:
+            raise DryRunError(_plan_pictures(_listing(embedding, walk, root, limit), embedding, config))
+        embedding.tell_who_sees(f"the pictures of {root}")
+        listing = _listing(embedding, walk, root, limit)
+        made, stopped = embed_files(listing, embedding, config)
         left_out = (*listing.left_out(), *_unreachable(walk))
         count, longest = listing.embedded()
         content = EmbeddedPages(lambda: listing.pages(PAGE), count, longest)
         _refuse_nothing(count, f"{root} holds no picture", left_out, stopped)
-        return _unless_stopped(session.finish(content, out, left_out, made, 0, "picture"), stopped)
+        return _unless_stopped(embedding.finish(content, out, left_out, made, 0, "picture"), stopped)
 
 
 def embed_texts(
@@ -76,80 +114,41 @@ def embed_texts(
     *,
     embedder: str | Embedder | None = None,
     out: PathLike | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    limit: int | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
     options: Mapping[str, Any] | None = None,
+    limit: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
 ) -> EmbeddedVectors:
-    """Vectors of texts: the lines of a file (also gzipped), or as given; ids are their numbers, from 1.
-
-    A budget in `asking` that is used up raises `StoppedError`, as for pictures.
-    """
-    numbered = _numbered(texts, limit)
-    place, config = Path(workspace).expanduser().absolute(), config or Config()
-    with EmbedderSession(
-        embedder, place, config=config, local_only=local_only, asking=asking, options=options
-    ) as session:
-        run = TextRun(session)
+    """Vectors of texts: `embed` for what has to be the lines of a file, or a list."""
+    session, numbered = Session.of(session, workspace), _numbered(texts, limit)
+    with EmbedderSession(embedder, session, options) as embedding:
+        if session.calls.plan:
+            raise DryRunError(_plan_texts(numbered, embedding))
+        run = TextRun(embedding)
         with progress("embed", None) as advance:
             while run.stopped is None and (page := list(islice(numbered, PAGE))):
                 run.take(page, advance)
         content, left_out = run.content, tuple(run.left_out)
         _refuse_nothing(content.count, "there is no text", left_out, run.stopped)
-        return _unless_stopped(session.finish(content, out, left_out, run.made, run.cut, "text"), run.stopped)
+        return _unless_stopped(embedding.finish(content, out, left_out, run.made, run.cut, "text"), run.stopped)
 
 
-def plan_pictures(
-    folder: PathLike,
-    *,
-    embedder: str | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    limit: int | None = None,
-    asking: CallOptions | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> CostPlan:
-    """What `embed_pictures` would take; nothing is sent, no key is needed, and nothing is embedded."""
-    config = config or Config()
-    root, place = _checked_root(folder, workspace)
-    with EmbedderSession(embedder, place, config=config, asking=_planning(asking), options=options) as session:
-        listing = _listing(session, FolderWalk(root, hidden=config.scan.hidden), root, limit)
-        space = session.cache.space(session.embedder)
-        todo = listing.plan(space)
-        files = (Path(os.fsdecode(job.path)) for job in listing.jobs(1, config.scan.max_pixels, space))
-        return _plan(session, "plan_pictures", files, listing.count - todo)
+def _plan_pictures(listing: Listing, embedding: EmbedderSession, config: Config) -> CostPlan:
+    space = embedding.cache.space(embedding.embedder)
+    todo = listing.plan(space)
+    files = (Path(os.fsdecode(job.path)) for job in listing.jobs(1, config.scan.max_pixels, space))
+    return _plan(embedding, "plan_pictures", files, listing.count - todo)
 
 
-def plan_texts(
-    texts: PathLike | Iterable[str],
-    *,
-    embedder: str | None = None,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    limit: int | None = None,
-    asking: CallOptions | None = None,
-    options: Mapping[str, Any] | None = None,
-) -> CostPlan:
-    """What `embed_texts` would take; nothing is sent, no key is needed, and nothing is embedded."""
-    place, config = Path(workspace).expanduser().absolute(), config or Config()
-    with EmbedderSession(embedder, place, config=config, asking=_planning(asking), options=options) as session:
-        texts_of = {text_key(text): text for _, text in _numbered(texts, limit) if isinstance(text, str)}
-        keys = list(texts_of)
-        todo = [texts_of[keys[at]] for at in session.cache.missing(keys, session.embedder)]
-        return _plan(session, "plan_texts", todo, len(keys) - len(todo))
-
-
-def _planning(asking: CallOptions | None) -> CallOptions:
-    return replace(asking or CallOptions(), plan=True)
+def _plan_texts(numbered: Iterable[Numbered], embedding: EmbedderSession) -> CostPlan:
+    texts_of = {text_key(text): text for _, text in numbered if isinstance(text, str)}
+    keys = list(texts_of)
+    todo = [texts_of[keys[at]] for at in embedding.cache.missing(keys, embedding.embedder)]
+    return _plan(embedding, "plan_texts", todo, len(keys) - len(todo))
 
 
 def _plan(session: EmbedderSession, how: str, todo: Iterable[Any], known: int) -> CostPlan:
     """The plan of an embedder that asks a server; any other asks nobody, and costs nothing."""
-    from sightline.calls.estimate import Range
-    from sightline.calls.plan import CostPlan, StagePlan
-
     name, asks = session.embedder.name, getattr(session.embedder, how, None)
     if asks is None:
         nothing = Range(0.0, 0.0, 0.0)
@@ -176,11 +175,11 @@ def _unless_stopped(done: EmbeddedVectors, stopped: StoppedError | None) -> Embe
     raise StoppedError(f"{stopped.message} {done.count:,} vectors are {where}.", stopped.fix)
 
 
-def _checked_root(folder: PathLike, workspace: PathLike) -> tuple[Path, Path]:
-    root, place = checked_places(Path(folder), Path(workspace))
+def _checked_root(folder: PathLike, workspace: Path) -> Path:
+    root, _ = checked_places(as_path(folder, "a folder of pictures"), workspace)
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "check the path; nothing was embedded")
-    return root, place
+    return root
 
 
 def _listing(session: EmbedderSession, walk: FolderWalk, root: Path, limit: int | None) -> Listing:

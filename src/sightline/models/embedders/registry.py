@@ -8,7 +8,6 @@ from __future__ import annotations
 
 import hashlib
 from collections.abc import Callable, Mapping
-from dataclasses import dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
@@ -16,12 +15,10 @@ import orjson
 from pydantic import ValidationError
 
 from sightline import plugins
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.config.section import StrictModel
 from sightline.config.settings import Price, PriceSettings
 from sightline.errors import UserError, nearest
-from sightline.io.files import PathLike
 from sightline.models.embedders.known_models import KNOWN, KnownModel, find_known
 from sightline.models.protocols import Embedder
 from sightline.models.providers import PROVIDERS, ModelName, Provider, find_base_url, find_key, refuse_remote
@@ -76,20 +73,7 @@ def _options_of(kind: type[StrictModel]) -> str:
     return f"Options: {', '.join(kind.model_fields)}" if kind.model_fields else "It takes no options."
 
 
-@dataclass(frozen=True, slots=True)
-class EmbedderContext:
-    """What has to be known of an embedder beside its name and its options."""
-
-    workspace: Path
-    config: Config
-    asking: CallOptions
-
-    @property
-    def local_only(self) -> bool:
-        return self.asking.local_only
-
-
-def open_server(name: ModelName, setting: EmbedderContext, given: Mapping[str, Any]) -> Embedder:
+def open_server(name: ModelName, session: Session, given: Mapping[str, Any]) -> Embedder:
     """The embedder that asks this model; nothing is sent yet."""
     # Here, because they bring aiohttp with them.
     from sightline.calls.prices import Prices
@@ -102,11 +86,11 @@ def open_server(name: ModelName, setting: EmbedderContext, given: Mapping[str, A
     from sightline.models.wire_settings import WireSettings
 
     options = read_options(EndpointOptions, given, str(name))
-    if setting.asking.limits is not None:
-        options = options.model_copy(update={"at_once": setting.asking.limits.most})
-    models = setting.config.models
+    if session.calls.limits is not None:
+        options = options.model_copy(update={"at_once": session.calls.limits.most})
+    models = session.config.models
     endpoint = find_base_url(name, options.base_url, models)
-    if setting.local_only:
+    if session.calls.local_only:
         refuse_remote(str(name), endpoint, "use an embedder on this machine (photos, clip-vit-b32, onnx:FOLDER)")
     is_qwen = _QWEN in name.model.lower()
     if is_qwen:
@@ -121,18 +105,18 @@ def open_server(name: ModelName, setting: EmbedderContext, given: Mapping[str, A
         name,
         endpoint,
         form,
-        key=find_key(name, endpoint, models, required=not setting.asking.plan, instead=_INSTEAD),
+        key=find_key(name, endpoint, models, required=not session.calls.plan, instead=_INSTEAD),
         settings=WireSettings.of(models),
-        local_only=setting.local_only,
+        local_only=session.calls.local_only,
     )
     return EndpointEmbedder(
         transport,
         name=str(name),
         revision=_revision(endpoint, options),
-        workspace=setting.workspace,
+        workspace=session.workspace,
         options=options,
-        prices=Prices(_with_silence(setting.config.prices, str(name))),
-        budget=setting.asking.budget,
+        prices=Prices(_with_silence(session.config.prices, str(name))),
+        budget=session.calls.budget,
         sees=endpoint != PROVIDERS["openai"].base_url,
         ends_open=is_qwen and form.as_messages,
     )
@@ -157,40 +141,29 @@ def _revision(endpoint: str, options: EndpointOptions) -> str:
     return f"{options.revision or endpoint} {digest}"
 
 
-def find_embedder(
-    name: str | None = None,
-    *,
-    workspace: PathLike = ".sightline",
-    config: Config | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
-    **options: Any,
-) -> Embedder:
+def find_embedder(name: str | None = None, session: Session | None = None, **options: Any) -> Embedder:
     """The embedder of that name (the configured one, else `photos`); its options are checked, nothing is sent yet.
 
-    Calls to servers are journaled in the workspace, and made as `asking` says. `local_only` refuses servers elsewhere,
-    and downloads. A plug-in of the group `embedders` is a function of `(rest_of_name, **options)` that returns one.
+    Calls to servers are journaled in the workspace, and made as the session says; with `local_only` servers elsewhere
+    and downloads are refused. A plug-in of the group `embedders` is a function of `(rest_of_name, **options)`.
     """
-    asking = asking or CallOptions()
-    if local_only:
-        asking = replace(asking, local_only=True)
-    setting = EmbedderContext(Path(workspace), config or Config(), asking)
-    wanted = (name or setting.config.models.embedder or DEFAULT).strip()
+    session = Session.of(session)
+    wanted = (name or session.config.models.embedder or DEFAULT).strip()
     known = find_known(wanted.removeprefix("onnx:"))
     if known is not None:
-        return _known(known, setting, options)
+        return _known(known, session, options)
     if wanted.startswith(("http://", "https://")):
-        return _address(wanted, setting, options)
+        return _address(wanted, session, options)
     kind, rest = _split(wanted)
     if kind in PROVIDERS and not plugins.is_built_in("embedders", kind):
-        return _provider(kind, rest, setting, options)
+        return _provider(kind, rest, session, options)
     plugin = plugins.find("embedders", kind)
     if plugin is None:
         raise _unknown(wanted)
     if plugin.package is not None:
-        return _plugged(plugin, rest, setting, options)
+        return _plugged(plugin, rest, session, options)
     build: _Builder = plugin.load()
-    return build(rest, setting, options)
+    return build(rest, session, options)
 
 
 def embedder_names() -> list[str]:
@@ -221,25 +194,25 @@ def _unknown(name: str) -> UserError:
 # --- builders ------------------------------------------------------------------------------------------------
 
 
-def _photos(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _photos(rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.photos.embedder import Photos, PhotosOptions
 
     chosen = read_options(PhotosOptions, {**options_in(rest), **options}, DEFAULT)
-    return Photos(**chosen.model_dump(), local_only=setting.local_only)
+    return Photos(**chosen.model_dump(), local_only=session.calls.local_only)
 
 
-def _known(model: KnownModel, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _known(model: KnownModel, session: Session, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.embedders.known_models import fetch, models_folder
     from sightline.models.embedders.onnx_clip import OnnxClip, OnnxOptions
     from sightline.models.embedders.onnx_folder import open_folder
 
     chosen = read_options(OnnxOptions, options, model.name)
-    path = fetch(model, models_folder(setting.config.models.folder), local_only=setting.local_only)
+    path = fetch(model, models_folder(session.config.models.folder), local_only=session.calls.local_only)
     folder = open_folder(path, model.precision, model.settings)
     return OnnxClip(folder, name=model.name, revision=model.revision[:12], options=chosen)
 
 
-def _onnx(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _onnx(rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.embedders.onnx_clip import FolderOptions, OnnxClip
     from sightline.models.embedders.onnx_folder import open_folder
 
@@ -250,14 +223,14 @@ def _onnx(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Em
     return OnnxClip(open_folder(path, chosen.precision), name=f"onnx:{path.resolve().name}", options=chosen)
 
 
-def _transformers(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _transformers(rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:
     from sightline.models.embedders.transformers_clip import TransformersClip, TransformersOptions
 
     chosen = read_options(TransformersOptions, options, f"transformers:{rest}")
-    return TransformersClip(rest, options=chosen, local_only=setting.local_only)
+    return TransformersClip(rest, options=chosen, local_only=session.calls.local_only)
 
 
-def _address(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _address(rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:
     url, mark, model = rest.partition("#")
     if not mark or not model:
         raise UserError(
@@ -265,25 +238,25 @@ def _address(rest: str, setting: EmbedderContext, options: Mapping[str, Any]) ->
         )
     # A key of its own: that of a provider is not for anybody else's server.
     provider = Provider("http", "http", url, ("EMBEDDINGS_API_KEY",))
-    return open_server(ModelName(provider, model), setting, {"base_url": url, **options})
+    return open_server(ModelName(provider, model), session, {"base_url": url, **options})
 
 
-def _provider(kind: str, rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _provider(kind: str, rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:
     provider = PROVIDERS[kind]
     if provider.kind != "http" or not rest:
         raise _unknown(f"{kind}/{rest}" if rest else kind)
-    return open_server(ModelName(provider, rest), setting, options)
+    return open_server(ModelName(provider, rest), session, options)
 
 
-def _plugged(plugin: plugins.Plugin, rest: str, setting: EmbedderContext, options: Mapping[str, Any]) -> Embedder:
+def _plugged(plugin: plugins.Plugin, rest: str, session: Session, options: Mapping[str, Any]) -> Embedder:
     made: Embedder = plugin.load()(rest, **options)
     endpoint = getattr(made, "endpoint", None)
-    if setting.local_only and isinstance(endpoint, str):
+    if session.calls.local_only and isinstance(endpoint, str):
         refuse_remote(made.name, endpoint)
     return made
 
 
-_Builder = Callable[[str, EmbedderContext, Mapping[str, Any]], Embedder]
+_Builder = Callable[[str, Session, Mapping[str, Any]], Embedder]
 BUILDERS: Mapping[str, _Builder] = {
     "photos": _photos,
     "onnx": _onnx,

@@ -11,8 +11,7 @@ from typing import Any, Self
 import numpy as np
 
 from sightline.calls.privacy_notice import announce_recipient
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.errors import SightlineError
 from sightline.io.files import PathLike
 from sightline.models.embedders.base import close
@@ -41,24 +40,18 @@ class EmbedderSession:
     def __init__(
         self,
         embedder: str | Embedder | None,
-        workspace: Path,
-        *,
-        config: Config,
-        local_only: bool = False,
-        asking: CallOptions | None = None,
+        session: Session,
         options: Mapping[str, Any] | None = None,
     ) -> None:
         self._started = time.monotonic()
-        self._workspace = workspace
+        self._workspace = session.workspace
         self._ours = embedder is None or isinstance(embedder, str)
         self.embedder: Embedder = (
-            find_embedder(
-                embedder, workspace=workspace, config=config, local_only=local_only, asking=asking, **(options or {})
-            )
+            find_embedder(embedder, session, **(options or {}))
             if embedder is None or isinstance(embedder, str)
             else embedder
         )
-        self.cache = VectorCache(workspace)
+        self.cache = VectorCache(session.workspace)
 
     def __enter__(self) -> Self:
         return self

@@ -27,7 +27,6 @@ from sightline.reason.steps.checks import StepFault, has_steps, question_faults,
 from sightline.reason.steps.review import REVIEW, StepReview, read_reviewed, rows_of, write_review
 from sightline.reason.steps.summary import CheckedSteps, StepsSummary
 from sightline.types import Answer, Benchmark, Choice, Json
-from sightline.types.task_table import Tasks
 
 
 @priced
@@ -242,4 +241,4 @@ def _with_steps(benchmark: Benchmark, found: Mapping[str, AnnotatedSteps], by: s
         note: dict[str, Json] = {"by": by, "calls": one.calls, "told": one.told}
         tasks[name] = replace(tasks[name], extra={**tasks[name].extra, "steps": note})
         truth[name] = replace(before, steps=one.steps)
-    return replace(benchmark, tasks=Tasks(tasks), truth=truth)
+    return replace(benchmark, tasks=tasks, truth=truth)

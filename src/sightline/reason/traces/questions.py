@@ -19,7 +19,7 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.benchmark.formats.imagenet_think import PROMPT
 from sightline.config import Config
 from sightline.corpus.names import path_of
-from sightline.corpus.scan import scan
+from sightline.corpus.scan import scan_folder
 from sightline.corpus.schema import FILE_NAME
 from sightline.corpus.view import open_corpus
 from sightline.errors import UserError
@@ -87,7 +87,7 @@ def _opened(
         return _of_workspace(place or workspace, None, names)
     if not place.is_dir():
         raise UserError(f"there is no folder {place}.", "give a folder of pictures, a workspace or a benchmark")
-    scanned = scan(place, workspace=workspace, metadata=metadata, config=config)
+    scanned = scan_folder(place, workspace, config or Config(), metadata=metadata)
     found = _of_workspace(workspace, Path(os.path.normpath(place.expanduser().absolute())), names)
     return replace(found, skipped=scanned.skipped_here)
 

@@ -46,7 +46,7 @@ def _difference_table(section: ReportSection, metrics: list[str], level: float) 
 
 def _difference_row(pair: PairedComparison, level: float) -> Row:
     found = pair.difference
-    spread = "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
+    spread = found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
     tone: Tone = "" if pair.is_win(level) else "quiet"
     return (
         pair.metric,

@@ -19,14 +19,13 @@ from typing import Any
 import numpy as np
 from numpy.typing import NDArray
 
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.class_names import known_as
 from sightline.config import Config
 from sightline.corpus.store import CorpusStore
 from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import MissingExtraError, SightlineError, UserError
-from sightline.io.files import PathLike
 from sightline.io.locks import locked
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
@@ -152,7 +151,7 @@ class BuiltIndex(Shown):
 
 
 def build_index(
-    workspace: PathLike = ".sightline",
+    session: Session,
     name: str = DEFAULT_INDEX,
     *,
     content: Content | None = None,
@@ -160,9 +159,6 @@ def build_index(
     embedder: str | Embedder | None = None,
     backend: str | None = None,
     parts: Parts | None = None,
-    config: Config | None = None,
-    local_only: bool = False,
-    asking: CallOptions | None = None,
     rebuild: bool = False,
 ) -> BuiltIndex:
     """Build the index of a workspace's pictures (with `annotations`), or of `content`, or bring it up to date.
@@ -170,21 +166,18 @@ def build_index(
     An embedder or a back-end that is not given is the one that built the index before, else the default. With
     `rebuild` it starts from nothing, from vectors that the workspace has: for an index that was damaged.
     """
-    place, config = Path(workspace).expanduser().absolute(), config or Config()
-    parts = parts or Parts()
-    spec = embedder if embedder is not None else _usual_embedder(place, name, config, rebuild)
+    place, parts = session.workspace.absolute(), parts or Parts()
+    spec = embedder if embedder is not None else _usual_embedder(place, name, session.config, rebuild)
     if content is None:
         require_corpus(place)
     with ExitStack() as stack:
-        session = None
+        embedding = None
         if parts.vectors:
-            session = stack.enter_context(
-                EmbedderSession(spec, place, config=config, local_only=local_only, asking=asking)
-            )
-            session.tell_who_sees("pictures")
+            embedding = stack.enter_context(EmbedderSession(spec, session))
+            embedding.tell_who_sees("pictures")
         if content is None:
             content = workspace_content(stack.enter_context(CorpusStore(place)), annotations)
-        return Update(place, name, config, session, spec, backend, rebuild=rebuild).run(content, parts)
+        return Update(session, name, embedding, spec, backend, rebuild=rebuild).run(content, parts)
 
 
 def _manifest_before(folder: Path, rebuild: bool) -> IndexManifest | None:
@@ -209,17 +202,16 @@ class Update:
 
     def __init__(
         self,
-        workspace: Path,
+        session: Session,
         name: str,
-        config: Config,
-        session: EmbedderSession | None,
+        embedding: EmbedderSession | None,
         spec: str | Embedder,
         backend: str | None = None,
         *,
         rebuild: bool = False,
     ) -> None:
-        self.folder = index_folder(workspace, name)
-        self._name, self._config, self._session, self._rebuild = name, config, session, rebuild
+        self.folder = index_folder(session.workspace.absolute(), name)
+        self._name, self._config, self._embedding, self._rebuild = name, session.config, embedding, rebuild
         self._spec = spec if isinstance(spec, str) else spec.name
         self._given_backend = backend
         self._look_back()
@@ -269,11 +261,11 @@ class Update:
             looking = PictureSteps(table, self._config)
             words_read = looking.read_words() if parts.words_in_pictures else 0
             embedded, tokens_made, step = VectorCounts(), 0, None
-            if self._session is not None and parts.vectors:
-                step = VectorStep(self.folder, table, self._session, self._backend, self._config)
+            if self._embedding is not None and parts.vectors:
+                step = VectorStep(self.folder, table, self._embedding, self._backend, self._config)
                 embedded = step.run(captions=parts.captions)
                 if tokens is not None:
-                    tokens_made = looking.make_tokens(self._session.embedder, tokens)
+                    tokens_made = looking.make_tokens(self._embedding.embedder, tokens)
             manifest = self._manifest(table, content, changes, parts, step, embedded)
             self._save_columns(table)
         finally:
@@ -302,11 +294,11 @@ class Update:
 
     def _token_vectors(self, wanted: bool) -> TokenVectors | None:
         """What the embedder offers; asked for where there is none, that is said before any work."""
-        if not wanted or self._session is None:
+        if not wanted or self._embedding is None:
             return None
-        offered = token_vectors_of(self._session.embedder)
+        offered = token_vectors_of(self._embedding.embedder)
         if offered is None:
-            name = self._session.embedder.name
+            name = self._embedding.embedder.name
             raise UserError(f"{name} gives no token vectors.", "leave --tokens out, or name another embedder")
         return offered
 
@@ -327,9 +319,9 @@ class Update:
         }
         before = self._before or IndexManifest(name=self._name, backend=public_spec(self._backend), **changed)
         manifest = before.model_copy(update=changed)  # What this run does not touch stays as it was.
-        if step is None or self._session is None:
+        if step is None or self._embedding is None:
             return manifest
-        embedder = self._session.embedder
+        embedder = self._embedding.embedder
         mark = EmbedderMark(
             spec=public_spec(self._spec), name=embedder.name, revision=embedder.revision, dim=step.dim or 0
         )

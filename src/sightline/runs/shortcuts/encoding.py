@@ -5,7 +5,7 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Callable, Iterator, Mapping, Sequence
 from dataclasses import dataclass
-from functools import cache
+from functools import lru_cache
 from zlib import crc32
 
 import numpy as np
@@ -146,7 +146,7 @@ def _overlap(column: FactColumn) -> tuple[str, PairFeature]:
     rows = {word: np.array(sorted(found), dtype=np.intp) for word, found in holders.items()}
     count = len(column.values)
 
-    @cache
+    @lru_cache(maxsize=1)  # A query is looked at several times in a row.
     def shared(text: str) -> Floats:
         words = query_words(fold(text))
         found = np.zeros(count, dtype=np.float32)
@@ -160,6 +160,7 @@ def _overlap(column: FactColumn) -> tuple[str, PairFeature]:
 
 def _places(ids: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, PairFeature]]:
     """How near a picture's place in the corpus is to the query's among the queries; and the same by number."""
+    rows = {id_: row for row, id_ in enumerate(ids)}
     places = np.linspace(0, 1, len(ids), dtype=np.float32)
     own = {task: at / max(len(tasks) - 1, 1) for at, task in enumerate(tasks)}
     numbers = np.array([-1.0 if (found := number_in(id_)) is None else found for id_ in ids])
@@ -176,9 +177,10 @@ def _places(ids: Sequence[str], tasks: Sequence[str]) -> list[tuple[str, PairFea
         return np.where(numbers >= 0, -np.abs(numbers - number) / scale, -1.0).astype(np.float32)
 
     def in_scope(task: Task) -> Floats:
-        at = {id_: place for place, id_ in enumerate(task.scope.pictures)}
-        last = max(len(at) - 1, 1)
-        return np.array([at[id_] / last if id_ in at else 1.0 for id_ in ids] if at else [0.0] * len(ids), np.float32)
+        listed = [rows[id_] for id_ in task.scope.pictures if id_ in rows]
+        found = np.full(len(ids), 1.0 if listed else 0.0, dtype=np.float32)
+        found[listed] = np.linspace(0, 1, len(listed), dtype=np.float32)
+        return found
 
     return [
         ("position in the corpus like that of the query", by_place),

@@ -196,6 +196,7 @@ class LearnedRanker:
     ) -> None:
         self._groups, self._ids = groups, np.array(ids, dtype=object)
         self._folds = table.pairs.picture_folds
+        self._last: tuple[str, Floats] | None = None
         self._of_task = {
             task.id: int(fold) for task, fold in zip(table.pairs.tasks, table.pairs.query_folds, strict=True)
         }
@@ -208,7 +209,13 @@ class LearnedRanker:
         }
 
     def scores(self, task: Task) -> Floats:
-        """One for each picture of the corpus."""
+        """One for each picture of the corpus; the whole ranking and that of a pool are asked for in a row."""
+        last = self._last
+        if last is None or last[0] != task.id:
+            self._last = last = task.id, self._scored(task)
+        return last[1]
+
+    def _scored(self, task: Task) -> Floats:
         query_fold = self._of_task.get(task.id, 0)  # A query that was not sampled is in no model.
         extra = [[feature(task) for feature in group.pairs] for group in self._groups]
         found = np.zeros(len(self._ids))

@@ -15,8 +15,7 @@ from typing import Any, Literal, Protocol, TypeAlias, runtime_checkable
 from pydantic import ConfigDict
 
 from sightline.calls.plan import CostPlan
-from sightline.calls.session import CallOptions
-from sightline.config import Config
+from sightline.calls.session import Session
 from sightline.config.section import StrictModel
 from sightline.types import (
     Benchmark,
@@ -102,16 +101,10 @@ class SystemSetting:
     benchmark: Benchmark
     truth: Mapping[str, Truth] = field(default_factory=dict)
     base: Path | None = None
-    workspace: Path = Path(".sightline")
-    config: Config = field(default_factory=Config)
-    asking: CallOptions = field(default_factory=CallOptions)
+    session: Session = field(default_factory=Session)
     seed: int = 0
     folder: Path | None = None
     hides_texts: bool = False
-
-    @property
-    def local_only(self) -> bool:
-        return self.asking.local_only
 
 
 @dataclass(frozen=True, slots=True)

@@ -32,7 +32,7 @@ class BlindLearned:
     def prepare(self) -> Iterable[LedgerEntry]:
         """Read the files and fit the models."""
         setting = self._setting
-        files = read_files(setting.benchmark.corpus.pictures, setting.base, setting.config)
+        files = read_files(setting.benchmark.corpus.pictures, setting.base, setting.session.config)
         self._model = learn_shortcut(replace(setting.benchmark, truth=setting.truth), files, setting.seed)
         return ()
 

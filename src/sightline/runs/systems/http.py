@@ -187,7 +187,7 @@ class HttpSystem:
     def __init__(self, options: HttpOptions, setting: SystemSetting) -> None:
         self._options, self._setting = options, setting
         self.concurrency = options.concurrency
-        if setting.local_only:
+        if setting.session.calls.local_only:
             refuse_remote("the search service", options.url, "run the service on this machine")
         key = _key(options.key_env)
         self._headers = {"Content-Type": "application/json", "Accept": "application/json"}
@@ -214,7 +214,7 @@ class HttpSystem:
 
     def prepare(self) -> Iterable[LedgerEntry]:
         """Ask whether the service is there, before anything is written."""
-        announce_recipient(self._setting.workspace, self._options.url, "queries")
+        announce_recipient(self._setting.session.workspace, self._options.url, "queries")
         loop = LoopThread()
         try:
             self._service = loop.call(self._health())

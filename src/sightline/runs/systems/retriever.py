@@ -139,26 +139,18 @@ class Retriever:
 
         What can't work (a method, a re-ranker without a key) is refused before anything is embedded.
         """
-        setting, options = self._setting, self._options
+        session, options = self._setting.session, self._options
         check_method(self._method)
         if self._method.rerank is not None:
-            Reranker(self._method.rerank, setting.workspace, setting.config, setting.asking).check()
-            self._paid = PaidCalls(setting.workspace)
+            Reranker(self._method.rerank, session).check()
+            self._paid = PaidCalls(session.workspace)
         if self._embedder is None and self._method.vectors:
-            self._embedder = find_embedder(
-                options.embedder, workspace=setting.workspace, config=setting.config, asking=setting.asking
-            )
+            self._embedder = find_embedder(options.embedder, session)
         is_first = self._has_no_vectors()
         built = self._build()
         self._look_at(built)
         self._searcher = Searcher.open(
-            setting.workspace,
-            built.name,
-            embedder=self._embedder,
-            backend=options.backend,
-            config=setting.config,
-            asking=setting.asking,
-            local_only=setting.local_only,
+            name=built.name, embedder=self._embedder, backend=options.backend, session=session
         )
         if self._method.vectors:
             self._warm_up(self._searcher)
@@ -213,7 +205,7 @@ class Retriever:
         """Has the workspace nothing yet that this embedder made?"""
         if self._embedder is None:
             return True
-        cache = VectorCache(self._setting.workspace)
+        cache = VectorCache(self._setting.session.workspace)
         try:
             return cache.space(self._embedder) is None
         finally:
@@ -249,15 +241,12 @@ class Retriever:
             words_in_pictures=hybrid is not None and hybrid.words_in_pictures,
         )
         return build_index(
-            setting.workspace,
+            setting.session,
             self._index_name(told, parts),
             content=content,
             embedder=self._embedder,
             backend=options.backend,
             parts=parts,
-            config=setting.config,
-            local_only=setting.local_only,
-            asking=setting.asking,
         )
 
     def _index_name(self, told: bool, parts: Parts) -> str:

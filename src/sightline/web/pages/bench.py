@@ -5,7 +5,6 @@ from __future__ import annotations
 from collections import Counter, defaultdict
 from collections.abc import Mapping
 from dataclasses import dataclass, replace
-from pathlib import Path
 
 from starlette.requests import Request
 from starlette.responses import Response
@@ -29,7 +28,6 @@ from sightline.types import (
     Task,
     Traces,
 )
-from sightline.types.task_table import Tasks
 from sightline.web.app_state import AppState, missing, number
 from sightline.web.cache import BackgroundCache
 from sightline.web.contradictions import side_by_side
@@ -111,7 +109,7 @@ def audit(request: Request) -> Response:
     found = None
     if ranks.tasks:
         patience = {"patience": None} if request.query_params.get("export") == "1" else {}
-        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks, loaded.folder), **patience)
+        found = _AUDITS.get(loaded.folder, loaded.mark, lambda: _audited(ranks), **patience)
     waits = found is None and bool(ranks.tasks)
     if found is not None:  # Only this part changes with a review.
         found = replace(found, checked=figures.checked, judges=figures.judges)
@@ -121,9 +119,10 @@ def audit(request: Request) -> Response:
     return page
 
 
-def _audited(benchmark: Benchmark, folder: Path) -> Audit:
+def _audited(benchmark: Benchmark) -> Audit:
+    """By its tables: reading every file is left to `sightline make audit`."""
     judging = benchmark.card.get("judging")
-    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None, base=folder)
+    return audit_benchmark(benchmark, judging=judging if isinstance(judging, dict) else None)
 
 
 def task(request: Request) -> Response:
@@ -227,7 +226,7 @@ def flags_of(benchmark: Benchmark) -> Mapping[str, tuple[str, ...]]:
 
 def _rank_tasks(benchmark: Benchmark) -> Benchmark:
     kept = {id_: task for id_, task in benchmark.tasks.items() if isinstance(benchmark.truth.get(id_), Relevance)}
-    return replace(benchmark, tasks=Tasks(kept), truth={id_: benchmark.truth[id_] for id_ in kept})
+    return replace(benchmark, tasks=kept, truth={id_: benchmark.truth[id_] for id_ in kept})
 
 
 def _relevant(benchmark: Benchmark, task: str) -> str:

@@ -122,7 +122,7 @@ def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison])
 
 def _spread(pair: PairedComparison) -> str:
     found = pair.difference
-    return "no spread" if found.method == "none" else f"[{signed(found.low)}, {signed(found.high)}]"
+    return found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
 
 
 def _one_task(

@@ -47,7 +47,7 @@ def world_to_text(made: WorldDemo) -> str:
     found, audit = made.found, made.found.audit
 
     def between(one: Estimate) -> str:
-        return f"{share(one.mean)} ({share(one.low)} to {share(one.high)})"
+        return f"{share(one.mean)} ({one.no_interval or f'{share(one.low)} to {share(one.high)}'})"
 
     rows = [["system", f"{RANKED}, made labels", f"{RANKED}, exact truth", f"{SET}, exact sets", "cost", "p50"]]
     for name in SYSTEMS:
@@ -77,4 +77,4 @@ def world_to_text(made: WorldDemo) -> str:
 
 def _standing(one: SystemStanding) -> str:
     found = one.estimate
-    return f"{found.mean:.2f} [{found.low:.2f}, {found.high:.2f}] {one.letters}"
+    return f"{found.mean:.2f} [{found.no_interval or f'{found.low:.2f}, {found.high:.2f}'}] {one.letters}"

@@ -242,5 +242,5 @@ def _truth(found: WorldFound) -> list[Block]:
 
 
 def _share(name: str, found: Estimate, about: str) -> Row:
-    between = f"{share(found.low)} to {share(found.high)}"
+    between = found.no_interval or f"{share(found.low)} to {share(found.high)}"
     return name, Cell(share(found.mean), between), f"{found.n:,}", about

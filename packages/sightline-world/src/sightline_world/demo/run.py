@@ -11,11 +11,13 @@ from typing import Any, TypeAlias
 from sightline.authoring.pipeline import make
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.folder import write_benchmark
+from sightline.calls.session import Session
 from sightline.config import Config
-from sightline.corpus.scan import ScanSummary, scan
+from sightline.corpus.scan import ScanSummary
 from sightline.demo.own import own_folder
 from sightline.english import counted, listed
 from sightline.io.files import PathLike
+from sightline.pictures import scan
 from sightline.types import Benchmark
 from sightline_world.demo.page import write_world_page
 from sightline_world.demo.results import WorldFound, audit_by_truth, by_truth, exact_truth
@@ -104,7 +106,7 @@ def _draw_history(
     life = write_history(folder, seed, amounts.pictures, _SIZE, workers=None)
     about = f"{counted(amounts.pictures, 'picture')} of {life.owner} at {counted(len(life.events), 'event')}"
     say("draw", f"{about} in {time.monotonic() - started:.1f} s")
-    scanned = scan(folder / "pictures", workspace=out / "workspace", metadata=config.paths.metadata, config=config)
+    scanned = scan(folder / "pictures", metadata=config.paths.metadata, session=Session(out / "workspace", config))
     counts = ((scanned.events, "event"), (scanned.bursts, "burst"), (scanned.duplicates, "duplicate"))
     say("scan", f"{listed([counted(*count) for count in counts])} found in {scanned.seconds:.1f} s")
     return life, scanned
@@ -123,10 +125,8 @@ def _made(out: Path, config: Config, seed: int, say: Tell) -> Benchmark:
         model=CHAT,
         embedder=EMBEDDER,
         seed=seed,
-        workspace=out / "workspace",
-        config=config,
-        local_only=True,
         watch=watch,
+        session=Session(out / "workspace", config, local_only=True),
     )
     return made.benchmark()
 

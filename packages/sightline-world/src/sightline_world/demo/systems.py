@@ -8,6 +8,7 @@ from pathlib import Path
 from types import MappingProxyType
 
 from sightline.benchmark.folder import read_benchmark
+from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.metrics.comparison import Comparison, SystemStanding
 from sightline.metrics.evaluation import evaluate
@@ -67,19 +68,11 @@ def run_systems(
     asks_sets = any(task.kind == "select" for task in read_benchmark(benchmark).tasks.values())
     runs: dict[str, Path] = {}
     called: dict[str, str] = {}
+    session = Session(workspace, config, local_only=True)
 
     def attempt(kind: str, options: Mapping[str, str], folder: Path) -> RunSummary:
         spec: Spec = make_spec(find_kind(kind), options)
-        return run(
-            benchmark,
-            spec,
-            folder,
-            seed=seed,
-            show_annotations=True,
-            workspace=workspace,
-            config=config,
-            local_only=True,
-        )
+        return run(benchmark, spec, folder, show_annotations=True, seed=seed, session=session)
 
     for name, (kind, options) in SYSTEMS.items():
         slug = name.replace(" ", "-")

@@ -1,0 +1,48 @@
+"""The pictures of a folder, read into the workspace: what `scan` does."""
+
+from __future__ import annotations
+
+from sightline.calls.session import Session
+from sightline.corpus.scan import ScanSummary, scan_folder
+from sightline.io.files import PathLike, as_path
+
+
+def scan(
+    folder: PathLike,
+    *,
+    rights: PathLike | None = None,
+    metadata: PathLike | None = None,
+    limit: int | None = None,
+    workspace: PathLike | None = None,
+    session: Session | None = None,
+) -> ScanSummary:
+    """Read the pictures of a folder into the workspace's corpus; the folder itself is never written to.
+
+    Only what changed since the last scan is read. Stopped at any moment, the next scan finishes the job.
+
+    Parameters
+    ----------
+    folder:
+        The folder with the pictures; sub-folders are included.
+    rights:
+        A rights map (JSON): license, DOI and data-set name by file, by longest prefix, or by default.
+    metadata:
+        Rows to merge into the pictures by `image_id`: .jsonl, .csv or .parquet.
+    limit:
+        Take only the first so many files.
+    workspace, session:
+        Where it works; `scan` of the session's configuration says how.
+
+    Returns
+    -------
+    ScanSummary
+        How many pictures the workspace holds, what was skipped and why, and what changed since the last scan.
+
+    Examples
+    --------
+    >>> import sightline
+    >>> sightline.scan("pictures", workspace="ws").pictures
+    6
+    """
+    session, place = Session.of(session, workspace), as_path(folder, "a folder of pictures")
+    return scan_folder(place, session.workspace, session.config, rights=rights, metadata=metadata, limit=limit)

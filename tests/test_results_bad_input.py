@@ -1,0 +1,151 @@
+"""Bad input to verbs: a message with what to do, and in a notebook no page of traceback."""
+
+from __future__ import annotations
+
+from collections.abc import Callable
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sightline
+from result_samples import Sample, make_sample
+from sightline.errors import MissingExtraError, SightlineError, UserError
+from sightline.types import Benchmark
+
+Call = Callable[[Sample], object]
+
+WRONG: dict[str, tuple[Call, str]] = {
+    "the run first": (lambda made: sightline.score(made.runs[0], made.benchmark), "is a run, not a benchmark"),
+    "a benchmark twice": (lambda made: sightline.score(made.benchmark, made.benchmark), "is a benchmark, not a run"),
+    "objects the other way round": (
+        lambda made: sightline.score(_any(sightline.load(made.runs[0])), _any(sightline.load(made.benchmark))),
+        "A benchmark is expected here",
+    ),
+    "a benchmark as a run": (
+        lambda made: sightline.score(made.benchmark, _any(sightline.load(made.benchmark))),
+        "A run is expected here",
+    ),
+    "no benchmark": (
+        lambda made: sightline.score(_any(None), made.runs[0]),
+        "Expected the path of a benchmark, got None",
+    ),
+    "a number as a run": (lambda made: sightline.score(made.benchmark, _any(3)), "Expected the path of a run, got 3"),
+    "an empty path": (lambda made: sightline.score("", made.runs[0]), "Expected the path of a benchmark"),
+    "an unknown metric": (lambda made: sightline.score(made.benchmark, made.runs[0], "ndgc@10"), "unknown metric"),
+    "a metric that is a number": (
+        lambda made: sightline.score(made.benchmark, made.runs[0], _any(5)),
+        "5 is not a metric",
+    ),
+    "metrics of another type": (
+        lambda made: sightline.score(made.benchmark, made.runs[0], _any(["map", None])),
+        "None is not a metric name",
+    ),
+    "one run to compare": (lambda made: sightline.compare(_any(made.runs[0])), "A comparison needs two runs"),
+    "nothing to compare": (lambda made: sightline.compare(_any(None)), "A comparison needs two runs"),
+    "a benchmark to compare": (
+        lambda made: sightline.compare([made.benchmark, made.runs[0]]),
+        "is a benchmark, not a run",
+    ),
+    "numbers to compare": (lambda made: sightline.compare(_any([1, 2])), "Expected the path of a run, got 1"),
+    "a run without its benchmark": (
+        lambda made: sightline.compare([_any(sightline.load(made.runs[0])), made.runs[1]]),
+        "has no scores yet",
+    ),
+    "a run that is loaded as a benchmark": (
+        lambda made: sightline.load(made.runs[0], Benchmark),
+        "is a run, not a benchmark",
+    ),
+    "nothing to load": (lambda made: sightline.load(_any(None)), "Expected the path"),
+    "nothing to validate": (
+        lambda made: sightline.validate(_any(7)),
+        "Expected the path of a benchmark or a run, got 7",
+    ),
+    "nothing to report": (lambda made: sightline.report(_any(None)), "is not a list of folders"),
+    "a number to report": (lambda made: sightline.report(_any([None])), "Expected the path"),
+    "no folder of runs": (lambda made: sightline.leaderboard(_any(None)), "Expected the path of a folder with runs"),
+    "a list to rank by": (
+        lambda made: sightline.leaderboard(made.runs[0].parent, _any(["map"])),
+        "is not a metric name",
+    ),
+    "an unknown format": (lambda made: sightline.export_files("trek", made.benchmark, "out"), "unknown format"),
+    "no format": (
+        lambda made: sightline.export_files(_any(None), made.benchmark, "out"),
+        "is not the name of a format",
+    ),
+    "nothing to import": (lambda made: sightline.import_files("beir", _any(None), "out"), "Expected the path"),
+    "a run where a benchmark is exported": (
+        lambda made: sightline.export_files("trec-qrels", made.runs[0], "out"),
+        "is written from a benchmark",
+    ),
+    "no qrels": (lambda made: sightline.score_trec(_any(None), made.runs[0]), "Expected the path of a file of qrels"),
+}
+
+
+def _any(value: object) -> Any:
+    return value
+
+
+@pytest.fixture(scope="module")
+def made(tmp_path_factory: pytest.TempPathFactory) -> Sample:
+    return make_sample(tmp_path_factory.mktemp("made"))
+
+
+@pytest.mark.parametrize("wrong", WRONG)
+def test_bad_input_is_refused_with_what_to_do(
+    made: Sample, wrong: str, tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    monkeypatch.chdir(tmp_path)
+    call, message = WRONG[wrong]
+    with pytest.raises(UserError, match=message) as refused:
+        call(made)
+    assert refused.value.fix or "is written from" in message
+    assert list(tmp_path.iterdir()) == []
+
+
+def test_one_metric_or_several_in_a_string_are_metrics(made: Sample) -> None:
+    one = sightline.score(made.benchmark, made.runs[0], "ndcg@10")
+    assert one.asked == ("ndcg@10",) and one["ndcg@10"].n == 12
+    two = sightline.score(made.benchmark, made.runs[0], "rbp(p=0.8), map")
+    assert two.asked == ("rbp(p=0.8)", "map")
+
+
+def test_a_run_in_memory_is_compared_with_its_benchmark(made: Sample) -> None:
+    runs = [sightline.load(folder) for folder in made.runs]
+    found = sightline.compare(_any(runs), "map", benchmark=made.benchmark)
+    assert [pair.metric for pair in found] == ["map"] and found.systems[1] == "poor"
+
+
+def test_a_session_gives_its_seed(made: Sample) -> None:
+    session = sightline.Session("ws", seed=5)
+    by_session = session.score(made.benchmark, made.runs[1], "map")
+    assert by_session.seed == 5 == sightline.score(made.benchmark, made.runs[1], "map", seed=5).seed
+    assert session.score(made.benchmark, made.runs[1], "map", seed=7).seed == 7
+    assert sightline.score(made.benchmark, made.runs[1], "map").seed == 0
+
+
+@pytest.mark.parametrize(
+    "error", [UserError("A <b>thing</b> is wrong.", "Do this."), MissingExtraError("It", "pandas")]
+)
+def test_a_notebook_shows_the_message_and_the_fix_only(
+    error: SightlineError, capsys: pytest.CaptureFixture[str], monkeypatch: pytest.MonkeyPatch, tmp_path: Path
+) -> None:
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    monkeypatch.setenv("IPYTHONDIR", str(tmp_path))
+    shell: Any = _any(InteractiveShell)()
+    shell.user_ns["error"] = error
+    done = shell.run_cell("raise error")
+    shown = capsys.readouterr().out
+    assert done.error_in_exec is error
+    assert error.message in shown and str(error.fix) in shown
+    assert "Traceback" not in shown and "raise error" not in shown and len(shown.strip().splitlines()) == 2
+
+
+def test_other_errors_keep_their_traceback(capsys: pytest.CaptureFixture[str], tmp_path: Path) -> None:
+    pytest.importorskip("IPython")
+    from IPython.core.interactiveshell import InteractiveShell
+
+    _any(InteractiveShell)(ipython_dir=str(tmp_path)).run_cell("raise ValueError('ours')")
+    assert "Traceback" in capsys.readouterr().out
