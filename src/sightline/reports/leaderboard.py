@@ -131,8 +131,8 @@ class Leaderboard(Table[LeaderboardRow]):
         for board in self.boards:
             made = board_table(board)
             last = max([1.0, *(place.estimate.mean for place in board.places)])
-            rows_drawn = (*board.places, *board.baselines)
-            bars = [interval_bar(one.estimate.mean, one.estimate.interval, 0, last) for one in rows_drawn]
+            found = [*(one.estimate for one in board.places), *(one.estimate for one in board.baselines)]
+            bars = [interval_bar(one.mean, one.interval, 0, last) for one in found]
             rows = [[*map(str, row[:3]), bar, *map(str, row[3:])] for row, bar in zip(made.rows, bars, strict=True)]
             head = [*made.head[:3], f"0 to {last:g}", *made.head[3:]]
             yield board_title(board)
