@@ -3,7 +3,9 @@
 from __future__ import annotations
 
 import json
+import random
 from dataclasses import replace
+from datetime import UTC, datetime, timedelta
 from functools import partial
 from pathlib import Path
 from typing import Any
@@ -14,11 +16,14 @@ import sightline
 from command_line import Cli
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.grade import grade_of
+from sightline.benchmark.review_decisions import labels_of
+from sightline.benchmark.review_sample import sample_of
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores
 from sightline.reports.leaderboard import build_leaderboard
 from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of
 from sightline.runs.system_loader import visible
+from sightline.types import Benchmark, Review
 from trust_samples import benchmark_in, run_in, shown
 
 
@@ -187,12 +192,41 @@ def test_baselines_are_kept_beside_the_benchmark_and_computed_again_for_another(
     assert len(baselines_of(other)["random"]["ndcg@10"][1]) == 20
 
 
+def decided(benchmark: Benchmark, wrong: float, size: int) -> Benchmark:
+    """A person decided on a draw, and found that a share of what the judge calls relevant is not."""
+    lot, at = random.Random(3), datetime(2026, 1, 1, tzinfo=UTC)
+    labels = labels_of(benchmark)
+    right = {pair: grade > 0 and lot.random() >= wrong for pair, grade in labels.now.items()}
+    drawn = sample_of(benchmark, labels, size)
+    reviews = [Review(task, "me", str(int(right[task, one])), at + timedelta(seconds=n), one)
+               for n, (task, one) in enumerate(drawn)]  # fmt: skip
+    return replace(benchmark, reviews=tuple(reviews))
+
+
+def test_scores_are_corrected_by_what_people_decided(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    run = run_in(tmp_path / "best", made, "best", later)
+    plain = sightline.score(made, run)
+    assert plain.corrected == {}
+    every = sightline.score(decided(made, 0.0, 120), run)
+    found = every.corrected["ndcg@10"]
+    assert found.mean == pytest.approx(plain["ndcg@10"].mean, abs=1e-9) and found.decisions == 120
+    half = sightline.score(decided(made, 0.5, 120), run).corrected["ndcg@10"]
+    labels = decided(made, 0.5, 120)
+    kept = {one.task for one in labels.reviews if one.decision == "1"}
+    ndcg = [row.values["ndcg@10"] or 0.0 for row in plain.tasks if row.task_id in kept]
+    assert half.mean == pytest.approx(sum(ndcg) / len(plain.tasks), abs=1e-9)  # All were decided: nothing is estimated.
+    shown_text = str(every)
+    assert "corrected by people's decisions" in shown_text
+    assert "labels-unchecked" not in codes(every.warnings) and "judge-error" not in codes(every.warnings)
+
+
 def test_scores_and_benchmarks_of_before_open(tmp_path: Path) -> None:
     made = benchmark_in(tmp_path / "bench")
     run = run_in(tmp_path / "run", made, "best", first)
     sightline.score(tmp_path / "bench", run)
     for path, names in (
-        (run / "scores.json", ("grade", "warnings", "baselines")),
+        (run / "scores.json", ("grade", "warnings", "baselines", "corrected")),
         (tmp_path / "bench" / "benchmark.json", ("grade", "grade_basis")),
     ):
         content = json.loads(path.read_text())

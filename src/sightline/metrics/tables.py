@@ -50,6 +50,7 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
     parts = [estimates_text({name: scores.overall[name] for name in shown})] if shown else []
     for value, estimates in scores.slices(by).items() if by is not None else ():
         parts += [f"  {by}: {value}", estimates_text(estimates)]
+    parts += corrected_text(scores)
     parts += baselines_text(scores)
     parts += [f"  {line}" for line in _failures(failures)]
     if scores.attribution is not None:
@@ -74,6 +75,23 @@ def _less(row: BaselineScore) -> str:
     found = row.difference
     spread = found.no_interval or f"[{found.low:+z.3f}, {found.high:+z.3f}]"
     return f"{found.mean:+z.3f} {spread}{'' if row.beaten else ', not beaten'}"
+
+
+_CORRECTED = ("corrected by people's decisions", "mean", "interval", "decisions")
+
+
+def _corrected_rows(scores: Scores) -> list[tuple[str, ...]]:
+    return [
+        (name, f"{one.mean:z.3f}", f"[{one.low:z.3f}, {one.high:z.3f}] {one.level:.0%}", f"{one.decisions:,}")
+        for name, one in scores.corrected.items()
+        if name in scores.shown
+    ]
+
+
+def corrected_text(scores: Scores) -> list[str]:
+    """The corrected scores beside the plain ones; nothing where people have not decided on a draw."""
+    rows = _corrected_rows(scores)
+    return [text_table(_CORRECTED, rows, right={1, 3})] if rows else []
 
 
 def baselines_text(scores: Scores) -> list[str]:
@@ -122,6 +140,8 @@ def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[s
     """What a notebook shows of scores."""
     if scores.shown:
         yield estimates_html({name: scores.overall[name] for name in scores.shown})
+    if rows := _corrected_rows(scores):
+        yield html_table(_CORRECTED, rows, numeric={1, 3})
     if rows := _baseline_rows(scores):
         yield html_table(_BASELINES, rows, numeric={2})
     yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
