@@ -21,7 +21,8 @@ from sightline.benchmark.review_sample import sample_of
 from sightline.errors import UserError
 from sightline.metrics.scores import read_scores
 from sightline.reports.leaderboard import build_leaderboard
-from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of
+from sightline.runs import kept_baselines
+from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of, compute_baselines
 from sightline.runs.system_loader import visible
 from sightline.types import Benchmark, Review
 from trust_samples import benchmark_in, run_in, shown
@@ -178,7 +179,9 @@ def test_a_run_goes_on_as_it_was_begun(tmp_path: Path) -> None:
             run(tmp_path / how, show_annotations=not show)
 
 
-def test_baselines_are_kept_beside_the_benchmark_and_computed_again_for_another(tmp_path: Path) -> None:
+def test_baselines_are_kept_beside_the_benchmark_and_computed_again_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
     made = benchmark_in(tmp_path / "bench")
     assert not (tmp_path / "bench" / BASELINES_FILE).exists()
     found = baselines_of(made)
@@ -188,6 +191,10 @@ def test_baselines_are_kept_beside_the_benchmark_and_computed_again_for_another(
     assert read_benchmark(tmp_path / "bench").checksum == made.checksum
     (tmp_path / "bench" / BASELINES_FILE).write_text("{broken")
     assert baselines_of(made) == found and (tmp_path / "bench" / BASELINES_FILE).read_text() == kept
+    monkeypatch.setattr(kept_baselines, "_MOST_TASKS", 10)
+    monkeypatch.setattr(kept_baselines, "_FEWEST_TASKS", 5)
+    assert len(compute_baselines(made)["random"]["ndcg@10"][1]) == 10
+    monkeypatch.undo()
     other = write_benchmark(replace(made, tasks=dict(list(made.tasks.items())[:20])), tmp_path / "bench", force=True)
     assert len(baselines_of(other)["random"]["ndcg@10"][1]) == 20
 

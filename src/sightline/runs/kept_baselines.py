@@ -8,8 +8,9 @@ from __future__ import annotations
 
 import logging
 from collections.abc import Mapping
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from pathlib import Path
+from random import Random
 from typing import Any, ClassVar, TypeAlias
 
 from pydantic import TypeAdapter, ValidationError
@@ -22,11 +23,14 @@ from sightline.metrics.task_table import task_table
 from sightline.runs.blind_baselines import BlindScore, headline_metrics, score_blind_baselines
 from sightline.runs.systems.base import FINDING
 from sightline.types import Benchmark, Estimate
+from sightline.types.task_table import Tasks
 
 BASELINES_FILE = "baselines.json"
 _SCHEMA = 1
 _MOST_FILES = 2_000
 """Of larger corpora no file is opened: the learned baseline goes by what the tables say."""
+_MOST_TASKS, _FEWEST_TASKS, _MOST_PAIRS = 1_000, 100, 10_000_000
+"""Of larger benchmarks the baselines do some of the tasks, drawn by lot; systems are compared with them on those."""
 _log = logging.getLogger(__name__)
 
 BaselineValues: TypeAlias = Mapping[str, Mapping[str, tuple[Estimate, Mapping[str, float]]]]
@@ -73,8 +77,18 @@ def compute_baselines(benchmark: Benchmark, base: Path | None = None) -> Baselin
     if not benchmark.truth:
         return {}
     small = len(benchmark.corpus.pictures) <= _MOST_FILES
-    found = score_blind_baselines(benchmark, base if small else None, metrics=_metrics(benchmark))
+    found = score_blind_baselines(_some_tasks(benchmark), base if small else None, metrics=_metrics(benchmark))
     return {by: values for by, one in found.items() if (values := _values(one))}
+
+
+def _some_tasks(benchmark: Benchmark) -> Benchmark:
+    most = max(_FEWEST_TASKS, min(_MOST_TASKS, _MOST_PAIRS // max(1, len(benchmark.corpus.pictures))))
+    if len(benchmark.tasks) <= most:
+        return benchmark
+    drawn = set(Random(0).sample(list(benchmark.tasks), most))
+    tasks = {id_: task for id_, task in benchmark.tasks.items() if id_ in drawn}
+    truth = {id_: truth for id_, truth in benchmark.truth.items() if id_ in drawn}
+    return replace(benchmark, tasks=Tasks(tasks), truth=truth)
 
 
 def _metrics(benchmark: Benchmark) -> tuple[str, ...]:
