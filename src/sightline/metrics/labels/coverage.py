@@ -174,6 +174,12 @@ def coverage_by_error_rates(
     )
     rng = np.random.default_rng((seed, 5))
     drawn = _rogan_gladen(_resampled(sums, rng), _beta(sensitivity, rng), _beta(specificity, rng))
+    if float(np.quantile(drawn[1], (1 + level) / 2)) <= 0:
+        raise UserError(
+            "The judge calls fewer pictures relevant outside the pools than its specificity allows, so its error rates "
+            "from elsewhere do not hold here.",
+            "have people decide about a drawn sample from outside the pools",
+        )
     values = _rogan_gladen(sums.sum(axis=0)[None], np.array([sensitivity.value]), np.array([specificity.value]))
     assumes = "the judge's sensitivity and specificity from elsewhere hold here, inside the pools and outside"
     decisions = sensitivity.n + specificity.n
