@@ -159,7 +159,7 @@ def coverage_by_error_rates(
 
     The rates come with their effective numbers of decisions (`weighted_share`). Each of 2,000 draws weights queries
     at random and takes both rates from Beta(½ + right, ½ + wrong). Refused where the judge is hardly better than
-    chance.
+    chance, and where what it says outside the pools contradicts the rates.
     """
     if sensitivity.low + specificity.low - 1 < _LEAST_SKILL:
         raise UserError(
