@@ -1,8 +1,8 @@
 """Does what Sightline says about labels, scores and coverage hold? Planted errors, and real photographs.
 
 Run: python benchmarks/trust.py [SECTION …] [--repetitions 2000] [--processes 2]. Without a section all of them run. A
-section is a function of the options in a module of its own (`SECTIONS`), which prints its tables and returns what
-missed its aim.
+section (`SECTIONS`) is a function of the options in a module of its own, which prints its tables and returns what
+missed its aim, or a script with options of its own, which runs with its defaults.
 """
 
 from __future__ import annotations
@@ -10,19 +10,24 @@ from __future__ import annotations
 import argparse
 import os
 import platform
+import subprocess
 import sys
 import time
 from collections.abc import Callable
 from dataclasses import dataclass
 from datetime import date
 from importlib import import_module
+from pathlib import Path
 
 SECTIONS = {
     "scores": "trust_scores:scores",
     "winner": "trust_scores:winner",
     "nonlinear": "trust_scores:nonlinear",
+    "labels": "trust_labels:labels",
     "coverage": "trust_coverage:coverage",
     "captions": "caption_truth:main",
+    "intervals": "trust_intervals.py",
+    "shortcuts": "trust_shortcuts.py",
 }
 
 
@@ -40,9 +45,16 @@ Section = Callable[[Options], list[str]]
 
 def load(name: str) -> Section:
     """The function of a section."""
+    if SECTIONS[name].endswith(".py"):
+        return lambda _: _script(SECTIONS[name])
     module, _, function = SECTIONS[name].partition(":")
     section: Section = getattr(import_module(module), function)
     return section
+
+
+def _script(name: str) -> list[str]:
+    subprocess.run([sys.executable, Path(__file__).with_name(name)], check=True)
+    return []
 
 
 def main() -> int:

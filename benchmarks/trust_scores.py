@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import math
+import sys
 from collections.abc import Callable, Iterable, Sequence
 from dataclasses import dataclass
 from itertools import product
@@ -74,11 +75,14 @@ class Held:
 
 
 def in_parallel(work: Callable[[Item], Found], items: Sequence[Item], processes: int) -> list[Found]:
-    """`work` of each item, in order."""
-    if processes < 2:
-        return [work(item) for item in items]
+    """`work` of each item, in order; how far it is goes to stderr."""
+    found = []
     with get_context("fork").Pool(processes) as pool:
-        return pool.map(work, items, chunksize=1)
+        for one in pool.imap(work, items):
+            found.append(one)
+            print(f"\r{len(found)} of {len(items)} cells", end="", file=sys.stderr, flush=True)
+    print("\r", end="", file=sys.stderr)
+    return found
 
 
 def held_share(hits: int, n: int) -> tuple[float, float, float]:

@@ -1,9 +1,9 @@
 """The folders that examples in docstrings speak of: small, and made on the spot without any model.
 
 `pictures/` has 6 drawn pictures and `ws/` is the workspace that they were scanned into; `bench/` asks 3 queries for
-them, and `run/` and `other_run/` have rankings; `questions/` has 4 questions with options over 2 pictures each, and
-`reasoned/` the same with reasoning steps and difficulty. `history/` is the workspace of 50 photographs with times and
-places, for what mines them.
+them, and `run/` and `other_run/` have rankings; `agent_run/` has one attempt with its trajectory; `questions/` has 4
+questions with options over 2 pictures each, and `reasoned/` the same with reasoning steps and difficulty. `history/` is
+the workspace of 50 photographs with times and places, for what mines them.
 """
 
 from __future__ import annotations
@@ -16,7 +16,9 @@ from PIL import ExifTags, Image, ImageDraw
 
 import sightline
 from pictures import random_picture
+from sightline.agent.trajectory import End, Start, Turn, Use, to_line, trajectory_path
 from sightline.benchmark.folder import write_benchmark
+from sightline.benchmark.formats.replies import to_exact
 from sightline.runs import write_run
 from sightline.types import (
     Attempt,
@@ -56,6 +58,7 @@ def make_folders(root: Path) -> None:
     names = [f"{name}.png" for name in SHAPES]
     _run(made, root / "run", "colors first", {"red": names[::-1], "circle": names, "blue-square": names[1:]})
     _run(made, root / "other_run", "by name", dict.fromkeys(QUERIES, names))
+    _agent_run(made, root / "agent_run")
     _questions(root / "questions", ())
     _questions(root / "reasoned", STEPS)
 
@@ -104,6 +107,21 @@ def _run(made: Benchmark, folder: Path, system: str, rankings: dict[str, Sequenc
         for task, found in rankings.items()
     )
     write_run(Run(made.name, system, attempts, made.checksum), folder)
+
+
+def _agent_run(made: Benchmark, folder: Path) -> None:
+    """One attempt, with the trajectory that led to it: a search, and the answer."""
+    found = ("red-circle.png", "red-square.png")
+    _run(made, folder, "agent", {"red": found})
+    use = Use("1", "search", '{"query": "red"}', "Found red-circle.png and red-square.png.", found=found)
+    records = (
+        Start("red", 0, "rank", "openai/gpt-5-mini", (), "You search pictures.", (made.tasks["red"].text,)),
+        Turn(1, "", text="I search for red things.", uses=(use,)),
+        End("finish", to_exact(Ranking(found)), turns=1),
+    )
+    path = trajectory_path(folder, "red")
+    path.parent.mkdir()
+    path.write_bytes(b"".join(to_line(record) + b"\n" for record in records))
 
 
 def _questions(folder: Path, steps: Sequence[Step]) -> None:

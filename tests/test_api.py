@@ -5,12 +5,10 @@ from __future__ import annotations
 import ast
 import inspect
 import re
-from collections.abc import Collection, Iterable
 from pathlib import Path
 from typing import Any
 
 import pytest
-from _pytest.mark import ParameterSet
 
 import sightline
 from record_api import CHANGELOG, changed, current, recorded, unnamed
@@ -18,11 +16,6 @@ from sightline.errors import UserError
 from sightline.types import Choice
 
 FUNCTIONS = sorted(name for name in sightline.__all__ if inspect.isfunction(getattr(sightline, name)))
-WAITING = {
-    "ask", "compare", "embed", "export_files", "import_files", "index", "leaderboard", "load", "make", "report", "run",
-    "scan", "score", "search", "validate",
-}  # fmt: skip
-"""Verbs that do not have their final form yet; a test that passes for one of them says so."""
 CLIENT = Path(__file__).parent / "typed_client.py"
 _ADD = "Add a line to the unreleased section of CHANGELOG.md that names {}, then run `python tests/record_api.py`."
 
@@ -30,12 +23,7 @@ _ADD = "Add a line to the unreleased section of CHANGELOG.md that names {}, then
 # --- documentation -----------------------------------------------------------------------------------------------
 
 
-def _but(names: Iterable[str], waiting: Collection[str]) -> list[ParameterSet]:
-    late = pytest.mark.xfail(strict=True, reason="waits for its final form")
-    return [pytest.param(name, marks=late if name in waiting else ()) for name in names]
-
-
-@pytest.mark.parametrize("name", _but(FUNCTIONS, WAITING))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_function_says_what_it_does_takes_and_gives(name: str) -> None:
     function = getattr(sightline, name)
     text = inspect.getdoc(function) or ""
@@ -53,7 +41,7 @@ def test_the_session_says_what_it_takes() -> None:
         assert re.search(rf"^{parameter}:$", text, re.MULTILINE), parameter
 
 
-@pytest.mark.parametrize("name", _but(FUNCTIONS, {"embed"}))
+@pytest.mark.parametrize("name", FUNCTIONS)
 def test_a_signature_has_real_parameters_with_types(name: str) -> None:
     signature = inspect.signature(getattr(sightline, name))
     parameters = signature.parameters.values()
@@ -61,7 +49,7 @@ def test_a_signature_has_real_parameters_with_types(name: str) -> None:
     assert signature.empty not in {signature.return_annotation, *(each.annotation for each in parameters)}
 
 
-@pytest.mark.parametrize("name", _but(sorted(sightline.VERBS), {"ask", "index", "make", "run", "scan", "search"}))
+@pytest.mark.parametrize("name", sorted(sightline.VERBS))
 def test_a_verb_that_calls_models_can_be_priced_and_takes_its_state_by_keyword(name: str) -> None:
     verb = getattr(sightline, name)
     parameters = inspect.signature(verb).parameters

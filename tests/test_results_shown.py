@@ -6,6 +6,7 @@ import base64
 import io
 import re
 import sys
+from html import unescape
 from pathlib import Path
 from typing import Any
 
@@ -16,6 +17,9 @@ import sightline
 from reports.page_check import Page
 from result_samples import EVIL, PICTURES, TASKS, Sample, make_answer, make_results, make_sample
 from sightline import display
+from sightline.authoring.pipeline import Made
+from sightline.authoring.stage import StageResult
+from sightline.calls.plan import CostPlan
 from sightline.display import Thumbnail, data_url, html_table, interval_bar
 from sightline.errors import MissingExtraError, UserError
 from sightline.metrics.tables import estimates_html, estimates_text
@@ -26,8 +30,9 @@ from sightline.types import Benchmark, Estimate, Failure, Run
 KINDS = (
     "benchmark", "tasks", "corpus", "run", "attempts", "failures", "scores", "rows", "comparison", "leaderboard",
     "report", "validation", "problems", "results", "hit", "answer", "trajectory", "trec", "import", "export", "scan",
+    "power", "plan", "stages",
 )  # fmt: skip
-TABLES = tuple(kind for kind in KINDS if kind not in ("report", "hit", "import", "export", "scan"))
+TABLES = tuple(kind for kind in KINDS if kind not in ("report", "hit", "import", "export", "scan", "power", "plan"))
 
 
 @pytest.fixture(scope="module")
@@ -69,6 +74,9 @@ def made(sample: Sample, tmp_path_factory: pytest.TempPathFactory) -> dict[str, 
         "import": sightline.import_files("trec-run", out / "run.txt", out / "imported"),
         "export": exported,
         "scan": sightline.scan(sample.pictures, workspace=out / "ws"),
+        "power": sightline.power(difference=0.05, sd=0.3),
+        "plan": CostPlan((), (EVIL,)),
+        "stages": Made(out, (StageResult("plan", (out / "a.jsonl",), {f"queries {EVIL}": 1}, {"timeout": 2}),)),
     }
 
 
@@ -86,7 +94,7 @@ def test_html_is_whole_harmless_and_loads_nothing(made: dict[str, Any], kind: st
     names = {tag for tag, _ in page.tags}
     assert names <= {
         "div", "style", "p", "table", "thead", "tbody", "tr", "th", "td", "figure", "figcaption", "span", "br", "meta",
-        "svg", "line", "circle", "details", "summary",
+        "svg", "line", "circle", "details", "summary", "pre",
     }  # fmt: skip
     assert all(not name.startswith("on") for _, attributes in page.tags for name in attributes)
     sources = [attributes["src"] for _, attributes in page.tags if "src" in attributes]
@@ -224,7 +232,7 @@ def test_an_estimate_is_written_in_one_way() -> None:
     assert str(Estimate(0.5, 0.5, 0.5, 20, 0, 0.5, method="none")) == "0.500 no interval"
     assert str(Estimate(0.0, 0.0, 0.0, 0, 0, None)) == "–"
     few = Estimate(0.5, 0.0, 1.0, 4, 0, 0.5)
-    assert str(few) == "0.500 no interval" and "too few tasks (4)" in estimates_text({"map": few})
+    assert str(few) == "0.500 no interval" and str(few.no_interval) in estimates_text({"map": few})
     assert "stroke-width" not in estimates_html({"map": few})
 
 
@@ -234,6 +242,15 @@ def test_columns_of_text_are_aligned_and_broken_where_the_terminal_is_narrow(mon
     monkeypatch.setenv("COLUMNS", "30")
     narrow = text_table(("system", "score"), [("hybrid:captions=true,words=true", "0.5")], flexible=0)
     assert narrow.splitlines() == ["  system                 score", "  hybrid:captions=true,  0.5", "  words=true"]
+
+
+def test_a_result_without_a_table_is_shown_as_its_text(made: dict[str, Any]) -> None:
+    stage = made["stages"].stages[0]
+    assert "<pre>" in stage._repr_html_() and str(stage) in unescape(stage._repr_html_())
+    assert "<pre>" not in made["power"]._repr_html_()  # Its line says it all.
+    assert str(display.preformatted(f"a  b\n  {EVIL}\x1b[2J")) == (
+        "<pre>a  b\n  &lt;script&gt;alert(1)&lt;/script&gt;\\x1b[2J</pre>"
+    )
 
 
 def test_an_interval_is_drawn_where_it_lies() -> None:

@@ -85,6 +85,8 @@ def predictions(task: sightline.Task) -> list[object]:
 def scores() -> None:
     scored = assert_type(sightline.score("bench", "run"), Scores)
     sightline.compare([scored, "other_run"], ["ndcg@10"], benchmark="bench")
+    sightline.score_trec("qrels.txt", "run.txt", "ndcg@10")
+    print(sightline.read_trajectory("run", "q1").turns)  # noqa: T201
     sightline.report(["bench", "run"], "page.html")
     sightline.leaderboard(".", "ndcg@10")
     plan = assert_type(sightline.power(["run", Path("other_run")], difference=0.05), SamplePlan)

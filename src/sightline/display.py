@@ -9,12 +9,13 @@ from __future__ import annotations
 
 from collections.abc import Collection, Iterable, Iterator, Sequence
 from dataclasses import dataclass
+from html import escape
 from pathlib import Path
 from typing import TYPE_CHECKING, Any, Generic, Self, SupportsIndex, TypeVar, overload
 
 from sightline.errors import MissingExtraError
 from sightline.markup import Markup, join, tag
-from sightline.plain_text import short
+from sightline.plain_text import printable, short
 
 if TYPE_CHECKING:
     import pandas
@@ -35,6 +36,7 @@ _LINE, _NAME = 160, 40
 _STYLE = Markup(
     ".sightline{font:13px/1.45 system-ui,-apple-system,'Segoe UI',Roboto,sans-serif;overflow-x:auto}"
     ".sightline p{margin:.25em 0}.sightline .sl-title{font-weight:600;margin:.2em 0 .5em}"
+    ".sightline pre{font:12px/1.45 ui-monospace,SFMono-Regular,Menlo,Consolas,monospace;margin:.3em 0;background:none}"
     ".sightline .sl-quiet{opacity:.68}.sightline .sl-bad{color:#d1495b}"
     ".sightline table{border-collapse:collapse;margin:.3em 0 .6em;border:0;font-size:inherit;"
     "font-variant-numeric:tabular-nums;border-top:1.5px solid currentColor;border-bottom:1.5px solid currentColor}"
@@ -68,8 +70,9 @@ class Shown:
         raise NotImplementedError
 
     def _blocks(self) -> Iterable[str]:
-        """What a notebook shows under that line: markup, or plain text."""
-        return ()
+        """What a notebook shows under that line: markup, or plain text; the text of the result unless it says more."""
+        text = str(self)
+        return () if text.strip() == self._line() else (preformatted(text),)
 
     def __repr__(self) -> str:
         return f"<{type(self).__name__}: {short(self._line(), _LINE)}>"
@@ -170,6 +173,12 @@ def html_table(
         for pairs in (enumerate(row) for row in rows[:most])
     ]
     return join([tag("table", tag("thead", top), tag("tbody", *body)), *_more(len(rows) - most, "row")])
+
+
+def preformatted(text: str) -> Markup:
+    """Lines of text as they are."""
+    shown = (escape(printable(line), quote=True) for line in text.strip("\n").split("\n"))
+    return tag("pre", Markup("\n".join(shown)))
 
 
 def quiet(text: str) -> Markup:

@@ -14,7 +14,7 @@ from sightline.benchmark.table import CURRENT, TableSource
 from sightline.calls.session import Session
 from sightline.corpus.scan import checked_places, scan_folder
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, optional_path
 from sightline.models.protocols import Embedder
 from sightline.retrieval.index import DEFAULT_INDEX, BuiltIndex, Parts, build_index
 from sightline.retrieval.index.content import Content
@@ -73,7 +73,7 @@ def index(
     6
     """
     session = Session.of(session, workspace)
-    place, root = session.workspace.absolute(), None if folder is None else Path(folder).expanduser()
+    place, root = session.workspace.absolute(), optional_path(folder, "a folder of pictures or a benchmark")
     if rebuild and root is None and name is not None:
         root = _origin_of(place, name)
     said = None if annotations is None else read_annotations(annotations)

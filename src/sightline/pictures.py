@@ -4,7 +4,7 @@ from __future__ import annotations
 
 from sightline.calls.session import Session
 from sightline.corpus.scan import ScanSummary, scan_folder
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 
 
 def scan(
@@ -44,5 +44,5 @@ def scan(
     >>> sightline.scan("pictures", workspace="ws").pictures
     6
     """
-    session = Session.of(session, workspace)
-    return scan_folder(folder, session.workspace, session.config, rights=rights, metadata=metadata, limit=limit)
+    session, place = Session.of(session, workspace), as_path(folder, "a folder of pictures")
+    return scan_folder(place, session.workspace, session.config, rights=rights, metadata=metadata, limit=limit)

@@ -13,7 +13,7 @@ from sightline.benchmark.folder import read_benchmark
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.metrics.clusters import AUTO
-from sightline.metrics.evaluation import evaluate, metric_names
+from sightline.metrics.evaluation import OtherVersionError, evaluate, metric_names
 from sightline.metrics.registry import split_names
 from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
 from sightline.runs.folder import HEADER as RUN_FILE
@@ -79,16 +79,20 @@ def score(
     keep = folder is not None and limit is None
     asked = None if metrics is None else split_names(metrics)
     own = metric_names(made_of) if keep and asked is not None else ()
-    scores = evaluate(
-        made_of,
-        attempts,
-        None if asked is None else tuple(dict.fromkeys((*asked, *own))),
-        level=level,
-        seed=_seed(seed, session),
-        cluster_by=cluster_by,
-        allow_other_version=allow_other_version,
-        limit=limit,
-    )
+    try:
+        scores = evaluate(
+            made_of,
+            attempts,
+            None if asked is None else tuple(dict.fromkeys((*asked, *own))),
+            level=level,
+            seed=_seed(seed, session),
+            cluster_by=cluster_by,
+            allow_other_version=allow_other_version,
+            limit=limit,
+        )
+    except OtherVersionError as error:  # Only scoring can insist.
+        insist = "or insist with --other-version (allow_other_version=True)"
+        raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
     if keep and folder is not None:
         scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
     return replace(scores, asked=asked or ())

@@ -83,6 +83,12 @@ def test_a_model_that_fails_is_told(pictures: Path) -> None:
     assert isinstance(found.failure, Failure) and found.answer == "" and found.failure.kind == "bad-request"
 
 
+def test_a_model_that_cant_chat_is_refused_before_pictures_are_read(pictures: Path) -> None:
+    with pytest.raises(UserError, match="builtin/photos is no chat model") as refused:
+        sightline.ask("which is red?", pictures, model="builtin/photos", workspace=pictures.parent / "new")
+    assert "openai/gpt-5-mini" in str(refused.value) and not (pictures.parent / "new").exists()
+
+
 def seeing_colours(monkeypatch: pytest.MonkeyPatch) -> None:
     """From now on `sightline ask` has a search that needs no model."""
     from sightline.agent import ask as library

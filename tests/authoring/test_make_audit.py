@@ -15,7 +15,7 @@ from hypothesis import strategies as st
 from judging_tools import judging, judging_config, ready
 from make_tools import with_calls, write_rows
 from sightline.authoring import project as files
-from sightline.authoring.audit import AuditStage, audit_benchmark
+from sightline.authoring.audit import AuditStage, audit_benchmark, worded
 from sightline.authoring.audit_pools import find_look_alikes, find_weak_queries
 from sightline.authoring.judge import JudgeStage
 from sightline.authoring.judge_quality import find_drift
@@ -29,6 +29,7 @@ from sightline.types import (
     Benchmark,
     Candidate,
     Corpus,
+    Estimate,
     Group,
     Picture,
     Relevance,
@@ -316,3 +317,8 @@ def test_the_stage_writes_json_and_text(tmp_path: Path) -> None:
     assert "Labels that people find right: 1.000" in text
     assert "names *" in text
     assert done.counts["labels checked"] == 1
+
+
+def test_one_review_is_no_interval() -> None:
+    assert worded(Estimate(0.0, 0.0, 0.793, 1, 0, 0.0, method="wilson")) == "0.000 (too few tasks (1))"
+    assert worded(Estimate(0.5, 0.4, 0.6, 100, 0, 0.5, method="wilson")) == "0.500 (0.400–0.600)"

@@ -15,7 +15,6 @@ from sightline.authoring.project import Project
 from sightline.authoring.stage import StageResult
 from sightline.benchmark.validation import validate_benchmark
 from sightline.cli import main
-from sightline.cli.make_common import to_text
 
 
 @pytest.fixture
@@ -91,5 +90,5 @@ def test_mistakes_end_with_exit_code_2_and_their_fix(
 
 def test_one_of_a_kind_is_not_several() -> None:
     counts = {"pictures": 1, "queries": 1, "judged pairs": 2, "pictures left out": 1, "kept": 1}
-    said = to_text(StageResult("publish", counts=counts))
+    said = str(StageResult("publish", counts=counts))
     assert "1 picture, 1 query, 2 judged pairs, 1 picture left out, 1 kept" in said

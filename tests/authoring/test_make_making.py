@@ -162,7 +162,9 @@ def test_a_folder_that_is_called_like_a_stage_is_told_apart(
     with pytest.raises(SystemExit) as stopped:
         main(["make", "pictures"])
     assert stopped.value.code == 2
-    assert "sightline make ./pictures" in capsys.readouterr().err
+    said = capsys.readouterr().err
+    assert '"sightline make pictures" is the stage that lists pictures, and not the folder "pictures"' in said
+    assert "sightline make ./pictures" in said and "sightline make pictures ./pictures" in said
 
 
 def test_other_pictures_are_not_listed_into_a_project_that_was_made_of_some(tmp_path: Path) -> None:

@@ -3,6 +3,7 @@
 from __future__ import annotations
 
 import hashlib
+import os
 from collections.abc import Callable
 from dataclasses import replace
 from datetime import datetime
@@ -240,6 +241,7 @@ def test_a_uri_that_no_disk_can_hold_is_a_missing_picture(folder: Path, uri: str
         ("../a%20b#1.jpg", Path("/bench/../a%20b#1.jpg")),
         ("/data/a.jpg", Path("/data/a.jpg")),
         ("file:///data/a%20b.jpg", Path("/data/a b.jpg")),
+        ("file:///caf%C3%A9/caf%E9.jpg", Path(os.fsdecode("/café/caf".encode() + b"\xe9.jpg"))),
         ("file://localhost/a.jpg", Path("/a.jpg")),
         ("file://elsewhere/a.jpg", None),
         ("https://example.org/a.jpg", None),

@@ -49,6 +49,8 @@ def test_all_forms_of_a_table_give_the_same_benchmark(as_table: Any) -> None:
         as_table(rows_of(GRADES)),
     )
     assert made == Benchmark.from_tables(PICTURES, QUERIES, GRADES)
+    tuples = [tuple(row.values()) for row in rows_of(GRADES)]
+    assert made == Benchmark.from_tables(PICTURES, QUERIES, tuples)
     assert made.tasks["q1"].text == "a red bicycle" and made.tasks["q1"].kind == "rank"
     assert made.truth["q1"] == Relevance({"a.jpg": 2, "b.jpg": 0})
 

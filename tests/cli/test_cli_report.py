@@ -12,9 +12,11 @@ from reports.page_check import Page
 from reports.report_samples import make_benchmark, make_run, write_all
 from sightline.benchmark.folder import write_benchmark
 from sightline.metrics.scores import read_scores
+from sightline.metrics.tables import estimates_text
 from sightline.plain_text import broken
 from sightline.runs import write_run
 from sightline.scoring import score
+from sightline.types import Estimate
 
 
 @pytest.fixture
@@ -88,3 +90,11 @@ def test_names_of_systems_are_broken_between_their_words() -> None:
     assert broken(name, 11).split("\n") == ["hybrid:", "embedder=", "world,", "captions=", "true"]
     assert broken(name, 30) == "hybrid:embedder=world,\ncaptions=true"
     assert broken(name, 40) == name
+
+
+def test_a_table_of_scores_says_why_there_is_no_interval() -> None:
+    few = Estimate(0.5, 0.1, 0.9, 80, 0, 0.5, method="cluster-bootstrap", reason="too few clusters (3)")
+    enough = Estimate(0.25, 0.125, 0.375, 80, 0, 0.25)
+    shown = estimates_text({"f1": few, "em": Estimate(0, 0, 0.793, 1, 0, 0, method="wilson"), "rr": enough})
+    assert "too few clusters (3)" in shown and "too few tasks (1)" in shown
+    assert "[0.125, 0.375] 95%" in shown and "0.793" not in shown and "0.900" not in shown

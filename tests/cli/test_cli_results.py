@@ -10,6 +10,7 @@ from pathlib import Path
 import pytest
 
 import sightline
+from sightline.calls.plan import CostPlan
 from sightline.cli.app import main
 from sightline.errors import UserError
 from small_folders import make_folders, make_history, make_workspace
@@ -95,7 +96,8 @@ def test_a_result_is_what_the_command_prints(verb: str, folder: Path, capsys: py
     done = call()
     assert _timeless(printed) == _timeless(f"{done}\n")
     assert _timeless(told) == _timeless(json.loads(json.dumps(done.to_json())))  # type: ignore[attr-defined]
-    assert "\n" not in repr(done) and len(repr(done)) < 120
+    assert "\n" not in repr(done) and len(repr(done)) < 180
+    assert done._repr_html_().startswith("<div")  # type: ignore[attr-defined]
 
 
 @pytest.mark.parametrize("verb", PLANS)
@@ -109,8 +111,10 @@ def test_a_dry_run_is_what_the_plan_prints(verb: str, folder: Path, capsys: pyte
     main([verb, *arguments, "--plan", "--json"])
     told = json.loads(capsys.readouterr().out)
     plan = call()
+    assert isinstance(plan, CostPlan) and len(plan) == len(plan.records()) == len(told["stages"])
     assert printed == f"{plan}\n" and told["calls"] > 0
-    assert told == json.loads(json.dumps(plan.to_json()))  # type: ignore[attr-defined]
+    assert "\n" not in repr(plan) and "<table>" in plan._repr_html_()
+    assert told == json.loads(json.dumps(plan.to_json()))
     after = sorted(path for path in folder.rglob("*") if "ws" not in path.parts and "history" not in path.parts)
     assert after == before, "nothing is written"
 

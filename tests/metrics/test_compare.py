@@ -257,3 +257,13 @@ def test_three_runs_read_as_a_table_with_letters() -> None:
     assert lines[2].endswith(" b")
     assert "letters: systems that can't be told apart share one" in lines
     assert "  f1  +0.00 [no spread]  p = 1.000  (60 tasks; 0 won, 60 tied, 0 lost)" in lines
+
+
+def test_few_clusters_show_the_reason_instead_of_an_interval() -> None:
+    clusters = [f"o{i % 4}" for i in range(60)]
+    found = compare([scored("x", BASE, clusters=clusters), scored("y", better(0.2), clusters=clusters)])
+    assert found.few_clusters == found.pairs[0].difference.reason == "too few clusters (4)"
+    text = render_comparison(found)
+    assert "[too few clusters (4)]" in text
+    assert "[+" not in text and "[-" not in text
+    assert "reason" not in compare([scored("x", BASE), scored("y", better(0.2))]).to_json()["pairs"][0]["difference"]

@@ -352,3 +352,13 @@ def test_the_same_seed_gives_the_same_scores() -> None:
         return evaluate(mixed(), run(MIXED), seed=seed)
 
     assert scored(1) == scored(1)
+
+
+def test_few_clusters_leave_no_interval_and_the_reason_is_kept(length_metric: str, tmp_path: Path) -> None:
+    tasks = {f"t{i}": Task(f"t{i}", "answer", ("?",), scope=Scope(owner=f"o{i % 3}")) for i in range(24)}
+    benchmark = bench({name: Answer("a" * 8) for name in tasks}, "rank", **tasks)
+    scores = evaluate(benchmark, run({name: Text("a" * (1 + i % 7)) for i, name in enumerate(tasks)}), [length_metric])
+    assert scores.few_clusters == scores.overall[length_metric].no_interval == "too few clusters (3)"
+    write_scores(scores, tmp_path)
+    assert read_scores(tmp_path) == scores
+    assert evaluate(benchmark, run({}), [length_metric], cluster_by=None).few_clusters is None

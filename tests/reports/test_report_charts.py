@@ -80,3 +80,11 @@ def test_names_beside_points_do_not_lie_on_each_other(found: list[Estimate]) -> 
     root = ET.fromstring(cost_plot("f1", [Point(n, f"run {n}", 0.01, one) for n, one in enumerate(found)], "x"))
     heights = sorted(at(text, "y") for text in root.iter("text") if text.get("class") == "label")
     assert all(below - above >= 12 for above, below in pairwise(heights))
+
+
+def test_too_few_clusters_have_a_dot_and_no_interval() -> None:
+    few = Estimate(0.5, 0.1, 0.9, 80, 0, 0.5, method="cluster-bootstrap", reason="too few clusters (3)")
+    root = ET.fromstring(dot_plot("f1", [Band("run", [PlotDot(0, "run", few)])], "x"))
+    assert len(list(root.iter("circle"))) == 1
+    assert not [line for line in root.iter("line") if "interval" in line.get("class", "")]
+    assert any("too few clusters (3)" in (each.text or "") for each in root.iter("desc"))

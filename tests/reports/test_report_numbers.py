@@ -52,6 +52,12 @@ def test_an_estimate_of_nothing_is_a_dash_and_one_without_spread_has_no_interval
     assert estimate(Estimate(0.5, 0.25, 0.75, 5, 0, 0.5)) == "0.500 no interval"  # Too few tasks to carry one.
 
 
+def test_an_estimate_that_carries_no_interval_says_why() -> None:
+    assert estimate(Estimate(0.0, 0.0, 0.793, 1, 0, 0.0, method="wilson")) == "0.000 no interval"
+    few = Estimate(0.5, 0.1, 0.9, 80, 0, 0.5, method="cluster-bootstrap", reason="too few clusters (3)")
+    assert estimate(few) == "0.500 too few clusters (3)"
+
+
 @settings(deadline=None, max_examples=200)
 @given(st.lists(st.floats(-1e6, 1e6), min_size=1, max_size=8))
 def test_a_linear_axis_holds_its_values_with_few_ticks(values: list[float]) -> None:

@@ -110,6 +110,15 @@ def test_a_corpus_that_was_scanned_before(folder: Path, workspace: Path) -> None
     assert ids(search("green", workspace=workspace, embedder=Colours()))[0] == "b/lime.jpg"
 
 
+def test_files_that_call_themselves_pictures_and_are_none_are_counted(folder: Path, workspace: Path) -> None:
+    (folder / "page.jpg").write_text("<html>")
+    (folder / "cut.jpg").write_bytes((folder / "a" / "red.jpg").read_bytes()[:300])
+    (folder / "notes.txt").write_text("not meant as a picture")
+    for _ in range(2):
+        found = search("red", folder, embedder=Colours(), workspace=workspace)
+        assert found.left_out == {"not a picture": 1, "truncated": 1}
+
+
 def test_an_empty_folder(tmp_path: Path, workspace: Path) -> None:
     (tmp_path / "empty").mkdir()
     found = search("red", tmp_path / "empty", workspace=workspace, embedder=Colours())

@@ -25,6 +25,10 @@ def test_a_value_with_options_keeps_its_commas() -> None:
     assert spec.parameters["k"] == 50 and spec.parameters["embedder"] == "http:http://localhost:8000/v1#m"
 
 
+def test_a_switch_may_be_named_alone() -> None:
+    assert parse_spec("hybrid:captions,k=3").name == parse_spec("hybrid:captions=true,k=3").name
+
+
 def test_a_file_declares_the_same_system(tmp_path: Path) -> None:
     bare, in_table = tmp_path / "a.toml", tmp_path / "b.toml"
     bare.write_text('kind = "retriever"\nk = 7\nbackend = "exact:quantised"\nname = "mine"\n')
@@ -53,6 +57,8 @@ def test_a_file_declares_the_same_system(tmp_path: Path) -> None:
         ("blind:by=magic", "option by", "'captions'"),
         ("missing.toml", "there is no file missing.toml", "kind:key=value"),
         ("retriever:name=", "name is empty", "leave it out"),
+        ("retriever:embedder", '"embedder" of the system "retriever" has no value', "retriever:embedder=VALUE"),
+        ("retriever:k=3,name", '"name" of the system "retriever" has no value', "retriever:name=VALUE"),
     ],
 )
 def test_a_wrong_one_is_told_with_its_fix(spec: str, message: str, fix: str) -> None:

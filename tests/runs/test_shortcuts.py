@@ -101,6 +101,10 @@ PLANTED: dict[str, tuple[Callable[[Benchmark], Benchmark], str, str]] = {
     ),
     "file names": (lambda b: renamed(b, lambda id_, word: f"{word}_{id_}"), "file names", "words of"),
     "names without the query": (lambda b: renamed(b, lambda id_, _: f"sel/{id_}"), "file names", "sel"),
+    "addresses": (
+        lambda b: changed(b, lambda one, word: replace(one, uri=f"file:///all/{word}.jpg"), share=1.0), "file names",
+        "words of the query in words of the address",
+    ),
     "size": (lambda b: changed(b, lambda one, _: replace(one, width=801)), "picture size", "width"),
     "order": (first_in_order, "order of the pictures", "position in the corpus"),
     "source": (lambda b: changed(b, lambda one, _: replace(one, rights=Rights(source="A"))), "source", "source"),
@@ -219,6 +223,35 @@ def test_too_few_queries_are_not_measured_and_it_is_said_why() -> None:
     report = found(few)
     assert report.auc is None and not report.alarms
     assert report.unmeasured == "at least 8 queries with relevant and other pictures are needed; there are 5"
+
+
+def test_copies_that_the_tables_tell_count_without_files() -> None:
+    benchmark = clean(Random(4))
+    truth, groups, pictures = dict(benchmark.truth), [], dict(benchmark.corpus.pictures)
+    lot = Random(1)
+    for task, one in truth.items():
+        assert isinstance(one, Relevance)
+        first = next(iter(one.grades))
+        copy = f"{lot.randrange(10**8):08}.jpg"
+        pictures[copy] = replace(pictures[lot.choice(list(benchmark.corpus.pictures))], id=copy, uri=f"x/{copy}")
+        groups.append(Group(task, "duplicate", (first, copy)))
+        truth[task] = Relevance({**one.grades, copy: 1})
+    order = {id_: pictures[id_] for id_ in lot.sample(sorted(pictures), len(pictures))}
+    report = found(replace(benchmark, corpus=Corpus("b", order, tuple(groups)), truth=truth))
+    assert [one.facts for one in report.given_away] == ["copies"]
+
+
+def test_the_software_that_saved_a_file_gives_it_away(tmp_path: Path) -> None:
+    benchmark = clean(Random(8), sources=False)
+    fits = fitting(benchmark)
+    for number, id_ in enumerate(benchmark.corpus.pictures):
+        exif = Image.Exif()
+        exif[0x0131] = "Curator 1.0" if id_ in fits else "Camera firmware"
+        random_picture(number, (64, 48)).save(tmp_path / id_, exif=exif)
+    pictures = {id_: Picture(id_, id_) for id_ in benchmark.corpus.pictures}
+    report = found(replace(benchmark, corpus=Corpus("b", pictures)), read_files(pictures, tmp_path))
+    assert report.given_away[0].facts == "EXIF"
+    assert report.given_away[0].by == 'software is "Curator 1.0"'
 
 
 def test_copies_are_always_in_one_fold() -> None:

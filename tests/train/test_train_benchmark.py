@@ -4,12 +4,16 @@ from __future__ import annotations
 
 from dataclasses import replace
 from pathlib import Path
+from typing import TYPE_CHECKING
 
 import pytest
 
 from sightline.reason.curriculum.formats import FormatName
 from sightline.types import Choice
 from sightline.types.task_table import Tasks
+
+if TYPE_CHECKING:
+    from sightline.reason.curriculum.formats import FormatName
 
 pytest.importorskip("cyclopts", reason="reading a benchmark needs the core's dependencies")
 

@@ -13,7 +13,7 @@ import pytest
 import models_server as wire
 from agent_stand_ins import call, calls
 from search_tools import Colours, paint
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.pictures import scan
 from sightline.web.server import open_app
 from web_samples import Served, client, forgery_token, serving
@@ -45,7 +45,7 @@ def asked(tmp_path: Path, script: Script) -> Iterator[Served]:
     scan(tmp_path / "pictures", workspace=tmp_path / "ws")
     with (
         wire.serving_in_thread(script) as model,
-        serving(tmp_path, model="vllm/stub", embedder=Colours(), asking=CallOptions(base_url=model.base_url)) as app,
+        serving(tmp_path, model="vllm/stub", embedder=Colours(), session=Session(base_url=model.base_url)) as app,
     ):
         yield app
 

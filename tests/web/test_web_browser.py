@@ -16,7 +16,7 @@ from agent_stand_ins import call, calls
 from search_tools import Colours, paint
 from sightline.benchmark.folder import read_benchmark, write_benchmark
 from sightline.benchmark.validation import validate_benchmark
-from sightline.calls.session import CallOptions
+from sightline.calls.session import Session
 from sightline.types import Candidate, PictureSet
 from sightline.types.task_table import Tasks
 from web_samples import Served, serving, shoot
@@ -305,7 +305,7 @@ def test_steps_appear_as_they_happen(life: Path, looking: Look) -> None:
 
     with (
         wire.serving_in_thread(script) as model,
-        serving(life, model="vllm/stub", embedder=Colours(), asking=CallOptions(base_url=model.base_url)) as app,
+        serving(life, model="vllm/stub", embedder=Colours(), session=Session(base_url=model.base_url)) as app,
     ):
         page = looking(app).go("/ask")
         page.keyboard.type("which are yellow?")

@@ -30,6 +30,7 @@ from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.markup import tag
 from sightline.models.protocols import Embedder
+from sightline.models.transport_factory import find_endpoint
 from sightline.plain_text import printable
 from sightline.retrieval.index.content import folder_address
 from sightline.retrieval.search import search
@@ -139,8 +140,8 @@ def ask(
     folder: PathLike | None = None,
     *,
     model: str,
-    tools: Sequence[str] = (),
-    without: Sequence[str] = (),
+    tools: str | Sequence[str] = (),
+    without: str | Sequence[str] = (),
     web: str | None = None,
     embedder: str | Embedder | None = None,
     settings: AgentSettings | None = None,
@@ -190,14 +191,20 @@ def ask(
     if not asked:
         raise UserError("the question is empty.", 'for example: sightline ask "when was I last at the sea?"')
     session = Session.of(session, workspace)
+    # A model that nobody can ask is said before an hour of reading pictures, not after.
+    find_endpoint(model, base_url=session.calls.base_url, models=session.config.models)
     found = search(SearchQuery(text=question, k=1), folder, embedder=embedder, session=session)
     given = None if isinstance(embedder, str) else embedder
     with Searcher.open(name=found.index, embedder=given, session=session) as searcher:
-        chosen = _Tools(known_tools() if kinds is None else kinds, tuple(tools), tuple(without), web)
+        chosen = _Tools(known_tools() if kinds is None else kinds, _names(tools), _names(without), web)
         work = _Question(session, asked, folder, model, chosen, settings or AgentSettings(), searcher, found.notes)
         if session.calls.plan:
             raise DryRunError(run_async(work.price()))
         return run_async(work.ask(watch))
+
+
+def _names(given: str | Sequence[str]) -> tuple[str, ...]:
+    return (given,) if isinstance(given, str) else tuple(given)
 
 
 @dataclass(frozen=True, slots=True)

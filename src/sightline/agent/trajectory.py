@@ -307,6 +307,12 @@ def read_trajectory(folder: PathLike, task: str, attempt: int = 0) -> Trajectory
     -------
     Trajectory
         The steps; a notebook shows them with the pictures that the agent saw.
+
+    Examples
+    --------
+    >>> trajectory = sightline.read_trajectory("agent_run", "red")
+    >>> [use.tool for turn in trajectory.turns for use in turn.uses]
+    ['search']
     """
     folder = as_path(folder, "a run")
     path = trajectory_path(folder, task, attempt)

@@ -319,29 +319,12 @@ class AuditStage:
         """Audit the benchmark that the files of the project make, or the one that was given, beside its tables."""
         if project.calls.plan:
             return StageResult(self.name, price=free_plan(self.name, "nobody"))
-        seed = project.config.judge.random_seed % 2**32
-        warnings: tuple[str, ...] = ()
-        if self.bench is not None:
-            benchmark = read_benchmark(self.bench)
-            judging = benchmark.card.get("judging")
-            known = judging if isinstance(judging, dict) else None
-            files_here = read_files(benchmark.corpus.pictures, self.bench, project.config)
-            audit = audit_benchmark(benchmark, judging=known, seed=seed, files=files_here)
-            path = self.bench / files.FILES[files.AUDIT]
-        else:
-            found = assemble(project)
-            aside = project.path(files.SET_ASIDE)
-            lines = len(aside.read_bytes().splitlines()) if aside.is_file() else 0
-            warnings, gone = found.warnings, lines + len(found.set_aside)
-            audit = audit_benchmark(
-                found.benchmark,
-                found.verdicts,
-                judging=found.judging,
-                set_aside=gone,
-                seed=seed,
-                files=read_files(found.benchmark.corpus.pictures, project.folder, project.config),
-            )
+        if self.bench is None:
+            audit, warnings = _audit_project(project)
             path = project.prepare(files.AUDIT)
+        else:
+            audit, warnings = _audit_folder(self.bench, project), ()
+            path = self.bench / files.FILES[files.AUDIT]
         write_json(path, audit.to_json())
         text = path.with_suffix(".txt")
         write_whole(text, audit.to_text().encode())
@@ -356,6 +339,37 @@ class AuditStage:
             {},
             (*warnings, *audit.problems()),
         )
+
+
+def _audit_folder(folder: Path, project: Project) -> Audit:
+    benchmark = read_benchmark(folder)
+    judging = benchmark.card.get("judging")
+    return audit_benchmark(
+        benchmark,
+        judging=judging if isinstance(judging, dict) else None,
+        seed=_seed(project),
+        files=read_files(benchmark.corpus.pictures, folder, project.config),
+    )
+
+
+def _audit_project(project: Project) -> tuple[Audit, tuple[str, ...]]:
+    """The benchmark that the files of a project make, and what there is to say about them."""
+    found = assemble(project)
+    aside = project.path(files.SET_ASIDE)
+    lines = len(aside.read_bytes().splitlines()) if aside.is_file() else 0
+    audit = audit_benchmark(
+        found.benchmark,
+        found.verdicts,
+        judging=found.judging,
+        set_aside=lines + len(found.set_aside),
+        seed=_seed(project),
+        files=read_files(found.benchmark.corpus.pictures, project.folder, project.config),
+    )
+    return audit, found.warnings
+
+
+def _seed(project: Project) -> int:
+    return project.config.judge.random_seed % 2**32
 
 
 def audit_benchmark(

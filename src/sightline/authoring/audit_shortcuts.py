@@ -20,8 +20,8 @@ def shortcut_lines(report: ShortcutReport | None) -> Iterator[str]:
         yield f"Labels told without content: not measured, because {report.unmeasured}"
         return
     yield (
-        f"Labels told without content: AUC {auc_text(report.auc)} within {counted(report.queries, 'query', 'queries')} "
-        f"({report.pairs:,} pairs; 0.5 is chance), each pair by a model that saw neither its query nor its picture"
+        f"Labels told without content: AUC {auc_text(report.auc)} within "
+        f"{counted(report.queries, 'query', 'queries')}, {report.pairs:,} pairs; 0.5 is chance"
     )
     for one in report.given_away:
         yield f"  {one.facts:<32} {auc_text(one.auc)}  {one.by}"

@@ -54,11 +54,7 @@ class PicturesStage:
         paths = project.config.paths
         folder = self.folder or paths.pictures
         if folder is None:
-            # `make pictures` is this stage; who has a folder of that name may have meant all stages of it.
-            all_of_it = f", or for all stages of it: sightline make ./{self.name}" if Path(self.name).is_dir() else ""
-            raise UserError(
-                "there is no folder to take pictures from.", f"name it: sightline make pictures DIR{all_of_it}"
-            )
+            raise _no_folder(self.name)
         scanned = scan(folder, rights=paths.rights, metadata=paths.metadata, session=project.session)
         rows = list(_rows(open_corpus(project.workspace), folder, project.config))[: project.limit]
         if not rows:
@@ -74,6 +70,16 @@ class PicturesStage:
             dict(scanned.skipped_here),
             tuple(_warnings(scanned, rows, project)),
         )
+
+
+def _no_folder(stage: str) -> UserError:
+    """`make pictures` is this stage; who has a folder of that name may have meant it, or all stages of it."""
+    if Path(stage).is_dir():
+        return UserError(
+            f'"sightline make {stage}" is the stage that lists pictures, and not the folder "{stage}".',
+            f"All stages of the folder: sightline make ./{stage}. Only this one: sightline make {stage} ./{stage}.",
+        )
+    return UserError("there is no folder to take pictures from.", f"name it: sightline make {stage} DIR")
 
 
 def _refuse_another(project: Project, folder: Path, rows: Iterable[Mapping[str, Any]]) -> None:

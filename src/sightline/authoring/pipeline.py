@@ -22,15 +22,17 @@ from sightline.authoring.publish import PublishStage
 from sightline.authoring.query import QueryStage
 from sightline.authoring.review import ReviewStage
 from sightline.authoring.similarity import SimilarityStage
-from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
+from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult, counts_text
 from sightline.authoring.summary import SummaryStage
 from sightline.benchmark.files import HEADER
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session
+from sightline.display import Table, html_table, quiet
 from sightline.engine.user_functions import UserFunction
+from sightline.english import counted
 from sightline.errors import UserError, nearest
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path, optional_path
 from sightline.models.protocols import Embedder
 from sightline.types import Benchmark
 
@@ -116,9 +118,9 @@ def run_stages(stages: Iterable[AuthoringStage], project: Callable[[], Project])
         yield run_recorded(stage, project())
 
 
-@dataclass(frozen=True, slots=True)
-class Made:
-    """What the stages did, in their order, and the project's folder."""
+@dataclass(frozen=True, slots=True, repr=False)
+class Made(Table[StageResult]):
+    """What the stages did, in their order, which are its rows, and the project's folder."""
 
     folder: Path
     stages: tuple[StageResult, ...]
@@ -156,6 +158,42 @@ class Made:
         """For `--json`."""
         return {"stages": [stage.to_json() for stage in self.stages]}
 
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each stage: what it counted, what failed, what it cost."""
+        return [
+            {
+                "stage": stage.stage,
+                "counts": counts_text(stage.counts),
+                "failures": sum(stage.failures.values()),
+                "usd": stage.usd,
+                "seconds": stage.seconds,
+                "wrote": [str(path) for path in stage.wrote],
+            }
+            for stage in self.stages
+        ]
+
+    def __str__(self) -> str:
+        return "\n".join(map(str, self.stages))
+
+    def _rows(self) -> Sequence[StageResult]:
+        return self.stages
+
+    def _line(self) -> str:
+        return f"{self.folder}: {counted(len(self.stages), 'stage')}"
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [
+            (one["stage"], one["counts"], f"{one['failures']:,}", _usd(one["usd"]), f"{one['seconds']:.1f} s")
+            for one in self.records()
+        ]
+        yield html_table(("stage", "counts", "failures", "cost", "time"), rows, numeric={2, 3, 4}, most=100)
+        if self.bench is not None:
+            yield quiet(f"Benchmark: {self.bench}")
+
+
+def _usd(cost: float | None) -> str:
+    return "not known" if cost is None else f"${cost:.4f}"
+
 
 @priced
 def make(
@@ -165,7 +203,7 @@ def make(
     out: PathLike | None = None,
     given: Mapping[str, PathLike] | None = None,
     model: str | None = None,
-    judges: Sequence[str | UserFunction] = (),
+    judges: str | Sequence[str | UserFunction] = (),
     embedder: str | Embedder | None = None,
     vectors: PathLike | None = None,
     batch: BatchOptions | None = None,
@@ -222,10 +260,11 @@ def make(
     6
     """
     session = Session.of(session, workspace)
-    place = None if out is None else Path(out).expanduser()
+    place, folder = optional_path(out, "the project's folder"), optional_path(pictures, "a folder of pictures")
     loader = ProjectLoader(session, place, _named(given or {}), session.seed if seed is None else seed, limit)
-    by = StageOptions(model, tuple(judges), embedder, None if vectors is None else Path(vectors).expanduser(), batch)
-    stages = _chosen(stage, None if pictures is None else Path(pictures).expanduser(), by)
+    panel = (judges,) if isinstance(judges, str) else tuple(judges)
+    by = StageOptions(model, panel, embedder, optional_path(vectors, "a file of vectors"), batch)
+    stages = _chosen(stage, folder, by)
     name = None if stage is None else stages[-1].name
     results = run_stages(stages, lambda: loader.project(name))
     if stage is None:
@@ -263,4 +302,4 @@ def _named(given: Mapping[str, PathLike]) -> dict[str, Path]:
             near = nearest(name, files.FILES)
             hint = f'did you mean "{near}"?' if near else f"there are: {', '.join(files.FILES)}"
             raise UserError(f'a project has no file called "{name}".', hint)
-    return {name: Path(path).expanduser() for name, path in given.items()}
+    return {name: as_path(path, f"the file of {name}") for name, path in given.items()}

@@ -19,13 +19,22 @@ from sightline.calls.batches.submission import EVERY, LONGEST, Tell
 from sightline.calls.estimate import Range
 from sightline.calls.plan import CostPlan, StagePlan
 from sightline.config.settings import ChatStageSettings
+from sightline.display import Shown
 from sightline.engine.cluster import EngineChoice
+from sightline.english import counted
 from sightline.errors import StoppedError, UserError
 from sightline.types import ChatRequest, ImagePart, Message
 
+_NOUNS = (
+    "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
+    "annotation", "review", "problem",
+)  # fmt: skip
+_SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
+"Nouns among the names of what stages count."
 
-@dataclass(frozen=True, slots=True)
-class StageResult:
+
+@dataclass(frozen=True, slots=True, repr=False)
+class StageResult(Shown):
     """What a stage did: files that it wrote, what it counted (`done`, `kept` from before), and what went wrong.
 
     `failures` counts what could not be done, by kind; it is in the stage's failed file, line by line. `price` is set
@@ -53,6 +62,32 @@ class StageResult:
             "seconds": self.seconds,
             "price": None if self.price is None else self.price.to_json(),
         }
+
+    def __str__(self) -> str:
+        """What was counted, what failed, what it cost and where it is."""
+        lines = [self._line()]
+        if self.failures:
+            lines.append(f"{sum(self.failures.values()):,} failed: {counts_text(self.failures)}")
+        if self.usd:
+            lines.append(f"cost ${self.usd:.4f}")
+        if self.stage == "summary":  # A page, with tables and charts beside it.
+            lines += [f"→ {self.wrote[0]}", f"  and {counted(len(self.wrote) - 1, 'file')} beside it"]
+        else:
+            lines += [f"→ {path}" for path in self.wrote]
+        return "\n".join(f"  {line}" for line in lines)
+
+    def _line(self) -> str:
+        return f"{self.stage}: {counts_text(self.counts)} in {self.seconds:.1f} s"
+
+
+def counts_text(counts: Mapping[str, int]) -> str:
+    """`3 pictures, 1 query`: the names of counts, each in its singular where there is one thing."""
+    return ", ".join(f"{count:,} {_one(name) if count == 1 else name}" for name, count in counts.items())
+
+
+def _one(name: str) -> str:
+    """The name of a count for a single thing: `pictures left out` → `picture left out`."""
+    return " ".join(_SINGULAR.get(word, word) for word in name.split())
 
 
 class AuthoringStage(Protocol):

@@ -13,6 +13,7 @@ from sightline.calls.ledger import dollars
 from sightline.calls.prices import Prices, Tariff
 from sightline.calls.request_key import UnreadablePictureError, request_key
 from sightline.calls.tokens import TokenEstimate, has_unreadable_pictures, request_tokens
+from sightline.display import Table, html_table, quiet
 from sightline.errors import SightlineError, UserError
 from sightline.types import ChatRequest, Usage
 
@@ -51,8 +52,8 @@ class StagePlan:
     unreadable: int = 0
 
 
-@dataclass(frozen=True, slots=True)
-class CostPlan:
+@dataclass(frozen=True, slots=True, repr=False)
+class CostPlan(Table[StagePlan]):
     """What all stages together will take; nothing has been spent to know it."""
 
     stages: tuple[StagePlan, ...]
@@ -77,6 +78,33 @@ class CostPlan:
             "calls": sum(stage.calls for stage in self.stages),
             "usd": None if usd is None else _finite(asdict(usd)),
         }
+
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each stage: model, calls, tokens in and out, dollars with their range."""
+        return [_record(stage) for stage in self.stages]
+
+    def _rows(self) -> Sequence[StagePlan]:
+        return self.stages
+
+    def _line(self) -> str:
+        usd = self.usd
+        money = "price unknown" if usd is None else _money(usd)
+        return f"{sum(stage.calls for stage in self.stages):,} calls, {money}"
+
+    def _blocks(self) -> Iterable[str]:
+        head = ("stage", "model", "calls", "tokens in", "tokens out", "money")
+        rows = [
+            (
+                stage.stage,
+                stage.model,
+                f"{stage.calls:,}",
+                _tokens(stage.input.likely),
+                _tokens(stage.output.likely),
+                "price unknown" if stage.usd is None else _money(stage.usd),
+            )
+            for stage in self.stages
+        ]
+        return (html_table(head, rows, numeric=(2, 3, 4)), *map(quiet, self.notes))
 
     def __str__(self) -> str:
         """A line for each stage, the total, and how to go on."""
@@ -262,6 +290,21 @@ def _t_95(freedom: int) -> float:
         (79 * z**9 + 776 * z**7 + 1482 * z**5 - 1920 * z**3 - 945 * z) / 92160,
     )
     return z + sum(term / float(freedom) ** power for power, term in enumerate(terms, 1))
+
+
+def _record(stage: StagePlan) -> dict[str, Any]:
+    usd = stage.usd
+    return {
+        "stage": stage.stage,
+        "model": stage.model,
+        "calls": stage.calls,
+        "journaled": stage.journaled,
+        "tokens_in": stage.input.likely,
+        "tokens_out": stage.output.likely,
+        "usd": None if usd is None else usd.likely,
+        "usd_low": None if usd is None else usd.low,
+        "usd_high": None if usd is None else usd.high,
+    }
 
 
 def _finite(value: Any) -> Any:

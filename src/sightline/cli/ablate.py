@@ -49,6 +49,6 @@ def ablate(
         reasoning_effort=sampling.reasoning_effort,
         limit=common.limit,
         seed=common.seed,
-        session=common.session(chat.asking(common)),
+        session=common.session(chat.calls(common)),
     )
     common.show(done)

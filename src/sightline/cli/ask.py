@@ -69,7 +69,7 @@ def ask(
         embedder=embedder,
         settings=AgentSettings(limits=TaskLimits(turns), seed=common.seed),
         watch=None if common.json else lambda record: _show(record, console),
-        session=common.session(chat.asking(common)),
+        session=common.session(chat.calls(common)),
     )
     common.note(asked.notes)
     common.show(asked)

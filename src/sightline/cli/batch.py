@@ -78,7 +78,7 @@ def make(
     if chat.max_connections is not None:
         common.warn(["--max-connections has no effect here"])
     model, parameters = chat.chosen(), sampling.parameters(common)
-    desk = BatchManager(common.session(replace(chat.asking(common), api=api)))
+    desk = BatchManager(common.session(replace(chat.calls(common), api=api)))
     making = BatchJobOptions(stage, max_requests, max_bytes, window, price_factor)
 
     def lines() -> islice[tuple[str, ChatRequest]]:
@@ -195,4 +195,4 @@ def cancel(job: Folder, /, *, common: Common = Common()) -> None:
 def _desk(common: Common, spending: BudgetOptions | None = None) -> BatchManager:
     from sightline.calls.batches.manager import BatchManager
 
-    return BatchManager(common.session((spending or BudgetOptions()).asking(common)), show.tell)
+    return BatchManager(common.session((spending or BudgetOptions()).calls(common)), show.tell)

@@ -70,7 +70,7 @@ def difficulty(
         run=run,
         easy_turns=easy_turns,
         limit=common.limit,
-        session=common.session(chat.asking(common), engine),
+        session=common.session(chat.calls(common), engine),
     )
     common.warn(done.notes)
     common.show(done)

@@ -23,6 +23,7 @@ _PURPOSES = {
     "ocr": "read words in pictures",
     "places": "towns by name in filters",
     "pandas": "tables as data frames",
+    "polars": "tables as polars data frames",
     "excel": "read predictions from Excel files",
     "charts": "charts as PNG files",
     "providers": "chat models of other providers",

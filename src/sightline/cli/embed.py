@@ -2,7 +2,6 @@
 
 from __future__ import annotations
 
-import mimetypes
 import sys
 from collections.abc import Iterable
 from pathlib import Path
@@ -56,7 +55,7 @@ def pictures(
         out=out,
         options=_options(option, endpoint),
         limit=common.limit,
-        session=common.session(endpoint.asking(common)),
+        session=common.session(endpoint.calls(common)),
     )
     _list(item for item in done.left_out if common.verbose or _was_meant(item))
     common.show(done)
@@ -94,7 +93,7 @@ def texts(
         out=out,
         options=_options(option, endpoint),
         limit=common.limit,
-        session=common.session(endpoint.asking(common)),
+        session=common.session(endpoint.calls(common)),
     )
     _list(done.left_out)
     common.show(done)
@@ -110,8 +109,9 @@ def _options(option: list[str] | None, endpoint: EndpointArguments) -> dict[str,
 
 def _was_meant(item: SkippedInput) -> bool:
     """A text file among pictures is only counted; a file that calls itself a picture and is none is named."""
-    kind = mimetypes.guess_type(item.id, strict=False)[0] or ""
-    return item.reason != "not a picture" or kind.startswith("image/")
+    from sightline.corpus.names import names_a_picture
+
+    return item.reason != "not a picture" or names_a_picture(item.id)
 
 
 def _list(left_out: Iterable[SkippedInput]) -> None:

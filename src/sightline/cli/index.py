@@ -66,7 +66,7 @@ def index(
         parts=Parts(vectors, captions is not None, tokens, words_in_pictures),
         rebuild=rebuild,
         limit=common.limit,
-        session=common.session(spending.asking(common)),
+        session=common.session(spending.calls(common)),
     )
     if built.changes.unmatched:
         common.warn([f"annotations of pictures that are not in the index: {built.changes.unmatched:,}"])

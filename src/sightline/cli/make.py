@@ -9,7 +9,7 @@ from typing import TYPE_CHECKING, Annotated
 from cyclopts import App, Parameter
 
 from sightline.cli import make_publish as publishing
-from sightline.cli.make_common import AskingJob, JudgedJob, MakeJob, show
+from sightline.cli.make_common import ChatJob, JudgedJob, MakeJob, show
 from sightline.cli.options import ChatOptions, Common, EndpointArguments, Switch
 from sightline.errors import UserError
 
@@ -25,7 +25,7 @@ def make(
     /,
     *,
     vectors: Path | None = None,
-    job: AskingJob = AskingJob(),
+    job: ChatJob = ChatJob(),
 ) -> None:
     """Run the stages one after the other. Run it again to go on after a stop: what is done is not done twice.
 
@@ -48,7 +48,7 @@ def make(
         batch=job.batching.wish(),
         watch=lambda result: _show_done(result, common),
         limit=common.limit,
-        session=job.session(job.chat.asking(common)),
+        session=job.session(job.chat.calls(common)),
     )
     if common.json:
         common.print_json(made.to_json())
@@ -80,11 +80,11 @@ def taxonomy(*, job: MakeJob = MakeJob(), chat: ChatOptions = ChatOptions()) -> 
     """Propose facets, flags and a vocabulary from a sample of the pictures, into the configuration file."""
     from sightline.authoring.annotate import TaxonomyStage
 
-    job.run(TaxonomyStage(chat.model), chat.asking(job.common))
+    job.run(TaxonomyStage(chat.model), chat.calls(job.common))
 
 
 @app.command(sort_key=3)
-def annotate(directory: Path | None = None, /, *, job: AskingJob = AskingJob()) -> None:
+def annotate(directory: Path | None = None, /, *, job: ChatJob = ChatJob()) -> None:
     """Say what is in each picture, by the questions of [annotate], into annotations.jsonl.
 
     Pictures that are annotated already, under the same questions, are not asked about again.
@@ -120,7 +120,7 @@ def plan(*, vectors: Path | None = None, job: MakeJob = MakeJob()) -> None:
 
 
 @app.command(sort_key=5)
-def query(*, job: AskingJob = AskingJob()) -> None:
+def query(*, job: ChatJob = ChatJob()) -> None:
     """Word each query from its seeds alone, into queries.jsonl: by a chat model, or by templates when none is set."""
     from sightline.authoring.query import QueryStage
 
@@ -130,7 +130,7 @@ def query(*, job: AskingJob = AskingJob()) -> None:
 Many = Annotated[list[str] | None, Parameter(consume_multiple=False, negative="")]
 
 
-def judge(*, panel: Many = None, embedder: str | None = None, job: AskingJob = AskingJob()) -> None:
+def judge(*, panel: Many = None, embedder: str | None = None, job: ChatJob = ChatJob()) -> None:
     """Have every picture of each pool judged by those who see it, into qrels.jsonl, seeds first.
 
     Pools are deepened with what several searches find. A query whose seed is not relevant, or of which a picture could
@@ -162,7 +162,7 @@ def similarity(
     """
     from sightline.authoring.similarity import SimilarityStage
 
-    job.run(SimilarityStage(embedder), endpoint.asking(job.common))
+    job.run(SimilarityStage(embedder), endpoint.calls(job.common))
 
 
 def similarity_retry(
@@ -177,7 +177,7 @@ def similarity_retry(
     """
     from sightline.authoring.similarity import SimilarityStage
 
-    job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.asking(job.common))
+    job.run(SimilarityStage(embedder, retry=True, name="similarity-retry"), endpoint.calls(job.common))
 
 
 def audit(bench: Path | None = None, /, *, job: JudgedJob = JudgedJob()) -> None:

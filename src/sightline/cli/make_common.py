@@ -3,7 +3,6 @@
 from __future__ import annotations
 
 import sys
-from collections.abc import Mapping
 from dataclasses import dataclass, replace
 from functools import cached_property
 from pathlib import Path
@@ -12,21 +11,12 @@ from typing import TYPE_CHECKING
 from cyclopts import Parameter
 
 from sightline.cli.options import ChatOptions, Common, EngineOption, Switch, seconds_of, show_plan
-from sightline.english import counted
 from sightline.errors import UserError
 
 if TYPE_CHECKING:
     from sightline.authoring.project import Project
     from sightline.authoring.stage import AuthoringStage, BatchOptions, StageResult
     from sightline.calls.session import CallOptions, Session
-
-
-_NOUNS = (
-    "picture", "pair", "file", "table", "chart", "facet", "flag", "word", "label", "verdict", "judgment", "candidate",
-    "annotation", "review", "problem",
-)  # fmt: skip
-_SINGULAR = {"queries": "query", "people": "person", **{f"{noun}s": noun for noun in _NOUNS}}
-"Nouns among the names of what stages count."
 
 
 @Parameter(name="*", group="Files")
@@ -147,7 +137,7 @@ class JudgedJob(MakeJob):
 
 @Parameter(name="*")
 @dataclass(frozen=True, kw_only=True)
-class AskingJob(MakeJob):
+class ChatJob(MakeJob):
     """What every stage takes that asks a chat model."""
 
     engine: EngineOption = "local"
@@ -160,7 +150,7 @@ class AskingJob(MakeJob):
 
     def ask(self, stage: AuthoringStage) -> None:
         """Run one stage, and show what it did or would cost."""
-        self.run(stage, self.chat.asking(self.common))
+        self.run(stage, self.chat.calls(self.common))
 
 
 def show(result: StageResult, common: Common) -> None:
@@ -168,35 +158,10 @@ def show(result: StageResult, common: Common) -> None:
     common.warn(result.warnings)
     if result.price is not None:
         show_plan(result.price, common)
-    elif common.json:
-        common.print_json(result.to_json())
     else:
-        common.console.print(to_text(result), markup=False, soft_wrap=True)
-
-
-def to_text(result: StageResult) -> str:
-    """What was counted, what failed, what it cost and where it is."""
-    lines = [f"  {result.stage}: {_listed(result.counts)} in {result.seconds:.1f} s"]
-    if result.failures:
-        lines.append(f"  {sum(result.failures.values()):,} failed: {_listed(result.failures)}")
-    if result.usd:
-        lines.append(f"  cost ${result.usd:.4f}")
-    if result.stage == "summary":  # A page, with tables and charts beside it.
-        return "\n".join(
-            [*lines, f"  → {result.wrote[0]}", f"    and {counted(len(result.wrote) - 1, 'file')} beside it"]
-        )
-    return "\n".join([*lines, *(f"  → {path}" for path in result.wrote)])
+        common.show(result)
 
 
 def tell(line: str) -> None:
     """News of what takes long."""
     sys.stderr.write(f"{line}\n")
-
-
-def _listed(counts: Mapping[str, int]) -> str:
-    return ", ".join(f"{count:,} {_one(name) if count == 1 else name}" for name, count in counts.items())
-
-
-def _one(name: str) -> str:
-    """The name of a count for a single thing: `pictures left out` → `picture left out`."""
-    return " ".join(_SINGULAR.get(word, word) for word in name.split())

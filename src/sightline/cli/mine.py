@@ -29,12 +29,12 @@ Share = Annotated[float, Parameter(validator=Number(gte=0, lte=1))]
 class Job:
     """What every command takes."""
 
-    asking: ChatOptions = ChatOptions()
+    chat: ChatOptions = ChatOptions()
     common: Common = Common()
 
     def session(self, engine: str) -> Session:
         """Where and how models are asked."""
-        return self.common.session(self.asking.asking(self.common), engine)
+        return self.common.session(self.chat.calls(self.common), engine)
 
 
 @Parameter(name="*", group="Mining")
@@ -85,7 +85,7 @@ class MiningJob(Job):
         common.ignores_limit()
         return mine_histories(
             out,
-            model=self.asking.model,
+            model=self.chat.model,
             stages=stages,
             embedder=how.embedder,
             owners=how.owners or (),
@@ -137,7 +137,7 @@ def questions(
     done = mine_questions(
         out,
         web=web,
-        model=job.asking.model,
+        model=job.chat.model,
         count=count,
         hops=hops,
         tries=tries,

@@ -204,7 +204,7 @@ class BudgetOptions:
     max_connections: Positive | None = None
     "At most so many calls at once; up to 512, as the server bears it, when not given."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
         from sightline.calls.budget import Budget
         from sightline.calls.rate_limit import RateLimits
@@ -226,9 +226,9 @@ class PlanOptions(BudgetOptions):
     plan: Switch = False
     "Say how many calls, tokens and how much money it would take; ask nobody."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
-        return replace(super().asking(common), plan=self.plan)
+        return replace(super().calls(common), plan=self.plan)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -239,9 +239,9 @@ class EndpointArguments(PlanOptions):
     base_url: str | None = None
     "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
-        return replace(super().asking(common), base_url=self.base_url)
+        return replace(super().calls(common), base_url=self.base_url)
 
 
 @Parameter(name="*", group=_GROUP)
@@ -254,9 +254,9 @@ class ChatOptions(EndpointArguments):
     fresh: Switch = False
     "Ask also for what the journal answers."
 
-    def asking(self, common: Common) -> CallOptions:
+    def calls(self, common: Common) -> CallOptions:
         """What the library takes."""
-        return replace(super().asking(common), fresh=self.fresh)
+        return replace(super().calls(common), fresh=self.fresh)
 
     def chosen(self, otherwise: str | None = None) -> str:
         """The model's name: as given here, else the configured one."""

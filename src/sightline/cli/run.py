@@ -56,7 +56,7 @@ def run(
         concurrency=concurrency,
         retry_failed=retry_failed,
         limit=common.limit,
-        session=common.session(spending.asking(common)),
+        session=common.session(spending.calls(common)),
     )
     common.warn(done.notes)
     common.show(done)

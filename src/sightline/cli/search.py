@@ -121,7 +121,7 @@ def search(
         embedder=embedder,
         backend=backend,
         limit=common.limit,
-        session=common.session(spending.asking(common)),
+        session=common.session(spending.calls(common)),
     )
     if found.query_was_cut:
         common.warn(["the query is longer than the embedder reads; its end was not looked at"])

@@ -66,6 +66,6 @@ def steps(
         reasoning_effort=sampling.reasoning_effort,
         limit=common.limit,
         seed=common.seed,
-        session=common.session(chat.asking(common), engine),
+        session=common.session(chat.calls(common), engine),
     )
     common.show(done)

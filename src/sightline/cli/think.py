@@ -107,7 +107,7 @@ def think(
         reasoning_effort=sampling.reasoning_effort,
         limit=common.limit,
         seed=common.seed,
-        session=common.session(endpoint.asking(common), engine),
+        session=common.session(endpoint.calls(common), engine),
     )
     common.warn(done.warnings)
     common.note(done.notes)

@@ -58,5 +58,5 @@ def view(
         embedder=embedder,
         block=True,
         ready=ready,
-        session=common.session(chat.asking(common)),
+        session=common.session(chat.calls(common)),
     )

@@ -2,6 +2,7 @@
 
 from __future__ import annotations
 
+import mimetypes
 import os
 import re
 import unicodedata
@@ -30,6 +31,11 @@ def path_of(uri: str) -> Path:
     if uri.startswith("file://"):
         return Path(os.fsdecode(unquote_to_bytes(uri.removeprefix("file://"))))
     return Path(uri)
+
+
+def names_a_picture(name: str) -> bool:
+    """Does the name of a file say that it is a picture? One that is none is worth a word then."""
+    return (mimetypes.guess_type(name, strict=False)[0] or "").startswith("image/")
 
 
 def owner_reader(pattern: str | None) -> re.Pattern[str] | None:

@@ -9,7 +9,7 @@ from collections.abc import Collection, Iterable, Iterator
 from contextlib import contextmanager
 from pathlib import Path
 from typing import IO, TypeAlias
-from urllib.parse import unquote, urlsplit
+from urllib.parse import unquote_to_bytes, urlsplit
 
 from sightline.errors import UserError
 from sightline.io.temporary_files import folder_beside, is_temporary, name_beside
@@ -30,7 +30,9 @@ def picture_path(uri: str, folder: Path) -> Path | None:
     if "://" not in uri:
         return folder / uri
     parts = urlsplit(uri)
-    return Path(unquote(parts.path)) if parts.scheme == "file" and parts.netloc in ("", "localhost") else None
+    if parts.scheme != "file" or parts.netloc not in ("", "localhost"):
+        return None
+    return Path(os.fsdecode(unquote_to_bytes(parts.path)))  # A name need not be UTF-8.
 
 
 def write_whole(path: PathLike, data: bytes | Iterable[bytes]) -> None:

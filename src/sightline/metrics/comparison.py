@@ -16,6 +16,7 @@ from sightline.errors import UserError
 from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
+from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, TaskKind
 
@@ -91,6 +92,12 @@ class Comparison(Table[PairedComparison]):
             for pair in self.of(metric)
             if pair.first == baseline and pair.difference.mean < 0 and pair.significant(self.level)
         )
+
+    @property
+    def few_clusters(self) -> str | None:
+        """Why no difference has an interval, where there are too few clusters; None where there are enough."""
+        reasons = (pair.difference.reason or "" for pair in self.pairs)
+        return next((reason for reason in reasons if reason.startswith(FEW_CLUSTERS)), None)
 
     def to_json(self) -> dict[str, Any]:
         """What `compare --json` prints: all of it."""

@@ -206,8 +206,7 @@ def _refuse_other_version(benchmark: Benchmark, run: Run) -> None:
     raise OtherVersionError(
         f'this run of "{run.system}" was made on another version of "{run.benchmark}" '
         f"(checksum {run.benchmark_checksum[:12]}) than the one given ({benchmark.checksum[:12]}).",
-        "run it again on this version, or give the version that it was run on, or insist with --other-version "
-        "(allow_other_version=True)",
+        "run it again on this version, or give the version that it was run on",
     )
 
 
@@ -305,7 +304,7 @@ def _notes(
         notes.append(f"tasks have {fewest} to {most} attempts; each is averaged over its own")
     if clusters is not None and clusters.few:
         notes.append(
-            f"clusters by {clusters.by} are so few that intervals are rough and no difference can be significant; "
+            f"clusters by {clusters.by} are so few that there is no interval and no difference can be significant; "
             "cluster by something finer if no others matter"
         )
     return tuple(notes)

@@ -9,6 +9,7 @@ from typing import Any
 
 import numpy as np
 
+from sightline.display import Shown
 from sightline.errors import UserError
 from sightline.io.files import PathLike
 from sightline.metrics.scores import Scores, read_scores
@@ -17,7 +18,7 @@ from sightline.metrics.task_table import task_table
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SamplePlan:
+class SamplePlan(Shown):
     """So many tasks show so large a difference, with that chance; `asked` says which of the two was looked for."""
 
     difference: float
@@ -32,13 +33,13 @@ class SamplePlan:
         """What `--json` prints."""
         return asdict(self)
 
-    def __repr__(self) -> str:
-        return f"<SamplePlan: {self.tasks:,} tasks for a difference of {self.difference:.3g}>"
-
     def __str__(self) -> str:
+        return f"  {self._line()}"
+
+    def _line(self) -> str:
         verb = "are needed to see" if self.asked == "tasks" else "can show"
         return (
-            f"  {self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
+            f"{self.tasks:,} tasks {verb} a difference of {self.difference:.3g} with a chance of {self.power:.0%} "
             f"(paired, two-sided, α = {self.alpha:g}, design effect {self.design_effect:.2f})"
         )
 

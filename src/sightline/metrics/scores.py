@@ -163,6 +163,11 @@ class Scores(Table[TaskScore]):
             raise UserError(f'no task has a label "{label}".', f"labels: {', '.join(self.by_label) or 'none'}")
         return self.by_label[label]
 
+    @property
+    def few_clusters(self) -> str | None:
+        """Why no estimate over all tasks has an interval, where clusters are too few; None where they are enough."""
+        return next((found.reason for found in self.overall.values() if found.reason is not None), None)
+
     def to_dict(self, *, tasks: bool = True) -> dict[str, Any]:
         """The content of `scores.json`; without the rows where only the estimates are wanted."""
         found = {"schema": SCHEMA, **without_empty_reasons(asdict(replace(self, tasks=(), attribution=None)))}

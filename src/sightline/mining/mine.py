@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections import Counter
-from collections.abc import Callable, Mapping, Sequence
+from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from itertools import islice
 from pathlib import Path
@@ -14,6 +14,7 @@ from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session, require_model
 from sightline.config import Config
 from sightline.corpus.view import open_corpus
+from sightline.display import Shown, Table
 from sightline.english import counted
 from sightline.errors import StoppedError, UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, as_path, optional_path
@@ -32,7 +33,7 @@ TEMPLATES = "templates"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MiningSummary:
+class MiningSummary(Table[MiningResult]):
     """What the stages did that were run, and the benchmark, where one was written."""
 
     stages: tuple[MiningResult, ...]
@@ -46,9 +47,22 @@ class MiningSummary:
             found |= {"tasks": len(self.benchmark.tasks), "out": str(self.out)}
         return found
 
-    def __repr__(self) -> str:
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each stage: money, replies reused, failures, seconds."""
+        return [
+            {"stage": one.stage, **one.bill.to_json(), "failed": sum(one.failures.values()), "seconds": one.seconds}
+            for one in self.stages
+        ]
+
+    def _rows(self) -> Sequence[MiningResult]:
+        return self.stages
+
+    def _line(self) -> str:
         tasks = "" if self.benchmark is None else f", {counted(len(self.benchmark.tasks), 'request')}"
-        return f"<MiningSummary: {counted(len(self.stages), 'stage')}{tasks}>"
+        return f"{counted(len(self.stages), 'stage')}{tasks}"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """The stages, how many requests there are, and what comes next."""
@@ -225,7 +239,7 @@ def _by(model: str | None, config: Config) -> MiningSettings:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class QuestionsSummary:
+class QuestionsSummary(Shown):
     """What became of the names that questions start from, and the benchmark of those that were kept."""
 
     benchmark: Benchmark
@@ -241,9 +255,12 @@ class QuestionsSummary:
         told = {"counts": dict(self.counts), "failures": dict(self.failures), **self.bill.to_json()}
         return {"tasks": len(self.benchmark.tasks), **told, "out": str(self.out)}
 
-    def __repr__(self) -> str:
+    def _line(self) -> str:
         early = ", stopped early" if self.stopped is not None else ""
-        return f"<QuestionsSummary: {counted(len(self.benchmark.tasks), 'question')}{early}>"
+        return f"{counted(len(self.benchmark.tasks), 'question')}{early}"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """What was kept and refused, what it cost, and where the questions are."""

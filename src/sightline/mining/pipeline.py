@@ -14,6 +14,7 @@ from sightline.calls.ask_many import check_model, price_many
 from sightline.calls.plan import CostPlan
 from sightline.calls.session import Session
 from sightline.corpus.view import open_corpus
+from sightline.display import Shown
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import write_whole
@@ -50,7 +51,7 @@ _SHOWN = "pictures and what they show"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class MiningResult:
+class MiningResult(Shown):
     """What a stage did; `failures` counts what could not be done, by kind, and `nothing` says that nothing could."""
 
     stage: str
@@ -79,15 +80,16 @@ class MiningResult:
             "seconds": self.seconds,
         }
 
-    def __repr__(self) -> str:
-        return f"<MiningResult of {self.stage}: {len(self.wrote)} files>"
-
     def __str__(self) -> str:
         """A line for a stage, one for what failed, and one for each note."""
+        return "\n".join([f"  {self._line()}", *(f"    {note}" for note in self._blocks())])
+
+    def _line(self) -> str:
         counts = ", ".join(f"{name} {_told(value)}" for name, value in self.counts.items() if value not in ({}, None))
-        lines = [f"  {self.stage}: {counts} · {self.bill} · {self.seconds:.1f} s"]
-        lines += [f"    {note}" for note in (*told_failures(self.failures), *self.notes)]
-        return "\n".join(lines)
+        return f"{self.stage}: {counts} · {self.bill} · {self.seconds:.1f} s"
+
+    def _blocks(self) -> Iterable[str]:
+        return (*told_failures(self.failures), *self.notes)
 
 
 def _told(value: Any) -> str:

@@ -103,6 +103,11 @@ def chat_of(name: ModelName) -> BuiltInChat:
         return declared.chat
     if declared is None and plugins.is_elsewhere("models", name.model):
         raise plugins.unknown("models", name.model, "")
+    if declared is not None:
+        raise UserError(
+            f"{name} is no chat model: it only annotates and judges pictures.",
+            "Use one that can chat, such as --model openai/gpt-5-mini or --model ollama/llava.",
+        )
     known = " or ".join(f"--model {each.name}" for each in built_in_models() if each.chat is not None)
     fix = f"use {known}" if known else "use a model of another provider"
     raise UserError(f'There is no built-in chat model "{name.model}".', fix)

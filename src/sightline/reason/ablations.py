@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Mapping, Sequence
+from collections.abc import Collection, Iterable, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -11,6 +11,7 @@ from typing import Any
 from sightline.benchmark.folder import read_benchmark
 from sightline.calls.plan import CostPlan, DryRunError, StagePlan, dry_run, priced
 from sightline.calls.session import Session
+from sightline.display import Table
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path, optional_path
@@ -56,7 +57,7 @@ class AblationTasks:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Necessity:
+class Necessity(Table[PairedComparison]):
     """A comparison whose first system saw the whole question; all is of the tasks that were asked.
 
     `chance` is what guessing gets, None without options.
@@ -104,9 +105,31 @@ class Necessity:
             "notes": list(self.notes),
         }
 
-    def __repr__(self) -> str:
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each arm: its mean and interval, and its difference from the whole question."""
+        pairs = {pair.second: pair for pair in self.against_whole()}
+        return [
+            {
+                "arm": one.system,
+                "mean": one.estimate.mean,
+                "low": one.estimate.low,
+                "high": one.estimate.high,
+                "difference": pairs[one.system].difference.mean if one.system in pairs else None,
+                "p_adjusted": pairs[one.system].p_adjusted if one.system in pairs else None,
+                "needed": self.is_needed(one.system) if one.system in pairs else None,
+            }
+            for one in self.comparison.standings[self.metric]
+        ]
+
+    def _rows(self) -> Sequence[PairedComparison]:
+        return self.against_whole()
+
+    def _line(self) -> str:
         needed = [pair.second for pair in self.against_whole() if self.is_needed(pair.second)]
-        return f"<Necessity by {self.metric}: worse {', '.join(needed) or 'in no arm'}>"
+        return f"{self.metric} is worse {', '.join(needed) or 'in no arm'}"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""

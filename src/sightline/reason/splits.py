@@ -17,6 +17,7 @@ from sightline.benchmark.copy_detection import looks_of, same_looks
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark_elsewhere
 from sightline.calls.session import Session
 from sightline.corpus.near_duplicates import connected
+from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least
 from sightline.io.files import PathLike, as_path
@@ -31,7 +32,7 @@ Strata: TypeAlias = "Counter[tuple[str, str]]"
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class SplitSummary:
+class SplitSummary(Shown):
     """What a split came to.
 
     `groups` are sets of tasks that share pictures and so stay together, `largest` is the size of the greatest; `near`
@@ -55,14 +56,23 @@ class SplitSummary:
         """What `--json` prints, and what `split.json` holds."""
         return {**asdict(self), "folder": str(self.folder)}
 
-    def __repr__(self) -> str:
-        return f"<SplitSummary: {', '.join(f'{part} {count:,}' for part, count in self.parts.items())}>"
+    def _line(self) -> str:
+        return ", ".join(f"{part} {count:,}" for part, count in self.parts.items())
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [("tasks", *(f"{count:,}" for count in self.parts.values()))]
+        for label, values in self.by_label.items():
+            rows += [
+                (f"{label}: {value}", *(f"{counts[part]:,}" for part in self.parts)) for value, counts in values.items()
+            ]
+        yield html_table(("", *self.parts), rows, numeric=range(1, 1 + len(self.parts)))
+        yield quiet(f"pictures in two parts: {self.across:,} of {self.pictures:,} · {self.folder}")
 
     def __str__(self) -> str:
         """The parts, what keeps tasks together, and the balance of the labels."""
         names = list(self.parts)
         lines = [
-            f"  {', '.join(f'{part} {count:,}' for part, count in self.parts.items())}",
+            f"  {self._line()}",
             f"  {counted(self.groups, 'group')} that share pictures or near-duplicates ({counted(self.near, 'pair')}), "
             f"the largest of {counted(self.largest, 'task')}",
             f"  pictures in two parts: {self.across:,} of {self.pictures:,}"

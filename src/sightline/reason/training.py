@@ -101,9 +101,10 @@ def train(
     Examples
     --------
     >>> import sightline
-    >>> done = sightline.train("course", "trained", model="glimpse-tiny", rate=1e-3)
+    >>> made = sightline.curriculum("reasoned", "full-chain", "course")
+    >>> done = sightline.train(made.out, "trained", model="glimpse-tiny", rate=1e-3)
     >>> done.totals.steps
-    4
+    1
     """
     session = Session.of(session)
     require_at_least(1, lora=lora, tokens=tokens, together=together, answer_tokens=answer_tokens, limit=limit)

@@ -10,10 +10,11 @@ from pathlib import Path
 
 from sightline.calls.session import Session
 from sightline.config import Config
+from sightline.corpus.names import names_a_picture
 from sightline.corpus.scan import checked_places, scan_folder
 from sightline.corpus.store import CorpusStore
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, optional_path
 from sightline.models.embedders.registry import DEFAULT as DEFAULT_EMBEDDER
 from sightline.models.embedders.session import EmbedderSession
 from sightline.models.protocols import Embedder
@@ -52,7 +53,7 @@ def search(
     like: str | Sequence[str] = (),
     where: str | None = None,
     owner: str | None = None,
-    groups: Sequence[str] = (),
+    groups: str | Sequence[str] = (),
     method: Method | None = None,
     index: str | None = None,
     embedder: str | Embedder | None = None,
@@ -105,12 +106,13 @@ def search(
     3
     """
     started, session, method = time.monotonic(), Session.of(session, workspace), method or Method()
-    asked = _query(query, k, where, owner, groups)
+    asked = _query(query, k, where, owner, (groups,) if isinstance(groups, str) else groups)
     cues = (like,) if isinstance(like, str) else tuple(like)
     check_query(replace(asked, files=(*asked.files, *cues)))
     check_method(method)
     if asked.where is not None:
         parse_filter(asked.where)  # A slip in it is said now, not after an hour of embedding.
+    folder = optional_path(folder, "a folder of pictures")
     place = _checked_workspace(folder, session.workspace)
     name, embedder = _chosen(place, index, embedder, session.config)
     finder = _Finder(session, place, folder, method, name, index is not None, embedder, backend, limit)
@@ -137,9 +139,9 @@ def _narrowed(asked: SearchQuery) -> tuple[str, ...]:
     return tuple(option for option, value in given if value)
 
 
-def _checked_workspace(folder: PathLike | None, workspace: Path) -> Path:
+def _checked_workspace(folder: Path | None, workspace: Path) -> Path:
     if folder is not None:
-        root, place = checked_places(Path(folder), workspace)
+        root, place = checked_places(folder, workspace)
         if not root.is_dir():
             raise UserError(f"there is no folder {root}.", "check the path after --in")
         return place
@@ -155,7 +157,7 @@ class _Finder:
 
     session: Session
     place: Path
-    folder: PathLike | None
+    folder: Path | None
     method: Method
     name: str
     named: bool
@@ -270,14 +272,14 @@ def _with_cues(query: SearchQuery, cues: tuple[str, ...], searcher: Searcher) ->
     return replace(query, like=tuple(ids), files=tuple(files))
 
 
-def _refused(store: CorpusStore, folder: PathLike | None) -> dict[str, int]:
-    """Files that look like pictures, and that a scan could not take in, by reason."""
+def _refused(store: CorpusStore, folder: Path | None) -> dict[str, int]:
+    """Files that call themselves pictures, and that a scan could not take in, by reason."""
     query = "SELECT r.path, f.path, f.reason FROM files AS f JOIN roots AS r ON r.id = f.root"
-    below = None if folder is None else os.fsencode(os.path.normpath(Path(folder).expanduser().absolute())) + b"/"
+    below = None if folder is None else os.fsencode(os.path.normpath(folder.absolute())) + b"/"
     counts: dict[str, int] = {}
-    for root, path, reason in store.database.execute(
-        f"{query} WHERE f.state = 'present' AND f.reason <> 'not a picture'"
-    ):
+    for root, path, reason in store.database.execute(f"{query} WHERE f.state = 'present' AND f.reason IS NOT NULL"):
+        if reason == "not a picture" and not names_a_picture(os.fsdecode(path)):
+            continue
         if below is None or (root.rstrip(b"/") + b"/" + path).startswith(below):
             counts[reason] = counts.get(reason, 0) + 1
     return counts

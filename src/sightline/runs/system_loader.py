@@ -19,7 +19,7 @@ from sightline.class_names import name_of
 from sightline.engine.event_loop import LoopThread
 from sightline.engine.user_functions import UserFunction
 from sightline.errors import SightlineError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.metrics.scope import Scopes
 from sightline.models.protocols import Embedder
 from sightline.runs.system_spec import Spec, parse_spec
@@ -205,7 +205,7 @@ def _read(given: PathLike | Benchmark) -> tuple[Benchmark, Path | None]:
     if isinstance(given, Benchmark):
         found, base = given, None
     else:
-        base = Path(given).expanduser()
+        base = as_path(given, "a benchmark")
         found = read_benchmark(base)
     if not found.tasks:
         raise UserError(f'the benchmark "{found.name}" has no tasks.', "give one that has some")

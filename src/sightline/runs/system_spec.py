@@ -11,7 +11,7 @@ import tomllib
 from collections.abc import Collection, Mapping
 from dataclasses import dataclass
 from pathlib import Path
-from typing import Any
+from typing import Any, get_args
 
 from pydantic import ValidationError
 
@@ -64,7 +64,7 @@ def parse_spec(spec: PathLike) -> Spec:
     if not name.strip():
         raise UserError("the system is empty.", _EXAMPLE)
     kind = find_kind(name.strip())
-    return make_spec(kind, _split(kind.name, rest, {*kind.options.model_fields, "name"}))
+    return make_spec(kind, _split(kind, rest))
 
 
 def make_spec(kind: Kind, given: Mapping[str, Any], where: str = "") -> Spec:
@@ -110,8 +110,9 @@ def _from_file(path: Path) -> Spec:
     return make_spec(find_kind(table["kind"]), options, f"{path}: ")
 
 
-def _split(kind: str, text: str, known: Collection[str]) -> dict[str, str]:
+def _split(kind: Kind, text: str) -> dict[str, str]:
     """Options by key; a part that is no option belongs to the value before it, if that value has options itself."""
+    known = {*kind.options.model_fields, "name"}
     found: dict[str, str] = {}
     last: str | None = None
     for part in text.split(",") if text.strip() else ():
@@ -119,13 +120,21 @@ def _split(kind: str, text: str, known: Collection[str]) -> dict[str, str]:
         key = key.strip()
         if key in known:
             if key in found:
-                raise UserError(f'the system "{kind}" is given {key} twice.', "say it once")
+                raise UserError(f'the system "{kind.name}" is given {key} twice.', "say it once")
+            if not equals and not _is_switch(kind, key):
+                raise UserError(f'"{key}" of the system "{kind.name}" has no value.', f"Write {kind.name}:{key}=VALUE.")
             last, found[key] = key, value.strip() if equals else "true"
         elif last is not None and ":" in found[last]:
             found[last] += f",{part}"
         else:
-            raise _unknown_option(kind, key, known)
+            raise _unknown_option(kind.name, key, known)
     return found
+
+
+def _is_switch(kind: Kind, key: str) -> bool:
+    """May the option be named alone, for `true`?"""
+    field = kind.options.model_fields.get(key)
+    return field is not None and bool in (field.annotation, *get_args(field.annotation))
 
 
 def _checked(kind: Kind, given: Mapping[str, Any], where: str) -> Options:

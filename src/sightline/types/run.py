@@ -230,7 +230,7 @@ class Estimate:
         """
         if self.reason is not None or self.method == "none":
             return self.reason or "no interval"
-        return f"too few values ({self.n})" if self.n < fewest_units(self.level) else None
+        return f"too few tasks ({self.n})" if self.n < fewest_units(self.level) else None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -246,9 +246,9 @@ class Estimate:
         return f"{self.mean:z{spec}} {self.interval_text(spec)}" if self.n else "–"
 
     def interval_text(self, spec: str = ".3f") -> str:
-        """`[0.812, 0.901]`, or "no interval" where `no_interval` says why there is none to read."""
+        """`[0.812, 0.901]`; else the `reason`, or "no interval", where the n beside it says why."""
         if self.interval is None:
-            return "no interval"
+            return self.reason or "no interval"
         low, high = self.interval
         return f"[{low:z{spec}}, {high:z{spec}}]"
 

@@ -47,7 +47,7 @@ def build_folder(
     source: ProjectBenchmark, out: Path, terms: PublishTerms, config: Config, options: PublishOptions
 ) -> DatasetManifest:
     """Write the folder; what stays here, and why, is in the manifest that comes back."""
-    shares = parse_splits(terms.splits)
+    parse_splits(terms.splits)  # Refused before the work.
     chosen = choose_pictures(source.benchmark, source.folder, licences=terms.licences, taken_down=options.taken_down)
     ask_first(chosen, terms, agreed=options.agreed)
     earlier = _earlier(out, options)
@@ -62,26 +62,36 @@ def build_folder(
             ready = replace(found, benchmark=renamed)
         files = read_files(ready.benchmark.corpus.pictures, ready.pictures, config)
         ties = tuple(_renamed(options.ties, names))
-        divided = split_benchmark(
-            _tied(ready.benchmark, ties) if len(shares) > 1 else ready.benchmark,
-            shares,
-            ready.pictures,
-            together=cast("Collection[GroupKind]", terms.together),
-            same_bits=config.duplicates.bits,
-            seed=terms.seed,
-            before=_homes(out, names, earlier),
-            copies=files.copies,
-        )
-        counted_facts = _Found(
-            check_card(ready.benchmark, divided, ready.pictures, ties, files),
-            _audit(ready.benchmark, files, options),
-        )
+        divided = _divided(ready, ties, files, terms, config, _homes(out, names, earlier))
+        checks = check_card(ready.benchmark, divided, ready.pictures, ties, files)
+        found_facts = _Found(checks, _audit(ready.benchmark, files, options))
         with whole_folder(out, marker=MANIFEST, owned=OWNED) as folder:
-            manifest = _write(folder, ready, divided, terms, config, options, counted_facts)
+            manifest = _write(folder, ready, divided, terms, config, options, found_facts)
             if options.names is not None and not terms.keep_ids:
                 # First: a published picture that nobody here can name could not be taken down by its id.
                 write_names(options.names, replace(names, pictures={**earlier.pictures, **names.pictures}))
     return manifest
+
+
+def _divided(
+    ready: PreparedDataset,
+    ties: Sequence[Group],
+    files: CorpusFiles,
+    terms: PublishTerms,
+    config: Config,
+    before: Mapping[str, str],
+) -> BenchmarkSplits:
+    shares = parse_splits(terms.splits)
+    return split_benchmark(
+        _tied(ready.benchmark, ties) if len(shares) > 1 else ready.benchmark,
+        shares,
+        ready.pictures,
+        together=cast("Collection[GroupKind]", terms.together),
+        same_bits=config.duplicates.bits,
+        seed=terms.seed,
+        before=before,
+        copies=files.copies,
+    )
 
 
 class _Found(NamedTuple):

@@ -60,7 +60,8 @@ def fit_calibrator(
     rows, y = _rows(features), np.asarray(labels, dtype=np.float64)
     if not len(y) or len(rows) != len(y) or not np.all((y >= 0) & (y <= 1)):
         raise UserError("Calibration needs labels from 0 to 1, one for each row.", "check labels and features")
-    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64) / np.mean(weights)
+    w = np.ones(len(y)) if weights is None else np.asarray(weights, dtype=np.float64)
+    w = w / w.mean()
     center, spread = rows.mean(axis=0), rows.std(axis=0)
     scale = np.where(spread > 0, spread, 1.0)
     design = np.column_stack([np.ones(len(y)), (rows - center) / scale])

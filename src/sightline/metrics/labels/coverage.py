@@ -99,7 +99,8 @@ def _inside(pairs: JudgedPairs, inside: Bools, stands: Floats, weights: Floats, 
     slopes = stands[inside]
 
     def expand(g: Floats) -> tuple[Floats, Floats]:
-        return np.bincount(kept.query, weights=slopes * g, minlength=pairs.queries), slopes
+        value = np.bincount(kept.query, weights=slopes * g, minlength=pairs.queries)
+        return np.asarray(value, dtype=np.float64), slopes
 
     found = correct(kept, Target("relevant", True, expand, slopes), level=level, seed=seed)
     least = max(float(np.nansum(np.where(kept.draw > 0, kept.people, 0.0))), 1.0)

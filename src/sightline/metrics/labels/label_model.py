@@ -231,10 +231,12 @@ class _Evidence:
             found.append(Share(value, min(float(low), value), max(float(high), value), n, float("nan"), self.level))
         return found[0], found[1]
 
-    def shared(self, names: Sequence[str], seed: int, resamples: int = 500) -> tuple[SharedErrors, ...]:
+    def shared(self, names: Sequence[str], seed: int, resamples: int = 1000) -> tuple[SharedErrors, ...]:
         """φ of each two judges' errors within the true class, averaged over classes: zero if errors are independent."""
         found = []
         rng = np.random.default_rng((seed, 4))
+        # All intervals together hold at the level: an alarm about one of ten pairs of judges must not be luck.
+        tail = (1 - self.level) / max(1, len(names) * (len(names) - 1))
         for one in range(len(names)):
             for other in range(one + 1, len(names)):
                 seen = (self.known != NONE) & (self.table[:, one] != NONE) & (self.table[:, other] != NONE)
@@ -243,10 +245,9 @@ class _Evidence:
                 both = np.column_stack([self.table[seen, one], self.table[seen, other]]) > 0
                 truth = self.known[seen] > 0
                 values = [_phi(both[at], truth[at]) for at in rng.integers(len(truth), size=(resamples, len(truth)))]
-                low, high = np.nanquantile(values, [(1 - self.level) / 2, (1 + self.level) / 2])
+                low, high = np.quantile(values, [tail, 1 - tail])
                 phi = _phi(both, truth)
-                if np.isfinite(phi):
-                    found.append(SharedErrors(names[one], names[other], phi, float(low), float(high), int(seen.sum())))
+                found.append(SharedErrors(names[one], names[other], phi, float(low), float(high), int(seen.sum())))
         return tuple(found)
 
 

@@ -44,7 +44,8 @@ class Draw:
     @property
     def drawn(self) -> Bools:
         """Pairs of any stage."""
-        return np.logical_or.reduce([stage.drawn for stage in self.stages])
+        found: Bools = np.any([stage.drawn for stage in self.stages], axis=0)
+        return found
 
     @property
     def weights(self) -> Floats:
@@ -124,7 +125,10 @@ def draw_pairs(rates: ArrayLike, groups: ArrayLike, seed: int = 0) -> Draw:
 
 
 def extend_draw(draw: Draw, rates: ArrayLike, groups: ArrayLike, seed: int = 0) -> Draw:
-    """A further stage. Rates of pairs that were drawn before are ignored; those of others may follow from decisions."""
+    """A further stage. Rates of pairs that were drawn before are ignored; those of others may follow from decisions.
+
+    Every pair that matters and was not drawn yet needs a rate above zero, or the estimate leaves it out.
+    """
     given = np.where(draw.drawn, 0.0, _checked(rates))
     if len(given) != len(draw.drawn) or not given.any():
         raise UserError("There is nothing left to draw.", "give a rate above zero to a pair that was not drawn yet")

@@ -72,7 +72,7 @@ def wilson_at(share: float, n: float, level: float) -> tuple[float, float]:
 
 
 def t_quantile(p: float, df: float) -> float:
-    """Student's quantile for any df ≥ 1: interpolated in 1 / df between whole numbers (to about 0.001 from 3 on)."""
+    """Student's quantile for any df ≥ 1, interpolated in 1 / df: never too low, from 3 on at most 0.5 % too high."""
     below = max(1, math.floor(df))
     if below >= df:
         return _whole_t_quantile(p, below)

@@ -106,7 +106,7 @@ def _weights(base: str, codes: Codes, ranks: Codes, depth: int, frozen: Floats) 
 
 def _linear(name: str, codes: Codes, weights: Floats, queries: int) -> Target:
     def expand(g: Floats) -> tuple[Floats, Floats]:
-        return np.bincount(codes, weights=weights * g, minlength=queries), weights
+        return np.asarray(np.bincount(codes, weights=weights * g, minlength=queries), dtype=np.float64), weights
 
     return Target(name, True, expand, weights, 1.0 if name.startswith("p@") else math.inf)
 

@@ -25,6 +25,8 @@ from sightline.metrics.statistics.intervals import (
 )
 from sightline.types import Estimate, fewest_units
 
+FEW_CLUSTERS = "too few clusters"
+
 ClusterLabels = Sequence[Hashable | None]
 
 
@@ -170,7 +172,7 @@ def _intervals(table: Floats, codes: Codes | None, proportion: bool | None, samp
 
 def too_few_clusters(count: int, level: float) -> str | None:
     """Why so many clusters carry no interval at a level; None where they do."""
-    return f"too few clusters ({count})" if count < fewest_units(level) else None
+    return f"{FEW_CLUSTERS} ({count})" if count < fewest_units(level) else None
 
 
 def _over_clusters(table: Floats, codes: Codes, _: bool | None, sampling: BootstrapSampling) -> list[Ends]:

@@ -21,8 +21,8 @@ Codes = NDArray[np.intp]
 
 # A multinomial draw costs as much for one distinct value as an index draw does for about 30 units.
 _UNITS_PER_CATEGORY = 30
-# Draws held at once; counts of this size stay in the processor's cache.
-_BLOCK = 1 << 17
+# Draws held at once; counts of this size stay in the processor's cache, and their memory is used again.
+_BLOCK = 1 << 16
 
 
 class Units(NamedTuple):
@@ -154,7 +154,7 @@ class BootstrapSampling(NamedTuple):
 
 
 class Bca(NamedTuple):
-    """The bias-corrected and accelerated bootstrap of one mean: sorted means of resamples, and both corrections."""
+    """The bias-corrected and accelerated bootstrap of one mean: means of resamples, and both corrections."""
 
     sample: Floats
     bias: float
@@ -168,17 +168,16 @@ class Bca(NamedTuple):
     def quantile_of_zero(self) -> float:
         """The smallest z whose interval holds zero: 0 at the middle, infinite beyond all resamples."""
         last = len(self.sample) - 1
-        if self.sample[0] > 0 or self.sample[-1] < 0:
+        below, above = self.sample[self.sample < 0], self.sample[self.sample > 0]
+        zeros = len(self.sample) - len(below) - len(above)
+        if not zeros and not (len(below) and len(above)):
             return math.inf
-        below, upto = (int(np.searchsorted(self.sample, 0.0, side)) for side in ("left", "right"))
         # Where `np.quantile` goes through zero, from the first share to the last.
-        first = below / last if below < upto else self._crossing(below) / last
-        final = (upto - 1) / last if below < upto else first
-        return max(0.0, -self._z(final), self._z(first))
-
-    def _crossing(self, above: int) -> float:
-        low, high = float(self.sample[above - 1]), float(self.sample[above])
-        return above - 1 + low / (low - high)
+        first, final = float(len(below)), float(len(below) + zeros - 1)
+        if not zeros:
+            low, high = float(below.max()), float(above.min())
+            first = final = len(below) - 1 + low / (low - high)
+        return max(0.0, -self._z(final / last), self._z(first / last))
 
     def _share(self, z: float) -> float:
         """The share of the bootstrap distribution that lies below the corrected end."""
@@ -228,7 +227,7 @@ def _corrected(sample: Floats, mean: float, moved: Floats) -> Bca:
     # Only the shape matters, and the cube of a tiny number is nothing.
     shape = moved / np.abs(moved).max()
     acceleration = float((shape**3).sum()) / (6 * float((shape**2).sum()) ** 1.5)
-    return Bca(np.sort(sample), bias, acceleration)
+    return Bca(sample, bias, acceleration)
 
 
 def expanded_quantile(level: float, units: int) -> float:

@@ -36,7 +36,7 @@ class Significance(NamedTuple):
 
 
 class Splits(NamedTuple):
-    """The means of the two parts of every split, the lower and the higher ones sorted apart.
+    """The means of the two parts of every split, the lower one and the higher one.
 
     A part without units has no mean: it then encloses everything. `exact`: p(0) is enumerated, not sampled.
     """
@@ -51,15 +51,16 @@ class Splits(NamedTuple):
         rank = self._fewest(1 - level)
         if rank < 1:
             return None
-        low, high = float(self.lower[rank - 1]), float(self.higher[-rank])
+        low = float(np.partition(self.lower, rank - 1)[rank - 1])
+        high = float(np.partition(self.higher, -rank)[-rank])
         return Interval(min(self.mean, low), max(self.mean, high)) if math.isfinite(high - low) else None
 
     def significance(self) -> Significance:
         """p of a mean of zero, two-sided: an exact share, or (b + 1)/(m + 1) over m random splits, never zero."""
         if self.mean > 0:
-            enclosing = int(np.searchsorted(self.lower, 0.0, "right"))
+            enclosing = int(np.count_nonzero(self.lower <= 0))
         elif self.mean < 0:
-            enclosing = len(self.higher) - int(np.searchsorted(self.higher, 0.0, "left"))
+            enclosing = int(np.count_nonzero(self.higher >= 0))
         else:
             enclosing = len(self.lower)
         return Significance(self._share(enclosing), "exact" if self.exact else "monte-carlo")
@@ -122,15 +123,19 @@ def _parted(totals: Floats, units: Units, column: int, exact: bool) -> Splits:
     """Sums and sizes of one part of each split, brought to the means of both parts."""
     sums, count = units.sums[:, column], float(units.sizes.sum())
     whole, slack = float(sums.sum()), _ROUNDING * float(np.abs(sums).sum())
-    parts = np.column_stack([totals[:, 0], whole - totals[:, 0]])
-    sizes = np.column_stack([totals[:, 1], count - totals[:, 1]])
-    parts[np.abs(parts) <= slack] = 0.0
-    empty = np.any(sizes <= 0, axis=1)
-    means = np.divide(parts, sizes, out=np.zeros_like(parts), where=sizes > 0)
-    lower, higher = means.min(axis=1), means.max(axis=1)
+    one, other = (_means(part, size, slack) for part, size in (totals.T, (whole - totals[:, 0], count - totals[:, 1])))
+    lower, higher = np.minimum(one, other), np.maximum(one, other)
+    empty = ~np.isfinite(one + other)
     lower[empty], higher[empty] = -np.inf, np.inf
     mean = 0.0 if abs(whole) <= slack else whole / count
-    return Splits(mean, np.sort(lower), np.sort(higher), exact)
+    return Splits(mean, lower, higher, exact)
+
+
+def _means(sums: Floats, sizes: Floats, slack: float) -> Floats:
+    """NaN for a part without units."""
+    exact = np.where(np.abs(sums) <= slack, 0.0, sums)
+    means: Floats = np.divide(exact, sizes, out=np.full(len(sums), np.nan), where=sizes > 0)
+    return means
 
 
 def sign_flip_test(sums: Floats, *, seed: int = 0, flips: int = FLIPS) -> Significance:

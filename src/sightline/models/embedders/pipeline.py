@@ -19,7 +19,7 @@ from sightline.corpus.scan import checked_places
 from sightline.corpus.walk import FolderWalk
 from sightline.engine.progress import advancing, progress
 from sightline.errors import StoppedError, UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.models.embedders.bulk_embedding import Numbered, TextRun, embed_files, number_texts, read_texts
 from sightline.models.embedders.embedded_files import Listing, SkippedInput
 from sightline.models.embedders.session import PAGE, EmbeddedPages, EmbedderSession
@@ -75,6 +75,8 @@ def embed(
     2
     """
     session = Session.of(session, workspace)
+    if not isinstance(source, str | os.PathLike | Iterable):
+        raise UserError(f"There is nothing to embed in {source!r:.60}.", "Give a folder, a file of texts, or texts.")
     if isinstance(source, str | os.PathLike) and Path(source).expanduser().is_dir():
         return embed_pictures(source, embedder=embedder, out=out, options=options, limit=limit, session=session)
     return embed_texts(source, embedder=embedder, out=out, options=options, limit=limit, session=session)
@@ -174,7 +176,7 @@ def _unless_stopped(done: EmbeddedVectors, stopped: StoppedError | None) -> Embe
 
 
 def _checked_root(folder: PathLike, workspace: Path) -> Path:
-    root, _ = checked_places(Path(folder), workspace)
+    root, _ = checked_places(as_path(folder, "a folder of pictures"), workspace)
     if not root.is_dir():
         raise UserError(f"there is no folder {root}.", "check the path; nothing was embedded")
     return root

@@ -6,7 +6,7 @@ Its README says what is in it and how to train with it.
 from __future__ import annotations
 
 import os
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from contextlib import contextmanager
 from dataclasses import asdict, dataclass
 from pathlib import Path
@@ -16,6 +16,7 @@ import numpy as np
 
 from sightline.benchmark.files import checksum, checksums
 from sightline.calls.session import Session
+from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
 from sightline.io.files import PathLike, as_path, optional_path, write_whole
@@ -120,7 +121,7 @@ class StageSummary:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class Compiled:
+class Compiled(Shown):
     """What was written, and what was proved of it."""
 
     plan: str
@@ -142,8 +143,15 @@ class Compiled:
         del found["proof_lines"]
         return found
 
-    def __repr__(self) -> str:
-        return f"<Compiled {self.plan}: {counted(self.records, 'record')} of {counted(self.tasks, 'question')}>"
+    def _line(self) -> str:
+        return f"{self.plan}: {counted(self.records, 'record')} of {counted(self.tasks, 'question')}"
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [(one.name, one.phase, f"{one.records:,}", f"{one.tokens:,}") for one in self.stages]
+        yield html_table(("stage", "phase", "records", "tokens"), rows, numeric=(2, 3))
+        heading, *proved = self.proof_lines
+        yield f"{heading}: {'; '.join(proved)}"
+        yield quiet(str(self.out))
 
     def __str__(self) -> str:
         """What was written and what was proved, for a person."""

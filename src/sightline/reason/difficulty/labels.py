@@ -10,6 +10,7 @@ from typing import Any, Literal, TypeAlias, get_args
 
 from sightline.benchmark.folder import check_place, write_benchmark_elsewhere
 from sightline.calls.ledger import LedgerRow
+from sightline.display import Shown, html_table
 from sightline.english import counted
 from sightline.reason.difficulty.pass_rate import Bucket
 from sightline.reason.difficulty.sampling import KINDS
@@ -33,7 +34,7 @@ class MeasuredDifficulty:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class DifficultySummary:
+class DifficultySummary(Shown):
     """What a measurement came to; `unmeasured` counts tasks by why they have no bucket.
 
     `calls` are replies, new and from the journal; `unread` are those without a readable answer, and `unfinished` those
@@ -65,12 +66,18 @@ class DifficultySummary:
         usd = None if self.unpriced else self.usd
         return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
 
-    def __repr__(self) -> str:
-        return f"<DifficultySummary: {self.easy:,} easy, {self.hard:,} hard of {self.tasks:,} questions>"
+    def _line(self) -> str:
+        return f"{self.easy:,} easy, {self.hard:,} hard of {self.tasks:,} questions, by {self.measure}"
+
+    def _blocks(self) -> Iterable[str]:
+        rows = [(name, f"{counts['easy']:,}", f"{counts['hard']:,}") for name, counts in self.by_subtask.items()]
+        if rows:
+            yield html_table(("subtask", "easy", "hard"), rows, numeric=(1, 2))
+        yield from (line.strip() for line in str(self).splitlines()[1 + len(rows) :])
 
     def __str__(self) -> str:
         """How many are easy and hard, in all and by subtask, and what it cost."""
-        lines = [f"  {self.easy:,} easy, {self.hard:,} hard of {self.tasks:,} questions, by {self.measure}"]
+        lines = [f"  {self._line()}"]
         width = max(map(len, self.by_subtask), default=0)
         for subtask, counts in self.by_subtask.items():
             lines.append(f"    {subtask:<{width}}  {counts['easy']:>5,} easy {counts['hard']:>5,} hard")

@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping
+from collections.abc import Iterable, Iterator, Mapping
 from dataclasses import asdict, dataclass, field
 from pathlib import Path
 from typing import Any
 
 from sightline.calls.ledger import LedgerRow
+from sightline.display import Shown, html_table
 from sightline.english import counted
 from sightline.errors import FoundError
 from sightline.reason.steps.review import REVIEW
@@ -16,7 +17,7 @@ _SHOWN = 5
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class StepsSummary:
+class StepsSummary(Shown):
     """What became of the questions: `annotated` now, `reviewed` by people, `kept` as they were, `left` to review.
 
     Of the annotated, `repaired` took more than one reply, and for `told` ones the model knew the answer. Of the left,
@@ -46,8 +47,11 @@ class StepsSummary:
         usd = None if self.unpriced else self.usd
         return {**asdict(self), "folder": str(self.folder), "usd": usd, "usd_at_least": self.usd}
 
-    def __repr__(self) -> str:
-        return f"<StepsSummary: {self.annotated:,} of {counted(self.tasks, 'question')} annotated, {self.left:,} left>"
+    def _line(self) -> str:
+        return f"{self.annotated:,} of {counted(self.tasks, 'question')} annotated, {self.left:,} left"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """What has steps now, what is left, and what it cost."""
@@ -82,7 +86,7 @@ class StepsSummary:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class CheckedSteps:
+class CheckedSteps(Shown):
     """The steps that a benchmark has: how many tasks have all five, and what is wrong with them."""
 
     tasks: int
@@ -95,8 +99,12 @@ class CheckedSteps:
         """What `--check --json` prints."""
         return {"tasks": self.tasks, "complete": self.complete, "kinds": self.kinds, "faults": self.faults}
 
-    def __repr__(self) -> str:
-        return f"<CheckedSteps: {self.complete:,} of {self.tasks:,} questions, {len(self.faults):,} with faults>"
+    def _line(self) -> str:
+        return f"{self.complete:,} of {counted(self.tasks, 'question')} complete, {len(self.faults):,} with faults"
+
+    def _blocks(self) -> Iterable[str]:
+        if self.faults:
+            yield html_table(("task", "faults"), [(task, "; ".join(words)) for task, words in self.faults.items()])
 
     def __str__(self) -> str:
         """How many questions have all steps, and how many of those are in order."""

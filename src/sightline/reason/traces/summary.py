@@ -2,12 +2,13 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from dataclasses import asdict, dataclass
 from pathlib import Path
 from shlex import quote
 from typing import Any
 
+from sightline.display import Table, html_table, quiet
 from sightline.english import counted
 from sightline.io.files import write_whole
 from sightline.reason.traces.filters import REASONS
@@ -35,7 +36,7 @@ class TeacherCounts:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TraceSummary:
+class TraceSummary(Table[TeacherCounts]):
     """Counts of a folder; `asked` of its rows are new, and `may_pass` have a failure that another try may mend."""
 
     folder: Path
@@ -105,8 +106,24 @@ class TraceSummary:
         usd = None if self.unpriced else self.usd
         return {**values, "folder": str(self.folder), "kept": self.kept, "usd": usd, "usd_at_least": self.usd}
 
-    def __repr__(self) -> str:
-        return f"<TraceSummary: {counted(self.kept, 'trace')} kept of {counted(self.rows, 'row')}>"
+    def records(self) -> list[dict[str, Any]]:
+        """One flat record for each teacher: what became of its replies, tokens, money, quality."""
+        return [{"teacher": name, **asdict(one)} for name, one in zip(self.names, self.teachers, strict=True)]
+
+    def _rows(self) -> Sequence[TeacherCounts]:
+        return self.teachers
+
+    def _line(self) -> str:
+        return f"{counted(self.kept, 'trace')} kept of {counted(self.rows, 'row')}"
+
+    def _blocks(self) -> Iterable[str]:
+        head = ("teacher", "kept", "rejected", "failed", "tokens", "quality")
+        rows = [
+            (name, f"{one.kept:,}", f"{one.rejected:,}", f"{one.failed:,}", f"{one.output:,}", _share(one.quality))
+            for name, one in zip(self.names, self.teachers, strict=True)
+        ]
+        yield html_table(head, rows, numeric=range(1, len(head)))
+        yield quiet(f"cost {self._cost()} · {self.seconds:.1f} s · {self.folder}")
 
     def __str__(self) -> str:
         """What is kept and what is not, what it cost, and what comes next."""
@@ -138,6 +155,10 @@ class TraceSummary:
         if self.kept:
             where = "" if self.pictures is None else f" --pictures {quote(_from_here(self.pictures))}"
             yield f"  next: sightline import imagenet-think {quote(str(self.folder))} --out BENCH{where}"
+
+
+def _share(quality: float | None) -> str:
+    return "–" if quality is None else f"{quality:.2f}"
 
 
 def _from_here(path: Path) -> str:

@@ -2,11 +2,12 @@
 
 from __future__ import annotations
 
-from collections.abc import Mapping
+from collections.abc import Iterable, Mapping
 from dataclasses import dataclass
 from pathlib import Path
 from typing import Any
 
+from sightline.display import Shown
 from sightline.reason.train.log import scores_told
 
 
@@ -21,7 +22,7 @@ class Totals:
 
 
 @dataclass(frozen=True, slots=True, repr=False)
-class TrainResult:
+class TrainResult(Shown):
     """The trained model, its curves, and how it answered after each stage."""
 
     model: Path
@@ -45,8 +46,11 @@ class TrainResult:
             "evaluations": [{"stage": entry["stage"], **entry["evaluation"]} for entry in self.evaluations],
         }
 
-    def __repr__(self) -> str:
-        return f"<TrainResult: {self.totals.steps:,} steps → {self.model}>"
+    def _line(self) -> str:
+        return f"{self.totals.steps:,} steps → {self.model}"
+
+    def _blocks(self) -> Iterable[str]:
+        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """What was trained on, how fast, and how the model answered."""

@@ -9,6 +9,7 @@ from collections.abc import Callable, Collection, Iterator, Mapping, Sequence
 from dataclasses import dataclass
 from pathlib import PurePosixPath
 from typing import Literal, TypeAlias, TypeVar
+from urllib.parse import unquote, urlsplit
 
 from sightline.benchmark.copy_detection import LookPair
 from sightline.retrieval.bm25 import name_words, spaced
@@ -42,7 +43,7 @@ def fact_columns(benchmark: Benchmark, files: CorpusFiles) -> list[FactColumn]:
     pictures = list(benchmark.corpus.pictures.values())
     found = [
         *_file_columns(pictures, files.facts),
-        *_exif(pictures),
+        *_exif(pictures, [files.facts.get(picture.id) for picture in pictures]),
         *_names(pictures),
         *_sources(benchmark, pictures),
         *_notes(benchmark, pictures),
@@ -83,14 +84,17 @@ def _either(given: Sequence[V | None], found: Sequence[V | None]) -> list[V | No
     return [other if one is None else one for one, other in zip(given, found, strict=True)]
 
 
-def _exif(pictures: Sequence[Picture]) -> Iterator[FactColumn]:
+def _exif(pictures: Sequence[Picture], files: Sequence[FileFacts | None]) -> Iterator[FactColumn]:
     times = [picture.taken_at for picture in pictures]
     yield _numbers(EXIF, "day taken", _each(times, lambda one: one.toordinal()))
     yield _numbers(EXIF, "hour taken", _each(times, lambda one: one.hour + one.minute / 60))
     yield _numbers(EXIF, "month taken", _each(times, lambda one: one.month))
     for name in ("lat", "lon", "altitude"):
         yield _numbers(EXIF, name, [getattr(picture, name) for picture in pictures])
-    yield FactColumn(EXIF, "camera", "category", [picture.device for picture in pictures])
+    cameras = _either([picture.device for picture in pictures], _each(files, lambda file: file.camera))
+    yield FactColumn(EXIF, "camera", "category", cameras)
+    yield FactColumn(EXIF, "software", "category", _each(files, lambda file: file.software))
+    yield _numbers(EXIF, "entries in the file", _each(files, lambda file: file.exif_entries))
     yield FactColumn(EXIF, "address", "text", [picture.address for picture in pictures])
 
 
@@ -98,10 +102,19 @@ def _names(pictures: Sequence[Picture]) -> Iterator[FactColumn]:
     ids = [picture.id for picture in pictures]
     yield FactColumn(NAMES, "folder", "category", [str(PurePosixPath(id_).parent) for id_ in ids])
     yield FactColumn(NAMES, "words of the name", "text", [name_words(id_) for id_ in ids])
+    addresses = [_address(picture) for picture in pictures]
+    yield FactColumn(NAMES, "words of the address", "text", addresses)
     yield _numbers(NAMES, "length of the name", [len(id_) for id_ in ids])
     yield _numbers(NAMES, "share of digits", [sum(sign.isdigit() for sign in id_) / len(id_) for id_ in ids])
     yield _numbers(ORDER, "position in the corpus", list(range(len(ids))))
     yield _numbers(ORDER, "number in the name", [number_in(id_) for id_ in ids])
+
+
+def _address(picture: Picture) -> str | None:
+    """The words of folder and file, where the address tells another name than the id."""
+    parts = PurePosixPath(unquote(urlsplit(picture.uri).path)).parts[-2:]
+    path = "/".join(parts)
+    return None if not path or path.endswith(picture.id) or picture.id.endswith(path) else name_words(path)
 
 
 def number_in(name: str) -> float | None:

@@ -82,7 +82,7 @@ class LearnedShortcut:
 
 def learn_shortcut(benchmark: Benchmark, files: CorpusFiles | None = None, seed: int = 0) -> LearnedShortcut:
     """Fit and test the model on what a system under test may know of the pictures and queries."""
-    files = files or CorpusFiles()
+    files = (files or CorpusFiles()).with_known_copies(benchmark.corpus)
     pairs = labelled_pairs(benchmark, files.copies, seed)
     unmeasured = _unmeasured(benchmark, pairs)
     ids = list(benchmark.corpus.pictures)
