@@ -53,7 +53,8 @@ test-core: $(STAMP)  ## the product's own tests without sightline-world
 INTEROP := .venv-interop
 test-interop: $(INTEROP)/.installed
 	@echo "== files that we write, read by the tools they are for; every back-end that vectors can lie in"
-	$(INTEROP)/bin/python -m pytest -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py
+	$(INTEROP)/bin/python -m pytest -m slow tests/benchmark/formats tests/reason/test_curriculum_interop.py \
+		tests/test_compared.py
 	$(INTEROP)/bin/python $(PYTEST) -m '' tests/retrieval -k backend
 	@# The trainer, and models in this process: torch is here and nowhere else.
 	$(INTEROP)/bin/python $(PYTEST) -m '' tests/train

@@ -21,8 +21,9 @@ from typing import NamedTuple
 
 ROOT = Path(__file__).parents[1]
 OURS = ("sightline", "sightline_world")
-TYPED = ("README.md", "docs/python-objects.md")
-"""Pages whose blocks are one program from first to last."""
+TYPED = ("README.md", "docs/compared.md", "docs/python-objects.md")
+"""Pages whose blocks are one program from first to last, but those that show another library."""
+_OTHERS = re.compile(r"(?:import|from) (?:inspect_ai|mteb|ranx)\b")
 _BLOCK = re.compile(r"^(?P<indent> *)```(?:python|py|pycon)\n(?P<code>.*?)^ *```", re.MULTILINE | re.DOTALL)
 _LINE = re.compile(r"^\s*(?:>>> )?(from (?:sightline|sightline_world)\b[\w.]* import [\w, ]+)", re.MULTILINE)
 
@@ -137,6 +138,8 @@ def programs() -> Iterator[tuple[str, str]]:
         text = (ROOT / page).read_text("utf-8")
         lines = ["", *("" for _ in text.splitlines())]
         for found in _BLOCK.finditer(text):
+            if _OTHERS.match(found["code"]):
+                continue
             at = text.count("\n", 0, found.start()) + 1
             code = _without_prompts(found["code"]).splitlines()
             lines[at : at + len(code)] = code

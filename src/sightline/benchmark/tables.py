@@ -122,7 +122,13 @@ def _keyed(key: object, given: Any, id_: str, value: str) -> Mapping[str, Any]:
 
 
 def judgment_records(table: Table) -> list[Mapping[str, Any]]:
-    """Rows of `{query: {picture: grade}}`, of `{query: [pictures]}`, or of a table."""
+    """Rows of `{query: {picture: grade}}`, of `{query: [pictures]}`, of tuples, or of a table."""
+    if (
+        isinstance(table, list | tuple)
+        and table
+        and all(isinstance(row, tuple) and 2 <= len(row) <= 3 for row in table)
+    ):
+        return records([dict(zip(("query_id", "picture", "grade"), row, strict=False)) for row in table], "judgments")
     if not isinstance(table, Mapping):
         return records(table, "judgments")
     rows: list[Mapping[str, Any]] = []

@@ -163,8 +163,8 @@ class Benchmark(_Fields):
             `picture` shows a picture with the words. None: the ids that the judgments name.
         judgments:
             A table with `query_id`, `picture` and `grade`, or without grades where every row says "relevant";
-            `{query: {picture: grade}}`; `{query: [pictures]}`. A grade is a whole number or a truth value: 0 is judged
-            and not relevant, a negative one is not judged.
+            tuples of the same; `{query: {picture: grade}}`; `{query: [pictures]}`. A grade is a whole number or a truth
+            value: 0 is judged and not relevant, a negative one is not judged.
         name:
             What the benchmark is called.
         columns:
