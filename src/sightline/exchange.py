@@ -16,6 +16,7 @@ from sightline.benchmark.exchange_results import ExportSummary, ImportSummary, V
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import check_place, read_benchmark, write_benchmark
 from sightline.benchmark.formats import Content, Format, FormatOptions, Imported, find_format, format_names
+from sightline.benchmark.provenance import with_origin
 from sightline.benchmark.validation import oddities, validate_benchmark
 from sightline.class_names import name_of
 from sightline.corpus.schema import FILE_NAME as CORPUS_FILE
@@ -26,6 +27,7 @@ from sightline.io.files import PathLike, as_path, picture_path
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import key_of
+from sightline.runs.kept_baselines import keep_baselines
 from sightline.types import Benchmark, Corpus, PictureSet, Relevance, Run
 
 if TYPE_CHECKING:
@@ -168,7 +170,8 @@ def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummar
         tasks = {attempt.task_id for attempt in content.attempts}
         return ImportSummary(len(tasks), 0, 0, 0, {}, warnings, out)
     check_place(out, content.name, content.reviews, content.tasks)
-    written = write_benchmark(content, out)
+    written = write_benchmark(with_origin(content), out)
+    keep_baselines(written, out)
     return replace(summarise(written, out), warnings=warnings, out=out)
 
 

@@ -18,6 +18,7 @@ from sightline.metrics.registry import split_names
 from sightline.metrics.scores import SCORES_FILE, Scores, read_scores, write_scores
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import TRAJECTORIES, read_attribution, read_run
+from sightline.runs.trust import REHEARSAL_FIX, is_rehearsal, with_trust
 from sightline.types import Benchmark, Run
 
 if TYPE_CHECKING:
@@ -41,7 +42,8 @@ def score(
 
     A run given as a folder gets its `scores.json` and `per_task.csv`, which always hold the benchmark's own metrics
     too; an agent's run also gets `attribution.json`: why each picture was missed, and which error each attempt made.
-    A run that was limited to some tasks is scored on those alone.
+    A run that was limited to some tasks is scored on those alone. `warnings` of the scores say what they are worth on
+    these labels.
 
     Parameters
     ----------
@@ -93,6 +95,7 @@ def score(
     except OtherVersionError as error:  # Only scoring can insist.
         insist = "or insist with --other-version (allow_other_version=True)"
         raise OtherVersionError(error.message, f"{error.fix}, {insist}") from None
+    scores = with_trust(scores, made_of, attempts)
     if keep and folder is not None:
         scores = replace(scores, attribution=_write(scores, folder.expanduser(), made_of))
     return replace(scores, asked=asked or ())
@@ -148,6 +151,7 @@ def compare(
     *,
     benchmark: PathLike | Benchmark | None = None,
     allow_failures_differ: bool = False,
+    rehearsal: bool = False,
     level: float = 0.95,
     seed: int | None = None,
     session: Session | None = None,
@@ -155,7 +159,8 @@ def compare(
     """Say which of several runs is better, by how much, and whether that can be trusted. The first is the baseline.
 
     Differences are paired over all tasks, with intervals, randomization tests and Holm's correction over the pairs of a
-    metric.
+    metric. A system that reads what the labels were made from, or that is not above a baseline that sees no pixel, is
+    not called better.
 
     Parameters
     ----------
@@ -167,6 +172,8 @@ def compare(
         The benchmark of runs that have no scores yet: they are scored now.
     allow_failures_differ:
         Compare although the runs failed on different tasks; each failure then counts as zero.
+    rehearsal:
+        Compare although the labels are by built-in models and nobody checked them.
     level:
         The level of the intervals and tests.
     seed:
@@ -191,6 +198,12 @@ def compare(
         raise UserError("A comparison needs two runs or more.", 'Give a list of them: compare(["run_a", "run_b"]).')
     given = list(runs)
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
+    if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
+        raise UserError(
+            f'The labels of "{found.benchmark}" are by built-in models and nobody checked them, so no comparison is '
+            "drawn from it.",
+            REHEARSAL_FIX,
+        )
     systems = [found.system for found in scores]
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
@@ -212,7 +225,10 @@ def _scores_of(run: PathLike | Run, benchmark: PathLike | Benchmark | None) -> S
     _refuse_benchmark(folder)
     if benchmark is not None and not (folder / SCORES_FILE).is_file():
         return score(benchmark, folder)
-    return read_scores(folder)
+    scores = read_scores(folder)
+    if benchmark is None or scores.grade is not None:
+        return scores
+    return with_trust(scores, _benchmark_of(benchmark), read_run(folder))  # Scored before warnings were kept.
 
 
 def _name(run: PathLike | Run | Scores) -> str:

@@ -109,5 +109,15 @@ def test_the_files_are_pleasant_to_read(tmp_path: Path) -> None:
         '{"task":"q1","form":"relevance","grades":{"a.jpg":2,"b.jpg":0}}\n'
     )
     header = orjson.loads((tmp_path / "b" / "benchmark.json").read_bytes())
-    assert list(header) == ["schema", "name", "version", "corpus", "metrics", "card", "checksums"]
+    assert list(header) == [
+        "schema",
+        "name",
+        "version",
+        "corpus",
+        "metrics",
+        "card",
+        "grade",
+        "grade_basis",
+        "checksums",
+    ]
     assert list(header["checksums"]) == ["pictures.jsonl", "tasks.jsonl", "truth.jsonl"]

@@ -130,7 +130,7 @@ def test_texts_are_their_own_ids() -> None:
         ({"judgments": {"q1": "a.jpg"}}, 'judgments of "q1" must be a list'),
         ({"judgments": []}, "No query has a judgment"),
         ({"judgments": "qrels.csv"}, "judgments must be a data frame, a list or a dictionary, not str"),
-        ({"judgments": [("q1", "a.jpg", 1)]}, "Row 0 of judgments is tuple"),
+        ({"judgments": [("q1", "a.jpg", 1, 2)]}, "Row 0 of judgments is tuple"),
         ({"pictures": ["a.jpg", "b.jpg", "a.jpg"]}, 'Row 2 of pictures .*"a.jpg" is there twice'),
         ({"pictures": [{"id": "a.jpg", "path": 3}]}, 'column "path": expected text, got 3'),
         ({"queries": [{"id": "q1", "text": ["red"]}]}, 'Row 0 of queries .*column "text"'),

@@ -33,6 +33,7 @@ from sightline.agent.trajectory import (
 )
 from sightline.agent.web import FROZEN, offline_web
 from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.calls.session import Session
 from sightline.config import Config
 from sightline.engine.event_loop import run_async
@@ -309,7 +310,8 @@ def replay_task(
 
 async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace: Path, config: Config) -> Replayed:
     made_of = read_benchmark(benchmark)
-    task = visible(made_of).tasks.get(recorded.start.task)
+    shown = visible(made_of, show_annotations=bool(run.limits.get(SHOW_ANNOTATIONS)))
+    task = shown.tasks.get(recorded.start.task)
     if task is None or run.parameters.get("kind") != "agent":
         what = "no agent's" if task is not None else f"not of {benchmark}: it has no task {recorded.start.task!r}"
         raise UserError(f"the run is {what}.", "name the benchmark that an agent was run on")
@@ -322,7 +324,7 @@ async def _with_tools(recorded: Trajectory, run: Run, benchmark: Path, workspace
     ):  # What the run saw of the web was kept; nothing else may be seen now.
         options = options.model_copy(update={"web": f"frozen:{workspace.expanduser() / FROZEN}"})
     session = Session(workspace, config, local_only=True)
-    setting = SystemSetting(benchmark=visible(made_of), base=benchmark, session=session, seed=run.seed or 0)
+    setting = SystemSetting(benchmark=shown, base=benchmark, session=session, seed=run.seed or 0)
     system = AgentSystem(options, setting)
     try:
         await asyncio.to_thread(lambda: list(system.prepare()))

@@ -31,12 +31,14 @@ from sightline.benchmark.formats.benchmaker_columns import JUDGE, BenchmakerColu
 from sightline.benchmark.formats.benchmaker_reader import BenchmakerPictures, JudgedQuery, Similarities, WordedJudgments
 from sightline.benchmark.formats.rows import checked, read_rows
 from sightline.benchmark.problems import stop
+from sightline.benchmark.provenance import CARD_FIELD, Provenance, is_model
 from sightline.benchmark.table import CURRENT, TableSource
 from sightline.benchmark.validation import validate_benchmark
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.jsonl import read_json
 from sightline.metrics.evaluation import DEFAULT_METRICS
+from sightline.runs.kept_baselines import keep_baselines
 from sightline.types import Annotation, Benchmark, Candidate, Corpus, Json, Judgment, Picture, Relevance, Review, Task
 
 OTHER_REVIEWS = "reviews_of_other_queries.jsonl"
@@ -179,12 +181,16 @@ class _Reading:
         return [verdict for verdict in found if verdict.counts]
 
     def _annotations(self) -> Mapping[str, Annotation]:
-        """Those of the file; what it does not say of a picture is taken from the columns of the judgments."""
+        """Those of the file; what it does not say of a picture is taken from the columns of the judgments.
+
+        Benchmaker's files do not name the model; a person who wrote some is named in the column `by`.
+        """
         path = self._project.found(files.ANNOTATIONS)
         if path is None:
             return self._flat_notes
         said = read_annotations(path, self._project.config).annotations
-        return {id_: _filled(note, self._flat_notes.get(id_)) for id_, note in {**self._flat_notes, **said}.items()}
+        named = {id_: replace(note, by=note.by or JUDGE) for id_, note in {**self._flat_notes, **said}.items()}
+        return {id_: _filled(note, self._flat_notes.get(id_)) for id_, note in named.items()}
 
     def _similarities(self) -> Similarities:
         found, complaints = Similarities(self._columns), StrictProblems()
@@ -285,12 +291,24 @@ class _Reading:
     def _card(self) -> dict[str, Json]:
         config = self._project.config
         card: dict[str, Json] = config.benchmark.model_dump(mode="json", exclude={"name"}, exclude_none=True)
+        card[CARD_FIELD] = self._provenance().to_json()
         if self.judging:
             card["judging"] = {name: value for name, value in self.judging.items() if name != "usd"}
         audit = self._project.found(files.AUDIT)
         if audit is not None:
             card["audit"] = read_json(audit).get("summary")
         return card
+
+    def _provenance(self) -> Provenance:
+        """Which models wrote texts, worded queries and gave labels."""
+        notes = (*self._annotations().values(), *self._flat_notes.values())
+        wordings = (wording.by for wording in self._wordings.values() if wording.by is not None)
+        return Provenance(
+            "made",
+            tuple(sorted({note.by for note in notes if note.by is not None and is_model(note.by)})),
+            tuple(sorted({name for name in wordings if is_model(name)})),
+            tuple(sorted({verdict.judge for verdict in self.verdicts} or {JUDGE})),
+        )
 
 
 def _filled(note: Annotation, flat: Annotation | None) -> Annotation:
@@ -332,7 +350,7 @@ class AssembleStage:
             replace(REVIEWS, name=OTHER_REVIEWS).write(
                 (*kept, *(one for one in found.other_reviews if one not in kept)), folder
             )
-        write_benchmark(found.benchmark, folder, force=True)
+        keep_baselines(write_benchmark(found.benchmark, folder, force=True), folder)
         problems = validate_benchmark(folder)
         return StageResult(
             self.name,

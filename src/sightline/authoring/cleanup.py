@@ -18,6 +18,7 @@ from sightline.benchmark.files import HEADER
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import LineError, read_json, write_json
 from sightline.io.temporary_files import remove_temporary_files
+from sightline.runs.kept_baselines import BASELINES_FILE
 
 NOTES = ".written.json"
 _FINAL = (files.JUDGMENTS, files.SIMILARITY)
@@ -139,11 +140,12 @@ def _files(paths: Iterable[Path]) -> Iterator[Path]:
 
 
 def _named(folder: Path) -> Sequence[Path]:
-    """The files that a benchmark or a published folder lists, and the list itself."""
+    """The files that a benchmark or a published folder lists, the list itself, and what is kept beside a benchmark."""
     mark = next(mark for mark in _HOLDS if (folder / mark).is_file())
     about = read_json(folder / mark)
     listed = about.get("files") or about.get("checksums") or {}
-    return [path for path in (folder / mark, *(folder / name for name in listed)) if path.is_file()]
+    names = (mark, *listed, *((BASELINES_FILE,) if mark == HEADER else ()))
+    return [path for name in names if (path := folder / name).is_file()]
 
 
 def _inside(path: Path, folder: Path) -> bool:

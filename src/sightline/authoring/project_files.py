@@ -304,11 +304,12 @@ def _objects(path: Path) -> Iterator[tuple[int, dict[str, Any]]]:
 
 @dataclass(frozen=True, slots=True)
 class QueryWording:
-    """A query's words, and the slices that it belongs to."""
+    """A query's words, the slices that it belongs to, and who worded it."""
 
     id: str
     text: str
     labels: Mapping[str, tuple[str, ...]] = field(default_factory=dict)
+    by: str | None = None
 
 
 def read_wordings(path: Path, config: Config) -> dict[str, QueryWording]:
@@ -328,7 +329,8 @@ def read_wordings(path: Path, config: Config) -> dict[str, QueryWording]:
                 "write them, or make them anew: sightline make query",
             )
         labels = {name: (value,) for name in LABELS if isinstance(value := row.get(name), str) and value}
-        found[id_] = QueryWording(id_, text.strip(), labels)
+        by = row.get(BY)
+        found[id_] = QueryWording(id_, text.strip(), labels, by if isinstance(by, str) else None)
     return found
 
 

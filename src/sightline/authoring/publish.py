@@ -9,7 +9,7 @@ from pathlib import Path
 
 from sightline.authoring.dataset.folder import build_folder
 from sightline.authoring.dataset.hub import Uploaded, upload
-from sightline.authoring.dataset.manifest import MANIFEST, DatasetManifest, PublishTerms
+from sightline.authoring.dataset.manifest import MANIFEST, DatasetManifest, PublishOptions, PublishTerms
 from sightline.authoring.dataset.takedown import publish_options
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import read_project_benchmark
@@ -67,6 +67,7 @@ class PublishStage:
         source = read_project_benchmark(project, self.bench)
         released = self.released or datetime.now(UTC).date()
         options = publish_options(source, project, released, repo, agreed=self.agreed)
+        _refuse_rehearsal(options, source.folder)
         return build_folder(source, dataset_folder(project), self.terms, project.config, options), source.warnings
 
     def _send(self, folder: Path, repo: str | None, project: Project) -> Uploaded:
@@ -74,6 +75,15 @@ class PublishStage:
         settings = project.config.publish
         private = settings.private if self.private is None else self.private
         return upload(folder, repo, settings.token, private=private, endpoint=self.endpoint, tell=self.tell)
+
+
+def _refuse_rehearsal(options: PublishOptions, folder: Path) -> None:
+    if options.grade is not None and options.grade.name == "rehearsal":
+        raise UserError(
+            f"The labels of {folder} are by built-in models and nobody checked them; a rehearsal is not published. "
+            f"{options.grade.why}",
+            f"Have people check labels (sightline view {folder}), or make labels with a stronger model (--model).",
+        )
 
 
 def dataset_folder(project: Project) -> Path:

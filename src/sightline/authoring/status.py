@@ -14,6 +14,8 @@ from sightline.authoring.project import Project
 from sightline.authoring.publish import dataset_folder
 from sightline.authoring.summary import PAGE, summary_folder
 from sightline.benchmark.files import HEADER
+from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.grade import grade_of
 from sightline.calls.journal_tables import JOURNAL_FILE
 from sightline.calls.ledger import Ledger, read_ledger
 from sightline.io.jsonl import read_lines
@@ -64,10 +66,26 @@ class Status:
     stages: tuple[StageStatus, ...]
     next_stage: str | None
     money: str | None
+    grade: str | None = None
+    "Of the benchmark's labels, once it is assembled."
+
+    @property
+    def check(self) -> Path | None:
+        """The benchmark whose labels people should check before anything is published or concluded from it."""
+        waits = self.next_stage in (None, "publish") and self.grade in ("rehearsal", "draft")
+        return self.folder / ASSEMBLED if waits else None
 
     def to_json(self) -> dict[str, Any]:
         stages = [stage.to_json() for stage in self.stages]
-        return {"folder": str(self.folder), "stages": stages, "next": self.next_stage, "money": self.money}
+        check = None if self.check is None else f"sightline view {self.check}"
+        return {
+            "folder": str(self.folder),
+            "stages": stages,
+            "next": self.next_stage,
+            "money": self.money,
+            "grade": self.grade,
+            "check": check,
+        }
 
 
 def read_status(project: Project) -> Status:
@@ -82,7 +100,12 @@ def read_status(project: Project) -> Status:
     stale = [name for name in _NEEDED if by_name[name].stale]
     unfinished = [stage.stage for stage in stages if stage.under_way]
     following = next(iter([*unfinished, *stale, *open_ones]), None)
-    return Status(project.folder, stages, following, None if ledger is None else ledger.total.money)
+    money = None if ledger is None else ledger.total.money
+    return Status(project.folder, stages, following, money, _grade(by_name["assemble"].path))
+
+
+def _grade(header: Path) -> str | None:
+    return grade_of(read_benchmark(header.parent)).name if header.is_file() else None
 
 
 def _stages(project: Project, ledger: Ledger | None) -> Iterator[StageStatus]:

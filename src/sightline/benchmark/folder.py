@@ -27,6 +27,7 @@ from sightline.benchmark.files import (
     checksums,
     former_checksums,
 )
+from sightline.benchmark.grade import grade_of
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
 from sightline.benchmark.record_fields import StrictRecord, ordered
 from sightline.benchmark.records import BenchmarkRecord
@@ -276,6 +277,7 @@ def _truth_in_task_order(benchmark: Benchmark) -> dict[str, Truth]:
 
 
 def _header(benchmark: Benchmark, parts: dict[str, str]) -> BenchmarkRecord:
+    grade = grade_of(benchmark).to_json()
     try:
         return BenchmarkRecord(
             schema_version=CURRENT,
@@ -284,6 +286,8 @@ def _header(benchmark: Benchmark, parts: dict[str, str]) -> BenchmarkRecord:
             corpus=benchmark.corpus.name,
             metrics=benchmark.metrics,
             card=ordered(benchmark.card),
+            grade=grade.pop("grade"),
+            grade_basis=grade,
             checksums=parts,
         )
     except ValidationError as error:

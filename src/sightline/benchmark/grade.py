@@ -19,6 +19,13 @@ from sightline.english import counted
 from sightline.types import Benchmark, Estimate, ScoreWarning
 
 GradeName: TypeAlias = Literal["rehearsal", "draft", "checked", "warranted", "given"]
+GRADES: dict[str, str] = {
+    "rehearsal": "Labels by built-in models that nobody checked. For trying things out; draw no conclusions.",
+    "draft": "Labels by models that nobody checked.",
+    "checked": "Labels by models; people checked a drawn sample, and the error rate is stated.",
+    "warranted": "Labels by models; people checked a drawn sample, and few labels are wrong or missing.",
+    "given": "Labels that came with the imported files.",
+}
 FEWEST_DECISIONS = 100
 WIDEST = 0.10
 """Half of the interval of label precision, at most."""

@@ -81,6 +81,13 @@ def provenance_of(benchmark: Benchmark) -> Provenance:
     )
 
 
+def with_origin(benchmark: Benchmark) -> Benchmark:
+    """The benchmark with its provenance on the card; one that says so already stays as it is."""
+    if CARD_FIELD in benchmark.card:
+        return benchmark
+    return replace(benchmark, card={**benchmark.card, CARD_FIELD: provenance_of(benchmark).to_json()})
+
+
 def _names(said: object, found: Iterator[str] | tuple[str, ...]) -> tuple[str, ...]:
     listed = said if isinstance(said, list) else []
     return tuple(sorted({*(name for name in listed if isinstance(name, str)), *found}))

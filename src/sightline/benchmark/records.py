@@ -38,6 +38,8 @@ class BenchmarkRecord(StrictRecord):
     corpus: str
     metrics: tuple[Id, ...] = ()
     card: Extra = Field({})
+    grade: str | None = None
+    grade_basis: Extra = Field({})
     checksums: dict[str, Sha256]
 
 

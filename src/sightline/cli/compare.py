@@ -16,6 +16,7 @@ def compare(
     benchmark: Path | None = None,
     fail_if_worse: Annotated[str, Parameter()] | None = None,
     failures_may_differ: Switch = False,
+    rehearsal: Switch = False,
     level: float = 0.95,
     common: Common = Common(),
 ) -> None:
@@ -33,11 +34,14 @@ def compare(
         Exit with 4 when a later run is worse than the first in this metric, and not by chance.
     failures_may_differ:
         Compare although the runs failed on different tasks.
+    rehearsal:
+        Compare although the labels are by built-in models and nobody checked them.
     level:
         Of the intervals and tests.
     """
     from sightline.errors import FoundError
     from sightline.metrics.registry import split_names
+    from sightline.metrics.tables import warning_text
     from sightline.scoring import compare as compare_runs
 
     common.ignores_limit()
@@ -49,10 +53,13 @@ def compare(
         wanted,
         benchmark=benchmark,
         allow_failures_differ=failures_may_differ,
+        rehearsal=rehearsal,
         level=level,
         seed=common.seed,
     )
     common.show(comparison)
+    if not common.json:
+        common.warn(map(warning_text, comparison.warnings))
     if fail_if_worse is not None and (worse := comparison.worse(fail_if_worse)):
         listed = ", ".join(f"{pair.second} ({pair.difference.mean:+.3f})" for pair in worse)
         raise FoundError(f"worse than {comparison.systems[0]} in {fail_if_worse}: {listed}.")

@@ -330,7 +330,11 @@ def _status_text(found: Status) -> str:
         failed = f", {stage.failed:,} failed" if stage.failed else ""
         cost = f", ${stage.usd:.2f}" if stage.usd else ""
         lines.append(f"  {stage.stage:<11} {state:<12} {rows}{failed}{cost}".rstrip())
-    lines.append(f"  next: sightline make {found.next_stage}" if found.next_stage else "  all is done")
+    if found.check is not None:
+        lines.append(f"  labels: {found.grade}, not checked by people")
+        lines.append(f"  next: sightline view {found.check} (check labels), then sightline make review")
+    else:
+        lines.append(f"  next: sightline make {found.next_stage}" if found.next_stage else "  all is done")
     return "\n".join(lines)
 
 

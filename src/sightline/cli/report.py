@@ -7,7 +7,13 @@ from pathlib import Path
 from sightline.cli.options import Common, Switch
 
 
-def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, common: Common = Common()) -> None:
+def report(
+    *sources: Path,
+    out: Path = Path("report.html"),
+    md: Switch = False,
+    rehearsal: Switch = False,
+    common: Common = Common(),
+) -> None:
     """Write one page over runs and benchmarks, with CSV files beside it.
 
     Parameters
@@ -18,12 +24,14 @@ def report(*sources: Path, out: Path = Path("report.html"), md: Switch = False, 
         The page: .html (one file, nothing loaded from anywhere) or .md. With --limit N it lists N tasks.
     md:
         Write the page as Markdown, too.
+    rehearsal:
+        Compare also on benchmarks whose labels are by built-in models and nobody checked.
     """
     from sightline.reports.report import ROWS
     from sightline.reports.report import report as write_report
 
     rows = ROWS if common.limit is None else common.limit
-    written = write_report(sources, out, format="both" if md else None, rows=rows)
+    written = write_report(sources, out, format="both" if md else None, rows=rows, rehearsal=rehearsal)
     common.show(written)
     if not common.json:
         common.warn(written.warnings)

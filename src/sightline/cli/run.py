@@ -23,6 +23,7 @@ def run(
     repeat: Positive = 1,
     concurrency: Positive | None = None,
     retry_failed: Switch = False,
+    show_annotations: Switch = False,
     spending: PlanOptions = PlanOptions(),
     common: Common = Common(),
 ) -> None:
@@ -43,6 +44,8 @@ def run(
         How many tasks at once; the system's own choice when not given.
     retry_failed:
         Forget the failures in the run that another try may mend, and try those tasks again.
+    show_annotations:
+        Show the system texts that a model wrote while the benchmark was made. Scores then carry a warning.
     """
     from sightline.runs.runner import run as run_system
 
@@ -55,6 +58,7 @@ def run(
         repeat=repeat,
         concurrency=concurrency,
         retry_failed=retry_failed,
+        show_annotations=show_annotations,
         limit=common.limit,
         session=common.session(spending.calls(common)),
     )

@@ -46,6 +46,7 @@ def score(
         Score although the run was made on another version of the benchmark.
     """
     from sightline.metrics.scores import notes_of
+    from sightline.metrics.tables import warning_text
     from sightline.scoring import score as score_run
 
     scores = score_run(
@@ -65,7 +66,7 @@ def score(
         common.print_json(scores.to_json())
         return
     common.print(table)
-    common.warn(notes_of(scores, scores.shown))
+    common.warn((*notes_of(scores, scores.shown), *map(warning_text, scores.warnings)))
 
 
 @app.command

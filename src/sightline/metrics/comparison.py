@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Mapping, Sequence
-from dataclasses import asdict, dataclass, replace
+from dataclasses import asdict, dataclass, field, replace
 from functools import partial
 from itertools import combinations, permutations
 from typing import Any, TypeAlias
@@ -13,12 +13,13 @@ import numpy as np
 from sightline.display import Table
 from sightline.english import counted, listed
 from sightline.errors import UserError
+from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
 from sightline.metrics.scores import Scores, without_empty_reasons
 from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
-from sightline.types import Estimate, TaskKind
+from sightline.types import Estimate, ScoreWarning, TaskKind
 
 _COLUMNS = 4
 _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
@@ -27,7 +28,11 @@ _Differences: TypeAlias = Callable[..., dict[str, PairedDifference]]
 
 @dataclass(frozen=True, slots=True)
 class PairedComparison:
-    """Second minus first in one metric, over all tasks, failures and missing ones as zero; slices carry no test."""
+    """Second minus first in one metric, over all tasks, failures and missing ones as zero; slices carry no test.
+
+    `no_win` is the code of the warning for which the better of the two can't be called a winner, None where there is
+    none: it reads what the labels were made from, or a baseline that sees no pixel does as well.
+    """
 
     metric: str
     first: str
@@ -35,10 +40,15 @@ class PairedComparison:
     difference: PairedDifference
     p_adjusted: float
     by_label: Mapping[str, Mapping[str, PairedDifference]]
+    no_win: str | None = None
 
     def significant(self, level: float) -> bool:
         """Can the two be told apart, after Holm's correction?"""
         return self.p_adjusted < 1 - level
+
+    def is_win(self, level: float) -> bool:
+        """Can the two be told apart, and is the better one free of warnings that forbid to call it better?"""
+        return self.significant(level) and self.no_win is None
 
     @property
     def interval(self) -> tuple[float, float] | None:
@@ -66,7 +76,10 @@ class SystemStanding:
 
 @dataclass(frozen=True, slots=True, repr=False)
 class Comparison(Table[PairedComparison]):
-    """Every pair of systems in every metric, which are its rows; `standings` are best first."""
+    """Every pair of systems in every metric, which are its rows; `standings` are best first.
+
+    `baselines` are systems that see no pixel, in the metrics that they were scored in; `grade` is that of the labels.
+    """
 
     benchmark: str
     systems: tuple[str, ...]
@@ -77,6 +90,9 @@ class Comparison(Table[PairedComparison]):
     standings: Mapping[str, tuple[SystemStanding, ...]]
     pairs: tuple[PairedComparison, ...]
     notes: tuple[str, ...] = ()
+    grade: str | None = None
+    warnings: tuple[ScoreWarning, ...] = ()
+    baselines: Mapping[str, tuple[SystemStanding, ...]] = field(default_factory=dict)
 
     def of(self, metric: str) -> tuple[PairedComparison, ...]:
         """The pairs of one metric."""
@@ -114,6 +130,8 @@ class Comparison(Table[PairedComparison]):
                 **asdict(pair.difference),
                 "p_adjusted": pair.p_adjusted,
                 "significant": pair.significant(self.level),
+                "win": pair.is_win(self.level),
+                "no_win": pair.no_win,
             }
             for pair in self.pairs
         ]
@@ -177,7 +195,7 @@ def compare(
     check_fraction("level", level)
     chosen = _common_metrics(scores, metrics)
     entries = _entries(scores, names, chosen)
-    notes = _failures(entries, allow_failures_differ)
+    notes, differ = _failures(entries, allow_failures_differ)
     differences = partial(paired_differences, level=level, seed=seed, resamples=resamples, flips=flips)
     pairs = _pairs(entries, chosen, differences)
     return Comparison(
@@ -190,7 +208,15 @@ def compare(
         standings={metric: _standings(entries, metric, pairs, level) for metric in chosen},
         pairs=pairs,
         notes=notes,
+        grade=scores[0].grade,
+        warnings=(*dict.fromkeys(warning for one in scores for warning in one.warnings), *differ),
+        baselines={metric: found for metric in chosen if (found := _baselines(scores, metric))},
     )
+
+
+def _baselines(scores: Sequence[Scores], metric: str) -> tuple[SystemStanding, ...]:
+    rows = {row.name: row.estimate for one in scores for row in one.baselines if row.metric == metric}
+    return tuple(SystemStanding(name, rows[name], "") for name in sorted(rows, key=lambda name: -rows[name].mean))
 
 
 def _common_metrics(scores: Sequence[Scores], given: Sequence[str] | None) -> tuple[str, ...]:
@@ -243,7 +269,7 @@ def _refuse_other_tasks(scores: Sequence[Scores]) -> None:
         )
 
 
-def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
+def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[tuple[str, ...], tuple[ScoreWarning, ...]]:
     """What to say of runs that failed on different tasks (a missing prediction is one); refused unless allowed.
 
     Only tasks that one of the metrics scores are looked at. Kinds of task that a system does not do are told of, and
@@ -268,7 +294,14 @@ def _failures(entries: Sequence[_Entry], allowed: bool) -> tuple[str, ...]:
             "run the failed tasks again, or insist with --failures-may-differ (allow_failures_differ=True): "
             "each failure then counts as zero",
         )
-    return tuple(f"{note}; each counts as zero" for note in (*told, *notes))
+    return tuple(f"{note}; each counts as zero" for note in (*told, *notes)), (_DIFFER,) if notes else ()
+
+
+_DIFFER = ScoreWarning(
+    "failures-differ",
+    "The runs failed on different tasks; each failure counts as zero.",
+    "Run the failed tasks again: sightline run BENCH --system SPEC --out RUN --retry-failed.",
+)
 
 
 def _pairs(
@@ -280,8 +313,22 @@ def _pairs(
     for metric in metrics:
         pairs = [pair for pair in found if pair.metric == metric]
         corrected = holm([pair.p_adjusted for pair in pairs])
-        adjusted += [replace(pair, p_adjusted=p) for pair, p in zip(pairs, corrected, strict=True)]
+        adjusted += [
+            replace(pair, p_adjusted=p, no_win=_no_win(pair, entries)) for pair, p in zip(pairs, corrected, strict=True)
+        ]
     return tuple(adjusted)
+
+
+def _no_win(pair: PairedComparison, entries: Sequence[_Entry]) -> str | None:
+    """Why the better one of a pair is no winner; None where nothing speaks against it."""
+    better = pair.second if pair.difference.mean > 0 else pair.first
+    scores = next(entry.scores for entry in entries if entry.name == better)
+    codes = {warning.code for warning in scores.warnings}
+    if SAME_SOURCE in codes:
+        return SAME_SOURCE
+    known = any(row.metric == pair.metric for row in scores.baselines)
+    is_blind = bool(unbeaten(scores.baselines, pair.metric)) if known else NOT_BEATEN in codes
+    return NOT_BEATEN if is_blind else None
 
 
 def _both(first: _Entry, second: _Entry, differences: _Differences) -> list[PairedComparison]:
@@ -315,7 +362,7 @@ def _standings(
 ) -> tuple[SystemStanding, ...]:
     estimates = {entry.name: entry.scores.overall[metric] for entry in entries}
     ranked = sorted(estimates, key=lambda name: -estimates[name].mean)
-    different = [(pair.first, pair.second) for pair in pairs if pair.metric == metric and pair.significant(level)]
+    different = [(pair.first, pair.second) for pair in pairs if pair.metric == metric and pair.is_win(level)]
     letters = tie_letters(ranked, different)
     return tuple(SystemStanding(name, estimates[name], letters[name]) for name in ranked)
 
@@ -330,9 +377,20 @@ def render_comparison(comparison: Comparison) -> str:
     for (second, first), pairs in by_systems.items():
         lines.append(f"{second} against {first}")
         for pair in pairs:
-            lines += _pair_lines(pair, width, comparison.clustered_by)
+            lines += _pair_lines(pair, width, comparison)
+    lines += _baseline_lines(comparison)
     lines += [f"note: {note}" for note in comparison.notes]
     return "\n".join(lines)
+
+
+def _baseline_lines(comparison: Comparison) -> list[str]:
+    """The baselines that see no pixel, in the first metric that they were scored in."""
+    metric = next((name for name in comparison.metrics if name in comparison.baselines), None)
+    if metric is None:
+        return []
+    rows = comparison.baselines[metric]
+    width = max(len(row.system) for row in rows)
+    return [f"see no pixel, {metric}:", *(f"  {row.system:<{width}}  {row.estimate:.2f}" for row in rows)]
 
 
 def render_standings(comparison: Comparison) -> str:
@@ -358,12 +416,13 @@ def _table(comparison: Comparison, metrics: Sequence[str]) -> list[str]:
     ]
 
 
-def _pair_lines(pair: PairedComparison, width: int, clustered_by: str | None) -> list[str]:
-    found = pair.difference
-    clustered = f", clustered by {clustered_by}" if found.method == "cluster-bootstrap" else ""
+def _pair_lines(pair: PairedComparison, width: int, comparison: Comparison) -> list[str]:
+    found, level = pair.difference, comparison.level
+    clustered = f", clustered by {comparison.clustered_by}" if found.method == "cluster-bootstrap" else ""
+    no_win = f"; no win: {pair.no_win}" if pair.significant(level) and not pair.is_win(level) else ""
     lines = [
         f"  {pair.metric:<{width}}  {_signed(found)}  {_p(pair.p_adjusted)}  "
-        f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost)"
+        f"({found.n} tasks{clustered}; {found.wins} won, {found.ties} tied, {found.losses} lost){no_win}"
     ]
     for label, values in pair.by_label.items():
         if len(values) > 1:

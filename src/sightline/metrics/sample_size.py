@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import asdict, dataclass
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import Any
 
@@ -15,6 +15,9 @@ from sightline.io.files import PathLike
 from sightline.metrics.scores import Scores, read_scores
 from sightline.metrics.statistics import Spread, detectable, spread, tasks_needed, tasks_needed_binary
 from sightline.metrics.task_table import task_table
+from sightline.types import ScoreWarning
+
+_ABOUT_LABELS = ("labels-unchecked", "judge-error")
 
 
 @dataclass(frozen=True, slots=True, repr=False)
@@ -28,13 +31,15 @@ class SamplePlan(Shown):
     design_effect: float
     asked: str
     spread: Spread
+    warnings: tuple[ScoreWarning, ...] = ()
+    "Of the runs: how many labels people should decide on, where labels are generated."
 
     def to_json(self) -> dict[str, Any]:
         """What `--json` prints."""
         return asdict(self)
 
     def __str__(self) -> str:
-        return f"  {self._line()}"
+        return "\n".join([f"  {self._line()}", *(f"  {one.message} {one.fix}" for one in self.warnings)])
 
     def _line(self) -> str:
         verb = "are needed to see" if self.asked == "tasks" else "can show"
@@ -95,14 +100,19 @@ def power(
     if isinstance(runs, str) or (runs and len(runs) != 2):
         given = 1 if isinstance(runs, str) else len(runs)
         raise UserError(f"{given} runs were given.", "give two scored runs, or none and --sd")
+    warnings: tuple[ScoreWarning, ...] = ()
     if runs:
         first, second = (run if isinstance(run, Scores) else read_scores(Path(run).expanduser()) for run in runs)
         expected = learnt_spread(first, second, metric)
+        warnings = tuple(
+            dict.fromkeys(one for scores in (first, second) for one in scores.warnings if one.code in _ABOUT_LABELS)
+        )
     else:
         expected = given_spread(sd, disagreement, design_effect)
-    return sample_plan(
+    found = sample_plan(
         expected, binary=disagreement is not None, difference=difference, tasks=tasks, alpha=alpha, power=chance
     )
+    return replace(found, warnings=warnings)
 
 
 def sample_plan(

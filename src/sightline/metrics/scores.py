@@ -18,10 +18,12 @@ from sightline.english import counted
 from sightline.errors import UserError, did_you_mean
 from sightline.io.files import PathLike, write_whole
 from sightline.io.jsonl import read_json, write_json
+from sightline.metrics.blind_rows import BaselineScore
+from sightline.metrics.labels.corrected import Corrected
 from sightline.metrics.sets import Abstention
 from sightline.metrics.statistics import Repeated
 from sightline.plain_text import text_table
-from sightline.types import Estimate, TaskKind
+from sightline.types import Estimate, ScoreWarning, TaskKind
 
 SCORES_FILE = "scores.json"
 PER_TASK_FILE = "per_task.csv"
@@ -107,8 +109,11 @@ class Scores(Table[TaskScore]):
     a metric leaves out; `unjudged` is the mean share of unjudged pictures among the first `unjudged_depth`; `chance`
     is what a text metric gives to texts of unrelated tasks; `best_of` is the mean best@1, best@2, … of repeated runs;
     `recall` is, by kind of task, the recall of rankings at growing cut-offs; `of_tasks` is how many tasks the benchmark
-    has, which is more than were scored where the run was limited. `asked` are the metrics that tables show, all where
-    it is empty; `attribution` says why an agent missed pictures. Neither is in `scores.json`.
+    has, which is more than were scored where the run was limited. `grade` is that of the labels, `baselines` are
+    systems that see no pixel on the same tasks, `warnings` say why the score deserves less trust than it looks, and
+    `corrected` are scores freed of errors of generated labels by what people decided on a drawn sample; files of older
+    versions have none of them. `asked` are the metrics that tables show, all where it is empty; `attribution` says why
+    an agent missed pictures. Neither of the two is in `scores.json`.
     """
 
     __pydantic_config__: ClassVar = {"extra": "forbid"}
@@ -136,6 +141,10 @@ class Scores(Table[TaskScore]):
     unknown_tasks: tuple[str, ...] = ()
     of_tasks: int | None = None
     notes: tuple[str, ...] = ()
+    grade: str | None = None
+    warnings: tuple[ScoreWarning, ...] = ()
+    baselines: tuple[BaselineScore, ...] = ()
+    corrected: Mapping[str, Corrected] = field(default_factory=dict)
 
     asked: tuple[str, ...] = field(default=(), compare=False)
     attribution: Mapping[str, Any] | None = field(default=None, compare=False)

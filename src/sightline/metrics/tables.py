@@ -2,16 +2,17 @@
 
 from __future__ import annotations
 
-from collections.abc import Iterator, Mapping, Sequence
+from collections.abc import Iterable, Iterator, Mapping, Sequence
 from typing import TYPE_CHECKING, Any
 
 from sightline.display import html_table, interval_bar, quiet
 from sightline.english import counted
 from sightline.markup import Markup, tag
 from sightline.plain_text import text_table
-from sightline.types import Estimate
+from sightline.types import Estimate, ScoreWarning
 
 if TYPE_CHECKING:
+    from sightline.metrics.blind_rows import BaselineScore
     from sightline.metrics.comparison import Comparison, PairedComparison
     from sightline.metrics.scores import Scores
 
@@ -49,10 +50,64 @@ def scores_text(scores: Scores, failures: Mapping[str, int], by: str | None = No
     parts = [estimates_text({name: scores.overall[name] for name in shown})] if shown else []
     for value, estimates in scores.slices(by).items() if by is not None else ():
         parts += [f"  {by}: {value}", estimates_text(estimates)]
+    parts += corrected_text(scores)
+    parts += baselines_text(scores)
     parts += [f"  {line}" for line in _failures(failures)]
     if scores.attribution is not None:
         parts.append(_missed_text(scores.attribution))
     return "\n".join(parts)
+
+
+_BASELINES = ("sees no pixel", "metric", "mean", "interval", "system − baseline")
+
+
+def _baseline_rows(scores: Scores) -> list[tuple[str, ...]]:
+    """The baselines in the first metric that is shown and that they were scored in, best first."""
+    known = {row.metric for row in scores.baselines}
+    metric = next((name for name in scores.shown if name in known), None)
+    rows = sorted((row for row in scores.baselines if row.metric == metric), key=lambda row: -row.estimate.mean)
+    return [
+        (row.name, row.metric, f"{row.estimate.mean:.3f}", row.estimate.interval_text(), _less(row)) for row in rows
+    ]
+
+
+def _less(row: BaselineScore) -> str:
+    found = row.difference
+    spread = found.no_interval or f"[{found.low:+z.3f}, {found.high:+z.3f}]"
+    return f"{found.mean:+z.3f} {spread}{'' if row.beaten else ', not beaten'}"
+
+
+_CORRECTED = ("corrected by people's decisions", "mean", "interval", "decisions")
+
+
+def _corrected_rows(scores: Scores) -> list[tuple[str, ...]]:
+    return [
+        (name, f"{one.mean:z.3f}", f"[{one.low:z.3f}, {one.high:z.3f}] {one.level:.0%}", f"{one.decisions:,}")
+        for name, one in scores.corrected.items()
+        if name in scores.shown
+    ]
+
+
+def corrected_text(scores: Scores) -> list[str]:
+    """The corrected scores beside the plain ones; nothing where people have not decided on a draw."""
+    rows = _corrected_rows(scores)
+    return [text_table(_CORRECTED, rows, right={1, 3})] if rows else []
+
+
+def baselines_text(scores: Scores) -> list[str]:
+    """The table of baselines that see no pixel; nothing where none was scored."""
+    rows = _baseline_rows(scores)
+    return [text_table(_BASELINES, rows, right={2})] if rows else []
+
+
+def warning_text(warning: ScoreWarning) -> str:
+    """`blind-not-beaten: what is wrong. What to do.`"""
+    return f"{warning.code}: {warning.message} {warning.fix}"
+
+
+def warning_blocks(warnings: Iterable[ScoreWarning]) -> Iterator[str]:
+    """What a notebook shows of warnings."""
+    return (tag("p", f"Warning: {warning_text(one)}", class_="sl-bad") for one in warnings)
 
 
 def _failures(failures: Mapping[str, int]) -> list[str]:
@@ -85,7 +140,12 @@ def scores_blocks(scores: Scores, failures: Mapping[str, int], notes: Sequence[s
     """What a notebook shows of scores."""
     if scores.shown:
         yield estimates_html({name: scores.overall[name] for name in scores.shown})
+    if rows := _corrected_rows(scores):
+        yield html_table(_CORRECTED, rows, numeric={1, 3})
+    if rows := _baseline_rows(scores):
+        yield html_table(_BASELINES, rows, numeric={2})
     yield from (tag("p", line, class_="sl-bad") for line in _failures(failures))
+    yield from warning_blocks(scores.warnings)
     if scores.attribution is not None:
         yield _right(scores.attribution)
         yield html_table(_MISSED, _missed_rows(scores.attribution), numeric={1, 3})
@@ -96,9 +156,10 @@ def comparison_blocks(comparison: Comparison) -> Iterator[str]:
     """What a notebook shows of a comparison: who stands where, then every difference with its interval."""
     yield _standings(comparison)
     yield quiet("Systems that share a letter can't be told apart.")
-    yield _differences(comparison.pairs, 1 - comparison.level)
-    if any(pair.significant(comparison.level) for pair in comparison.pairs):
+    yield _differences(comparison.pairs, comparison.level)
+    if any(pair.is_win(comparison.level) for pair in comparison.pairs):
         yield quiet(f"* The two can be told apart at the level of {comparison.level:.0%}, after Holm's correction.")
+    yield from warning_blocks(comparison.warnings)
     yield from (quiet(f"Note: {note}") for note in comparison.notes)
 
 
@@ -111,10 +172,16 @@ def _standings(comparison: Comparison) -> Markup:
         for standing in comparison.standings[metric]:
             by_system[standing.system].append(f"{standing.estimate:.3f} {standing.letters}".strip())
     rows = [(system, *cells) for system, cells in by_system.items()]
+    names = dict.fromkeys(row.system for metric in comparison.metrics for row in comparison.baselines.get(metric, ()))
+    for name in names:
+        found = {metric: row for metric, of in comparison.baselines.items() for row in of if row.system == name}
+        rows.append(
+            (name, *(f"{found[metric].estimate:.3f}" if metric in found else "–" for metric in comparison.metrics))
+        )
     return html_table(("system", *comparison.metrics), rows, most=100)
 
 
-def _differences(pairs: Sequence[PairedComparison], alpha: float) -> Markup:
+def _differences(pairs: Sequence[PairedComparison], level: float) -> Markup:
     intervals = [pair.interval for pair in pairs]
     widest = max([0.01, *(abs(end) for interval in intervals for end in interval or ())])
     rows = [
@@ -123,7 +190,7 @@ def _differences(pairs: Sequence[PairedComparison], alpha: float) -> Markup:
             f"{pair.second} − {pair.first}",
             pair.difference_text(),
             interval_bar(pair.difference.mean, interval, -widest, widest),
-            f"{pair.p_text()}{' *' if pair.p_adjusted < alpha else ''}",
+            f"{pair.p_text()}{' *' if pair.is_win(level) else ''}",
             f"{pair.difference.wins:,}/{pair.difference.ties:,}/{pair.difference.losses:,}",
             f"{pair.difference.n:,}",
         )

@@ -14,11 +14,12 @@ from pathlib import Path
 from typing import Any
 
 from sightline.display import Table, html_table, interval_bar, quiet
-from sightline.english import counted
+from sightline.english import counted, some
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
 from sightline.io.jsonl import dump
-from sightline.metrics.comparison import Comparison
+from sightline.metrics.comparison import Comparison, SystemStanding
+from sightline.metrics.tables import warning_blocks, warning_text
 from sightline.plain_text import one_line, text_table
 from sightline.reports.blocks import Row, TableBlock, numeric
 from sightline.reports.markdown import plain, table_lines
@@ -29,11 +30,13 @@ from sightline.reports.scored_run import (
     compare_runs,
     failures_differ,
     read_scored,
+    trust_of,
     with_own_names,
 )
-from sightline.reports.text import estimate, seconds
+from sightline.reports.text import DASH, estimate, seconds
 from sightline.runs.folder import HEADER
-from sightline.types import Estimate
+from sightline.runs.trust import REHEARSAL_FIX
+from sightline.types import Estimate, ScoreWarning
 
 
 @dataclass(frozen=True, slots=True)
@@ -66,6 +69,10 @@ class BenchmarkBoard:
     level: float
     places: tuple[LeaderboardRow, ...]
     notes: tuple[str, ...] = ()
+    grade: str | None = None
+    warnings: tuple[ScoreWarning, ...] = ()
+    baselines: tuple[SystemStanding, ...] = ()
+    "Systems that see no pixel, best first; they have no rank."
 
 
 @dataclass(frozen=True, slots=True)
@@ -85,10 +92,16 @@ class Leaderboard(Table[LeaderboardRow]):
     left_out: tuple[UnrankedRun, ...]
     files: tuple[Path, ...] = ()
 
+    @property
+    def warnings(self) -> tuple[ScoreWarning, ...]:
+        """Of all boards, each once."""
+        return tuple(dict.fromkeys(one for board in self.boards for one in board.warnings))
+
     def to_dict(self) -> dict[str, Any]:
         """All of it, ready for JSON; folders are relative to the one that was searched."""
         boards = [{**asdict(board), "places": [_to_dict(place) for place in board.places]} for board in self.boards]
-        return {"boards": boards, "left_out": [asdict(run) for run in self.left_out]}
+        left_out = [asdict(run) for run in self.left_out]
+        return {"boards": boards, "left_out": left_out, "warnings": [asdict(one) for one in self.warnings]}
 
     def records(self) -> list[dict[str, Any]]:
         """The places of all boards as flat records: the columns of `leaderboard.csv`."""
@@ -118,13 +131,15 @@ class Leaderboard(Table[LeaderboardRow]):
         for board in self.boards:
             made = board_table(board)
             last = max([1.0, *(place.estimate.mean for place in board.places)])
-            bars = [interval_bar(one.estimate.mean, one.estimate.interval, 0, last) for one in board.places]
+            found = [*(one.estimate for one in board.places), *(one.estimate for one in board.baselines)]
+            bars = [interval_bar(one.mean, one.interval, 0, last) for one in found]
             rows = [[*map(str, row[:3]), bar, *map(str, row[3:])] for row, bar in zip(made.rows, bars, strict=True)]
             head = [*made.head[:3], f"0 to {last:g}", *made.head[3:]]
             yield board_title(board)
             yield html_table(head, rows, numeric={at + 1 for at in made.numeric}, most=100)
             yield quiet(f"{made.caption}.")
             yield from (quiet(f"Note: {note}") for note in board.notes)
+            yield from warning_blocks(board.warnings)
         yield from (quiet(f"Not ranked: {run.folder}: {run.reason}") for run in self.left_out)
 
 
@@ -151,8 +166,10 @@ def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
     }
 
 
-def build_leaderboard(folder: PathLike, metric: str | None = None) -> Leaderboard:
+def build_leaderboard(folder: PathLike, metric: str | None = None, *, rehearsal: bool = False) -> Leaderboard:
     """Read every run below a folder; those that can't be ranked are listed with the reason.
+
+    On a benchmark of the grade `rehearsal` all runs share all ranks unless `rehearsal` is given.
 
     Each board is ranked by `metric`, or by what most of its runs have as their first metric.
     """
@@ -180,7 +197,7 @@ def build_leaderboard(folder: PathLike, metric: str | None = None) -> Leaderboar
         chosen = metric or first.most_common(1)[0][0]
         with_it = with_own_names([run for run in of_benchmark if chosen in run.scores.metrics])
         without = [run for run in of_benchmark if chosen not in run.scores.metrics]
-        boards += [_board(root, with_it, chosen)] if with_it else []
+        boards += [_board(root, with_it, chosen, rehearsal)] if with_it else []
         left_out += [UnrankedRun(_below(root, run.folder), _lacks(run, chosen)) for run in without]
     return Leaderboard(root, tuple(boards), tuple(sorted(left_out, key=lambda run: run.folder)))
 
@@ -230,8 +247,8 @@ def _by_benchmark(runs: Sequence[ReportedRun]) -> list[list[ReportedRun]]:
     return [groups[key] for key in sorted(groups)]
 
 
-def _board(root: Path, runs: Sequence[ReportedRun], metric: str) -> BenchmarkBoard:
-    compared = compare_runs(runs, [metric])
+def _board(root: Path, runs: Sequence[ReportedRun], metric: str, rehearsal: bool) -> BenchmarkBoard:
+    compared = compare_runs(runs, [metric], rehearsal=rehearsal)
     comparison = compared.comparison
     standings = {} if comparison is None else {one.system: one.letters for one in comparison.standings[metric]}
     ranked = sorted(runs, key=lambda run: (-run.scores.overall[metric].mean, run.name))
@@ -249,8 +266,19 @@ def _board(root: Path, runs: Sequence[ReportedRun], metric: str) -> BenchmarkBoa
         for run in ranked
     )
     first = runs[0].scores
+    baselines = {row.name: row.estimate for run in runs for row in run.scores.baselines if row.metric == metric}
     return BenchmarkBoard(
-        first.benchmark, first.checksum, metric, first.level, places, (*compared.warnings, *_notes(ranked))
+        first.benchmark,
+        first.checksum,
+        metric,
+        first.level,
+        places,
+        (*compared.warnings, *_notes(ranked)),
+        first.grade,
+        trust_of(ranked, comparison),
+        tuple(
+            SystemStanding(name, baselines[name], "") for name in sorted(baselines, key=lambda by: -baselines[by].mean)
+        ),
     )
 
 
@@ -268,7 +296,7 @@ def _rank(name: str, runs: int, comparison: Comparison | None) -> tuple[int, int
         return 1, runs
     better = worse = 0
     for pair in comparison.pairs:
-        if name in (pair.first, pair.second) and pair.significant(comparison.level):
+        if name in (pair.first, pair.second) and pair.is_win(comparison.level):
             ahead = (pair.difference.mean > 0) == (pair.second == name)
             worse += ahead
             better += not ahead
@@ -294,7 +322,8 @@ def to_markdown(found: Leaderboard) -> str:
     for board in found.boards:
         table = board_table(board)
         parts += [f"## {plain(board_title(board))}", table_lines(table), f"{plain(table.caption)}."]
-        parts += ["\n".join(f"- {plain(note)}" for note in board.notes)] if board.notes else []
+        said = (*board.notes, *map(warning_text, board.warnings))
+        parts += ["\n".join(f"- {plain(note)}" for note in said)] if said else []
     if found.left_out:
         listed = (f"- **{plain(run.folder)}**: {plain(run.reason)}" for run in found.left_out)
         parts += ["## Not ranked", "\n".join(listed)]
@@ -311,7 +340,21 @@ def board_table(board: BenchmarkBoard) -> TableBlock:
     """A row for each run, best first."""
     head = ("rank", "system", board.metric, "failures", "cost", "p50", "date")
     caption = f"Mean with its {board.level:.0%} interval; systems that share a letter can't be told apart"
-    return TableBlock(caption, head, [_row(place) for place in board.places], numeric(3, 6))
+    rows = [*map(_row, board.places), *map(_baseline_row, board.baselines)]
+    return TableBlock(caption, head, rows, numeric(3, 6))
+
+
+def _baseline_row(baseline: SystemStanding) -> Row:
+    found = baseline.estimate
+    return (
+        DASH,
+        f"{baseline.system} (sees no pixel)",
+        estimate(found),
+        f"{found.failures:,}/{found.n:,}",
+        DASH,
+        DASH,
+        DASH,
+    )
 
 
 def _row(place: LeaderboardRow) -> Row:
@@ -327,7 +370,9 @@ def _row(place: LeaderboardRow) -> Row:
     )
 
 
-def leaderboard(folder: PathLike, metric: str | None = None, *, out: PathLike | None = None) -> Leaderboard:
+def leaderboard(
+    folder: PathLike, metric: str | None = None, *, out: PathLike | None = None, rehearsal: bool = False
+) -> Leaderboard:
     """Rank all runs below a folder, by benchmark; write `leaderboard.md`, `.csv` and `.json`.
 
     Parameters
@@ -338,6 +383,8 @@ def leaderboard(folder: PathLike, metric: str | None = None, *, out: PathLike | 
         What to rank by; the first metric of each benchmark when not given.
     out:
         Where to write the three files; the folder itself when not given.
+    rehearsal:
+        Rank also on benchmarks whose labels are by built-in models and nobody checked.
 
     Returns
     -------
@@ -351,4 +398,11 @@ def leaderboard(folder: PathLike, metric: str | None = None, *, out: PathLike | 
     >>> len(board)
     2
     """
-    return write_leaderboard(build_leaderboard(folder, metric), out)
+    found = build_leaderboard(folder, metric, rehearsal=rehearsal)
+    if not rehearsal and all(board.grade == "rehearsal" for board in found.boards):
+        raise UserError(
+            f"The labels of {some(dict.fromkeys(board.benchmark for board in found.boards), 3)} are by built-in models "
+            "and nobody checked them, so no ranking is drawn from them.",
+            REHEARSAL_FIX,
+        )
+    return write_leaderboard(found, out)

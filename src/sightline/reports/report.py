@@ -3,7 +3,7 @@
 from __future__ import annotations
 
 from collections.abc import Callable, Iterable, Sequence
-from dataclasses import dataclass
+from dataclasses import asdict, dataclass
 from datetime import datetime
 from os import PathLike as OsPath
 from pathlib import Path
@@ -14,6 +14,7 @@ from sightline.display import Shown, html_table, quiet
 from sightline.english import counted
 from sightline.errors import UserError
 from sightline.io.files import PathLike, as_path
+from sightline.metrics.tables import warning_text
 from sightline.plain_text import one_line
 from sightline.reports.blocks import Chapter, PagePart, Paragraph, ReportPage
 from sightline.reports.html import to_html
@@ -117,7 +118,9 @@ class Report(Shown):
     def warnings(self) -> tuple[str, ...]:
         """What a reader should know, by benchmark."""
         return tuple(
-            one_line(f"{section.facts.name}: {said}") for section in self.sections for said in section.warnings
+            one_line(f"{section.facts.name}: {said}")
+            for section in self.sections
+            for said in (*map(warning_text, section.trust), *section.warnings)
         )
 
     def __str__(self) -> str:
@@ -146,6 +149,9 @@ class Report(Shown):
             "files": [str(file) for file in self.files],
             "date": self.date.isoformat(),
             "benchmarks": [section.to_dict() for section in self.sections],
+            "warnings": [
+                asdict(one) for one in dict.fromkeys(one for section in self.sections for one in section.trust)
+            ],
         }
 
 
@@ -156,6 +162,7 @@ def report(
     format: Format | None = None,  # noqa: A002
     rows: int = ROWS,
     date: datetime | None = None,
+    rehearsal: bool = False,
 ) -> Report:
     """Write one page over runs and benchmarks, with CSV files beside it.
 
@@ -173,6 +180,8 @@ def report(
         How many tasks the page lists.
     date:
         What the page says it is as of.
+    rehearsal:
+        Compare also on benchmarks whose labels are by built-in models and nobody checked.
 
     Returns
     -------
@@ -186,7 +195,7 @@ def report(
     """
     target = as_path(out, "the page to write")
     pages = _pages(target, format)
-    found = gather([sources] if isinstance(sources, str | OsPath) else _listed(sources), date=date)
+    found = gather([sources] if isinstance(sources, str | OsPath) else _listed(sources), date=date, rehearsal=rehearsal)
     names = file_names(target.stem, found.sections)
     page = document(found, names, rows=rows)
     tables = {

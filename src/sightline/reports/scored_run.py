@@ -17,7 +17,8 @@ from sightline.metrics.scores import SCORES_FILE, Scores, read_scores
 from sightline.reports.text import DASH, money
 from sightline.runs.folder import ATTEMPTS, HEADER, LEDGER, open_run
 from sightline.runs.summary import ATTEMPT
-from sightline.types import LedgerEntry, Run
+from sightline.runs.trust import is_rehearsal
+from sightline.types import LedgerEntry, Run, ScoreWarning
 
 _TOKENS = {
     "in": "tokens_in",
@@ -172,10 +173,23 @@ class RunComparison:
     warnings: tuple[str, ...] = ()
 
 
-def compare_runs(runs: Sequence[ReportedRun], metrics: Sequence[str] | None = None) -> RunComparison:
-    """Compare runs of one benchmark over all their tasks; failures that differ are noted, not refused."""
+REHEARSAL = (
+    "No comparison is drawn: the labels are by built-in models and nobody checked them. Have people check labels: "
+    "sightline view BENCH."
+)
+
+
+def compare_runs(
+    runs: Sequence[ReportedRun], metrics: Sequence[str] | None = None, *, rehearsal: bool = False
+) -> RunComparison:
+    """Compare runs of one benchmark over all their tasks; failures that differ are noted, not refused.
+
+    On a benchmark of the grade `rehearsal` nothing is compared unless that is asked for.
+    """
     if len(runs) < 2:
         return RunComparison(None)
+    if not rehearsal and any(is_rehearsal(run.scores) for run in runs):
+        return RunComparison(None, (REHEARSAL,))
     levels = {run.scores.level for run in runs}
     # Slices of differences are not shown, and without labels they are not computed.
     scores = [replace(run.scores, tasks=tuple(replace(row, labels={}) for row in run.scores.tasks)) for run in runs]
@@ -193,6 +207,12 @@ def compare_runs(runs: Sequence[ReportedRun], metrics: Sequence[str] | None = No
         return RunComparison(None, (f"the runs can't be compared: {error.message}{fix}",))
     mixed = (f"intervals are of different levels; differences are tested at {max(levels):.0%}",)
     return RunComparison(found, mixed if len(levels) > 1 else ())
+
+
+def trust_of(runs: Sequence[ReportedRun], comparison: Comparison | None) -> tuple[ScoreWarning, ...]:
+    """The warnings of some runs and of their comparison, each once."""
+    compared = () if comparison is None else comparison.warnings
+    return tuple(dict.fromkeys((*(warning for run in runs for warning in run.scores.warnings), *compared)))
 
 
 def _written_at(path: Path) -> datetime:

@@ -9,7 +9,7 @@ import re
 import unicodedata
 from collections import Counter
 from collections.abc import Iterable, Iterator, Mapping, Sequence
-from dataclasses import asdict, dataclass, field
+from dataclasses import asdict, dataclass, field, replace
 from datetime import UTC, datetime
 from functools import partial
 from itertools import chain, count
@@ -19,17 +19,20 @@ from typing import Any, TypeAlias
 from sightline.agent.attribution import attribute_folder
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
 from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.grade import grade_of
 from sightline.errors import UserError
 from sightline.io.files import PathLike
+from sightline.metrics.blind_rows import BaselineScore
 from sightline.metrics.comparison import Comparison, PairedComparison
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import Scores, write_scores
 from sightline.reports.output import csv_bytes
-from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, with_own_names
+from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
 from sightline.runs import read_run
 from sightline.runs.folder import HEADER as RUN_FILE
 from sightline.runs.folder import read_attribution
-from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, TaskKind
+from sightline.runs.trust import with_trust
+from sightline.types import Benchmark, Json, PictureSet, Relevance, Run, ScoreWarning, TaskKind
 
 Key: TypeAlias = tuple[str, str | None]
 _NOT_PLAIN = re.compile(r"[^a-z0-9]+")
@@ -53,6 +56,7 @@ class BenchmarkCounts:
     card: Mapping[str, Json] = field(default_factory=dict)
     prompts: Mapping[str, str] = field(default_factory=dict)
     former_checksums: frozenset[str] = frozenset()
+    grade: str | None = None
 
     @property
     def tasks(self) -> int:
@@ -79,6 +83,7 @@ def facts_of(benchmark: Benchmark) -> BenchmarkCounts:
         card=benchmark.card,
         prompts={task.id: task.text for task in tasks},
         former_checksums=benchmark.former_checksums,
+        grade=grade_of(benchmark).name,
     )
 
 
@@ -90,6 +95,7 @@ def facts_from_scores(scores: Scores) -> BenchmarkCounts:
         checksum=scores.checksum,
         kinds=Counter(row.kind for row in tasks),
         labels=_count_labels(row.labels for row in tasks),
+        grade=scores.grade,
     )
 
 
@@ -116,6 +122,8 @@ class ReportSection:
     headlines: Mapping[TaskKind, str]
     comparison: Comparison | None
     warnings: tuple[str, ...]
+    trust: tuple[ScoreWarning, ...] = ()
+    "Why the scores deserve less trust than they look."
 
     @property
     def metrics(self) -> tuple[str, ...]:
@@ -134,6 +142,11 @@ class ReportSection:
         pairs = [pair for pair in found if pair.metric == metric]
         return tuple(sorted(pairs, key=lambda pair: (place[pair.second], place[pair.first])))
 
+    def baselines(self, metric: str) -> tuple[BaselineScore, ...]:
+        """Systems that see no pixel in a metric, best first; each once."""
+        found = {row.by: row for run in self.runs for row in run.scores.baselines if row.metric == metric}
+        return tuple(sorted(found.values(), key=lambda row: -row.estimate.mean))
+
     def to_dict(self) -> dict[str, Any]:
         """The numbers, ready for JSON."""
         return {
@@ -142,8 +155,10 @@ class ReportSection:
             "tasks": dict(self.facts.kinds),
             "runs": [self._run_to_dict(run) for run in self.runs],
             "pairs": [asdict(pair) for metric in self.metrics for pair in self.pairs(metric)],
-            "warnings": list(self.warnings),
-            "notes": [] if self.comparison is None else list(self.comparison.notes),
+            "grade": self.facts.grade,
+            "baselines": {row.name: asdict(row.estimate) for row in self.baselines(next(iter(self.metrics), ""))},
+            "warnings": [asdict(warning) for warning in self.trust],
+            "notes": [*self.warnings, *(() if self.comparison is None else self.comparison.notes)],
         }
 
     def _run_to_dict(self, run: ReportedRun) -> dict[str, Any]:
@@ -168,7 +183,7 @@ class ReportContent:
     date: datetime
 
 
-def gather(sources: Sequence[PathLike], *, date: datetime | None = None) -> ReportContent:
+def gather(sources: Sequence[PathLike], *, date: datetime | None = None, rehearsal: bool = False) -> ReportContent:
     """Read runs and benchmarks; a run that has no scores is scored, where its benchmark is among the sources.
 
     `date` is when the newest scores were written, unless given.
@@ -177,7 +192,7 @@ def gather(sources: Sequence[PathLike], *, date: datetime | None = None) -> Repo
     benchmarks = [read_benchmark(folder) for folder, marker in folders.items() if marker == BENCHMARK_FILE]
     score = partial(_score, benchmarks)
     runs = [read_scored(folder, score) for folder, marker in folders.items() if marker == RUN_FILE]
-    sections = _sections(benchmarks, runs)
+    sections = _sections(benchmarks, [_trusted(run, benchmarks) for run in runs], rehearsal)
     dates = [run.scored_at for run in runs] or [
         datetime.fromtimestamp((folder / BENCHMARK_FILE).stat().st_mtime, UTC) for folder in folders
     ]
@@ -215,13 +230,24 @@ def _score(benchmarks: Sequence[Benchmark], folder: Path, header: Run) -> Scores
         )
     # A run of another version is refused by `evaluate`, which says so.
     benchmark = (same or named)[0]
-    scores = evaluate(benchmark, read_run(folder))
+    run = read_run(folder)
+    scores = with_trust(evaluate(benchmark, run), benchmark, run)
     write_scores(scores, folder)
     attribute_folder(folder, benchmark)
     return scores
 
 
-def _sections(benchmarks: Iterable[Benchmark], runs: Iterable[ReportedRun]) -> tuple[ReportSection, ...]:
+def _trusted(run: ReportedRun, benchmarks: Iterable[Benchmark]) -> ReportedRun:
+    """A run that was scored before warnings were kept gets them where its benchmark is at hand."""
+    same = [one for one in benchmarks if one.name == run.scores.benchmark and one.checksum == run.scores.checksum]
+    if run.scores.grade is not None or not same:
+        return run
+    return replace(run, scores=with_trust(run.scores, same[0], run.run))
+
+
+def _sections(
+    benchmarks: Iterable[Benchmark], runs: Iterable[ReportedRun], rehearsal: bool
+) -> tuple[ReportSection, ...]:
     """In the order in which benchmarks are first met: those given, then those that only runs tell of."""
     facts: dict[Key, BenchmarkCounts] = {(found.name, found.checksum): facts_of(found) for found in benchmarks}
     grouped: dict[Key, list[ReportedRun]] = {key: [] for key in facts}
@@ -230,15 +256,18 @@ def _sections(benchmarks: Iterable[Benchmark], runs: Iterable[ReportedRun]) -> t
         if key not in facts:
             facts[key] = facts_from_scores(run.scores)
         grouped.setdefault(key, []).append(run)
-    return tuple(_section(facts[key], with_own_names(of_key), facts) for key, of_key in grouped.items())
+    return tuple(_section(facts[key], with_own_names(of_key), facts, rehearsal) for key, of_key in grouped.items())
 
 
-def _section(facts: BenchmarkCounts, runs: Sequence[ReportedRun], all_facts: Iterable[Key]) -> ReportSection:
+def _section(
+    facts: BenchmarkCounts, runs: Sequence[ReportedRun], all_facts: Iterable[Key], rehearsal: bool
+) -> ReportSection:
     ranked = _ranked(runs)
     # From the last to the first, so that a difference says by how much the better one is ahead.
-    compared = compare_runs(ranked[::-1])
+    compared = compare_runs(ranked[::-1], rehearsal=rehearsal)
     warnings = (*compared.warnings, *_versions(facts, ranked, all_facts))
-    return ReportSection(facts, tuple(ranked), _headlines(facts, ranked), compared.comparison, warnings)
+    trust = trust_of(ranked, compared.comparison)
+    return ReportSection(facts, tuple(ranked), _headlines(facts, ranked), compared.comparison, warnings, trust)
 
 
 def _headlines(facts: BenchmarkCounts, runs: Iterable[ReportedRun]) -> dict[TaskKind, str]:

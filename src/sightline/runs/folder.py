@@ -16,6 +16,7 @@ from types import TracebackType
 from pydantic import ValidationError
 
 from sightline.benchmark.problems import Problem, ProblemsError, Report, explain, stop
+from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.benchmark.table import CURRENT, TableSource, plain_table, read_header, table
 from sightline.engine.user_functions import function_name
 from sightline.errors import UserError
@@ -223,6 +224,9 @@ def _agree_on_header(folder: Path, header: Run) -> None:
         old, new = getattr(before, name), getattr(header, name)
         if old != new:
             raise UserError(f"{folder} was begun with {name} {old!r}, not {new!r}.", "choose another folder")
+    if bool(before.limits.get(SHOW_ANNOTATIONS)) != bool(header.limits.get(SHOW_ANNOTATIONS)):
+        how = "with" if before.limits.get(SHOW_ANNOTATIONS) else "without"
+        raise UserError(f"{folder} was begun {how} --show-annotations.", "Choose another folder, or do the same again.")
     limits = dict(header.limits)
     if "limit" in limits:
         limits["limit"] = _wider(before.limits.get("limit"), limits["limit"])

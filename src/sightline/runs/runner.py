@@ -20,6 +20,7 @@ import numpy as np
 
 from sightline import __version__
 from sightline.benchmark.files import HEADER as BENCHMARK_FILE
+from sightline.benchmark.provenance import SHOW_ANNOTATIONS
 from sightline.calls.plan import CostPlan, DryRunError, priced
 from sightline.calls.session import Session, purpose
 from sightline.class_names import name_of
@@ -160,6 +161,7 @@ def run(
     repeat: int = 1,
     concurrency: int | None = None,
     retry_failed: bool = False,
+    show_annotations: bool = False,
     limit: int | None = None,
     seed: int | None = None,
     workspace: PathLike | None = None,
@@ -183,6 +185,8 @@ def run(
         How many tasks at once; the system's own choice when not given.
     retry_failed:
         Forget the failures in `out` that another try may mend, and ask models for those tasks afresh.
+    show_annotations:
+        Show the system texts that a model wrote while the benchmark was made; the run notes it, and scores warn of it.
     limit:
         Take only the first so many tasks.
     seed:
@@ -206,7 +210,16 @@ def run(
     check_numbers(repeat=repeat, limit=limit, concurrency=concurrency)
     session, folder = Session.of(session, workspace), optional_path(out, "the folder of the run")
     started, seed = time.monotonic(), seed if seed is not None else session.seed or 0
-    loading = partial(load_system, benchmark, system, repeat=repeat, limit=limit, seed=seed, session=session)
+    loading = partial(
+        load_system,
+        benchmark,
+        system,
+        repeat=repeat,
+        limit=limit,
+        seed=seed,
+        session=session,
+        show_annotations=show_annotations,
+    )
     if session.calls.plan:
         raise DryRunError(_price(loading(None), folder))
     folder = folder or new_run_folder(session.workspace, system)
@@ -270,7 +283,12 @@ class _Job:
             parameters=told if spec is None else {**spec.parameters, **told},
             versions={"sightline": __version__},
             seed=seed,
-            limits={"repeat": self.opened.repeat, "limit": self.limit, "concurrency": self.concurrency},
+            limits={
+                "repeat": self.opened.repeat,
+                "limit": self.limit,
+                "concurrency": self.concurrency,
+                **({SHOW_ANNOTATIONS: True} if self.opened.show_annotations else {}),
+            },
         )
 
     def _work(self, writer: RunWriter, name: str, again: frozenset[tuple[str, int]]) -> int:

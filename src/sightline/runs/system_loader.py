@@ -14,6 +14,7 @@ from pathlib import Path
 from typing import cast
 
 from sightline.benchmark.folder import read_benchmark
+from sightline.benchmark.provenance import hidden_texts, without_model_texts
 from sightline.calls.session import Session
 from sightline.class_names import name_of
 from sightline.engine.event_loop import LoopThread
@@ -37,8 +38,12 @@ from sightline.runs.systems.registry import is_built_in, sees_truth
 from sightline.types import Benchmark, Failure, Json, LedgerEntry, Scope, Task
 
 
-def visible(benchmark: Benchmark) -> Benchmark:
-    """The benchmark as a system sees it; a scope that names a hidden group is told by its pictures instead."""
+def visible(benchmark: Benchmark, *, show_annotations: bool = False) -> Benchmark:
+    """The benchmark as a system sees it; a scope that names a hidden group is told by its pictures instead.
+
+    Texts that a model wrote while the benchmark was made are seen only with `show_annotations`.
+    """
+    benchmark = benchmark if show_annotations else without_model_texts(benchmark)
     corpus = benchmark.corpus
     hidden = {group.id for group in corpus.groups if group.hidden}
     scopes = Scopes(corpus)
@@ -149,6 +154,7 @@ class LoadedSystem:
     spec: Spec | None
     tasks: tuple[Task, ...]
     repeat: int
+    show_annotations: bool = False
 
     def attempts(self, done: Collection[tuple[str, int]]) -> list[tuple[Task, int]]:
         """Every attempt that is to be made and is not done."""
@@ -179,11 +185,13 @@ def load_system(
     limit: int | None,
     seed: int,
     session: Session,
+    show_annotations: bool = False,
 ) -> LoadedSystem:
     """Open a system (a SPEC, a TOML file, an object with `attempt`, an embedder or a function) for a benchmark."""
     whole, base = _read(benchmark)
-    shown = visible(whole)
-    setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder)
+    shown = visible(whole, show_annotations=show_annotations)
+    hides = not show_annotations and bool(hidden_texts(whole))
+    setting = SystemSetting(benchmark=shown, base=base, session=session, seed=seed, folder=folder, hides_texts=hides)
     spec = parse_spec(system) if isinstance(system, str | Path) else system
     if isinstance(spec, Spec) and sees_truth(spec.kind, spec.options):
         setting = replace(setting, truth=whole.truth)
@@ -191,7 +199,7 @@ def load_system(
     if not isinstance(spec, Spec) or not is_built_in(spec.kind.name):
         tested = GuardedSystem(tested, None if isinstance(spec, Spec) else _name_of(spec, tested))
     tasks = tuple(islice(shown.tasks.values(), limit))
-    return LoadedSystem(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat)
+    return LoadedSystem(shown, tested, spec if isinstance(spec, Spec) else None, tasks, repeat, show_annotations)
 
 
 def check_numbers(**numbers: int | None) -> None:

@@ -91,6 +91,15 @@ def test_a_judge_at_chance_says_nothing() -> None:
         coverage_by_error_rates(QUERY, says, OUT, EXPANSION, rate, rate)
 
 
+def test_rates_that_what_is_said_contradicts_are_refused() -> None:
+    """Specificity 0.8 from elsewhere, but of 1,200 pairs outside only 2 % are called relevant."""
+    rng = np.random.default_rng(7)
+    says = rng.random(len(OUT)) < np.where(OUT, 0.02, 0.4)
+    rate = Share(0.8, 0.75, 0.85, 300, 300.0)
+    with pytest.raises(UserError, match="do not hold here"):
+        coverage_by_error_rates(QUERY, says, OUT, EXPANSION, rate, rate)
+
+
 def test_nothing_found_outside_is_no_proof_that_nothing_is_there() -> None:
     rng = np.random.default_rng(4)
     truth, says = _world(rng)

@@ -50,7 +50,7 @@ def _slow_em(votes: np.ndarray, known: np.ndarray, smoothing: float, steps: int)
     confusion = np.zeros((judges, 2, 2))
     prior = np.zeros(2)
     for step in range(steps + 1):
-        for pair in np.flatnonzero(known >= 0):
+        for pair in np.flatnonzero(known >= 0).tolist():
             chances[pair] = np.eye(2)[known[pair]]
         prior = (chances.sum(axis=0) + smoothing) / (n + 2 * smoothing)
         for judge in range(judges):

@@ -22,14 +22,15 @@ def _by_hand(name: str, labels: np.ndarray, relevant: float) -> float:
     """A metric of labels in the order of their ranks, as a textbook writes it."""
     found = [place for place, label in enumerate(labels, start=1) if label]
     depth = len(labels)
-    return {
+    values: dict[str, float] = {
         "p@3": len(found) / depth,
         "r@3": len(found) / relevant,
-        "dcg@3": sum(1 / np.log2(place + 1) for place in found),
+        "dcg@3": float(sum(1 / np.log2(place + 1) for place in found)),
         "success@3": float(bool(found)),
         "rr": 1 / found[0] if found else 0.0,
         "ap": sum((at + 1) / place for at, place in enumerate(found)) / relevant,
-    }[name]
+    }
+    return values[name]
 
 
 @pytest.mark.parametrize("name", ["p@3", "r@3", "dcg@3", "success@3", "rr", "ap"])

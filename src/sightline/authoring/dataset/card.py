@@ -10,6 +10,7 @@ from sightline import __version__
 from sightline.authoring.dataset.card_checks import SplitCheck, TieCheck
 from sightline.authoring.dataset.metadata import DatasetFacts, bibtex, judged_by, quoted, size_category
 from sightline.authoring.dataset.tables import DatasetConfig
+from sightline.benchmark.grade import GRADES
 from sightline.benchmark.label_quality import LabelQuality, label_quality
 from sightline.english import counted
 from sightline.plain_text import one_line
@@ -26,7 +27,25 @@ _NOT_FOR = (
 def card_file(facts: DatasetFacts, text: str | None = None) -> bytes:
     """`README.md`; with `text`, the author's own words stand in place of ours, under the same head."""
     body = "\n\n".join(_body(facts)) if text is None else _without_head(text)
-    return f"---\n{_head(facts)}---\n\n{body.strip()}\n".encode()
+    grade = _grade(facts)
+    return f"---\n{_head(facts)}---\n\n{grade}{body.strip()}\n".encode()
+
+
+def _grade(facts: DatasetFacts) -> str:
+    """On top of every card, also of one in the author's words: how far the labels can be trusted."""
+    grade = facts.options.grade
+    if grade is None:
+        return ""
+    why = f" {_md(grade.why)}" if grade.why and grade.name != "given" else ""
+    lines = [f"**Label grade: {grade.name}.** {GRADES[grade.name]}{why}"]
+    if grade.precision is not None:
+        found = grade.precision
+        lines.append(
+            f"Of the labels that say relevant, {found.mean:.1%} are right (95 % interval {found.low:.1%} to "
+            f"{found.high:.1%}, {grade.decisions:,} decisions by people)."
+        )
+    lines += [f"{one.code}: {_md(one.message)}" for one in facts.options.warnings]
+    return "".join(f"> {line}\n>\n" for line in lines[:-1]) + f"> {lines[-1]}\n\n"
 
 
 def _head(facts: DatasetFacts) -> str:

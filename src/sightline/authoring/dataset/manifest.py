@@ -8,10 +8,11 @@ from datetime import date
 from pathlib import Path
 from typing import Any
 
+from sightline.benchmark.grade import Grade
 from sightline.errors import UserError
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json
-from sightline.types import Group
+from sightline.types import Group, ScoreWarning
 
 MANIFEST = "sightline.json"
 SCHEMA = 1
@@ -51,6 +52,9 @@ class PublishOptions:
     "Bursts, events and owners that are known of the pictures but not in the benchmark."
     names: Path | None = None
     "Where it is kept which picture has which published id; outside the folder."
+    grade: Grade | None = None
+    "How far the labels of the whole benchmark can be trusted."
+    warnings: tuple[ScoreWarning, ...] = ()
 
 
 @dataclass(frozen=True, slots=True)

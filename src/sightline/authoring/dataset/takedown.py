@@ -16,6 +16,7 @@ from sightline.authoring.dataset.splits import relevant_to
 from sightline.authoring.dataset.ties import missing_groups
 from sightline.authoring.project import Project
 from sightline.authoring.project_benchmark import ProjectBenchmark
+from sightline.benchmark.grade import grade_of, label_warnings
 from sightline.errors import UserError
 from sightline.io.jsonl import read_jsonl, write_jsonl
 from sightline.runs.folder import HEADER, SCORES, read_run
@@ -106,7 +107,18 @@ def publish_options(
     aside = audit.get("set_aside") if isinstance(audit, dict) else None
     ties = missing_groups(source.benchmark, project.workspace, project.config)
     gone = aside if isinstance(aside, int) else 0
-    return PublishOptions(released, repo, agreed, taken_down(project), gone, ties, project.folder / IDS)
+    grade = grade_of(source.benchmark)
+    return PublishOptions(
+        released,
+        repo,
+        agreed,
+        taken_down(project),
+        gone,
+        ties,
+        project.folder / IDS,
+        grade,
+        label_warnings(source.benchmark, grade),
+    )
 
 
 def _find(name: str, benchmark: Benchmark, folder: Path, names: Mapping[str, str]) -> Iterator[tuple[str, str | None]]:

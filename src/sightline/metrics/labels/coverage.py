@@ -159,7 +159,7 @@ def coverage_by_error_rates(
 
     The rates come with their effective numbers of decisions (`weighted_share`). Each of 2,000 draws weights queries
     at random and takes both rates from Beta(½ + right, ½ + wrong). Refused where the judge is hardly better than
-    chance.
+    chance, and where what it says outside the pools contradicts the rates.
     """
     if sensitivity.low + specificity.low - 1 < _LEAST_SKILL:
         raise UserError(
@@ -174,6 +174,12 @@ def coverage_by_error_rates(
     )
     rng = np.random.default_rng((seed, 5))
     drawn = _rogan_gladen(_resampled(sums, rng), _beta(sensitivity, rng), _beta(specificity, rng))
+    if float(np.quantile(drawn[1], (1 + level) / 2)) <= 0:
+        raise UserError(
+            "The judge calls fewer pictures relevant outside the pools than its specificity allows, so its error rates "
+            "from elsewhere do not hold here.",
+            "have people decide about a drawn sample from outside the pools",
+        )
     values = _rogan_gladen(sums.sum(axis=0)[None], np.array([sensitivity.value]), np.array([specificity.value]))
     assumes = "the judge's sensitivity and specificity from elsewhere hold here, inside the pools and outside"
     decisions = sensitivity.n + specificity.n

@@ -4,8 +4,10 @@ from __future__ import annotations
 
 from collections.abc import Iterator
 
+from sightline.benchmark.grade import GRADES
 from sightline.english import counted, some
 from sightline.io.jsonl import dump
+from sightline.metrics.tables import warning_text
 from sightline.reports.blocks import Block, FactsBlock, Fold, NotesBlock, PagePart, Row, TableBlock, numeric
 from sightline.reports.scored_run import ReportedRun, failures_differ
 from sightline.reports.sections import ReportSection
@@ -19,9 +21,10 @@ _SHORT = 12
 def notes(section: ReportSection) -> PagePart | None:
     """Warnings, then what was noticed in each run and in comparing them; None when there is nothing to say."""
     said = list(_about_runs(section))
-    if failures_differ(section.runs):
+    if failures_differ(section.runs) and not any(one.code == "failures-differ" for one in section.trust):
         said.append("the runs failed on different tasks; each failure counts as zero")
-    blocks: list[Block] = [NotesBlock(section.warnings, warning=True)] if section.warnings else []
+    warned = (*map(warning_text, section.trust), *section.warnings)
+    blocks: list[Block] = [NotesBlock(warned, warning=True)] if warned else []
     blocks += [NotesBlock(said)] if said else []
     blocks += _returned(section)
     if section.comparison and section.comparison.notes:
@@ -71,6 +74,8 @@ def measured(section: ReportSection) -> PagePart:
         groups = ", ".join(counted(count, kind) for kind, count in sorted((facts.groups or {}).items()))
         pairs.append(("Pictures", f"{facts.pictures:,}{f' ({groups})' if groups else ''}"))
         pairs.append(("Judged pictures", f"{facts.judgments or 0:,}"))
+    if facts.grade is not None:
+        pairs.append(("Grade of the labels", f"{facts.grade}: {GRADES[facts.grade]}"))
     nested = {name: value for name, value in facts.card.items() if isinstance(value, dict)}
     pairs += [(_title(name), _plain(value)) for name, value in facts.card.items() if name not in nested]
     blocks: list[Block] = [FactsBlock(pairs)]

@@ -47,7 +47,7 @@ def _difference_table(section: ReportSection, metrics: list[str], level: float) 
 def _difference_row(pair: PairedComparison, level: float) -> Row:
     found = pair.difference
     spread = found.no_interval or f"[{signed(found.low)}, {signed(found.high)}]"
-    tone: Tone = "" if pair.significant(level) else "quiet"
+    tone: Tone = "" if pair.is_win(level) else "quiet"
     return (
         pair.metric,
         pair.second,

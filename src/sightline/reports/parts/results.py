@@ -38,6 +38,7 @@ def results(section: ReportSection, ident: str) -> PagePart:
     blocks: list[Block] = [
         NotesBlock(findings(section)),
         _score_table(section),
+        *_baselines(section),
         ChartsBlock(list(_drawings(section, ident))),
         Fold("Every estimate, with the mean over answered tasks", [_estimates(section)]),
     ]
@@ -61,8 +62,20 @@ def _finding(section: ReportSection, metric: str, kind: str) -> str:
     if not tied:
         lead = _lead(section, metric, best, ranked[1])
         return f"{tasks}: {short(best, _NAME)} leads in {metric} with {value}, {lead}."
+    withheld = _withheld(section, metric, best)
+    if withheld is not None:
+        return (
+            f"{tasks}: {short(best, _NAME)} is highest in {metric} with {value}, but is not called better: {withheld}."
+        )
     several = listed(tied if len(tied) <= 4 else [*tied[:3], f"{len(tied) - 3} more"])
     return f"{tasks}: {short(best, _NAME)} is highest in {metric} with {value}, but can't be told apart from {several}."
+
+
+def _withheld(section: ReportSection, metric: str, best: str) -> str | None:
+    """The warning for which the first one is no winner although it can be told apart from another."""
+    level = 0.95 if section.comparison is None else section.comparison.level
+    pairs = [pair for pair in section.pairs(metric) if best in (pair.first, pair.second)]
+    return next((pair.no_win for pair in pairs if pair.significant(level) and pair.no_win is not None), None)
 
 
 def _lead(section: ReportSection, metric: str, best: str, second: str) -> str:
@@ -82,6 +95,16 @@ def _score_table(section: ReportSection) -> TableBlock:
     lettered = "; systems that share a letter can't be told apart" if section.comparison else ""
     caption = f"Mean and {section.runs[0].scores.level:.0%} interval{lettered}"
     return TableBlock(caption, ("system", *metrics, "failures"), rows, numeric(1, len(metrics) + 2))
+
+
+def _baselines(section: ReportSection) -> list[TableBlock]:
+    """Systems that see no pixel, best first in the first metric that they were scored in."""
+    found = {metric: {row.name: row.estimate for row in section.baselines(metric)} for metric in section.metrics}
+    metrics = [metric for metric, rows in found.items() if rows]
+    names = dict.fromkeys(name for metric in metrics for name in found[metric])
+    rows: list[Row] = [(name, *(_cell(found[metric].get(name), "") for metric in metrics)) for name in names]
+    caption = "Baselines that see no pixel; a system that is not above all of them is not called better than another"
+    return [TableBlock(caption, ("system", *metrics), rows, numeric(1, len(metrics) + 1))] if rows else []
 
 
 def _cell(found: Estimate | None, letters: str) -> Cell:

@@ -95,6 +95,7 @@ class SystemSetting:
 
     `benchmark` is what it may see; `truth` is empty but for the oracle and for ours that are fitted on other tasks.
     `base` is where relative addresses of pictures begin, `folder` the run's own, for trajectories and blobs.
+    `hides_texts`: the benchmark has texts that a model wrote, which systems are not shown.
     """
 
     benchmark: Benchmark
@@ -103,6 +104,7 @@ class SystemSetting:
     session: Session = field(default_factory=Session)
     seed: int = 0
     folder: Path | None = None
+    hides_texts: bool = False
 
 
 @dataclass(frozen=True, slots=True)

@@ -19,6 +19,7 @@ from typing import Annotated, Literal, TypeAlias
 from pydantic import Field
 
 from sightline.class_names import known_as
+from sightline.errors import UserError
 from sightline.metrics.scope import Scopes
 from sightline.retrieval.bm25 import TOKENIZER, match_expression, query_words, words_of
 from sightline.runs.systems.base import (
@@ -60,7 +61,14 @@ class BlindWords:
     def __init__(self, options: BlindOptions, setting: SystemSetting) -> None:
         self._options = options
         self._scopes = Scopes(setting.benchmark.corpus)
-        self._words = WordTable(told(setting.benchmark, options.by))
+        rows = list(told(setting.benchmark, options.by))
+        if setting.hides_texts and not any(words.strip() for _, words in rows):
+            raise UserError(
+                f"All {options.by} of this benchmark were written by a model while it was made, and systems do not "
+                "see them.",
+                "Run with --show-annotations (show_annotations=True) to show them, or choose names, exif or learned.",
+            )
+        self._words = WordTable(rows)
 
     async def attempt(self, task: Task, bench: Benchmark) -> Outcome | Failure:
         """The pictures within the scope that share words with the query."""

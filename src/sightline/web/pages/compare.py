@@ -11,10 +11,11 @@ from starlette.responses import Response
 
 from sightline.agent.trajectory import trajectory_path
 from sightline.metrics.comparison import PairedComparison
+from sightline.metrics.tables import warning_text
 from sightline.reports.blocks import Cell, Row, TableBlock, numeric
 from sightline.reports.html import to_fragment
 from sightline.reports.parts.differences import by_task, mean_score
-from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, with_own_names
+from sightline.reports.scored_run import ReportedRun, compare_runs, read_scored, trust_of, with_own_names
 from sightline.reports.text import p_value, signed
 from sightline.runs import read_run
 from sightline.runs.folder import PER_TASK
@@ -84,7 +85,7 @@ def compare(request: Request) -> Response:
         lines=lines[:_TASKS],
         count=len(lines),
         table=None if compared.comparison is None else to_fragment([_differences(runs, compared.comparison.pairs)]),
-        warnings=compared.warnings,
+        warnings=(*map(warning_text, trust_of(runs, compared.comparison)), *compared.warnings),
     )
 
 
@@ -105,7 +106,9 @@ def _differences(runs: Sequence[ReportedRun], pairs: Sequence[PairedComparison])
         (
             pair.metric,
             Cell(signed(pair.difference.mean), _spread(pair)),
-            p_value(pair.p_adjusted),
+            p_value(pair.p_adjusted)
+            if pair.no_win is None
+            else Cell(p_value(pair.p_adjusted), f"no win: {pair.no_win}"),
             f"{pair.difference.wins:,}",
             f"{pair.difference.ties:,}",
             f"{pair.difference.losses:,}",

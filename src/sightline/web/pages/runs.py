@@ -17,6 +17,7 @@ from sightline.agent.ask import FOLDER as ASKED
 from sightline.agent.trajectory import read_trajectory, trajectory_path
 from sightline.markup import Markup
 from sightline.metrics.scores import TaskScore
+from sightline.metrics.tables import warning_text
 from sightline.reason.traces.shards import read_traces
 from sightline.reports.blocks import Cell, ChartsBlock, Row, TableBlock, numeric
 from sightline.reports.charts import Band, PlotDot, Point, cost_plot, dot_plot
@@ -67,7 +68,8 @@ def one_run(request: Request) -> Response:
         name=name,
         run=run,
         loaded=loaded,
-        estimates=to_fragment([_estimates(run)]),
+        estimates=to_fragment([_estimates(run), *_baselines(run)]),
+        warnings=tuple(map(warning_text, run.scores.warnings)),
         slices=to_fragment([_slices(run, label) for label in run.scores.by_label]),
         rows=[(row, _way(name, folder, row)) for row in rows[offset : offset + _TASKS]],
         others=_rivals(state.library, name),
@@ -129,6 +131,7 @@ def _shown(library: Library, found: Leaderboard, board: BenchmarkBoard, names: M
         "rows": rows,
         "loaded": loaded,
         "costs": costs,
+        "warnings": tuple(map(warning_text, board.warnings)),
         "charts": to_fragment([ChartsBlock(drawings)]),
     }
 
@@ -165,6 +168,17 @@ def _estimates(run: ReportedRun) -> TableBlock:
     ]
     head = ("metric", "mean", f"{run.scores.level:.0%} interval", "n", "failures", "answered", "interval by")
     return TableBlock("Every estimate; failures count as zero in the mean", head, rows, numeric(1, 6))
+
+
+def _baselines(run: ReportedRun) -> list[TableBlock]:
+    """Systems that see no pixel beside the run, best first."""
+    found = sorted(run.scores.baselines, key=lambda one: (one.metric, -one.estimate.mean))
+    rows: list[Row] = [
+        (one.name, one.metric, Cell(score(one.estimate.mean), interval(one.estimate)), "yes" if one.beaten else "no")
+        for one in found
+    ]
+    head = ("baseline", "metric", "mean", "is the run above it")
+    return [TableBlock("Baselines that see no pixel", head, rows, numeric(2, 3))] if rows else []
 
 
 def _slices(run: ReportedRun, label: str) -> TableBlock:

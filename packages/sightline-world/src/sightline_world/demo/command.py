@@ -39,6 +39,7 @@ def show_world_demo(out: Path, common: Common) -> None:
 def world_to_text(made: WorldDemo) -> str:
     """How right the benchmark is, how the systems did, and where the page is."""
     from sightline.english import counted
+    from sightline.metrics.tables import warning_text
     from sightline.reports.text import seconds, share
     from sightline_world.demo.results import RANKED, SET
     from sightline_world.demo.systems import SYSTEMS, standing
@@ -68,6 +69,7 @@ def world_to_text(made: WorldDemo) -> str:
             "",
             *table,
             "  letters: systems that can't be told apart share one",
+            *(f"  warning: {warning_text(one)}" for one in found.found.comparison.warnings),
             f"\nreport: {made.page}        next: sightline demo --pictures ~/Pictures",
         ]
     )

@@ -155,7 +155,7 @@ def _same(truth: PictureSet, answer: Prediction | None) -> bool:
 
 def write_world_page(found: WorldFound, life: Path, path: Path) -> Path:
     """One HTML file with the pictures in it, and the tables of the two benchmarks beside it."""
-    gathered = gather([*found.found.sources, *found.selected.sources])
+    gathered = gather([*found.found.sources, *found.selected.sources], rehearsal=True)
     names = file_names(path.stem, gathered.sections)
     page = document(gathered, names, rows=ROWS)
     page = replace(

@@ -72,7 +72,7 @@ def run_systems(
 
     def attempt(kind: str, options: Mapping[str, str], folder: Path) -> RunSummary:
         spec: Spec = make_spec(find_kind(kind), options)
-        return run(benchmark, spec, folder, seed=seed, session=session)
+        return run(benchmark, spec, folder, show_annotations=True, seed=seed, session=session)
 
     for name, (kind, options) in SYSTEMS.items():
         slug = name.replace(" ", "-")
@@ -86,7 +86,8 @@ def run_systems(
             done = attempt(kind, {**options, "name": name}, runs[name])
         score(benchmark, runs[name], seed=seed)
         tell("run", f"{name} on {done.run.benchmark}: {done.attempts} tasks{_failed(done)} in {done.seconds:.1f} s")
-    return Field(benchmark, runs, called, compare(list(runs.values()), allow_failures_differ=True, seed=seed))
+    compared = compare(list(runs.values()), allow_failures_differ=True, rehearsal=True, seed=seed)
+    return Field(benchmark, runs, called, compared)
 
 
 def compare_on(benchmark: Benchmark, runs: Mapping[str, Path], *, seed: int) -> Comparison:

@@ -1,0 +1,84 @@
+"""What a score is worth: the grade of its benchmark, the baselines beside it, and the warnings that follow."""
+
+from __future__ import annotations
+
+from collections.abc import Iterator
+from dataclasses import replace
+
+from sightline.benchmark.grade import grade_of, label_warnings
+from sightline.benchmark.provenance import same_source
+from sightline.english import counted
+from sightline.metrics.blind_rows import NOT_BEATEN, BaselineScore, beside_baselines, unbeaten
+from sightline.metrics.scores import Scores
+from sightline.metrics.statistics.estimates import FEW_CLUSTERS
+from sightline.metrics.task_table import task_table
+from sightline.runs.blind_baselines import headline_metrics
+from sightline.runs.corrected_scores import corrected_scores
+from sightline.runs.kept_baselines import baselines_of
+from sightline.types import Benchmark, Run, ScoreWarning, fewest_units
+
+REHEARSAL_FIX = (
+    "Have people check labels: sightline view BENCH. "
+    "To try things out, compare anyway with --rehearsal (rehearsal=True)."
+)
+BLIND = "blind:"
+"""How the names of systems that see no pixel begin."""
+
+
+def with_trust(scores: Scores, benchmark: Benchmark, run: Run) -> Scores:
+    """The scores with the grade of the benchmark, the baselines beside them, and every warning."""
+    baselines = beside_baselines(
+        task_table(scores.tasks, scores.metrics),
+        baselines_of(benchmark),
+        clustered=scores.clustered_by is not None,
+        level=scores.level,
+        seed=scores.seed,
+    )
+    headline = [row for row in baselines if row.metric in headline_metrics(benchmark)]
+    grade = grade_of(benchmark, blind_beaten=all(row.beaten for row in headline) if headline else None)
+    conflict = same_source(benchmark, run)
+    corrected = corrected_scores(benchmark, run, scores)
+    found = (
+        *(one for one in label_warnings(benchmark, grade) if not (corrected and one.code == "judge-error")),
+        *(() if conflict is None else (conflict,)),
+        *_not_beaten(scores.system, headline),
+        *_few_clusters(scores),
+    )
+    return replace(scores, grade=grade.name, warnings=found, baselines=baselines, corrected=corrected)
+
+
+def is_rehearsal(scores: Scores) -> bool:
+    """Are the labels by built-in models that nobody checked?"""
+    return scores.grade == "rehearsal"
+
+
+def _not_beaten(system: str, rows: list[BaselineScore]) -> Iterator[ScoreWarning]:
+    left = unbeaten(rows)
+    if not left or system.startswith(BLIND):
+        return
+    best = left[0]
+    others = f", nor above {counted(len(left) - 1, 'other')}" if len(left) > 1 else ""
+    yield ScoreWarning(
+        NOT_BEATEN,
+        f"{system} is not above {best.name}, which sees no pixel: {best.metric} {best.estimate.mean:.3f}, "
+        f"difference {_difference(best)}{others}.",
+        "Find what gives the answers away with sightline make audit, or add tasks that need the pictures.",
+    )
+
+
+def _difference(row: BaselineScore) -> str:
+    found = row.difference
+    if found.reason is not None:
+        return f"{found.mean:+.3f}, {found.reason}"
+    return f"{found.mean:+.3f} [{found.low:+.3f}, {found.high:+.3f}]"
+
+
+def _few_clusters(scores: Scores) -> Iterator[ScoreWarning]:
+    reasons = [found.reason for found in scores.overall.values() if (found.reason or "").startswith(FEW_CLUSTERS)]
+    if reasons:
+        yield ScoreWarning(
+            "few-clusters",
+            f"Tasks are clustered by {scores.clustered_by}, and there are {reasons[0]} for an interval; "
+            f"{fewest_units(scores.level)} are needed.",
+            "Add tasks on pictures of other clusters, or score with --cluster-by none if the tasks are independent.",
+        )

@@ -1,0 +1,246 @@
+"""No circular win and no win over nothing: warnings, baselines and grades in every verb that prints a score."""
+
+from __future__ import annotations
+
+import json
+import random
+from dataclasses import replace
+from datetime import UTC, datetime, timedelta
+from functools import partial
+from pathlib import Path
+from typing import Any
+
+import pytest
+
+import sightline
+from command_line import Cli
+from sightline.benchmark.folder import read_benchmark, write_benchmark
+from sightline.benchmark.grade import grade_of
+from sightline.benchmark.review_decisions import labels_of
+from sightline.benchmark.review_sample import sample_of
+from sightline.errors import UserError
+from sightline.metrics.scores import read_scores
+from sightline.reports.leaderboard import build_leaderboard
+from sightline.runs import kept_baselines
+from sightline.runs.kept_baselines import BASELINES_FILE, baselines_of, compute_baselines
+from sightline.runs.system_loader import visible
+from sightline.types import Benchmark, Review
+from trust_samples import benchmark_in, run_in, shown
+
+
+def codes(found: Any) -> list[str]:
+    return [one["code"] if isinstance(one, dict) else one.code for one in found]
+
+
+def first(at: int) -> int:
+    return 0
+
+
+def later(at: int) -> int:
+    return 3 + at % 4
+
+
+def test_reading_the_words_of_the_judge_is_no_win(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", captions=True)
+    reads = run_in(tmp_path / "reads", made, "hybrid", first, **shown())
+    looks = run_in(tmp_path / "looks", made, "retriever", later)
+    scores = sightline.score(tmp_path / "bench", reads)
+    assert codes(scores.warnings) == ["labels-unchecked", "same-source", "blind-not-beaten"]
+    assert "openai/gpt-5-mini" in scores.warnings[1].message and "--show-annotations" in scores.warnings[1].fix
+    sightline.score(tmp_path / "bench", looks)
+    found = sightline.compare([looks, reads])
+    (pair, *_) = found.of("ndcg@10")
+    assert pair.significant(0.95) and pair.difference.mean > 0.3
+    assert not pair.is_win(0.95) and pair.no_win == "same-source"
+    assert "no win: same-source" in str(found)
+    assert {one.letters for one in found.standings["ndcg@10"]} == {"a"}
+    board = build_leaderboard(tmp_path).boards[0]
+    assert [place.rank for place in board.places] == ["1–2", "1–2"]
+    assert "blind:by=captions" in [one.system for one in board.baselines]
+
+
+def test_a_tie_with_what_sees_no_pixel_is_no_win(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", captions=True)
+    best = run_in(tmp_path / "best", made, "best", first)
+    other = run_in(tmp_path / "other", made, "other", later)
+    scores = sightline.score(tmp_path / "bench", best)
+    assert "blind:by=captions" in next(one for one in scores.warnings if one.code == "blind-not-beaten").message
+    assert "not beaten" in str(scores)
+    found = sightline.compare([other, best], benchmark=tmp_path / "bench")
+    assert [pair.no_win for pair in found] == ["blind-not-beaten"] * 2
+    page = sightline.report([tmp_path / "bench", best, other], tmp_path / "page.html").path.read_text()
+    assert "is not called better: blind-not-beaten" in page and " leads in " not in page
+
+
+def test_a_win_over_every_baseline_is_one(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    best = run_in(tmp_path / "best", made, "best", first)
+    other = run_in(tmp_path / "other", made, "other", later)
+    scores = sightline.score(tmp_path / "bench", best)
+    assert codes(scores.warnings) == ["labels-unchecked"] and all(row.beaten for row in scores.baselines)
+    found = sightline.compare([other, best], benchmark=tmp_path / "bench")
+    assert all(pair.is_win(0.95) for pair in found)
+    assert [one.letters for one in found.standings["ndcg@10"]] == ["a", "b"]
+    page = sightline.report([tmp_path / "bench", best, other], tmp_path / "page.html").path.read_text()
+    assert "best leads in ndcg@10" in page and "Baselines that see no pixel" in page and "labels-unchecked" in page
+
+
+def test_failures_that_differ_are_a_warning(tmp_path: Path) -> None:
+    from sightline.runs import read_run, write_run
+    from sightline.types import Failure
+
+    made = benchmark_in(tmp_path / "bench")
+    best = run_in(tmp_path / "best", made, "best", first)
+    other = run_in(tmp_path / "other", made, "other", later)
+    run = read_run(other)
+    failed = replace(run.attempts[0], prediction=Failure("timeout", "too slow"))
+    write_run(replace(run, attempts=(failed, *run.attempts[1:])), other)
+    found = sightline.compare([best, other], benchmark=tmp_path / "bench", allow_failures_differ=True)
+    assert codes(found.warnings)[-1] == "failures-differ" and "--retry-failed" in found.warnings[-1].fix
+
+
+def test_power_says_how_many_decisions_would_help(cli: Cli, tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    runs = [run_in(tmp_path / name, made, name, place) for name, place in (("one", first), ("two", later))]
+    for run in runs:
+        sightline.score(tmp_path / "bench", run)
+    plan = json.loads(cli("power", *map(str, runs), "--tasks", "100", "--json").stdout)
+    assert codes(plan["warnings"]) == ["labels-unchecked"] and "100 are needed" in plan["warnings"][0]["message"]
+    assert "100 are needed" in cli("power", *map(str, runs), "--tasks", "100").stdout
+
+
+def test_too_few_clusters_are_a_warning(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    tasks = {id_: replace(task, labels={"trip": (f"t{at % 3}",)}) for at, (id_, task) in enumerate(made.tasks.items())}
+    made = write_benchmark(replace(made, tasks=tasks), tmp_path / "bench")
+    best = run_in(tmp_path / "best", made, "best", later)
+    scores = sightline.score(tmp_path / "bench", best, cluster_by="trip")
+    assert "few-clusters" in codes(scores.warnings)
+
+
+def test_every_verb_carries_the_warnings_in_its_json(cli: Cli, tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", captions=True)
+    runs = [run_in(tmp_path / "runs" / name, made, name, first, **shown()) for name in ("one", "two")]
+    for run in runs:
+        scored = json.loads(cli("score", str(tmp_path / "bench"), str(run), "--json").stdout)
+        assert codes(scored["warnings"]) == ["labels-unchecked", "same-source", "blind-not-beaten"]
+        assert all(set(one) == {"code", "message", "fix"} for one in scored["warnings"])
+        assert scored["grade"] == "draft" and scored["baselines"][0]["beaten"] is False
+    told = cli("score", str(tmp_path / "bench"), str(runs[0]))
+    assert "warning: same-source: " in told.stderr and "blind:by=captions" in told.stdout
+    both = list(map(str, runs))
+    for words in (
+        ("compare", *both),
+        ("leaderboard", str(tmp_path / "runs")),
+        ("report", *both, "--out", str(tmp_path / "page.html")),
+    ):
+        found = json.loads(cli(*words, "--json").stdout)
+        assert {"labels-unchecked", "same-source", "blind-not-beaten"} == set(codes(found["warnings"])), words
+        assert "same-source" in cli(*words).stderr
+
+
+def test_a_rehearsal_draws_no_comparison_unless_asked(cli: Cli, tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", "builtin/photos")
+    runs = [
+        str(run_in(tmp_path / "runs" / name, made, name, place)) for name, place in (("one", first), ("two", later))
+    ]
+    assert json.loads((tmp_path / "bench" / "benchmark.json").read_text())["grade"] == "rehearsal"
+    for words in (("compare", *runs, "--benchmark", str(tmp_path / "bench")), ("leaderboard", str(tmp_path / "runs"))):
+        refused = cli(*words)
+        assert refused.returncode == 2 and "--rehearsal" in refused.stderr and "sightline view" in refused.stderr
+        assert cli(*words, "--rehearsal").returncode == 0
+    page = sightline.report([tmp_path / "bench", *runs], tmp_path / "page.html")
+    assert page.sections[0].comparison is None and "No comparison is drawn" in page.path.read_text()
+    assert page.sections[0].runs[0].scores.grade == "rehearsal"
+    asked = sightline.report([tmp_path / "bench", *runs], tmp_path / "page.html", rehearsal=True)
+    assert asked.sections[0].comparison is not None
+
+
+def test_systems_do_not_see_what_a_model_wrote(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench", captions=True)
+    assert visible(made).annotations == () and len(visible(made, show_annotations=True).annotations) == 24
+    with pytest.raises(UserError, match="written by a model") as refused:
+        sightline.run(tmp_path / "bench", "blind:by=captions", tmp_path / "run", workspace=tmp_path / "ws")
+    assert "--show-annotations" in str(refused.value.fix)
+    done = sightline.run(
+        tmp_path / "bench", "blind:by=captions", tmp_path / "run", show_annotations=True, workspace=tmp_path / "ws"
+    )
+    assert done.run.limits["show_annotations"] is True
+    scores = sightline.score(tmp_path / "bench", tmp_path / "run")
+    assert scores["ndcg@10"].mean == 1 and "same-source" in codes(scores.warnings)
+
+
+def test_a_run_goes_on_as_it_was_begun(tmp_path: Path) -> None:
+    benchmark_in(tmp_path / "bench", captions=True)
+    run = partial(sightline.run, tmp_path / "bench", "blind:by=all", workspace=tmp_path / "ws")
+    for show, how in ((True, "with"), (False, "without")):
+        run(tmp_path / how, show_annotations=show, limit=2)
+        with pytest.raises(UserError, match=f"begun {how} --show-annotations"):
+            run(tmp_path / how, show_annotations=not show)
+
+
+def test_baselines_are_kept_beside_the_benchmark_and_computed_again_for_another(
+    tmp_path: Path, monkeypatch: pytest.MonkeyPatch
+) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    assert not (tmp_path / "bench" / BASELINES_FILE).exists()
+    found = baselines_of(made)
+    kept = (tmp_path / "bench" / BASELINES_FILE).read_text()
+    assert {"learned", "majority", "random"} <= set(found) and set(found["random"]) == {"ndcg@10", "rr@10"}
+    assert baselines_of(read_benchmark(tmp_path / "bench")) == found
+    assert read_benchmark(tmp_path / "bench").checksum == made.checksum
+    (tmp_path / "bench" / BASELINES_FILE).write_text("{broken")
+    assert baselines_of(made) == found and (tmp_path / "bench" / BASELINES_FILE).read_text() == kept
+    monkeypatch.setattr(kept_baselines, "_MOST_TASKS", 10)
+    monkeypatch.setattr(kept_baselines, "_FEWEST_TASKS", 5)
+    assert len(compute_baselines(made)["random"]["ndcg@10"][1]) == 10
+    monkeypatch.undo()
+    other = write_benchmark(replace(made, tasks=dict(list(made.tasks.items())[:20])), tmp_path / "bench", force=True)
+    assert len(baselines_of(other)["random"]["ndcg@10"][1]) == 20
+
+
+def decided(benchmark: Benchmark, wrong: float, size: int) -> Benchmark:
+    """A person decided on a draw, and found that a share of what the judge calls relevant is not."""
+    lot, at = random.Random(3), datetime(2026, 1, 1, tzinfo=UTC)
+    labels = labels_of(benchmark)
+    right = {pair: grade > 0 and lot.random() >= wrong for pair, grade in labels.now.items()}
+    drawn = sample_of(benchmark, labels, size)
+    reviews = [Review(task, "me", str(int(right[task, one])), at + timedelta(seconds=n), one)
+               for n, (task, one) in enumerate(drawn)]  # fmt: skip
+    return replace(benchmark, reviews=tuple(reviews))
+
+
+def test_scores_are_corrected_by_what_people_decided(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    run = run_in(tmp_path / "best", made, "best", later)
+    plain = sightline.score(made, run)
+    assert plain.corrected == {}
+    every = sightline.score(decided(made, 0.0, 120), run)
+    found = every.corrected["ndcg@10"]
+    assert found.mean == pytest.approx(plain["ndcg@10"].mean, abs=1e-9) and found.decisions == 120
+    half = sightline.score(decided(made, 0.5, 120), run).corrected["ndcg@10"]
+    labels = decided(made, 0.5, 120)
+    kept = {one.task for one in labels.reviews if one.decision == "1"}
+    ndcg = [row.values["ndcg@10"] or 0.0 for row in plain.tasks if row.task_id in kept]
+    assert half.mean == pytest.approx(sum(ndcg) / len(plain.tasks), abs=1e-9)  # All were decided: nothing is estimated.
+    shown_text = str(every)
+    assert "corrected by people's decisions" in shown_text
+    assert "labels-unchecked" not in codes(every.warnings) and "judge-error" not in codes(every.warnings)
+
+
+def test_scores_and_benchmarks_of_before_open(tmp_path: Path) -> None:
+    made = benchmark_in(tmp_path / "bench")
+    run = run_in(tmp_path / "run", made, "best", first)
+    sightline.score(tmp_path / "bench", run)
+    for path, names in (
+        (run / "scores.json", ("grade", "warnings", "baselines", "corrected")),
+        (tmp_path / "bench" / "benchmark.json", ("grade", "grade_basis")),
+    ):
+        content = json.loads(path.read_text())
+        path.write_text(json.dumps({name: value for name, value in content.items() if name not in names}))
+    old = read_scores(run)
+    assert old.grade is None and old.warnings == () and old.baselines == ()
+    assert grade_of(read_benchmark(tmp_path / "bench")).name == "draft"
+    other = run_in(tmp_path / "other", made, "other", later)
+    found = sightline.compare([run, other], benchmark=tmp_path / "bench")
+    assert found.grade == "draft" and codes(found.warnings)[0] == "labels-unchecked"
