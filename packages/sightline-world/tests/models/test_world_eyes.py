@@ -80,7 +80,7 @@ def test_the_embedder_has_a_name_and_options(evaluate: ModuleType) -> None:
 
 
 def test_missing_weights_are_named(monkeypatch: pytest.MonkeyPatch, tmp_path: Path) -> None:
-    monkeypatch.setattr(networks, "files", lambda _: tmp_path)
+    monkeypatch.setattr(networks, "__file__", str(tmp_path / "networks.py"))
     with pytest.raises(UserError, match=r"reader\.onnx is missing"):
         Network("reader")
 
