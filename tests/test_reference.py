@@ -27,7 +27,7 @@ def maker() -> ModuleType:
 
 @pytest.mark.world  # Its commands are on the page.
 def test_the_reference_is_up_to_date() -> None:
-    call = [sys.executable, DOCS / "make_reference.py", "--check"]
+    call = [sys.executable, str(DOCS / "make_reference.py"), "--check"]
     done = subprocess.run(call, capture_output=True, text=True, check=False)
     assert done.returncode == 0, done.stderr
 
