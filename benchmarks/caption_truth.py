@@ -141,14 +141,14 @@ class _Captions:
 
     def holds(self, concepts: Sequence[str]) -> Bools:
         """The rule, for every picture."""
-        part = self.named[:, :, [CONCEPTS.index(concept) for concept in concepts]]
-        often: Bools = (part.sum(axis=1) >= NAMED).all(axis=1) & part.all(axis=2).any(axis=1)
+        part: Bools = self.named[:, :, [CONCEPTS.index(concept) for concept in concepts]]
+        often: Bools = np.all(part.sum(axis=1) >= NAMED, axis=1) & np.any(np.all(part, axis=2), axis=1)
         return often
 
     def evidence(self, concepts: Sequence[str]) -> NDArray[np.intp]:
         """3: relevant; 2: each concept is named at all; 1: one is; 0: none."""
-        part = self.named[:, :, [CONCEPTS.index(concept) for concept in concepts]].any(axis=1)
-        level = np.where(part.all(axis=1), 2, np.where(part.any(axis=1), 1, 0))
+        part: Bools = np.any(self.named[:, :, [CONCEPTS.index(concept) for concept in concepts]], axis=1)
+        level = np.where(np.all(part, axis=1), 2, np.where(np.any(part, axis=1), 1, 0))
         return np.where(self.holds(concepts), 3, level)
 
 
@@ -218,7 +218,7 @@ def in_half(name: str, half: Half) -> bool:
 def _read() -> _Captions:
     with (data_folder() / "dev-captions.jsonl").open(encoding="utf-8") as lines:
         rows = [json.loads(line) for line in lines]
-    words = [frozenset(terms.split()) for _, terms in (SUBJECTS | CONTEXTS).values()]
+    words = [frozenset(terms.split()) for _, terms in (*SUBJECTS.values(), *CONTEXTS.values())]
     named = [
         [[not concept.isdisjoint(re.findall("[a-z]+", caption.lower())) for concept in words] for caption in captions]
         for captions in (row["captions"] for row in rows)
@@ -320,7 +320,7 @@ def main(_: Options | None = None) -> list[str]:
         if share is not None:
             print(f"{name} of the rule by eye: {share.value:.2f} [{share.low:.2f}, {share.high:.2f}], {share.n} pairs")
     for level in range(3, -1, -1):
-        here = [pair.decision for pair in pairs if pair.evidence == level]
+        here = [bool(pair.decision) for pair in pairs if pair.evidence == level]
         print(f"evidence {level}: {sum(here)} of {len(here)} relevant by eye, each stands for {_weight(pairs, level)}")
     return []
 
@@ -342,4 +342,7 @@ if __name__ == "__main__":
     parser = argparse.ArgumentParser(description=__doc__, formatter_class=argparse.RawDescriptionHelpFormatter)
     parser.add_argument("--sheets", type=Path, metavar="DIR", help="write contact sheets of the drawn pairs to judge")
     given = parser.parse_args()
-    sys.exit(_sheets(given.sheets) if given.sheets else bool(main()))
+    if given.sheets:
+        _sheets(given.sheets)
+    else:
+        sys.exit(bool(main()))

@@ -34,7 +34,8 @@ if TYPE_CHECKING:
     from trust import Options
 
 Floats = NDArray[np.float64]
-Item, Found = TypeVar("Item"), TypeVar("Found")
+Item = TypeVar("Item")
+Found = TypeVar("Found")
 
 DECISIONS = 100
 FIRST_ORDER = ("success@10", "rr@10", "ap@10")

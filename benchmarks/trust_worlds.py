@@ -74,7 +74,8 @@ def judge(rng: np.random.Generator, world: World, kind: str, accuracy: float) ->
         rest = (1 - accuracy) / 2
         deceived = rng.random(len(world.truth)) < (1 - accuracy - rest) / (1 - rest)
         aim = np.where(deceived, 1 - world.truth, world.truth)
-        return np.mean([_stated(rng, aim, 1 - rest) for _ in range(3)], axis=0)
+        stated: Floats = np.mean([_stated(rng, aim, 1 - rest) for _ in range(3)], axis=0)
+        return stated
     if kind == "same-source":
         return _favoring(rng, world, accuracy)
     aim, rest = world.truth, 1 - accuracy

@@ -81,3 +81,30 @@ def test_the_example_in_the_documentation_runs(folder: Path, capsys: pytest.Capt
     assert said[9].startswith("query_")
     assert re.fullmatch(r"4 queries, \d+ warnings, 0.0 dollars", said[-1])
     assert not list(folder.glob(".sightline*"))
+
+
+def test_what_the_judge_itself_wrote_wins_nothing(folder: Path, capsys: pytest.CaptureFixture[str]) -> None:
+    (folder.parent / "sightline.toml").write_text("[plan]\nseeds = 8\npositives = 1\nhard = 2\nnear = 1\neasy = 1\n")
+    main(["make", str(folder), "--local-only", "--json"])
+    bench = folder.parent / ".sightline" / "make" / "benchmark" / "benchmark"
+    header = json.loads((bench / "benchmark.json").read_text())
+    assert header["grade"] == "rehearsal" and header["card"]["provenance"]["judged_by"] == ["builtin/photos"]
+    assert (bench / "baselines.json").is_file()
+    seen = {"plain": [], "shown": ["--show-annotations"]}
+    for name, flag in seen.items():
+        main(["run", str(bench), "--system", "hybrid", "--out", name, *flag, "--local-only", "--json"])
+        capsys.readouterr()
+        main(["score", str(bench), name, "--json"])
+        scored = json.loads(capsys.readouterr().out)
+        found = [one["code"] for one in scored["warnings"]]
+        assert scored["grade"] == "rehearsal" and "labels-unchecked" in found and "same-source" in found
+    with pytest.raises(SystemExit) as refused:
+        main(["compare", *seen])
+    assert refused.value.code == 2 and "--rehearsal" in capsys.readouterr().err
+    main(["compare", *seen, "--rehearsal", "--json"])
+    compared = json.loads(capsys.readouterr().out)
+    assert all(pair["no_win"] in ("same-source", "blind-not-beaten") for pair in compared["pairs"])
+    assert {row["letters"] for row in compared["standings"]["ndcg@10"]} == {"a"}
+    with pytest.raises(SystemExit) as refused:
+        main(["make", "publish", "--dry-run", "--yes"])
+    assert refused.value.code == 2 and "a rehearsal is not published" in capsys.readouterr().err

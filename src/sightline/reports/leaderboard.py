@@ -181,14 +181,8 @@ def build_leaderboard(folder: PathLike, metric: str | None = None, *, rehearsal:
     runs, left_out = _read(root)
     if not runs and not left_out:
         raise UserError(f"there is no run below {root}.", f"give a folder that holds folders with {HEADER}")
-    if not runs:
-        raise UserError(
-            f"none of the {counted(len(left_out), 'run')} below {root} can be ranked: {left_out[0].folder}: "
-            f"{left_out[0].reason}",
-            "Score them first: sightline score BENCH RUN.",
-        )
     known = dict.fromkeys(name for run in runs for name in run.scores.metrics)
-    if metric is not None and metric not in known:
+    if runs and metric is not None and metric not in known:
         raise UserError(f'no run below {root} was scored with "{metric}".', f"choose from {', '.join(known)}")
     boards = []
     for of_benchmark in _by_benchmark(runs):
@@ -346,15 +340,7 @@ def board_table(board: BenchmarkBoard) -> TableBlock:
 
 def _baseline_row(baseline: SystemStanding) -> Row:
     found = baseline.estimate
-    return (
-        DASH,
-        f"{baseline.system} (sees no pixel)",
-        estimate(found),
-        f"{found.failures:,}/{found.n:,}",
-        DASH,
-        DASH,
-        DASH,
-    )
+    return DASH, baseline.system, estimate(found), f"{found.failures:,}/{found.n:,}", DASH, DASH, DASH
 
 
 def _row(place: LeaderboardRow) -> Row:
@@ -399,6 +385,13 @@ def leaderboard(
     2
     """
     found = build_leaderboard(folder, metric, rehearsal=rehearsal)
+    if not found.boards:
+        first = found.left_out[0]
+        raise UserError(
+            f"none of the {counted(len(found.left_out), 'run')} below {found.folder} can be ranked: {first.folder}: "
+            f"{first.reason}",
+            "Score them first: sightline score BENCH RUN.",
+        )
     if not rehearsal and all(board.grade == "rehearsal" for board in found.boards):
         raise UserError(
             f"The labels of {some(dict.fromkeys(board.benchmark for board in found.boards), 3)} are by built-in models "
