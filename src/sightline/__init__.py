@@ -16,16 +16,18 @@ TYPE_CHECKING = False  # As that of `typing`, whose import takes longer than all
 
 if TYPE_CHECKING:
     from sightline.agent.ask import ask
-    from sightline.agent.trajectory import read_trajectory
+    from sightline.agent.trajectory import Trajectory, read_trajectory
     from sightline.authoring.pipeline import make
-    from sightline.calls.plan import dry_run
+    from sightline.calls.plan import CostPlan, dry_run
     from sightline.calls.session import Session
     from sightline.errors import SightlineError, UserError
     from sightline.exchange import export_files, import_files, load, validate
     from sightline.indexing import index
     from sightline.metrics.answers.match import match_answer
     from sightline.metrics.choices.parse import parse_choice
+    from sightline.metrics.comparison import Comparison
     from sightline.metrics.sample_size import power
+    from sightline.metrics.scores import Scores
     from sightline.metrics.statistics import estimate
     from sightline.metrics.trec.score_files import score_trec
     from sightline.mining.mine import mine, mine_questions
@@ -41,27 +43,56 @@ if TYPE_CHECKING:
     from sightline.reason.training import train
     from sightline.reports.leaderboard import leaderboard
     from sightline.reports.report import report
+    from sightline.retrieval.results import Hit, Results
     from sightline.retrieval.search import search
     from sightline.runs.runner import run
+    from sightline.runs.summary import RunSummary
     from sightline.runs.systems.function import FunctionSystem
     from sightline.scoring import compare, score
-    from sightline.types import Benchmark, Corpus, Failure, Picture, PictureSet, Ranking, Run, Task, Text
+    from sightline.types import (
+        Answer,
+        Benchmark,
+        Choice,
+        Corpus,
+        Estimate,
+        Failure,
+        Picture,
+        PictureSet,
+        Ranking,
+        Relevance,
+        Run,
+        ScoreWarning,
+        Task,
+        Text,
+    )
     from sightline.web.view import view
 
 __all__ = [
+    "Answer",
     "Benchmark",
+    "Choice",
+    "Comparison",
     "Corpus",
+    "CostPlan",
+    "Estimate",
     "Failure",
     "FunctionEmbedder",
     "FunctionSystem",
+    "Hit",
     "Picture",
     "PictureSet",
     "Ranking",
+    "Relevance",
+    "Results",
     "Run",
+    "RunSummary",
+    "ScoreWarning",
+    "Scores",
     "Session",
     "SightlineError",
     "Task",
     "Text",
+    "Trajectory",
     "UserError",
     "__version__",
     "ablate",
@@ -132,21 +163,33 @@ VERBS = (
 """The functions that are also methods of a `Session`."""
 
 _FUNCTIONS = {
+    "Answer": "sightline.types",
     "Benchmark": "sightline.types",
+    "Choice": "sightline.types",
+    "Comparison": "sightline.metrics.comparison",
     "Corpus": "sightline.types",
+    "CostPlan": "sightline.calls.plan",
+    "Estimate": "sightline.types",
     "Failure": "sightline.types",
     "FunctionEmbedder": "sightline.models.embedders.function",
     "FunctionSystem": "sightline.runs.systems.function",
+    "Hit": "sightline.retrieval.results",
     "Picture": "sightline.types",
     "PictureSet": "sightline.types",
     "Ranking": "sightline.types",
+    "Relevance": "sightline.types",
+    "Results": "sightline.retrieval.results",
     "Run": "sightline.types",
+    "RunSummary": "sightline.runs.summary",
+    "ScoreWarning": "sightline.types",
+    "Scores": "sightline.metrics.scores",
     "Session": "sightline.calls.session",
-    "ablate": "sightline.reason.ablations",
     "SightlineError": "sightline.errors",
     "Task": "sightline.types",
     "Text": "sightline.types",
+    "Trajectory": "sightline.agent.trajectory",
     "UserError": "sightline.errors",
+    "ablate": "sightline.reason.ablations",
     "ask": "sightline.agent.ask",
     "check_steps": "sightline.reason.steps.pipeline",
     "compare": "sightline.scoring",

@@ -31,6 +31,11 @@ class Hit(Shown):
     tags: tuple[str, ...] = ()
     place: str | None = None
 
+    @property
+    def id(self) -> str:
+        """Of the picture."""
+        return self.picture.id
+
     def to_json(self) -> dict[str, Any]:
         taken = self.picture.taken_at
         return {

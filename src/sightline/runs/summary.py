@@ -81,6 +81,10 @@ class RunSummary(Table[Attempt]):
     seconds: float = 0.0
     benchmark: Path | None = field(default=None, compare=False)
 
+    def __fspath__(self) -> str:
+        """A summary stands for its folder: `sightline.score(bench, sightline.run(bench, system))`."""
+        return str(self.folder)
+
     @property
     def attempts(self) -> int:
         return len(self.run.attempts)
