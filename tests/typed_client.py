@@ -128,3 +128,16 @@ def sessions() -> None:
         session.search("a red bicycle")
     with sightline.view(["bench", "run"], open_browser=True) as app:
         print(assert_type(app, AppServer).address)  # noqa: T201
+
+
+def told(summary: sightline.RunSummary, truth: sightline.Relevance | sightline.Answer | sightline.Choice) -> None:
+    """Helpers of a user's own have types."""
+    scores: sightline.Scores = sightline.score("bench", summary)
+    found: sightline.Estimate = scores["ndcg@10"]
+    warnings: Sequence[sightline.ScoreWarning] = scores.warnings
+    comparison: sightline.Comparison = sightline.compare([summary, "other_run"])
+    results: sightline.Results = sightline.search("a red bicycle")
+    hits: Sequence[sightline.Hit] = results.hits
+    steps: sightline.Trajectory = sightline.read_trajectory("run/trajectories/q1.jsonl")
+    plan: sightline.CostPlan = sightline.dry_run(sightline.steps, "bench", model=MODEL)
+    print(truth, found.mean, warnings, comparison, [hit.id for hit in hits], steps, plan)  # noqa: T201

@@ -74,7 +74,7 @@ def _baseline_rows(scores: Scores) -> list[tuple[str, ...]]:
 def _less(row: BaselineScore) -> str:
     found = row.difference
     spread = found.no_interval or f"[{found.low:+z.3f}, {found.high:+z.3f}]"
-    verdict = "" if row.beaten else ", not beaten" if found.no_interval is None else ", can't be told"
+    verdict = "" if row.beaten else ", not beaten" if found.reason is None else ", can't be told"
     return f"{found.mean:+z.3f} {spread}{verdict}"
 
 
