@@ -138,6 +138,6 @@ def told(summary: sightline.RunSummary, truth: sightline.Relevance | sightline.A
     comparison: sightline.Comparison = sightline.compare([summary, "other_run"])
     results: sightline.Results = sightline.search("a red bicycle")
     hits: Sequence[sightline.Hit] = results.hits
-    steps: sightline.Trajectory = sightline.read_trajectory("run/trajectories/q1.jsonl")
+    steps: sightline.Trajectory = sightline.read_trajectory("run", "q1")
     plan: sightline.CostPlan = sightline.dry_run(sightline.steps, "bench", model=MODEL)
     print(truth, found.mean, warnings, comparison, [hit.id for hit in hits], steps, plan)  # noqa: T201
