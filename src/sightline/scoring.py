@@ -200,8 +200,8 @@ def compare(
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
         raise UserError(
-            f'The labels of "{found.benchmark}" are by built-in models and nobody checked them, so no comparison is '
-            "drawn from it.",
+            f'The labels of "{found.benchmark}" are by built-in models and too few were checked by people, so no '
+            "comparison is drawn from it.",
             REHEARSAL_FIX,
         )
     systems = [found.system for found in scores]

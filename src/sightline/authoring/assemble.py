@@ -301,7 +301,7 @@ class _Reading:
 
     def _provenance(self) -> Provenance:
         """Which models wrote texts, worded queries and gave labels."""
-        notes = (*self._annotations().values(), *self._flat_notes.values())
+        notes = self._annotations().values()
         wordings = (wording.by for wording in self._wordings.values() if wording.by is not None)
         return Provenance(
             "made",

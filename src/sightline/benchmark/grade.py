@@ -93,7 +93,7 @@ def _unchecked(benchmark: Benchmark) -> GradeName:
 
 def _lacking(decisions: int, precision: Estimate | None) -> str:
     if decisions < FEWEST_DECISIONS or precision is None:
-        return f"People have decided on {counted(decisions, 'drawn label')}; {FEWEST_DECISIONS} are needed."
+        return f"People have decided on {counted(decisions, 'drawn label')}; at least {FEWEST_DECISIONS} are needed."
     half = (precision.high - precision.low) / 2
     if half > WIDEST:
         more = round(decisions * (half / WIDEST) ** 2)

@@ -69,6 +69,9 @@ def _column(ids: Sequence[str], values: Mapping[str, float]) -> np.typing.NDArra
 
 
 def unbeaten(rows: Iterable[BaselineScore], metric: str | None = None) -> tuple[BaselineScore, ...]:
-    """The baselines that the system is not above, best first; in one metric where that is given."""
-    kept = [row for row in rows if not row.beaten and metric in (None, row.metric)]
+    """The baselines that the system is not above, best first; in one metric where that is given.
+
+    One that knows of too few tasks to be compared says nothing either way.
+    """
+    kept = [row for row in rows if not row.beaten and row.difference.reason is None and metric in (None, row.metric)]
     return tuple(sorted(kept, key=lambda row: -row.estimate.mean))

@@ -395,7 +395,7 @@ def leaderboard(
     if not rehearsal and all(board.grade == "rehearsal" for board in found.boards):
         raise UserError(
             f"The labels of {some(dict.fromkeys(board.benchmark for board in found.boards), 3)} are by built-in models "
-            "and nobody checked them, so no ranking is drawn from them.",
+            "and too few were checked by people, so no ranking is drawn from them.",
             REHEARSAL_FIX,
         )
     return write_leaderboard(found, out)

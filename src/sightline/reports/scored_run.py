@@ -174,8 +174,8 @@ class RunComparison:
 
 
 REHEARSAL = (
-    "No comparison is drawn: the labels are by built-in models and nobody checked them. Have people check labels: "
-    "sightline view BENCH."
+    "No comparison is drawn: the labels are by built-in models and too few were checked by people. Have people check "
+    "labels: sightline view BENCH."
 )
 
 

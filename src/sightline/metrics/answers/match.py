@@ -168,7 +168,7 @@ def match_answer(truth: Answer, text: str) -> MatchResult:
     Examples
     --------
     >>> import sightline
-    >>> from sightline.types import Answer
+    >>> from sightline import Answer
     >>> sightline.match_answer(Answer("12 km"), "It is 12,000 meters away.").matched
     True
     """
