@@ -76,7 +76,9 @@ def test_the_example_in_the_documentation_runs(folder: Path, capsys: pytest.Capt
     (code,) = re.findall(r"```python\n(.*?)```", page.partition("## In Python")[2], re.DOTALL)
     (folder.parent / "sightline.toml").write_text("[plan]\nseeds = 4\npositives = 1\nhard = 2\nnear = 1\neasy = 1\n")
     exec(compile(code, "docs/make.md", "exec"), {})
-    said = capsys.readouterr().out.splitlines()
+    planned, _, after = capsys.readouterr().out.partition("nothing has been spent")
+    assert [line.split()[0] for line in planned.splitlines()[:3]] == ["annotate", "query", "judge"]
+    said = after.splitlines()[1:]
     assert [line.split()[0] for line in said[:9]] == [*STAGES, "summary"]
     assert said[9].startswith("query_")
     assert re.fullmatch(r"4 queries, \d+ warnings, 0.0 dollars", said[-1])

@@ -144,7 +144,7 @@ def test_without_the_package_its_extra_is_named(tmp_path: Path, monkeypatch: pyt
 
 
 def test_an_address_where_nobody_answers(monkeypatch: pytest.MonkeyPatch) -> None:
-    ray_or_skip()
+    ray_or_skip().shutdown()  # Another test of this process may be connected to a cluster of its own.
     with socket.socket() as taken:
         taken.bind(("127.0.0.1", 0))
         port = taken.getsockname()[1]
