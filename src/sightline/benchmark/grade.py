@@ -33,6 +33,7 @@ LEAST_PRECISION, LEAST_COVERAGE = 0.90, 0.80
 _DECIDED = 0.95
 """Of a draw, so many must be decided: what people skip is not skipped by lot."""
 _STEP = 50
+_BOUNDS = ("value", "low", "high")
 
 
 @dataclass(frozen=True, slots=True)
@@ -152,9 +153,6 @@ def stated_coverage(benchmark: Benchmark) -> Estimate | None:
         return None
     mean, low, high = (float(found[key]) for key in _BOUNDS)  # type: ignore[arg-type]
     return Estimate(mean, low, high, 0, 0, None, 0.95, "draw from outside the pools")
-
-
-_BOUNDS = ("value", "low", "high")
 
 
 def label_warnings(benchmark: Benchmark, grade: Grade) -> tuple[ScoreWarning, ...]:
