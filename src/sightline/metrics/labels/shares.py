@@ -10,6 +10,7 @@ import numpy as np
 from numpy.typing import ArrayLike, NDArray
 
 from sightline.metrics.statistics.distributions import normal_quantile, student_quantile
+from sightline.metrics.statistics.intervals import wilson
 
 Floats = NDArray[np.float64]
 Codes = NDArray[np.intp]
@@ -46,7 +47,7 @@ def weighted_share(
     _, codes = np.unique(codes, return_inverse=True)
     share = float(w @ values / w.sum())
     effective = _effective(values - share, w, codes, share * (1 - share), level)
-    low, high = wilson_at(share, effective, level)
+    low, high = wilson(share, effective, level)
     return Share(share, low, high, len(values), effective, level)
 
 
@@ -61,14 +62,6 @@ def _effective(residuals: Floats, w: Floats, codes: Codes, spread: float, level:
     found = kish if spread <= 0 or variance <= 0 else spread / variance
     shrunk = (normal_quantile((1 + level) / 2) / t_quantile((1 + level) / 2, count - 1)) ** 2
     return max(1.0, min(found * shrunk, float(len(w))))
-
-
-def wilson_at(share: float, n: float, level: float) -> tuple[float, float]:
-    """Wilson's interval for a share of `n` trials, which need not be a whole number."""
-    z = normal_quantile((1 + level) / 2)
-    middle = (share + z * z / (2 * n)) / (1 + z * z / n)
-    half = z / (1 + z * z / n) * math.sqrt(share * (1 - share) / n + z * z / (4 * n * n))
-    return max(0.0, middle - half), min(1.0, middle + half)
 
 
 def t_quantile(p: float, df: float) -> float:
