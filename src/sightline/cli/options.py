@@ -5,6 +5,7 @@ Also one way to print, and one way to fail.
 
 from __future__ import annotations
 
+import inspect
 import logging
 import os
 import re
@@ -12,7 +13,7 @@ import sys
 from collections.abc import Callable, Iterable, Mapping, Sequence
 from dataclasses import dataclass, replace
 from pathlib import Path
-from typing import TYPE_CHECKING, Annotated, Any, Protocol
+from typing import TYPE_CHECKING, Annotated, Any, Protocol, TypeVar
 
 from cyclopts import Parameter, Token
 from cyclopts.validators import Number
@@ -28,6 +29,7 @@ if TYPE_CHECKING:
     from sightline.config import Config, Loaded
 
 
+_Command = TypeVar("_Command", bound=Callable[..., None])
 _UNITS = {"": 1, "s": 1, "m": 60, "h": 3600, "d": 86400}
 Switch = Annotated[bool, Parameter(negative="", show_default=False)]
 """A flag that has no `--no-` form."""
@@ -49,6 +51,26 @@ EngineOption = Annotated[
 """For verbs that spread work over a cluster (`engine.spread`, which reads it): `engine: EngineOption = "local"`."""
 
 
+_PARAMETERS = "\n\nParameters\n----------\n"
+
+
+def described_by(verb: Callable[..., object]) -> Callable[[_Command], _Command]:
+    """Help says of a command's parameters what the verb's docstring says; what the command's own says goes first.
+
+    A parameter that is named in backticks is shown as the option that it is: `base_url` becomes --base-url.
+    """
+
+    def describe(command: _Command) -> _Command:
+        text, _, own = (inspect.getdoc(command) or "").partition(_PARAMETERS)
+        verbs = (inspect.getdoc(verb) or "").partition(_PARAMETERS)[2].partition("\n\n")[0]
+        for name in inspect.signature(verb).parameters:
+            verbs = verbs.replace(f"`{name}`", f"--{name.replace('_', '-')}")
+        command.__doc__ = f"{text}{_PARAMETERS}{verbs}\n{own}"
+        return command
+
+    return describe
+
+
 class Result(Protocol):
     """What a verb gives back: `str` of it is what the command prints."""
 
@@ -58,7 +80,6 @@ class Result(Protocol):
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command that a package adds, by the group `commands`: its function, its line in the overview, and its place."""
-
     function: Callable[..., None]
     help: str
     after: str | None = None
@@ -69,7 +90,6 @@ class Command:
 @dataclass(frozen=True, kw_only=True)
 class Common:
     """The options that every verb takes."""
-
     workspace: Path | None = None
     "Where Sightline keeps what it knows: `$SIGHTLINE_WORKSPACE`, else `./.sightline`."
     config: Path | None = None
@@ -198,7 +218,6 @@ Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 @dataclass(frozen=True, kw_only=True)
 class BudgetOptions:
     """For what makes calls."""
-
     budget: str | None = None
     "Stop at so much money, such as 5usd, with exit code 3; what was done is kept."
     max_connections: Positive | None = None
@@ -222,7 +241,6 @@ class BudgetOptions:
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(BudgetOptions):
     """For what says its price before."""
-
     plan: Switch = False
     "Say how many calls, tokens and how much money it would take; ask nobody."
 
@@ -235,7 +253,6 @@ class PlanOptions(BudgetOptions):
 @dataclass(frozen=True, kw_only=True)
 class EndpointArguments(PlanOptions):
     """For what asks one server."""
-
     base_url: str | None = None
     "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
 
@@ -248,7 +265,6 @@ class EndpointArguments(PlanOptions):
 @dataclass(frozen=True, kw_only=True)
 class ChatOptions(EndpointArguments):
     """For what asks a chat model."""
-
     model: str | None = None
     "Who is asked, such as openai/gpt-5-mini or ollama/llava."
     fresh: Switch = False
@@ -269,7 +285,6 @@ class ChatOptions(EndpointArguments):
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions:
     """What replies may be like."""
-
     max_tokens: Positive | None = None
     "The longest reply."
     temperature: Annotated[float, Parameter(validator=Number(gte=0))] | None = None
