@@ -36,7 +36,7 @@ def test_each_option_of_each_command_says_what_it_is_for() -> None:
     """Most commands take these words from the function of that name (`described_by`)."""
     root = build()
     commands = [(name, root[name]) for name, _, _ in _commands("scan")]
-    commands += [(f"{name} {below}", app[below]) for name, app in commands for below in app if not below.startswith("-")]
+    commands += [(f"{name} {stage}", app[stage]) for name, app in commands for stage in app if stage[0] != "-"]
     without_words = [
         f"{name} {argument.name}"
         for name, app in commands
