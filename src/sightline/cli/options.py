@@ -80,6 +80,7 @@ class Result(Protocol):
 @dataclass(frozen=True, slots=True)
 class Command:
     """A command that a package adds, by the group `commands`: its function, its line in the overview, and its place."""
+
     function: Callable[..., None]
     help: str
     after: str | None = None
@@ -90,6 +91,7 @@ class Command:
 @dataclass(frozen=True, kw_only=True)
 class Common:
     """The options that every verb takes."""
+
     workspace: Path | None = None
     "Where Sightline keeps what it knows: `$SIGHTLINE_WORKSPACE`, else `./.sightline`."
     config: Path | None = None
@@ -218,6 +220,7 @@ Positive = Annotated[int, Parameter(validator=Number(gte=1))]
 @dataclass(frozen=True, kw_only=True)
 class BudgetOptions:
     """For what makes calls."""
+
     budget: str | None = None
     "Stop at so much money, such as 5usd, with exit code 3; what was done is kept."
     max_connections: Positive | None = None
@@ -241,6 +244,7 @@ class BudgetOptions:
 @dataclass(frozen=True, kw_only=True)
 class PlanOptions(BudgetOptions):
     """For what says its price before."""
+
     plan: Switch = False
     "Say how many calls, tokens and how much money it would take; ask nobody."
 
@@ -253,6 +257,7 @@ class PlanOptions(BudgetOptions):
 @dataclass(frozen=True, kw_only=True)
 class EndpointArguments(PlanOptions):
     """For what asks one server."""
+
     base_url: str | None = None
     "Where a server is asked, when not at its usual address, such as http://localhost:8000/v1."
 
@@ -265,6 +270,7 @@ class EndpointArguments(PlanOptions):
 @dataclass(frozen=True, kw_only=True)
 class ChatOptions(EndpointArguments):
     """For what asks a chat model."""
+
     model: str | None = None
     "Who is asked, such as openai/gpt-5-mini or ollama/llava."
     fresh: Switch = False
@@ -285,6 +291,7 @@ class ChatOptions(EndpointArguments):
 @dataclass(frozen=True, kw_only=True)
 class SamplingOptions:
     """What replies may be like."""
+
     max_tokens: Positive | None = None
     "The longest reply."
     temperature: Annotated[float, Parameter(validator=Number(gte=0))] | None = None
