@@ -21,7 +21,7 @@ from make_tools import COLOURS, draw, flat, write_rows
 from runs.run_world import coloured
 from sightline import Benchmark, Run, plugins
 from sightline.benchmark.folder import read_benchmark, write_benchmark
-from sightline.runs import read_run, write_run
+from sightline.runs.folder import read_run, write_run
 from sightline.types import Annotation, Ranking
 
 EXAMPLES = Path(__file__).parents[1] / "examples" / "plugins"

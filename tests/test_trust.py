@@ -86,7 +86,7 @@ def test_a_win_over_every_baseline_is_one(tmp_path: Path) -> None:
 
 
 def test_failures_that_differ_are_a_warning(tmp_path: Path) -> None:
-    from sightline.runs import read_run, write_run
+    from sightline.runs.folder import read_run, write_run
     from sightline.types import Failure
 
     made = benchmark_in(tmp_path / "bench")

@@ -12,16 +12,9 @@ from hypothesis import given, settings
 
 from filter_trees import records
 from sightline.errors import UserError
-from sightline.retrieval.columns import (
-    FlagColumn,
-    LabelColumn,
-    NumberColumn,
-    PictureColumns,
-    TextColumn,
-    build_columns,
-    load_columns,
-    save_columns,
-)
+from sightline.retrieval.columns.builder import build_columns
+from sightline.retrieval.columns.files import load_columns, save_columns
+from sightline.retrieval.columns.kinds import FlagColumn, LabelColumn, NumberColumn, PictureColumns, TextColumn
 from sightline.types import Annotation, Group, Picture
 
 

@@ -33,7 +33,7 @@ from sightline.reports.output import write_files
 from sightline.reports.report import ROWS, document
 from sightline.reports.sections import file_names, gather, tables_of
 from sightline.reports.text import DASH, interval, score, seconds, share
-from sightline.runs import read_run
+from sightline.runs.folder import read_run
 from sightline.types import Estimate, PictureSet, Prediction, Ranking, Relevance
 from sightline_world.demo.results import RANKED, SET, WorldFound
 from sightline_world.demo.systems import SYSTEMS, standing
