@@ -108,5 +108,7 @@ def test_without_the_package(monkeypatch: pytest.MonkeyPatch) -> None:
 
 
 def test_filters_import_nothing_heavy() -> None:
-    code = "import sys, sightline.retrieval.filters.filter, sightline.retrieval.gazetteer; print('scipy' in sys.modules)"
+    code = (
+        "import sys, sightline.retrieval.filters.filter, sightline.retrieval.gazetteer; print('scipy' in sys.modules)"
+    )
     assert subprocess.run([sys.executable, "-c", code], capture_output=True, text=True, check=True).stdout == "False\n"
