@@ -8,12 +8,12 @@ from typing import Any
 
 import orjson
 import pytest
+from configuration_tables import fill
 
 from make_publishing import annotation, make_project, picture_id
 from sightline.authoring.project import Project
 from sightline.cli.app import main
 from sightline.config.benchmaker import COUNTERPARTS, NO_COUNTERPART
-from sightline.config.reference import fill
 from sightline.io.jsonl import read_json, read_jsonl, write_jsonl
 
 PAGE = Path(__file__).parents[2] / "docs" / "from-benchmaker.md"
