@@ -25,7 +25,7 @@ from sightline.calls.session import CallOptions, Session
 from sightline.config import Config
 from sightline.config.settings import ScanSettings
 from sightline.corpus.view import open_corpus
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.mining.benchmark import choose, type_of
 from sightline.mining.fact_chains import FactChain, same_name
 from sightline.mining.graph import EventNode, MemoryGraph, Photo, structure

@@ -27,7 +27,7 @@ from sightline.metrics.labels import (
     t_half_width,
     target,
 )
-from sightline.metrics.statistics import wilson
+from sightline.metrics.statistics.intervals import wilson
 from trust_worlds import ACCURACIES, DEPTH, KINDS, POOL, PREVALENCES, QUERIES, World, draw_world, judge, probability
 
 if TYPE_CHECKING:

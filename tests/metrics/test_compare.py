@@ -11,7 +11,9 @@ from numpy.typing import NDArray
 from sightline.errors import UserError
 from sightline.metrics.comparison import Comparison, compare
 from sightline.metrics.scores import Scores, Status, TaskScore
-from sightline.metrics.statistics import estimate, holm, paired_difference
+from sightline.metrics.statistics.estimates import estimate
+from sightline.metrics.statistics.paired import paired_difference
+from sightline.metrics.statistics.significance import holm
 from sightline.metrics.tables import comparison_text
 from sightline.types import TaskKind
 

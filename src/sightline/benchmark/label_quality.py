@@ -24,7 +24,8 @@ from sightline.benchmark.review_decisions import (
     votes_of,
 )
 from sightline.metrics.agreement import krippendorff_alpha
-from sightline.metrics.statistics import estimate, wilson
+from sightline.metrics.statistics.estimates import estimate
+from sightline.metrics.statistics.intervals import wilson
 from sightline.types import Benchmark, Estimate, PictureSet, Relevance, Review
 
 _RESAMPLES = 2000

@@ -15,9 +15,12 @@ from sightline.english import counted, listed
 from sightline.errors import UserError
 from sightline.metrics.blind_rows import NOT_BEATEN, SAME_SOURCE, unbeaten
 from sightline.metrics.scores import Scores, without_empty_reasons
-from sightline.metrics.statistics import FLIPS, RESAMPLES, PairedDifference, holm, paired_differences, tie_letters
 from sightline.metrics.statistics.distributions import check_fraction
 from sightline.metrics.statistics.estimates import FEW_CLUSTERS
+from sightline.metrics.statistics.intervals import RESAMPLES
+from sightline.metrics.statistics.paired import PairedDifference, paired_differences
+from sightline.metrics.statistics.significance import holm, tie_letters
+from sightline.metrics.statistics.splits import FLIPS
 from sightline.metrics.task_table import Bools, TaskTable, by_slice, task_table
 from sightline.types import Estimate, ScoreWarning, TaskKind
 

@@ -18,7 +18,7 @@ from sightline.io.files import PathLike, as_path, optional_path
 from sightline.metrics.comparison import Comparison, PairedComparison, compare
 from sightline.metrics.evaluation import evaluate
 from sightline.metrics.scores import write_scores
-from sightline.metrics.statistics import holm
+from sightline.metrics.statistics.significance import holm
 from sightline.retrieval.index.content import absolute
 from sightline.runs.folder import read_run
 from sightline.runs.runner import run

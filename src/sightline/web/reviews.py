@@ -35,7 +35,7 @@ from sightline.errors import SightlineError, UserError
 from sightline.io.append_only_file import AppendOnlyFile
 from sightline.io.files import sha256_of
 from sightline.io.jsonl import read_json, write_json
-from sightline.metrics.statistics import estimate
+from sightline.metrics.statistics.estimates import estimate
 from sightline.types import Benchmark, Estimate, Relevance, Review
 from sightline.web.cache import StampedCache, stamp_of
 from sightline.web.library import LoadedBenchmark
