@@ -2,7 +2,7 @@
 
 from __future__ import annotations
 
-from collections.abc import Collection, Iterable, Mapping, Sequence
+from collections.abc import Collection, Mapping, Sequence
 from dataclasses import asdict, dataclass, field, replace
 from itertools import islice
 from pathlib import Path
@@ -127,9 +127,6 @@ class Necessity(Table[PairedComparison]):
     def _line(self) -> str:
         needed = [pair.second for pair in self.against_whole() if self.is_needed(pair.second)]
         return f"{self.metric} is worse {', '.join(needed) or 'in no arm'}"
-
-    def _blocks(self) -> Iterable[str]:
-        return [line.strip() for line in str(self).splitlines()]
 
     def __str__(self) -> str:
         """Each arm with its estimate, its difference from the whole question, and whether that can be trusted."""
