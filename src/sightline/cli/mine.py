@@ -6,7 +6,7 @@ Stages are parse, associate, graph, queries and check; they share the workspace,
 from __future__ import annotations
 
 from collections.abc import Sequence
-from dataclasses import dataclass, replace
+from dataclasses import asdict, dataclass, replace
 from pathlib import Path
 from typing import TYPE_CHECKING, Annotated, Literal
 
@@ -45,7 +45,7 @@ class How:
     """What is mined, and how strictly."""
 
     embedder: str | None = None
-    owners: str | None = None
+    owners: Annotated[str, Parameter(show_default=False)] = ""
     preset: Literal["gentle", "disbench"] | None = None
     cap: Positive | None = None
     queries: Positive | None = None
@@ -71,22 +71,13 @@ class MiningJob(Job):
         engine: str = "local",
     ) -> MiningSummary:
         """Mine; each stage is printed when it is done, unless JSON is wanted at the end."""
-        common, how = self.common, self.how
+        common = self.common
         common.ignores_limit()
         return mine_histories(
             out,
             model=self.chat.model,
             stages=stages,
-            embedder=how.embedder,
-            owners=how.owners or (),
-            preset=how.preset,
-            cap=how.cap,
-            queries=how.queries,
-            writer=how.writer,
-            clues=how.clues,
-            retrieval_bound=how.retrieval_bound,
-            metadata_bound=how.metadata_bound,
-            project=how.project,
+            **asdict(self.how),
             seed=common.seed,
             progress=None if common.json else common.show,
             workspace=workspace,
