@@ -31,10 +31,10 @@ MODEL = "openai/gpt-5-mini"
 
 
 def pictures_and_search(folder: Path) -> None:
-    sightline.scan(folder, workspace="ws")
+    sightline.scan(folder, follow_links=False, workspace="ws")
     sightline.index(folder, workspace="ws")
     sightline.search("a red bicycle", folder, k=5, workspace="ws")
-    sightline.ask("Where is the red bicycle?", folder, model=MODEL, workspace="ws")
+    sightline.ask("Where is the red bicycle?", folder, model=MODEL, open_web=True, share_metadata=False, workspace="ws")
     sightline.embed(["a red bicycle"], workspace="ws")
 
 

@@ -80,8 +80,7 @@ class Toolbelt:
         """Run a call; a tool's fault is told to the model, and logged."""
         started, before = time.perf_counter(), dict(self._state.subsets)
         observation = await self._observed(call)
-        self._state.note_found(observation.found)
-        self._state.note_views(observation.pictures)
+        self._state.note(observation)
         saved = {name: ids for name, ids in self._state.subsets.items() if before.get(name) != ids}
         return self._called(call, observation, saved, time.perf_counter() - started)
 

@@ -5,7 +5,6 @@ It is read in pieces of whole lines, and several threads parse them: numpy lets 
 
 from __future__ import annotations
 
-import gzip
 import io
 import os
 from collections.abc import Callable, Iterable, Iterator, Mapping, Sequence
@@ -20,6 +19,7 @@ import numpy as np
 from numpy.typing import NDArray
 
 from sightline.errors import UserError
+from sightline.io.unpacked import gunzipped
 from sightline.metrics.trec.fields import (
     PAD,
     Bytes,
@@ -113,7 +113,7 @@ def open_text(path: Path) -> Iterator[tuple[File, int]]:
             packed = file.read(2) == _GZIP
             file.seek(0)
             if packed:
-                with gzip.GzipFile(fileobj=file) as unpacker:
+                with gunzipped(path) as unpacker:
                     text = unpacker.read()
                 yield io.BytesIO(text), len(text)
             else:

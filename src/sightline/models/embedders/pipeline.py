@@ -96,7 +96,7 @@ def embed_pictures(
     session = Session.of(session, workspace)
     config, root = session.config, _checked_root(folder, session.workspace)
     with EmbedderSession(embedder, session, options) as embedding:
-        walk = FolderWalk(root, hidden=config.scan.hidden)
+        walk = FolderWalk(root, hidden=config.scan.hidden, follow_links=config.scan.follow_links)
         if session.calls.plan:
             raise DryRunError(_plan_pictures(_listing(embedding, walk, root, limit), embedding, config))
         embedding.tell_who_sees(f"the pictures of {root}")

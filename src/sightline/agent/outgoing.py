@@ -1,0 +1,257 @@
+"""What an agent may send to the web: addresses that it was given, and words that hold nothing of the user's pictures.
+
+An address is opened only if a search, a page or the user named it, as it was written there: whatever a page talks a
+model into, no address is composed, so none carries anything. Queries are the model's own words; once it has seen
+anything of the pictures they are held against what it saw, also encoded. SECURITY.md says what this does not prevent.
+"""
+
+from __future__ import annotations
+
+import base64
+import codecs
+import re
+import unicodedata
+from collections.abc import Iterator, Mapping
+from dataclasses import dataclass, field
+from pathlib import PurePosixPath
+from typing import TYPE_CHECKING
+from urllib.parse import unquote_plus
+
+from sightline.agent.tools.arguments import MistakeError, shown
+from sightline.io.web_address import BadAddressError, WebAddress
+from sightline.types import Json
+
+if TYPE_CHECKING:
+    from sightline.agent.tools.base import Observation
+
+MOST_BYTES = 2048
+"""Of queries in one attempt."""
+_CHOICE_BYTES = 2
+"""What the choice of one address among those that were named can tell."""
+_BYTES_PER_DIGIT = 256
+_FILES = frozenset(("photo_id", "photo", "photos", "of", "unknown"))
+_NAMES = frozenset(("address", "people", "photos_in", "owner"))
+_WHOLE = 6
+"""Values of fewer letters are found as words only, longer ones also across words."""
+_ADDRESS = re.compile(r"https?://[^\s<>\"'()\[\]{}]+", re.IGNORECASE)
+_WORD = re.compile(r"[^\W_]+")
+_SPELLED = re.compile(r"(?<=\b\w)[\W_]+(?=\w\b)")
+_ENCODED = re.compile(r"[\w+/=-]{4,}", re.ASCII)
+_PRECISE = re.compile(r"\d\.\d{2,}|\d,(?:\d{2}|\d{4,})(?!\d)|\d\s*[°º′]")
+
+
+@dataclass(slots=True)
+class Outgoing:
+    """What one attempt has heard, and therefore may send; `refused` counts what it may not.
+
+    `open_web`: the model may compose addresses, which are then checked as queries are. `share`: the user lets what is
+    known of the pictures go out.
+    """
+
+    open_web: bool = False
+    share: bool = False
+    most_bytes: int = MOST_BYTES
+    sent_bytes: int = 0
+    refused: int = 0
+    _addresses: set[str] = field(default_factory=set)
+    _user: str = ""
+    _codes: set[str] = field(default_factory=set)
+    _private: set[str] = field(default_factory=set)
+    _sent: str = ""
+    _has_seen: bool = False
+
+    def hear_user(self, text: str) -> None:
+        """What the user says may go out."""
+        self._user += f"{text}\n"
+        self._name_addresses(text)
+
+    def hear(self, observation: Observation) -> None:
+        """What a tool brought: of the web, whose addresses may be opened; else of the user's pictures."""
+        if observation.public:
+            if not observation.error:
+                for _, text in _leaves(observation.data):
+                    self._name_addresses(text)
+                    self._codes.update(word for word in _words(text) if _is_code(word))
+            return
+        self._has_seen = True
+        for key, text in (*_leaves(observation.data), *(("photo", name) for name in observation.found)):
+            self._private.update("".join(_words(value)) for value in _private_values(key, text))
+
+    def address(self, text: str) -> str:
+        """The address in its one written form, if it may be opened."""
+        try:
+            address = str(WebAddress.parse(text))
+        except BadAddressError as error:
+            raise MistakeError(f"{error}.") from None
+        if address in self._addresses:
+            self._spend(_CHOICE_BYTES)
+        elif not self.open_web:
+            self._refuse("only addresses that a search, a page or the user named can be opened, as they are written.")
+        else:
+            self._check(address)
+        return address
+
+    def query(self, text: str) -> str:
+        """A query, if it may be sent."""
+        if not self.open_web and any(str(found) not in self._addresses for found in _addresses_in(text)):
+            self._refuse("a query is made of words; leave the address out.")
+        self._check(text)
+        return text
+
+    def picture(self) -> None:
+        """May a picture of the user's be sent?"""
+        if not self.share:
+            self._refuse("the user's photos are not sent to the web. Describe in words what is looked for.")
+
+    def note(self) -> str | None:
+        """What a person should know of it."""
+        if not self.refused:
+            return None
+        return (
+            f"{self.refused:,} request{'s' if self.refused > 1 else ''} of the agent to the web "
+            f"{'were' if self.refused > 1 else 'was'} refused; if it should send what your pictures' metadata say, add "
+            "--share-metadata, and if it should open addresses of its own, --open-web."
+        )
+
+    def _check(self, text: str) -> None:
+        if self._has_seen and not self.share:
+            self._refuse_values(text)
+            self._refuse_codes(text)
+        self._spend(len(text.encode()))
+        self._sent += f" {text}"
+
+    def _refuse_values(self, text: str) -> None:
+        """Nothing that was seen of the pictures, in clear or encoded; digits also where earlier queries began them."""
+        said = "".join(_words(self._user))
+        own = set(_words(self._user))
+        for variant in (*_readings(text), _digits(self._sent + text)):
+            words = _words(variant)
+            joined, several = "".join(words), set(words)
+            for value in self._private:
+                if value in own or (len(value) >= _WHOLE and value in said):
+                    continue
+                if value in several or (len(value) >= _WHOLE and value in joined):
+                    self._refuse(f"it holds {shown(value)}, which is known from the user's photos. Leave it out.")
+
+    def _refuse_codes(self, text: str) -> None:
+        """Nothing that can't be read: codes and precise numbers that nobody named, and more digits than a date has."""
+        own = {*_words(self._user), *_words(self._sent), *self._codes}
+        new = [word for word in _words(unquote_plus(text)) if word not in own]
+        code = next((word for word in new if _is_code(word)), None)
+        if code is not None:
+            self._refuse(f"{shown(code)} comes neither from the user nor from a page. Use words.")
+        if any(match[0] not in self._user for match in _PRECISE.finditer(unicodedata.normalize("NFKC", text))):
+            self._refuse("numbers as precise as coordinates are not sent. Use words.")
+        budget = self.most_bytes // _BYTES_PER_DIGIT
+        sent = sum(len(_digits(word)) for word in {*_words(self._sent), *new} - set(_words(self._user)))
+        if sent > budget:
+            self._refuse(f"only {budget} digits may be sent that the user did not name. Use words.")
+
+    def _spend(self, count: int) -> None:
+        if self._has_seen and self.sent_bytes + count > self.most_bytes and not self.share:
+            self._refuse(
+                f"{self.most_bytes:,} bytes were sent to the web, and no more may be. Answer from what you know."
+            )
+        self.sent_bytes += count
+
+    def _refuse(self, why: str) -> None:
+        self.refused += 1
+        raise MistakeError(f"This was not sent to the web: {why}")
+
+    def _name_addresses(self, text: str) -> None:
+        self._addresses.update(map(str, _addresses_in(text)))
+
+
+def _addresses_in(text: str) -> Iterator[WebAddress]:
+    """Addresses in a text, which may be one as a whole."""
+    whole = [text] if text.startswith(("http://", "https://")) and not re.search(r"\s", text) else []
+    for found in (*whole, *(match.rstrip(".,;:!?") for match in _ADDRESS.findall(text))):
+        try:
+            yield WebAddress.parse(found)
+        except BadAddressError:
+            continue
+
+
+def _leaves(data: Json, key: str = "") -> Iterator[tuple[str, str]]:
+    """Texts and numbers in data, each with the name that it stands under; names that are data themselves, too."""
+    if isinstance(data, Mapping):
+        for name, value in data.items():
+            if isinstance(value, int) and key in _NAMES:
+                yield key, name
+            yield from _leaves(value, key if name in ("shown",) else name)
+    elif isinstance(data, list | tuple):
+        for each in data:
+            yield from _leaves(each, key)
+    elif isinstance(data, str):
+        yield key, data
+    elif isinstance(data, float):
+        yield key, repr(data)
+
+
+def _private_values(key: str, text: str) -> Iterator[str]:
+    """What of a text tells about the user: places, names, folders, files, and codes wherever they stand."""
+    if key in _NAMES:
+        parts = [part for part in text.split(",") if not part.strip().isdigit()]
+        yield from (part for part in parts if len("".join(_words(part))) >= 3)
+        if key in ("people", "owner"):
+            yield from (word for word in _words(text) if len(word) >= 3)
+    elif key in _FILES:
+        place = PurePosixPath(text)
+        yield from (part for part in place.parent.parts if len("".join(_words(part))) >= 3 and not part.isdigit())
+        stem = _words(place.stem)
+        if len("".join(stem)) >= 8 and len(stem) > 1:
+            yield place.stem
+    yield from (word for word in re.findall(r"\S+@\S+|[\w.-]+", text) if len(_digits(word)) >= 4 and not _is_year(word))
+    yield from re.findall(r"\S+@\S+", text)
+
+
+def _is_year(word: str) -> bool:
+    return re.fullmatch(r"(?:19|20)\d\d", word) is not None
+
+
+def _is_code(word: str) -> bool:
+    """A word as people don't write them: letters with digits, many digits, or very long."""
+    digits = len(_digits(word))
+    return digits >= 5 or (len(word) >= 6 and 0 < digits < len(word)) or len(word) > 24
+
+
+def _words(text: str) -> list[str]:
+    """Words without case, accents and other forms of the same letter."""
+    plain = unicodedata.normalize("NFKD", text).casefold()
+    return _WORD.findall("".join(letter for letter in plain if unicodedata.category(letter) not in ("Mn", "Cf")))
+
+
+def _digits(text: str) -> str:
+    return "".join(letter for letter in unicodedata.normalize("NFKC", text) if letter.isdigit())
+
+
+def _readings(text: str, depth: int = 2) -> Iterator[str]:
+    """A text as it is, and as whoever gets it could read it: unquoted, spelled, reversed, rotated, decoded."""
+    yield text
+    for other in (_SPELLED.sub("", text), text[::-1], codecs.encode(text, "rot13")):
+        yield other
+    if depth:
+        squeezed = re.sub(r"[^\w+/=-]", "", text, flags=re.ASCII)
+        for other in (
+            unquote_plus(text),
+            *(decoded for word in {squeezed, *_ENCODED.findall(text)} for decoded in _decoded(word)),
+        ):
+            if other != text:
+                yield from _readings(other, depth - 1)
+
+
+def _decoded(word: str) -> Iterator[str]:
+    """What a word says in base 64, 32 or 16, if that is text."""
+    bare = word.rstrip("=")
+    padded = bare + "=" * (-len(bare) % 8)
+    for decode, given in (
+        (base64.b64decode, bare.replace("-", "+").replace("_", "/") + "=" * (-len(bare) % 4)),
+        (base64.b32decode, padded.upper()),
+        (bytes.fromhex, bare),
+    ):
+        try:
+            text = decode(given).decode()  # type: ignore[operator]
+        except (ValueError, UnicodeDecodeError):
+            continue
+        if len(text) >= 3 and text.isprintable():
+            yield text
