@@ -13,6 +13,7 @@ import re
 import unicodedata
 from collections.abc import Iterator, Mapping
 from dataclasses import dataclass, field
+from itertools import pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
@@ -31,13 +32,14 @@ _CHOICE_BYTES = 2
 _BYTES_PER_DIGIT = 256
 _FILES = frozenset(("photo_id", "photo", "photos", "of", "unknown"))
 _NAMES = frozenset(("address", "people", "photos_in", "owner"))
+_SHORTEST = 3
 _WHOLE = 6
 """Values of fewer letters are found as words only, longer ones also across words."""
 _ADDRESS = re.compile(r"https?://[^\s<>\"'()\[\]{}]+", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _SPELLED = re.compile(r"(?<=\b\w)[\W_]+(?=\w\b)")
 _ENCODED = re.compile(r"[\w+/=-]{4,}", re.ASCII)
-_PRECISE = re.compile(r"\d\.\d{2,}|\d,(?:\d{2}|\d{4,})(?!\d)|\d\s*[°º′]")
+_PRECISE = re.compile(r"\d\.\d|\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\s*[°º′]")
 
 
 @dataclass(slots=True)
@@ -75,7 +77,7 @@ class Outgoing:
             return
         self._has_seen = True
         for key, text in (*_leaves(observation.data), *(("photo", name) for name in observation.found)):
-            self._private.update("".join(_words(value)) for value in _private_values(key, text))
+            self._private.update(_private_values(key, text))
 
     def address(self, text: str) -> str:
         """The address in its one written form, if it may be opened."""
@@ -191,18 +193,28 @@ def _leaves(data: Json, key: str = "") -> Iterator[tuple[str, str]]:
 def _private_values(key: str, text: str) -> Iterator[str]:
     """What of a text tells about the user: places, names, folders, files, and codes wherever they stand."""
     if key in _NAMES:
-        parts = [part for part in text.split(",") if not part.strip().isdigit()]
-        yield from (part for part in parts if len("".join(_words(part))) >= 3)
-        if key in ("people", "owner"):
-            yield from (word for word in _words(text) if len(word) >= 3)
+        for part in text.split(","):
+            words = _words(part)
+            yield from _whole(words)
+            yield from ("".join(pair) for pair in pairwise(words) if not any(map(str.isdigit, pair)))
+            if key != "address":
+                yield from (word for word in words if len(word) >= _SHORTEST)
     elif key in _FILES:
         place = PurePosixPath(text)
-        yield from (part for part in place.parent.parts if len("".join(_words(part))) >= 3 and not part.isdigit())
-        stem = _words(place.stem)
-        if len("".join(stem)) >= 8 and len(stem) > 1:
-            yield place.stem
-    yield from (word for word in re.findall(r"\S+@\S+|[\w.-]+", text) if len(_digits(word)) >= 4 and not _is_year(word))
-    yield from re.findall(r"\S+@\S+", text)
+        for part in (*place.parent.parts, place.stem):
+            yield from _whole(_words(part))
+    for word in re.findall(r"\S+@\S+|[\w.-]+", text):
+        if "@" in word or (len(_digits(word)) >= 4 and not _is_year(word)):
+            yield "".join(_words(word))
+            yield from (run for run in re.findall(r"\d{4,}", word) if not _is_year(run))
+
+
+def _whole(words: list[str]) -> Iterator[str]:
+    """A name as one word, and without its numbers; nothing where it is short, or nothing but a number."""
+    for kept in (words, [word for word in words if not word.isdigit()]):
+        joined = "".join(kept)
+        if len(joined) >= _SHORTEST and not joined.isdigit():
+            yield joined
 
 
 def _is_year(word: str) -> bool:
@@ -250,7 +262,7 @@ def _decoded(word: str) -> Iterator[str]:
         (bytes.fromhex, bare),
     ):
         try:
-            text = decode(given).decode()  # type: ignore[operator]
+            text = decode(given).decode()
         except (ValueError, UnicodeDecodeError):
             continue
         if len(text) >= 3 and text.isprintable():

@@ -49,7 +49,10 @@ class WebAddress:
         if not host or "%" in host:  # A zone of this machine's own network, or a host that is written twice over.
             raise BadAddressError("that is no web address")
         literal = read_ip(host)
-        whole = url.with_host(host if literal is None else str(literal))
+        try:
+            whole = url.with_host(host if literal is None else str(literal))
+        except ValueError:
+            raise BadAddressError("that is no web address") from None
         return cls(URL(f"{whole.origin()}{whole.raw_path_qs}", encoded=True))
 
     @property
