@@ -11,15 +11,15 @@ import base64
 import codecs
 import re
 import unicodedata
-from collections.abc import Iterator, Mapping
+from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import pairwise
+from itertools import islice, pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
 from sightline.agent.tools.arguments import MistakeError, shown
-from sightline.io.web_address import BadAddressError, WebAddress
+from sightline.io.web_address import BadAddressError, WebAddress, is_loopback, is_public
 from sightline.types import Json
 
 if TYPE_CHECKING:
@@ -30,15 +30,18 @@ MOST_BYTES = 2048
 _CHOICE_BYTES = 2
 """What the choice of one address among those that were named can tell."""
 _BYTES_PER_DIGIT = 256
+_ALPHABETS = frozenset(("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"))
 _FILES = frozenset(("photo_id", "photo", "photos", "of", "unknown"))
 _NAMES = frozenset(("address", "people", "photos_in", "owner"))
 _SHORTEST = 3
 _WHOLE = 6
 """Values of fewer letters are found as words only, longer ones also across words."""
-_ADDRESS = re.compile(r"https?://[^\s<>\"'()\[\]{}]+", re.IGNORECASE)
+_ADDRESS = re.compile(r"https?://(?:\[[\da-f:.]+\])?[^\s<>\"'\[\]{}]*", re.IGNORECASE)
 _WORD = re.compile(r"[^\W_]+")
 _SPELLED = re.compile(r"(?<=\b\w)[\W_]+(?=\w\b)")
 _ENCODED = re.compile(r"[\w+/=-]{4,}", re.ASCII)
+_VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_MOST_READINGS = 400
 _PRECISE = re.compile(r"\d\.\d|\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\s*[°º′]")
 
 
@@ -76,15 +79,19 @@ class Outgoing:
                     self._codes.update(word for word in _words(text) if _is_code(word))
             return
         self._has_seen = True
-        for key, text in (*_leaves(observation.data), *(("photo", name) for name in observation.found)):
+        told = observation.text if observation.data is None else observation.data
+        for key, text in (*_leaves(told), *(("photo", name) for name in observation.found)):
             self._private.update(_private_values(key, text))
 
     def address(self, text: str) -> str:
         """The address in its one written form, if it may be opened."""
         try:
-            address = str(WebAddress.parse(text))
+            parsed = WebAddress.parse(text)
         except BadAddressError as error:
             raise MistakeError(f"{error}.") from None
+        address = str(parsed)
+        if is_loopback(address) or not (parsed.ip is None or is_public(parsed.ip)):  # Also where a server fetches.
+            self._refuse("the address is not on the public internet.")
         if address in self._addresses:
             self._spend(_CHOICE_BYTES)
         elif not self.open_web:
@@ -94,7 +101,8 @@ class Outgoing:
         return address
 
     def query(self, text: str) -> str:
-        """A query, if it may be sent."""
+        """A query, if it may be sent: without what nobody sees, in which anything could be written."""
+        text = _visible(text)
         if not self.open_web and any(str(found) not in self._addresses for found in _addresses_in(text)):
             self._refuse("a query is made of words; leave the address out.")
         self._check(text)
@@ -124,16 +132,15 @@ class Outgoing:
 
     def _refuse_values(self, text: str) -> None:
         """Nothing that was seen of the pictures, in clear or encoded; digits also where earlier queries began them."""
-        said = "".join(_words(self._user))
-        own = set(_words(self._user))
-        for variant in (*_readings(text), _digits(self._sent + text)):
-            words = _words(variant)
-            joined, several = "".join(words), set(words)
-            for value in self._private:
-                if value in own or (len(value) >= _WHOLE and value in said):
-                    continue
-                if value in several or (len(value) >= _WHOLE and value in joined):
-                    self._refuse(f"it holds {shown(value)}, which is known from the user's photos. Leave it out.")
+        readings = list(islice(_readings(text), _MOST_READINGS))
+        if len(readings) == _MOST_READINGS:
+            self._refuse("it can be read in too many ways. Use a few words.")
+        lengths = {len(value) for value in self._private if len(value) >= _WHOLE}
+        own = _pieces(_words(self._user), lengths)
+        for reading in (*readings, _digits(self._sent + text)):
+            found = (_pieces(_words(reading), lengths) & self._private) - own
+            if found:
+                self._refuse(f"it holds {shown(min(found))}, which is known from the user's photos. Leave it out.")
 
     def _refuse_codes(self, text: str) -> None:
         """Nothing that can't be read: codes and precise numbers that nobody named, and more digits than a date has."""
@@ -165,13 +172,13 @@ class Outgoing:
 
 
 def _addresses_in(text: str) -> Iterator[WebAddress]:
-    """Addresses in a text, which may be one as a whole."""
-    whole = [text] if text.startswith(("http://", "https://")) and not re.search(r"\s", text) else []
-    for found in (*whole, *(match.rstrip(".,;:!?") for match in _ADDRESS.findall(text))):
-        try:
-            yield WebAddress.parse(found)
-        except BadAddressError:
-            continue
+    """Addresses in a text, each with and without what stands in brackets, for both are written so."""
+    for found in _ADDRESS.findall(text):
+        for written in {found, found.rstrip(")"), re.split(r"[()]", found)[0]}:
+            try:
+                yield WebAddress.parse(written.rstrip(".,;:!?"))
+            except BadAddressError:
+                continue
 
 
 def _leaves(data: Json, key: str = "") -> Iterator[tuple[str, str]]:
@@ -217,12 +224,26 @@ def _whole(words: list[str]) -> Iterator[str]:
             yield joined
 
 
+def _pieces(words: list[str], lengths: Collection[int]) -> set[str]:
+    """The words, and whatever of these lengths stands in them when they are written together."""
+    joined = "".join(words)
+    return {*words, *(joined[at : at + length] for length in lengths for at in range(len(joined) - length + 1))}
+
+
+def _visible(text: str) -> str:
+    """A text on one line, in plain forms of its letters, without characters that are not seen."""
+    plain = unicodedata.normalize("NFKC", " ".join(text.split()))
+    return _VARIATION.sub("", "".join(letter for letter in plain if unicodedata.category(letter)[0] != "C"))
+
+
 def _is_year(word: str) -> bool:
     return re.fullmatch(r"(?:19|20)\d\d", word) is not None
 
 
 def _is_code(word: str) -> bool:
-    """A word as people don't write them: letters with digits, many digits, or very long."""
+    """A word as people don't write them: letters with digits or of two alphabets, many digits, or very long."""
+    if len({name for letter in word if (name := unicodedata.name(letter, "").split(" ")[0]) in _ALPHABETS}) > 1:
+        return True
     digits = len(_digits(word))
     return digits >= 5 or (len(word) >= 6 and 0 < digits < len(word)) or len(word) > 24
 

@@ -31,9 +31,10 @@ _log = logging.getLogger(__name__)
 def rendered(tool: str, observation: Observation, state: AgentState | None = None) -> tuple[str | ImagePart, ...]:
     """The content of a tool's message; each picture follows its name. A mistake is told in plain words."""
     text = observation.text if len(observation.text) <= LONGEST else f"{observation.text[:LONGEST]}\n(cut off here)"
+    text = _harmless(text)
     if not observation.error or observation.untrusted:
         trust = ' source="outside, untrusted"' if observation.untrusted else ""
-        text = f'<observation tool="{_name(tool)}"{trust}>\n{_harmless(text)}\n</observation>'
+        text = f'<observation tool="{_name(tool)}"{trust}>\n{text}\n</observation>'
     summary = "" if state is None else state.summary()
     parts: list[str | ImagePart] = [f"{text}\n{summary}" if summary else text]
     for view in observation.pictures:

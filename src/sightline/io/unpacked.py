@@ -12,6 +12,8 @@ from sightline.errors import UserError
 
 MOST_GROWTH = 100
 FREE_GROWTH = 64 << 20
+_TIGHT = 20
+_UNCOMPRESSED = "write it again, without compression"
 
 
 class Growth:
@@ -69,9 +71,19 @@ def check_zip(path: Path, fix: str = "make it again, without compression") -> No
             growth.add(sum(member.file_size for member in archive.infolist()))
 
 
+def parquet_batches(path: Path, file: Any, rows: int) -> Iterator[Any]:
+    """Batches of an open `ParquetFile`; one row at a time where it is packed so tightly that one may be large."""
+    groups = map(file.metadata.row_group, range(file.num_row_groups))
+    unpacked = sum(group.total_byte_size for group in groups)
+    growth = Growth(path, _UNCOMPRESSED)
+    if unpacked > growth.left:
+        growth.add(unpacked)
+    yield from limited_batches(path, file.iter_batches(1 if unpacked > _TIGHT * path.stat().st_size else rows))
+
+
 def limited_batches(path: Path, batches: Any) -> Iterator[Any]:
     """Batches of an Arrow or Parquet file, for as long as all of them together are not too much."""
-    growth = Growth(path, "write it again, without compression")
+    growth = Growth(path, _UNCOMPRESSED)
     for batch in batches:
         growth.add(batch.nbytes)
         yield batch
