@@ -19,9 +19,9 @@ _UNCOMPRESSED = "write it again, without compression"
 class Growth:
     """Counts what a file unpacks to: at most 64 MiB and 100 times its size, which text and tables stay far below."""
 
-    def __init__(self, path: Path, fix: str) -> None:
+    def __init__(self, path: Path, fix: str, size: int | None = None) -> None:
         self._path, self._fix = path, fix
-        self.left = FREE_GROWTH + MOST_GROWTH * path.stat().st_size
+        self.left = FREE_GROWTH + MOST_GROWTH * (path.stat().st_size if size is None else size)
 
     def add(self, count: int) -> None:
         """So many bytes more; `UserError` where they are too many."""
@@ -32,8 +32,7 @@ class Growth:
 
 class _Gunzipped(io.RawIOBase):
     def __init__(self, raw: BinaryIO, growth: Growth) -> None:
-        self._stream, self._growth = gzip.GzipFile(fileobj=raw), growth
-        self._raw = raw
+        self._raw, self._stream, self._growth = raw, gzip.GzipFile(fileobj=raw), growth
 
     def readable(self) -> bool:
         return True
@@ -53,9 +52,12 @@ class _Gunzipped(io.RawIOBase):
         self._raw.close()
 
 
-def gunzipped(path: Path, fix: str = "unpack it first") -> io.BufferedReader:
-    """The content of a gzipped file."""
-    return io.BufferedReader(_Gunzipped(path.open("rb"), Growth(path, fix)), 1 << 16)
+def gunzipped(path: Path, fix: str = "unpack it first", raw: BinaryIO | None = None) -> io.BufferedReader:
+    """The content of a gzipped file, which may be open already."""
+    raw = path.open("rb") if raw is None else raw
+    size = raw.seek(0, io.SEEK_END)
+    raw.seek(0)
+    return io.BufferedReader(_Gunzipped(raw, Growth(path, fix, size)), 1 << 16)
 
 
 def check_zip(path: Path, fix: str = "make it again, without compression") -> None:
