@@ -13,12 +13,13 @@ import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
-from itertools import islice, pairwise
+from itertools import chain, islice, pairwise
 from pathlib import PurePosixPath
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
 from sightline.agent.tools.arguments import MistakeError, shown
+from sightline.english import counted
 from sightline.io.web_address import BadAddressError, WebAddress, is_loopback, is_public
 from sightline.types import Json
 
@@ -31,7 +32,7 @@ _CHOICE_BYTES = 2
 """What the choice of one address among those that were named can tell."""
 _BYTES_PER_DIGIT = 256
 _ALPHABETS = frozenset(("LATIN", "CYRILLIC", "GREEK", "ARMENIAN", "CHEROKEE"))
-_FILES = frozenset(("photo_id", "photo", "photos", "of", "unknown"))
+_FILES = frozenset(("photo_id", "photo", "photos", "of"))
 _NAMES = frozenset(("address", "people", "photos_in", "owner"))
 _SHORTEST = 3
 _WHOLE = 6
@@ -41,6 +42,7 @@ _WORD = re.compile(r"[^\W_]+")
 _SPELLED = re.compile(r"(?<=\b\w)[\W_]+(?=\w\b)")
 _ENCODED = re.compile(r"[\w+/=-]{4,}", re.ASCII)
 _VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_YEAR = re.compile(r"(?:19|20)\d\d")
 _MOST_READINGS = 400
 _PRECISE = re.compile(r"\d\.\d|\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\s*[°º′]")
 
@@ -68,14 +70,14 @@ class Outgoing:
     def hear_user(self, text: str) -> None:
         """What the user says may go out."""
         self._user += f"{text}\n"
-        self._name_addresses(text)
+        self._addresses.update(map(str, _addresses_in(text)))
 
     def hear(self, observation: Observation) -> None:
         """What a tool brought: of the web, whose addresses may be opened; else of the user's pictures."""
         if observation.public:
             if not observation.error:
                 for _, text in _leaves(observation.data):
-                    self._name_addresses(text)
+                    self._addresses.update(map(str, _addresses_in(text)))
                     self._codes.update(word for word in _words(text) if _is_code(word))
             return
         self._has_seen = True
@@ -115,13 +117,9 @@ class Outgoing:
 
     def note(self) -> str | None:
         """What a person should know of it."""
-        if not self.refused:
-            return None
-        return (
-            f"{self.refused:,} request{'s' if self.refused > 1 else ''} of the agent to the web "
-            f"{'were' if self.refused > 1 else 'was'} refused; if it should send what your pictures' metadata say, add "
-            "--share-metadata, and if it should open addresses of its own, --open-web."
-        )
+        refused = f"Refused {counted(self.refused, 'request')} of the agent to the web."
+        more = "--share-metadata lets it send your pictures' metadata, --open-web lets it open any public address."
+        return f"{refused} {more}" if self.refused else None
 
     def _check(self, text: str) -> None:
         if self._has_seen and not self.share:
@@ -158,17 +156,12 @@ class Outgoing:
 
     def _spend(self, count: int) -> None:
         if self._has_seen and self.sent_bytes + count > self.most_bytes and not self.share:
-            self._refuse(
-                f"{self.most_bytes:,} bytes were sent to the web, and no more may be. Answer from what you know."
-            )
+            self._refuse(f"no more than {self.most_bytes:,} bytes may be. Answer from what you know.")
         self.sent_bytes += count
 
     def _refuse(self, why: str) -> None:
         self.refused += 1
         raise MistakeError(f"This was not sent to the web: {why}")
-
-    def _name_addresses(self, text: str) -> None:
-        self._addresses.update(map(str, _addresses_in(text)))
 
 
 def _addresses_in(text: str) -> Iterator[WebAddress]:
@@ -187,7 +180,7 @@ def _leaves(data: Json, key: str = "") -> Iterator[tuple[str, str]]:
         for name, value in data.items():
             if isinstance(value, int) and key in _NAMES:
                 yield key, name
-            yield from _leaves(value, key if name in ("shown",) else name)
+            yield from _leaves(value, name)
     elif isinstance(data, list | tuple):
         for each in data:
             yield from _leaves(each, key)
@@ -211,9 +204,9 @@ def _private_values(key: str, text: str) -> Iterator[str]:
         for part in (*place.parent.parts, place.stem):
             yield from _whole(_words(part))
     for word in re.findall(r"\S+@\S+|[\w.-]+", text):
-        if "@" in word or (len(_digits(word)) >= 4 and not _is_year(word)):
+        if "@" in word or (len(_digits(word)) >= 4 and not _YEAR.fullmatch(word)):
             yield "".join(_words(word))
-            yield from (run for run in re.findall(r"\d{4,}", word) if not _is_year(run))
+            yield from (run for run in re.findall(r"\d{4,}", word) if not _YEAR.fullmatch(run))
 
 
 def _whole(words: list[str]) -> Iterator[str]:
@@ -234,10 +227,6 @@ def _visible(text: str) -> str:
     """A text on one line, in plain forms of its letters, without characters that are not seen."""
     plain = unicodedata.normalize("NFKC", " ".join(text.split()))
     return _VARIATION.sub("", "".join(letter for letter in plain if unicodedata.category(letter)[0] != "C"))
-
-
-def _is_year(word: str) -> bool:
-    return re.fullmatch(r"(?:19|20)\d\d", word) is not None
 
 
 def _is_code(word: str) -> bool:
@@ -261,14 +250,10 @@ def _digits(text: str) -> str:
 def _readings(text: str, depth: int = 2) -> Iterator[str]:
     """A text as it is, and as whoever gets it could read it: unquoted, spelled, reversed, rotated, decoded."""
     yield text
-    for other in (_SPELLED.sub("", text), text[::-1], codecs.encode(text, "rot13")):
-        yield other
+    yield from (_SPELLED.sub("", text), text[::-1], codecs.encode(text, "rot13"))
     if depth:
-        squeezed = re.sub(r"[^\w+/=-]", "", text, flags=re.ASCII)
-        for other in (
-            unquote_plus(text),
-            *(decoded for word in {squeezed, *_ENCODED.findall(text)} for decoded in _decoded(word)),
-        ):
+        words = {re.sub(r"[^\w+/=-]", "", text, flags=re.ASCII), *_ENCODED.findall(text)}
+        for other in (unquote_plus(text), *chain.from_iterable(map(_decoded, words))):
             if other != text:
                 yield from _readings(other, depth - 1)
 
@@ -284,7 +269,7 @@ def _decoded(word: str) -> Iterator[str]:
     ):
         try:
             text = decode(given).decode()
-        except (ValueError, UnicodeDecodeError):
+        except ValueError:
             continue
         if len(text) >= 3 and text.isprintable():
             yield text

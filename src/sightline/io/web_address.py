@@ -33,8 +33,6 @@ class WebAddress:
     @classmethod
     def parse(cls, text: str) -> WebAddress:
         """The address that a page, a model or a file wrote; `BadAddressError` says what is wrong with it."""
-        if len(text) > LONGEST_URL:
-            raise BadAddressError(f"an address has at most {LONGEST_URL:,} characters")
         if any(unicodedata.category(letter) in _INVISIBLE for letter in text):
             raise BadAddressError("an address has no spaces or control characters")
         return cls._of(_split(text))
@@ -67,8 +65,6 @@ class WebAddress:
 
     def join(self, location: str) -> WebAddress:
         """Where a redirect leads."""
-        if len(location) > LONGEST_URL:
-            raise BadAddressError(f"an address has at most {LONGEST_URL:,} characters")
         return self._of(self.url.join(_split(location)))
 
     def __str__(self) -> str:
@@ -76,6 +72,8 @@ class WebAddress:
 
 
 def _split(text: str) -> URL:
+    if len(text) > LONGEST_URL:
+        raise BadAddressError(f"an address has at most {LONGEST_URL:,} characters")
     try:
         url = URL(text)
         _ = url.port
