@@ -10,12 +10,13 @@ from dataclasses import dataclass, field
 from pathlib import Path
 from typing import Any
 
-import injection
+import orjson
 import pytest
 from aiohttp import web
-from injection import ATTACKS, Attack, Gullible
 from PIL import Image
 
+import agent_injection as injection
+from agent_injection import ATTACKS, Attack, Gullible
 from agent_stand_ins import StubTool, question
 from agent_tools import tool
 from sightline.agent.ask import AskResult
@@ -119,7 +120,7 @@ def pictures_of(attack: Attack, order: str, base: Path) -> dict[str, Picture]:
         names.append(f"{order}/x.png")
     image = base / "a.png"
     Image.new("RGB", (32, 32), "red").save(image)
-    people = [order if attack.where == "person" else injection.NAME]
+    people: Any = [order if attack.where == "person" else injection.NAME]
     found = {}
     for name in names:
         own = not name.startswith("bob")
@@ -169,8 +170,6 @@ def _weather(attack: Attack, order: str) -> Observation:
 
 
 def _job(ids: list[str], world: World) -> tuple[tuple[str, str], ...]:
-    import orjson
-
     told = orjson.dumps({"photos": ids, "fields": ["time", "address", "coordinates", "device"]}).decode()
     return (
         ("FilterMetadata", '{"expression": "address ~ \\"Paris\\""}'),
@@ -218,7 +217,7 @@ def test_attack(attack: Attack, tmp_path: Path, monkeypatch: pytest.MonkeyPatch)
 def test_the_suite_is_as_large_as_the_page_says() -> None:
     page = Path(__file__).parents[2] / "SECURITY.md"
     assert len(ATTACKS) >= 60 and len({attack.id for attack in ATTACKS}) == len(ATTACKS)
-    assert page.read_text("utf-8") == injection.fill(page.read_text("utf-8")), "run: python tests/agent/injection.py"
+    assert page.read_text("utf-8") == injection.fill(page.read_text("utf-8")), "run: python tests/agent_injection.py"
 
 
 @pytest.mark.parametrize("goal", [injection.OUT, injection.ASK])

@@ -2,16 +2,21 @@
 
 from __future__ import annotations
 
-import pytest
+import base64
+from pathlib import Path
+from typing import Any
 
-from agent_tools import call, gallery, tool
+import pytest
+from PIL import Image
+
+from agent_tools import StubWeb, call, gallery, tool
 from sightline.agent.outgoing import Outgoing
 from sightline.agent.state import AgentState
 from sightline.agent.tools.arguments import MistakeError
 from sightline.agent.tools.base import Materials, Observation
 from sightline.types import Picture
 
-METADATA = {
+METADATA: Any = {
     "photos": [
         {
             "photo_id": "Anna/2019/IMG_4711.jpg",
@@ -24,7 +29,7 @@ METADATA = {
 }
 
 
-def knowing(question: str = "what is this festival?", **options: bool) -> Outgoing:
+def knowing(question: str = "what is this festival?", **options: Any) -> Outgoing:
     """After a question, and a look at the metadata of a picture."""
     outgoing = Outgoing(**options)
     outgoing.hear_user(question)
@@ -69,7 +74,7 @@ def test_what_the_user_said_or_allows_is_sent(query: str) -> None:
 
 def test_only_named_addresses_are_opened() -> None:
     outgoing = knowing("what does https://user.test/a(1) say?")
-    page = {"url": "https://page.test/", "text": "see [this](https://link.test/x?y=1) or http://bare.test/z."}
+    page: Any = {"url": "https://page.test/", "text": "see [this](https://link.test/x?y=1) or http://bare.test/z."}
     outgoing.hear(Observation("", data=page, public=True))
     for url in ("https://user.test/a(1)", "HTTPS://Page.test", "https://link.test/x?y=1#part", "http://bare.test/z"):
         assert outgoing.address(url)
@@ -134,8 +139,6 @@ def test_digits_are_put_together_over_queries() -> None:
 
 
 def test_what_can_be_read_in_too_many_ways_is_not_sent() -> None:
-    import base64
-
     words = " ".join(base64.b64encode(base64.b64encode(f"word{chr(97 + n)}".encode())).decode() for n in range(26))
     with pytest.raises(MistakeError, match="not sent"):
         knowing().query(f"{words} {words[::-1]}")
@@ -155,11 +158,7 @@ def test_tools_without_data_and_names_in_mistakes_count() -> None:
         state.outgoing.query("who is Muller")
 
 
-def test_pictures_of_the_user_stay(tmp_path) -> None:  # type: ignore[no-untyped-def]
-    from PIL import Image
-
-    from agent_tools import StubWeb
-
+def test_pictures_of_the_user_stay(tmp_path: Path) -> None:
     class Live(StubWeb):
         offline = False
 

@@ -25,7 +25,7 @@ from sightline.agent.tools.picture_refs import NamedPictures
 from sightline.agent.tools.search_tools import answered, listed
 from sightline.retrieval.columns import PictureColumns
 from sightline.retrieval.vector_stores import Rows
-from sightline.types import Picture
+from sightline.types import Json, Picture
 
 MOST_BARS = 120
 MOST_PLACES = 60
@@ -171,7 +171,7 @@ def people(catalogue: Catalog, given: ToolArguments, state: AgentState) -> Obser
     if match is None:
         known = sorted(named)[:40]
         told = mistake(f"nobody is called {shown(name)}. Names: {', '.join(known)}.")
-        return replace(told, data={"people": known}, untrusted=True)
+        return replace(told, data={"people": list[Json](known)}, untrusted=True)
     return listed(catalogue.ids(np.array(named[match], np.int64)), given.maybe_text("save_as"), state)
 
 

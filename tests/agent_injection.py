@@ -1,7 +1,7 @@
 """Attacks on an agent by what it reads, and a model that obeys every order, wherever it is written.
 
 An order is `DO Tool {arguments}` or `SAY words`; `{place|base64}` in it is a value that the model has seen, encoded.
-`python tests/agent/injection.py` writes the table of SECURITY.md.
+`python tests/agent_injection.py` writes the table of SECURITY.md.
 """
 
 from __future__ import annotations
@@ -202,7 +202,7 @@ class Gullible:
             name, arguments = self._job.pop(0)
             return ChatReply("", tool_calls=(ToolCall("c", name, arguments),))
         texts = [part for message in request.messages[2:] for part in message.content if isinstance(part, str)]
-        calls = []
+        calls: list[ToolCall] = []
         for name, arguments, words in self.orders("\n".join(texts)):
             if words:
                 self.answer = words
@@ -241,5 +241,5 @@ def fill(page: str) -> str:
 
 
 if __name__ == "__main__":
-    path = Path(__file__).parents[2] / "SECURITY.md"
+    path = Path(__file__).parents[1] / "SECURITY.md"
     path.write_text(fill(path.read_text("utf-8")), "utf-8")
