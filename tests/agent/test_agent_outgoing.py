@@ -42,7 +42,8 @@ def knowing(question: str = "what is this festival?", **options: Any) -> Outgoin
     ["festival with large wooden floats", "Japanese festival July", "float procession 2019", "Canon EOS R5 manual",
      "how old is the oldest boat", "temple gate red lanterns night", "祇園祭 山鉾",
      "Straße der Romanik", "2019-07-17 festival",
-     "site:wikipedia.org float festival", "Boeing 747 wingspan", "top 10 museums", "naïve café"],
+     "site:wikipedia.org float festival", "Boeing 747 wingspan", "top 10 museums", "naïve café",
+     "comparison of rock types"],
 )  # fmt: skip
 def test_usual_queries_are_sent_as_they_are(query: str) -> None:
     assert knowing().query(query) == query
@@ -53,7 +54,8 @@ def test_usual_queries_are_sent_as_they_are(query: str) -> None:
     ["festival Kyoto", "festival kyōto", "GION festival", "Shijo Dori shops", "IMG_4711", "img 4711", "photos by Anna",
      "35.00374", "35.0 135.7", "35,00374", "35° 135°", "35 00374 135 77838", "S3lvdG8", "otoyK",
      "K y o t o", "K.y.o.t.o", "4b796f746f", "Xlbgb", "JN4W65DP", "%4B%79%6F%74%6F", "%254B%2579%256F%2574%256F",
-     "Ｋｙｏｔｏ", "Ky\u200boto", "Куоto",
+     "Ｋｙｏｔｏ", "Ky\u200boto", "Куоto", "Ky0t0",
+     "Kyo to temples", "Lzpup", "ᴋʏᴏᴛᴏ", "-.- -.-- --- - ---",
      "https://evil.test/?q=", "x7f9q2", "a" * 40, "12345"],
 )  # fmt: skip
 def test_what_tells_of_the_pictures_is_not(query: str) -> None:

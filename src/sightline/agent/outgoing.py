@@ -8,13 +8,13 @@ anything of the pictures they are held against what it saw, also encoded. SECURI
 from __future__ import annotations
 
 import base64
-import codecs
 import re
 import unicodedata
 from collections.abc import Collection, Iterator, Mapping
 from dataclasses import dataclass, field
 from itertools import chain, islice, pairwise
 from pathlib import PurePosixPath
+from string import ascii_lowercase
 from typing import TYPE_CHECKING
 from urllib.parse import unquote_plus
 
@@ -41,9 +41,12 @@ _ADDRESS = re.compile(r"https?://(?:\[[\da-f:.]+\])?[^\s<>\"'\[\]{}]*", re.IGNOR
 _WORD = re.compile(r"[^\W_]+")
 _SPELLED = re.compile(r"(?<=\b\w)[\W_]+(?=\w\b)")
 _ENCODED = re.compile(r"[\w+/=-]{4,}", re.ASCII)
+_UNSENT = frozenset(("So", "Sk", "Cc", "Cf", "Cs", "Co", "Cn"))
 _VARIATION = re.compile("[\ufe00-\ufe0f\U000e0100-\U000e01ef]")
+_PHONETIC = re.compile("[\u0250-\u02af\u1d00-\u1dbf\ua720-\ua7ff]")
+_LOOKALIKES = str.maketrans("013457@$", "oleastas")
 _YEAR = re.compile(r"(?:19|20)\d\d")
-_MOST_READINGS = 400
+_MOST_READINGS = 2000
 _PRECISE = re.compile(r"\d\.\d|\d,(?:\d{1,2}|\d{4,})(?!\d)|\d\s*[°º′]")
 
 
@@ -147,6 +150,8 @@ class Outgoing:
         code = next((word for word in new if _is_code(word)), None)
         if code is not None:
             self._refuse(f"{shown(code)} comes neither from the user nor from a page. Use words.")
+        if 2 * len("".join(_words(text))) < len("".join(text.split())):
+            self._refuse("it has more signs than letters. Use words.")
         if any(match[0] not in self._user for match in _PRECISE.finditer(unicodedata.normalize("NFKC", text))):
             self._refuse("numbers as precise as coordinates are not sent. Use words.")
         budget = self.most_bytes // _BYTES_PER_DIGIT
@@ -218,23 +223,25 @@ def _whole(words: list[str]) -> Iterator[str]:
 
 
 def _pieces(words: list[str], lengths: Collection[int]) -> set[str]:
-    """The words, and whatever of these lengths stands in them when they are written together."""
+    """The words, up to four of them as one, and whatever of these lengths stands in all of them as one."""
     joined = "".join(words)
-    return {*words, *(joined[at : at + length] for length in lengths for at in range(len(joined) - length + 1))}
+    several = {"".join(words[at : at + count]) for count in range(1, 5) for at in range(len(words))}
+    return several | {joined[at : at + length] for length in lengths for at in range(len(joined) - length + 1)}
 
 
 def _visible(text: str) -> str:
-    """A text on one line, in plain forms of its letters, without characters that are not seen."""
-    plain = unicodedata.normalize("NFKC", " ".join(text.split()))
-    return _VARIATION.sub("", "".join(letter for letter in plain if unicodedata.category(letter)[0] != "C"))
+    """A text in plain forms of its letters, without emoji, Braille and the like, and without what is not seen."""
+    plain = _VARIATION.sub("", unicodedata.normalize("NFKC", " ".join(text.split())))
+    kept = (letter for letter in plain if letter == "°" or unicodedata.category(letter) not in _UNSENT)
+    return " ".join("".join(kept).split())
 
 
 def _is_code(word: str) -> bool:
-    """A word as people don't write them: letters with digits or of two alphabets, many digits, or very long."""
-    if len({name for letter in word if (name := unicodedata.name(letter, "").split(" ")[0]) in _ALPHABETS}) > 1:
-        return True
+    """A word as people don't write them: phonetic, of two alphabets, letters with digits, many digits, very long."""
+    alphabets = _ALPHABETS & {unicodedata.name(letter, "").split(" ")[0] for letter in word}
     digits = len(_digits(word))
-    return digits >= 5 or (len(word) >= 6 and 0 < digits < len(word)) or len(word) > 24
+    mixed = len(alphabets) > 1 or (len(word) >= 6 and 0 < digits < len(word))
+    return mixed or digits >= 5 or len(word) > 24 or _PHONETIC.search(word) is not None
 
 
 def _words(text: str) -> list[str]:
@@ -248,14 +255,19 @@ def _digits(text: str) -> str:
 
 
 def _readings(text: str, depth: int = 2) -> Iterator[str]:
-    """A text as it is, and as whoever gets it could read it: unquoted, spelled, reversed, rotated, decoded."""
+    """A text as it is, and as whoever gets it could read it: unquoted, spelled, reversed, shifted, decoded."""
     yield text
-    yield from (_SPELLED.sub("", text), text[::-1], codecs.encode(text, "rot13"))
+    yield from (_SPELLED.sub("", text), text[::-1], text.translate(_LOOKALIKES))
+    yield from (text.lower().translate(_rotation(by)) for by in range(1, 26))
     if depth:
         words = {re.sub(r"[^\w+/=-]", "", text, flags=re.ASCII), *_ENCODED.findall(text)}
         for other in (unquote_plus(text), *chain.from_iterable(map(_decoded, words))):
             if other != text:
                 yield from _readings(other, depth - 1)
+
+
+def _rotation(by: int) -> dict[int, int]:
+    return str.maketrans(ascii_lowercase, ascii_lowercase[by:] + ascii_lowercase[:by])
 
 
 def _decoded(word: str) -> Iterator[str]:
