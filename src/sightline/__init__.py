@@ -231,7 +231,12 @@ def __getattr__(name: str) -> object:
         raise AttributeError(f"module {__name__!r} has no attribute {name!r}")
     from importlib import import_module
 
-    return getattr(import_module(_FUNCTIONS[name]), name)
+    found = getattr(import_module(_FUNCTIONS[name]), name)
+    if name in VERBS:
+        from sightline.arguments import checked
+
+        found = globals()[name] = checked(found)
+    return found
 
 
 def __dir__() -> list[str]:

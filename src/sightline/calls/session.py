@@ -20,7 +20,7 @@ import sightline
 from sightline.config import Config, load
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
-from sightline.io.files import PathLike
+from sightline.io.files import PathLike, as_path
 from sightline.models.providers import NO_KEY_HINT
 from sightline.models.wire_settings import Api
 
@@ -115,7 +115,7 @@ class Session:
             given["limits"] = _limits(max_connections)
         changes = {name: value for name, value in given.items() if value is not None}
         for name, value in {
-            "workspace": default_workspace() if workspace is None else Path(workspace).expanduser(),
+            "workspace": default_workspace() if workspace is None else as_path(workspace, "a workspace"),
             "config": _config(config),
             "calls": replace(calls or CallOptions(), **changes),
             "engine": engine,
@@ -130,7 +130,7 @@ class Session:
         """The session that a verb works with: the one given, else a default one in the workspace."""
         if session is None:
             return cls(workspace)
-        return session if workspace is None else replace(session, workspace=Path(workspace).expanduser())
+        return session if workspace is None else replace(session, workspace=as_path(workspace, "a workspace"))
 
     def with_calls(self, **changes: Any) -> Session:
         """The same session with other fields of its `CallOptions`."""
