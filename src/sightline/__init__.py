@@ -232,10 +232,11 @@ def __getattr__(name: str) -> object:
     from importlib import import_module
 
     found = getattr(import_module(_FUNCTIONS[name]), name)
-    if name in VERBS:
+    if name[0].islower() and name != "dry_run":  # That one hands on what it was given.
         from sightline.arguments import checked
 
         found = globals()[name] = checked(found)
+        found.__module__ = __name__  # Where `pickle` finds the same function again.
     return found
 
 

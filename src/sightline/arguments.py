@@ -1,80 +1,141 @@
-"""Arguments of the public functions, checked where they come in: a wrong type is refused with the fix."""
+"""Arguments of the public functions, held against the annotations before any work begins: a wrong type is refused."""
 
 from __future__ import annotations
 
-from collections.abc import Callable, Mapping
-from functools import wraps
-from inspect import Parameter, Signature, signature
+import builtins
+import collections.abc
+import os
+import typing
+from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+from functools import cache, wraps
+from inspect import Parameter, isfunction, signature
 from numbers import Integral, Real
-from typing import ParamSpec, TypeVar
+from reprlib import repr as short_repr
+from types import NoneType, UnionType
+from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
 
-from sightline.errors import UserError
+import sightline
+from sightline.english import article, listed
+from sightline.errors import UserError, require_at_least
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-
-def _is_text(value: object) -> bool:
-    return isinstance(value, str)
-
-
-def _is_whole(value: object) -> bool:
-    return isinstance(value, Integral) and not _is_switch(value)
-
-
-def _is_number(value: object) -> bool:
-    return isinstance(value, Real) and not _is_switch(value)
-
-
-def _is_switch(value: object) -> bool:
-    return isinstance(value, bool) or type(value).__name__ == "bool"  # numpy's too.
-
-
-def _is_session(value: object) -> bool:
-    return all(hasattr(value, name) for name in ("workspace", "config", "calls"))
-
-
-# How an annotation is written, what fits it, and what to call that. Paths, metrics and all else are left to the
-# function, which can say more.
-_KINDS: Mapping[str, tuple[Callable[[object], bool], str]] = {
-    "str": (_is_text, "a string"),
-    "int": (_is_whole, "a whole number"),
-    "float": (_is_number, "a number"),
-    "bool": (_is_switch, "True or False"),
-    "Session": (_is_session, 'a session, such as sightline.Session("ws")'),
+_LISTS = (collections.abc.Sequence, collections.abc.Iterable)
+_PLAIN = (NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
+_NOUNS = {
+    "str": "string",
+    "int": "whole number",
+    "float": "number",
+    "PathLike": "path",
+    "Callable": "function",
+    "Mapping": "dictionary",
+    "ndarray": "array",
+    "Hashable": "label",
 }
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
-    """The function, which refuses arguments of a wrong type before it begins."""
-    known = signature(function)
-    kinds = {name: kind for name, one in known.parameters.items() if (kind := _kind(one)) is not None}
+    """The function, which refuses arguments of a wrong type, and `limit` and `seed` out of range, before it begins."""
 
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
-        for name, value in _given(known, args, kwargs).items():
-            if name in kinds and value is not None:
-                fits, wanted = kinds[name]
-                if not fits(value):
-                    raise UserError(f"{function.__name__}: {name} must be {wanted}, not {_shown(value)}.")
+        try:
+            given = signature(function).bind(*args, **kwargs).arguments
+        except TypeError:  # The call itself says which parameter is missing, or that there is no such one.
+            given = {}
+        for name, hint in _hints(function).items():
+            if name in given and not _fits(given[name], hint):
+                raise _refusal(function, name, hint, given[name])
+        require_at_least(1, limit=given.get("limit"))
+        require_at_least(0, seed=given.get("seed"))
         return function(*args, **kwargs)
 
     return call
 
 
-def _kind(parameter: Parameter) -> tuple[Callable[[object], bool], str] | None:
-    if parameter.kind in (Parameter.VAR_POSITIONAL, Parameter.VAR_KEYWORD) or parameter.name == "metric":
-        return None
-    return _KINDS.get(str(parameter.annotation).removesuffix(" | None"))
+@cache
+def _hints(function: Callable[..., object]) -> Mapping[str, Any]:
+    """What each parameter takes; which folder, which words and which metrics is left to the function: it can say more.
+
+    Names that are imported for type checkers only are looked up among the public ones.
+    """
+    hints = get_type_hints(function, localns=_Names(getattr(function, "__globals__", {})))
+    left = {
+        name
+        for name, one in signature(function).parameters.items()
+        if name == "metrics" or (one.kind is not Parameter.KEYWORD_ONLY and "os.PathLike" in str(hints.get(name)))
+    }
+    return {name: hint for name, hint in hints.items() if name not in {"return", *left}}
 
 
-def _given(known: Signature, args: tuple[object, ...], kwargs: Mapping[str, object]) -> Mapping[str, object]:
-    """By name; what does not fit the signature is left to the call itself, which says so."""
-    try:
-        return known.bind(*args, **kwargs).arguments
-    except TypeError:
-        return {}
+class _Names(dict[str, Any]):
+    def __missing__(self, name: str) -> Any:
+        for place in (builtins, collections.abc):
+            if hasattr(place, name):
+                return getattr(place, name)
+        return getattr(sightline, name) if name in sightline.__all__ else Any
 
 
-def _shown(value: object) -> str:
-    return f"{value!r:.60}" if isinstance(value, str | int | float) else f"a {type(value).__name__}"
+def _fits(value: object, hint: Any) -> bool:
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (typing.Union, UnionType):
+        return any(_fits(value, one) for one in inner)
+    if kind in _LISTS:
+        listable = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
+        return listable and _all_fit(value if isinstance(value, Collection) else (), inner[0])
+    if kind is collections.abc.Mapping:
+        return isinstance(value, Mapping) and all(map(_all_fit, (value.keys(), value.values()), inner))
+    return kind is Any or _is_one(value, kind)
+
+
+def _all_fit(values: Iterable[object], hint: Any) -> bool:
+    """Of long lists only one value of each type is looked at."""
+    return all(_fits(one, hint) for one in {type(one): one for one in values}.values())
+
+
+def _is_one(value: object, kind: Any) -> bool:
+    if kind in (int, float):
+        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+    if kind is bool:
+        return isinstance(value, bool) or type(value).__name__ == "bool"  # numpy's too.
+    if kind is Literal:
+        return isinstance(value, str)
+    if kind is collections.abc.Callable:
+        return callable(value)
+    if getattr(kind, "_is_protocol", False):
+        methods = [name for name, member in vars(kind).items() if isfunction(member) and name[0] != "_"]
+        return not isinstance(value, _PLAIN) and all(hasattr(value, name) for name in methods)
+    return isinstance(value, kind)
+
+
+def _refusal(function: Callable[..., object], name: str, hint: Any, value: object) -> UserError:
+    called = function.__qualname__.removesuffix(".__init__")
+    shown = short_repr(value) if isinstance(value, _PLAIN) else _one(type(value).__name__)
+    return UserError(
+        f"{called}: {name} must be {listed(_wanted(hint), 'or')}, not {shown}.",
+        f"help(sightline.{called}) says what it takes.",
+    )
+
+
+def _wanted(hint: Any) -> Sequence[str]:
+    """What fits, in words."""
+    kind, inner = get_origin(hint) or hint, get_args(hint)
+    if kind in (typing.Union, UnionType):
+        implied = {NoneType, Any} | ({str} if os.PathLike[str] in inner else set())
+        return tuple(dict.fromkeys(word for one in inner if one not in implied for word in _wanted(one)))
+    if kind is Literal:
+        return tuple(map(repr, inner))
+    if kind is bool:
+        return ("True", "False")
+    if kind in _LISTS:
+        return (f"a list of {listed([_many(word) for word in _wanted(inner[0])], 'or')}",)
+    return (_one(_NOUNS.get(kind.__name__, kind.__name__)),)
+
+
+def _one(noun: str) -> str:
+    return f"{article(noun.lower())} {noun}"
+
+
+def _many(one: str) -> str:
+    return f"{one.partition(' ')[2]}s" if one.startswith(("a ", "an ")) else one

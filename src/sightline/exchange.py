@@ -141,7 +141,7 @@ def import_files(
     >>> sightline.import_files("beir", "as_beir", "again").tasks
     3
     """
-    known = find_format(_format_name(format))
+    known = find_format(format)
     if known.read is None:
         raise UserError(f"{format} can be written, but not read.", f"formats: {', '.join(format_names())}")
     given = FormatOptions(
@@ -173,12 +173,6 @@ def _write_imported(imported: Imported, source: Path, out: Path) -> ImportSummar
     written = write_benchmark(with_origin(content), out)
     keep_baselines(written, out)
     return replace(summarise(written, out), warnings=warnings, out=out)
-
-
-def _format_name(given: object) -> str:
-    if not isinstance(given, str):
-        raise UserError(f"{given!r:.60} is not the name of a format.", f"formats: {', '.join(format_names())}")
-    return given
 
 
 def _benchmark(given: PathLike | Benchmark | None) -> Benchmark | None:
@@ -311,7 +305,7 @@ def export_files(
     >>> print(sightline.export_files("trec-qrels", "bench", "files/qrels.txt"))
       bench → files/qrels.txt (trec-qrels)
     """
-    known = find_format(_format_name(format))
+    known = find_format(format)
     if known.write is None:
         raise UserError(f"{format} can be read, but not written.", f"formats: {', '.join(format_names())}")
     folder, target = as_path(source, "a workspace, a benchmark or a run"), as_path(out, "the file or folder to write")

@@ -196,7 +196,7 @@ def compare(
 
     if isinstance(runs, str | OsPath | Scores) or not isinstance(runs, Iterable):
         raise UserError("A comparison needs two runs or more.", 'Give a list of them: compare(["run_a", "run_b"]).')
-    given = list(runs)
+    given, asked = list(runs), None if metrics is None else split_names(metrics)
     scores = [run if isinstance(run, Scores) else _scores_of(run, benchmark) for run in given]
     if not rehearsal and (found := next(filter(is_rehearsal, scores), None)) is not None:
         raise UserError(
@@ -208,7 +208,7 @@ def compare(
     names = systems if len(set(systems)) == len(systems) else [_name(run) for run in given]
     return compare_scores(
         scores,
-        None if metrics is None else split_names(metrics),
+        asked,
         names=names,
         allow_failures_differ=allow_failures_differ,
         level=level,

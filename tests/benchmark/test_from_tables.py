@@ -211,7 +211,7 @@ def test_a_run_is_that_of_a_file_of_ranx(results: dict[str, dict[str, float]]) -
         ({"q": "a.jpg"}, 'ranking of "q" must be a list of pictures'),
         ({"q": {"a.jpg"}}, "it is set"),
         ({"q": {"a.jpg": "high"}}, "has the score 'high'"),
-        ({"q": {"a.jpg": float("nan")}}, "has the score None"),
+        ({"q": {"a.jpg": float("nan")}}, "has the score nan"),
         ({"q": ["a.jpg", None]}, "has the id None"),
         ({"q": [("a.jpg", 1, 2)]}, "a tuple of 3 values"),
         ([{"query_id": "q", "score": 1}], "rankings has no column for picture"),

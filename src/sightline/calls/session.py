@@ -17,6 +17,7 @@ from pathlib import Path
 from typing import TYPE_CHECKING, Any, TypeVar
 
 import sightline
+from sightline.arguments import checked
 from sightline.config import Config, load
 from sightline.config.sources import DEFAULT_FILE
 from sightline.errors import UserError
@@ -93,6 +94,7 @@ class Session:
     config_path: Path | None
     _resources: _Resources | None = field(init=False, compare=False)
 
+    @checked
     def __init__(
         self,
         workspace: PathLike | None = None,
@@ -118,7 +120,7 @@ class Session:
             "workspace": default_workspace() if workspace is None else as_path(workspace, "a workspace"),
             "config": _config(config),
             "calls": replace(calls or CallOptions(), **changes),
-            "engine": engine,
+            "engine": _engine(engine),
             "seed": seed,
             "config_path": _config_path(config, config_path),
             "_resources": None,
@@ -242,7 +244,7 @@ def default_workspace() -> Path:
 def _config(given: Config | PathLike | None) -> Config:
     if given is None or isinstance(given, Config):
         return given or Config()
-    return load(Path(given).expanduser()).config
+    return load(as_path(given, "a sightline.toml")).config
 
 
 def _config_path(config: Config | PathLike | None, path: PathLike | None) -> Path | None:
@@ -252,11 +254,21 @@ def _config_path(config: Config | PathLike | None, path: PathLike | None) -> Pat
     return None if given is None else Path(given).expanduser()
 
 
+def _engine(given: str) -> str:
+    if given != "local":
+        from sightline.engine.cluster import EngineChoice
+
+        EngineChoice.parse(given)
+    return given
+
+
 def _budget(given: str | float | BudgetLike) -> BudgetLike:
     from sightline.calls.budget import Budget
 
     if isinstance(given, str):
         return Budget.parse(given)
+    if not isinstance(given, int | float) and not hasattr(given, "settle"):
+        raise UserError(f"{given!r:.60} is not a budget.", 'Give an amount, such as "5usd" or 5.')
     return Budget.usd(given) if isinstance(given, int | float) else given
 
 

@@ -8,6 +8,7 @@ from dataclasses import dataclass, field
 from itertools import islice
 from typing import TYPE_CHECKING, Any
 
+from sightline.arguments import checked
 from sightline.class_names import known_as, name_of
 from sightline.display import Rows, Table, html_table
 from sightline.english import counted, some
@@ -18,6 +19,7 @@ from sightline.types.truth import Choice, Failure, PictureSet, Prediction, Ranki
 _ROWS = 20
 
 if TYPE_CHECKING:
+    from sightline.io.files import PathLike
     from sightline.types.benchmark import Benchmark
 
 
@@ -159,11 +161,12 @@ class Run(Table[Attempt]):
         return Attempts(self.attempts)._blocks()
 
     @classmethod
+    @checked
     def from_rankings(
         cls,
         rankings: Any,
         *,
-        benchmark: Benchmark | str | None = None,
+        benchmark: Benchmark | PathLike | None = None,
         system: str = "system",
         columns: Mapping[str, str] | None = None,
     ) -> Run:
@@ -177,7 +180,7 @@ class Run(Table[Attempt]):
             list of dictionaries with `query_id`, `picture` and `score`, `rank` or neither. A `Failure` in place of a
             ranking is counted as one.
         benchmark:
-            What the queries are of; a benchmark that has none of them is refused.
+            What the queries are of: the benchmark, its folder, or only its name. One that has none of them is refused.
         system:
             What the system is called.
         columns:

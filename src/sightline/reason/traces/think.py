@@ -138,12 +138,12 @@ def think(
     )
     if out is None and not session.calls.plan:
         raise UserError("there is no place for the traces.", "say where: --out FOLDER")
+    place = optional_path(out, "the folder to write")
     pictures = _pictures(source, labels, metadata, session)
     work = TraceWork(pictures, settings, session, limit)
     skipped = _skipped(pictures.skipped)
-    if session.calls.plan or out is None:
+    if session.calls.plan or place is None:
         raise DryRunError(replace(work.price(), notes=skipped))
-    place = as_path(out, "the folder to write")
     done = make_traces(work, place, format_=format, shard_rows=shard_rows, retry_failed=retry_failed)
     notes = (*skipped, *filter(None, (settings.about_verifier(),)))
     return replace(done, pictures=pictures.folder(), notes=notes)
