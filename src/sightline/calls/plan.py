@@ -173,11 +173,8 @@ def dry_run(verb: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
     12
     """
     if not callable(verb):
-        known = verb if verb in sightline.VERBS else "make"
-        raise UserError(
-            f"dry_run takes a function, not {verb!r:.60}.",
-            f"Give it with its arguments: dry_run(sightline.{known}, …).",
-        )
+        fix = f"Give it with its arguments: dry_run(sightline.{verb if verb in sightline.VERBS else 'make'}, …)."
+        raise UserError(f"dry_run takes a function, not {verb!r:.60}.", fix)
     session = _session_of(verb, kwargs)
     name = getattr(verb, "__name__", str(verb))
     if not getattr(verb, "priced", False):

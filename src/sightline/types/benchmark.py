@@ -184,7 +184,8 @@ class Benchmark(_Fields):
         Returns
         -------
         Benchmark
-            Rank tasks unless the judgments say otherwise, in memory; queries without a judgment are left out, with a warning.
+            Rank tasks, unless the judgments say otherwise, in memory; queries without a judgment are left out, with a
+            warning.
 
         Examples
         --------

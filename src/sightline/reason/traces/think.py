@@ -9,7 +9,7 @@ from sightline.calls.plan import DryRunError, priced
 from sightline.calls.session import Session
 from sightline.english import counted
 from sightline.errors import UserError, require_at_least, require_one_of
-from sightline.io.files import PathLike, as_path, optional_path
+from sightline.io.files import PathLike, optional_path
 from sightline.reason.traces.folder import TRACE_FORMATS, TraceFormat
 from sightline.reason.traces.language import known_language
 from sightline.reason.traces.pipeline import TraceWork, make_traces
