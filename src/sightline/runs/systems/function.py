@@ -25,7 +25,6 @@ from sightline.errors import StoppedError, UserError, require_at_least
 from sightline.metrics.choices.parse import parse_choice
 from sightline.runs.systems.base import (
     ALL_KINDS,
-    FINDING,
     Outcome,
     SystemReply,
     as_prediction,
@@ -44,6 +43,7 @@ from sightline.types import (
     Text,
     Trace,
 )
+from sightline.types.task import FINDING
 
 _log = logging.getLogger(__name__)
 _BENCH = ("bench", "benchmark")
