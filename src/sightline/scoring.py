@@ -141,7 +141,7 @@ def _refuse_benchmark(folder: Path) -> None:
     if (folder / BENCHMARK_FILE).is_file() and not (folder / RUN_FILE).is_file():
         raise UserError(
             f"{folder} is a benchmark, not a run.",
-            f"Run a system on it first: sightline run {folder} --system SPEC --out RUN.",
+            f'Run a system on it first: sightline run {folder} --system SPEC, or sightline.run("{folder}", SYSTEM).',
         )
 
 

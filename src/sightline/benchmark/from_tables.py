@@ -88,11 +88,10 @@ def benchmark_from_tables(
     truth: dict[str, Truth] = {query: Relevance(grades) for query, grades in found.grades.items()} | other
     for warning in (*found.warnings(), *_unjudged([task for task in tasks if task not in truth])):
         _log.warning("%s", warning)
-    posed = {id_: task for id_, task in tasks.items() if id_ in truth}
-    if not posed:
+    if not truth:
         raise UserError("No query has a judgment.", "Give at least one judgment: query, picture and grade.")
-    for query, said in other.items():
-        posed[query] = _as_kind(tasks, query, said, known)
+    tasks |= {query: _as_kind(tasks, query, said, known) for query, said in other.items()}
+    posed = {id_: task for id_, task in tasks.items() if id_ in truth}
     return Benchmark(name, Corpus(name, known), posed, {query: truth[query] for query in posed}, metrics=usual)
 
 
@@ -222,7 +221,7 @@ def run_from_rankings(
     )
     if not attempts:
         raise UserError("There is no ranking.", "Give {query: {picture: score}}, {query: [pictures]} or a data frame.")
-    if isinstance(benchmark, os.PathLike) or (benchmark and (Path(str(benchmark)) / HEADER).is_file()):
+    if isinstance(benchmark, os.PathLike) or (isinstance(benchmark, str) and (Path(benchmark) / HEADER).is_file()):
         benchmark = read_benchmark(as_path(benchmark, "a benchmark"))
     if isinstance(benchmark, Benchmark):
         _check_tasks(attempts, benchmark)

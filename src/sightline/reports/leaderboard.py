@@ -157,6 +157,7 @@ def _record(board: BenchmarkBoard, place: LeaderboardRow) -> dict[str, Any]:
         "system": place.name,
         "folder": place.folder,
         **asdict(place.estimate),
+        **dict(zip(("low", "high"), place.estimate.interval or (None, None), strict=True)),
         "letters": place.letters,
         "usd": place.spending.usd,
         "p50_seconds": place.spending.p50,
