@@ -23,16 +23,7 @@ R = TypeVar("R")
 
 _LISTS = (collections.abc.Sequence, collections.abc.Iterable)
 _PLAIN = (NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
-_NOUNS = {
-    "str": "string",
-    "int": "whole number",
-    "float": "number",
-    "PathLike": "path",
-    "Callable": "function",
-    "Mapping": "dictionary",
-    "ndarray": "array",
-    "Hashable": "label",
-}
+_NOUNS = {"str": "string", "int": "whole number", "float": "number", "PathLike": "path", "Callable": "function"}
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
@@ -71,10 +62,10 @@ def _hints(function: Callable[..., object]) -> Mapping[str, Any]:
 
 class _Names(dict[str, Any]):
     def __missing__(self, name: str) -> Any:
-        for place in (builtins, collections.abc):
-            if hasattr(place, name):
-                return getattr(place, name)
-        return getattr(sightline, name) if name in sightline.__all__ else Any
+        if name == "PathLike":
+            return str | os.PathLike[str]
+        found = (getattr(place, name) for place in (builtins, collections.abc) if hasattr(place, name))
+        return next(found, getattr(sightline, name) if name in sightline.__all__ else Any)
 
 
 def _fits(value: object, hint: Any) -> bool:
@@ -95,8 +86,10 @@ def _all_fit(values: Iterable[object], hint: Any) -> bool:
 
 
 def _is_one(value: object, kind: Any) -> bool:
-    if kind in (int, float):
-        return isinstance(value, Integral if kind is int else Real) and not isinstance(value, bool)
+    if kind is int:
+        return isinstance(value, Integral) and not isinstance(value, bool)
+    if kind is float:
+        return isinstance(value, Real)
     if kind is bool:
         return isinstance(value, bool) or type(value).__name__ == "bool"  # numpy's too.
     if kind is Literal:

@@ -250,7 +250,7 @@ def test_sets_answers_and_choices_are_tasks_of_their_kind() -> None:
     said = {"q1": ["a.jpg"], "q2": PictureSet(("b.jpg",)), "q3": Text("2"), "q4": Choice("B")}
     scores = sightline.score(made, Run.from_rankings(said, benchmark=made))
     values = {row.task_id: dict(row.values) for row in scores}
-    assert values["q2"]["f1"] == 1 and values["q3"]["accuracy"] == 1 and values["q4"]["accuracy"] == 0
+    assert values["q2"]["f1"] == 1 and values["q3"]["answer"] == 1 and values["q4"]["accuracy"] == 0
 
 
 @pytest.mark.parametrize(
