@@ -91,44 +91,62 @@ def test_each_parameter_refuses_what_can_not_fit(
 @pytest.mark.parametrize(
     ("call", "said"),
     [
-        (lambda: untyped.score("bench", "run", level="x"), "score: level must be a number, not 'x'"),
-        (lambda: untyped.score("bench", "run", seed="a"), "seed must be a whole number"),
+        (lambda: untyped.score("bench", "run", level="x"), "score: level must be of the type float, not 'x'"),
+        (lambda: untyped.score("bench", "run", seed="a"), "seed must be of the type int | None, not 'a'"),
         (lambda: untyped.score("bench", "run", seed=-1), "seed must be a number of at least 0, not -1"),
         (lambda: untyped.score("bench", "run", limit=-1), "limit must be a number of at least 1, not -1"),
-        (lambda: untyped.search("a dog", k="3"), "k must be a whole number, not '3'"),
-        (lambda: untyped.search("a dog", k=True), "k must be a whole number, not True"),
-        (lambda: untyped.search(3), "search: query must be a string or a SearchQuery, not 3"),
-        (lambda: untyped.search("a dog", workspace=3), "workspace must be a path, not 3"),
-        (lambda: untyped.search("a dog", session="ws"), "session must be a Session, not 'ws'"),
+        (lambda: untyped.search("a dog", k="3"), "k must be of the type int | None, not '3'"),
+        (lambda: untyped.search("a dog", k=True), "k must be of the type int | None, not True"),
+        (lambda: untyped.search(3), "search: query must be of the type str | SearchQuery | None, not 3"),
+        (
+            lambda: untyped.search("a dog", workspace=3),
+            "must be of the type str | PathLike[str] | None, not 3",
+        ),
+        (lambda: untyped.search("a dog", session="ws"), "session must be of the type Session | None, not 'ws'"),
         (
             lambda: untyped.search("a dog", embedder=lambda: 3),
-            "must be a string or an Embedder, not a function",
+            "must be of the type str | Embedder | None, not function object",
         ),
-        (lambda: untyped.Session("ws").search("a dog", where=3), "where must be a string"),
-        (lambda: untyped.scan("pictures", limit="x"), "limit must be a whole number"),
-        (lambda: untyped.ask(3, model="openai/gpt-5"), "question must be a string, not 3"),
+        (lambda: untyped.Session("ws").search("a dog", where=3), "where must be of the type str | None, not 3"),
+        (lambda: untyped.scan("pictures", limit="x"), "limit must be of the type int | None, not 'x'"),
+        (lambda: untyped.ask(3, model="openai/gpt-5"), "question must be of the type str, not 3"),
         (lambda: untyped.embed([1]), "1 is not a text"),
-        (lambda: untyped.estimate(["a"]), "values must be a list of numbers or an array, not ['a']"),
+        (
+            lambda: untyped.estimate(["a"]),
+            "values must be of the type Sequence[float | None]",
+        ),
         (lambda: untyped.estimate([1.0, 0.5], clusters=["a"]), "2 values but 1 clusters"),
-        (lambda: untyped.parse_choice(None, ["A"]), "text must be a string, not None"),
-        (lambda: untyped.power(difference="x", sd=0.3), "difference must be a number"),
+        (lambda: untyped.parse_choice(None, ["A"]), "text must be of the type str, not None"),
+        (lambda: untyped.power(difference="x", sd=0.3), "difference must be of the type float | None, not 'x'"),
         (lambda: untyped.power(difference=float("nan"), sd=0.3), "shows a difference of nan"),
         (lambda: untyped.power([1, 2]), "Expected the path of a scored run, got 1"),
         (lambda: untyped.power(3), "1 runs were given"),
         (lambda: untyped.view(3), "got 3"),
-        (lambda: untyped.load("bench", "Run"), "kind must be a type, not 'Run'"),
-        (lambda: untyped.make("pictures", judges=[3]), "judges must be a string or a list of strings or functions"),
-        (lambda: untyped.report(["run"], rows="a"), "rows must be a whole number"),
-        (lambda: untyped.report(["run"], date="today"), "date must be a datetime, not 'today'"),
+        (lambda: untyped.load("bench", "Run"), "kind must be of the type type[LoadedT] | None, not 'Run'"),
+        (
+            lambda: untyped.make("pictures", judges=[3]),
+            "must be of the type str | Sequence[str | Callable[..., Any]], not [3]",
+        ),
+        (lambda: untyped.report(["run"], rows="a"), "rows must be of the type int, not 'a'"),
+        (lambda: untyped.report(["run"], date="today"), "date must be of the type datetime | None, not 'today'"),
         (lambda: untyped.report(["run"], format="pdf"), "Choose from html, md, both"),
-        (lambda: untyped.run("bench", "retriever", retry_failed="yes"), "retry_failed must be True or False"),
+        (
+            lambda: untyped.run("bench", "retriever", retry_failed="yes"),
+            "must be of the type bool, not 'yes'",
+        ),
         (lambda: untyped.dry_run("make"), "dry_run(sightline.make, …)"),
         (lambda: untyped.dry_run(3), "dry_run takes a function"),
         (lambda: untyped.Session(3), "Expected the path of a workspace"),
         (lambda: untyped.Session("ws", engine="gpu"), 'there is no engine "gpu"'),
-        (lambda: untyped.Session("ws", max_connections="4"), "Session: max_connections must be a whole number"),
-        (lambda: untyped.FunctionSystem("x"), "FunctionSystem: function must be a function, not 'x'"),
-        (lambda: untyped.Run.from_rankings({"q": ["a"]}, system=3), "Run.from_rankings: system must be a string"),
+        (lambda: untyped.Session("ws", max_connections="4"), "Session: max_connections must be of the type int | None"),
+        (
+            lambda: untyped.FunctionSystem("x"),
+            "FunctionSystem: function must be of the type Callable[..., Any], not 'x'",
+        ),
+        (
+            lambda: untyped.Run.from_rankings({"q": ["a"]}, system=3),
+            "system must be of the type str, not 3",
+        ),
         (
             lambda: untyped.Benchmark.from_tables(["a"], {"q": "a dog"}, {"q": ["a"]}, metrics=["foo@3"]),
             'unknown metric "foo@3"',
@@ -162,7 +180,7 @@ def test_what_fits_passes_and_the_signature_stays() -> None:
     given = np.array(["a", "b"])
     assert guarded("a", names=given)[3] is given
     assert inspect.signature(guarded) == inspect.signature(verb) and guarded.__doc__ == verb.__doc__
-    with pytest.raises(UserError, match=r"k must be a whole number, not 0\.5"):
+    with pytest.raises(UserError, match=r"k must be of the type int \| None, not 0\.5"):
         guarded("a", 0.5)  # type: ignore[arg-type]
     with pytest.raises(TypeError, match="unexpected keyword"):
         guarded("a", wrong=1)  # type: ignore[call-arg]

@@ -66,12 +66,12 @@ WRONG: dict[str, tuple[Call, str]] = {
     "no folder of runs": (lambda made: sightline.leaderboard(_any(None)), "Expected the path of a folder with runs"),
     "a list to rank by": (
         lambda made: sightline.leaderboard(made.runs[0].parent, _any(["map"])),
-        "metric must be a string, not \\['map'\\]",
+        "metric must be of the type str . None, not \\['map'\\]",
     ),
     "an unknown format": (lambda made: sightline.export_files("trek", made.benchmark, "out"), "unknown format"),
     "no format": (
         lambda made: sightline.export_files(_any(None), made.benchmark, "out"),
-        "format must be a string, not None",
+        "format must be of the type str, not None",
     ),
     "nothing to import": (lambda made: sightline.import_files("beir", _any(None), "out"), "Expected the path"),
     "a run where a benchmark is exported": (

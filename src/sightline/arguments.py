@@ -5,25 +5,24 @@ from __future__ import annotations
 import builtins
 import collections.abc
 import os
-import typing
-from collections.abc import Callable, Collection, Iterable, Mapping, Sequence
+import re
+from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, wraps
-from inspect import Parameter, isfunction, signature
+from inspect import Parameter, formatannotation, isfunction, signature
 from numbers import Integral, Real
 from reprlib import repr as short_repr
 from types import NoneType, UnionType
-from typing import Any, Literal, ParamSpec, TypeVar, get_args, get_origin, get_type_hints
+from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import sightline
-from sightline.english import article, listed
 from sightline.errors import UserError, require_at_least
 
 P = ParamSpec("P")
 R = TypeVar("R")
 
-_LISTS = (collections.abc.Sequence, collections.abc.Iterable)
 _PLAIN = (NoneType, bool, int, float, complex, str, bytes, list, tuple, dict, set, frozenset)
-_NOUNS = {"str": "string", "int": "whole number", "float": "number", "PathLike": "path", "Callable": "function"}
+_MODULE = re.compile(r"(?:\w+\.)+(?=\w)|~")
+"""Before the name of a class or a type variable."""
 
 
 def checked(function: Callable[P, R]) -> Callable[P, R]:
@@ -43,6 +42,14 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
         return function(*args, **kwargs)
 
     return call
+
+
+def _refusal(function: Callable[..., object], name: str, hint: Any, value: object) -> UserError:
+    called, wanted = function.__qualname__.removesuffix(".__init__"), _MODULE.sub("", formatannotation(hint))
+    shown = short_repr(value) if isinstance(value, _PLAIN) else f"{type(value).__name__} object"
+    return UserError(
+        f"{called}: {name} must be of the type {wanted}, not {shown}.", f"help(sightline.{called}) says what it means."
+    )
 
 
 @cache
@@ -70,9 +77,9 @@ class _Names(dict[str, Any]):
 
 def _fits(value: object, hint: Any) -> bool:
     kind, inner = get_origin(hint) or hint, get_args(hint)
-    if kind in (typing.Union, UnionType):
+    if kind in (Union, UnionType):
         return any(_fits(value, one) for one in inner)
-    if kind in _LISTS:
+    if kind in (collections.abc.Sequence, collections.abc.Iterable):
         listable = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
         return listable and _all_fit(value if isinstance(value, Collection) else (), inner[0])
     if kind is collections.abc.Mapping:
@@ -88,47 +95,11 @@ def _all_fit(values: Iterable[object], hint: Any) -> bool:
 def _is_one(value: object, kind: Any) -> bool:
     if kind is int:
         return isinstance(value, Integral) and not isinstance(value, bool)
-    if kind is float:
-        return isinstance(value, Real)
     if kind is bool:
         return isinstance(value, bool) or type(value).__name__ == "bool"  # numpy's too.
-    if kind is Literal:
-        return isinstance(value, str)
     if kind is collections.abc.Callable:
         return callable(value)
     if getattr(kind, "_is_protocol", False):
         methods = [name for name, member in vars(kind).items() if isfunction(member) and name[0] != "_"]
         return not isinstance(value, _PLAIN) and all(hasattr(value, name) for name in methods)
-    return isinstance(value, kind)
-
-
-def _refusal(function: Callable[..., object], name: str, hint: Any, value: object) -> UserError:
-    called = function.__qualname__.removesuffix(".__init__")
-    shown = short_repr(value) if isinstance(value, _PLAIN) else _one(type(value).__name__)
-    return UserError(
-        f"{called}: {name} must be {listed(_wanted(hint), 'or')}, not {shown}.",
-        f"help(sightline.{called}) says what it takes.",
-    )
-
-
-def _wanted(hint: Any) -> Sequence[str]:
-    """What fits, in words."""
-    kind, inner = get_origin(hint) or hint, get_args(hint)
-    if kind in (typing.Union, UnionType):
-        implied = {NoneType, Any} | ({str} if os.PathLike[str] in inner else set())
-        return tuple(dict.fromkeys(word for one in inner if one not in implied for word in _wanted(one)))
-    if kind is Literal:
-        return tuple(map(repr, inner))
-    if kind is bool:
-        return ("True", "False")
-    if kind in _LISTS:
-        return (f"a list of {listed([_many(word) for word in _wanted(inner[0])], 'or')}",)
-    return (_one(_NOUNS.get(kind.__name__, kind.__name__)),)
-
-
-def _one(noun: str) -> str:
-    return f"{article(noun.lower())} {noun}"
-
-
-def _many(one: str) -> str:
-    return f"{one.partition(' ')[2]}s" if one.startswith(("a ", "an ")) else one
+    return isinstance(value, {float: Real, Literal: str}.get(kind, kind))
