@@ -66,7 +66,7 @@ WRONG: dict[str, tuple[Call, str]] = {
     "no folder of runs": (lambda made: sightline.leaderboard(_any(None)), "Expected the path of a folder with runs"),
     "a list to rank by": (
         lambda made: sightline.leaderboard(made.runs[0].parent, _any(["map"])),
-        "metric must be of the type str . None, not \\['map'\\]",
+        r"metric must be of the type str \| None, not \['map'\]",
     ),
     "an unknown format": (lambda made: sightline.export_files("trek", made.benchmark, "out"), "unknown format"),
     "no format": (

@@ -79,7 +79,8 @@ def benchmark_from_tables(
     check_columns(mapped, (shown, asked, judged))
     found = _judgments(judged)
     base = Path.cwd() if root is None else Path(root).expanduser()
-    known = _pictures(shown, base) if pictures is not None else bare_pictures(found.pictures, FormatOptions(), base)
+    named = (*found.pictures, *(one for said in other.values() if isinstance(said, PictureSet) for one in said.pictures))
+    known = _pictures(shown, base) if pictures is not None else bare_pictures(named, FormatOptions(), base)
     tasks = {query: Task(query, "rank", (query,)) for query in (*found.grades, *other)}
     if queries is not None:
         tasks = _tasks(asked, known, (labels,) if isinstance(labels, str) else labels)
