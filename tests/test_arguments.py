@@ -188,4 +188,4 @@ def test_what_fits_passes_and_the_signature_stays() -> None:
 
 def test_verbs_are_the_same_function_each_time_also_in_another_process() -> None:
     assert sightline.score is sightline.score is pickle.loads(pickle.dumps(sightline.score))
-    assert sightline.score.__wrapped__.__module__ == "sightline.scoring"  # type: ignore[attr-defined]
+    assert sightline.score.__wrapped__.__module__ == "sightline.scoring"

@@ -83,7 +83,7 @@ def _fits(value: object, hint: Any) -> bool:
         listable = isinstance(value, Iterable) and not isinstance(value, str | bytes | Mapping)
         return listable and _all_fit(value if isinstance(value, Collection) else (), inner[0])
     if kind is collections.abc.Mapping:
-        return isinstance(value, Mapping) and all(map(_all_fit, (value.keys(), value.values()), inner))
+        return isinstance(value, Mapping) and _all_fit(value, inner[0]) and _all_fit(value.values(), inner[1])
     return kind is Any or _is_one(value, kind)
 
 

@@ -79,7 +79,10 @@ def benchmark_from_tables(
     check_columns(mapped, (shown, asked, judged))
     found = _judgments(judged)
     base = Path.cwd() if root is None else Path(root).expanduser()
-    named = (*found.pictures, *(one for said in other.values() if isinstance(said, PictureSet) for one in said.pictures))
+    named = (
+        *found.pictures,
+        *(one for said in other.values() if isinstance(said, PictureSet) for one in said.pictures),
+    )
     known = _pictures(shown, base) if pictures is not None else bare_pictures(named, FormatOptions(), base)
     tasks = {query: Task(query, "rank", (query,)) for query in (*found.grades, *other)}
     if queries is not None:
@@ -100,7 +103,7 @@ def _by_kind(judgments: Table) -> tuple[Table, dict[str, Truth]]:
     """What is graded; and, by query, what is true of other kinds of task: a set of pictures, an answer, a choice."""
     if not isinstance(judgments, Mapping):
         return judgments, {}
-    other = {query: said for query, said in judgments.items() if isinstance(said, tuple(_KINDS))}
+    other: dict[Any, Any] = {query: said for query, said in judgments.items() if isinstance(said, tuple(_KINDS))}
     graded = {query: grades for query, grades in judgments.items() if query not in other}
     return graded, {_id(query, "judgments"): said for query, said in other.items()}
 

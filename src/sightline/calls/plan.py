@@ -172,9 +172,10 @@ def dry_run(verb: Callable[P, object], /, *args: P.args, **kwargs: P.kwargs) -> 
     >>> sum(stage.calls for stage in plan.stages)
     12
     """
-    if not callable(verb):
-        fix = f"Give it with its arguments: dry_run(sightline.{verb if verb in sightline.VERBS else 'make'}, …)."
-        raise UserError(f"dry_run takes a function, not {verb!r:.60}.", fix)
+    given: object = verb
+    if not callable(given):
+        fix = f"Give it with its arguments: dry_run(sightline.{given if given in sightline.VERBS else 'make'}, …)."
+        raise UserError(f"dry_run takes a function, not {given!r:.60}.", fix)
     session = _session_of(verb, kwargs)
     name = getattr(verb, "__name__", str(verb))
     if not getattr(verb, "priced", False):

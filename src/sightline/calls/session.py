@@ -110,6 +110,10 @@ class Session:
         seed: int | None = None,
         config_path: PathLike | None = None,
     ) -> None:
+        if engine != "local":
+            from sightline.engine.cluster import EngineChoice
+
+            EngineChoice.parse(engine)
         given: dict[str, Any] = {"base_url": base_url, "local_only": local_only, "fresh": fresh}
         if budget is not None:
             given["budget"] = _budget(budget)
@@ -120,7 +124,7 @@ class Session:
             "workspace": default_workspace() if workspace is None else as_path(workspace, "a workspace"),
             "config": _config(config),
             "calls": replace(calls or CallOptions(), **changes),
-            "engine": _engine(engine),
+            "engine": engine,
             "seed": seed,
             "config_path": _config_path(config, config_path),
             "_resources": None,
@@ -252,14 +256,6 @@ def _config_path(config: Config | PathLike | None, path: PathLike | None) -> Pat
         return Path(path or DEFAULT_FILE).expanduser()
     given = path if isinstance(config, Config) else config
     return None if given is None else Path(given).expanduser()
-
-
-def _engine(given: str) -> str:
-    if given != "local":
-        from sightline.engine.cluster import EngineChoice
-
-        EngineChoice.parse(given)
-    return given
 
 
 def _budget(given: str | float | BudgetLike) -> BudgetLike:

@@ -46,8 +46,6 @@ DEFAULT_METRICS: Mapping[TaskKind, tuple[str, ...]] = {
     "choose": ("accuracy",),
     "describe": ("rouge-1", "rouge-l", "jaccard", "overlap", "tfidf"),
 }
-_LOOKED_AT = 50
-"""Predictions whose ids are held against the benchmark."""
 DIRECT_RETRIEVAL = tuple(f"{metric}@{k}" for metric in ("map_min", "recall", "ndcg") for k in (1, 3, 5, 10))
 """How DISBench reports retrievers, beside the metrics of sets."""
 _USUAL_DEPTH = 10
@@ -297,7 +295,7 @@ def _undefined(rows: Iterable[TaskScore]) -> dict[str, int]:
 def _unknown_pictures(benchmark: Benchmark, run: Run) -> tuple[str, ...]:
     """That ids are not those of the benchmark, as far as the first predictions show."""
     known = benchmark.corpus.pictures
-    said = (one.prediction for one in islice(run.attempts, _LOOKED_AT))
+    said = (one.prediction for one in islice(run.attempts, 50))
     named = [id_ for one in said if isinstance(one, Ranking | PictureSet) for id_ in one.pictures]
     strange = [id_ for id_ in named if id_ not in known]
     if not known or not strange:

@@ -211,7 +211,7 @@ class ScoreWarning:
     fix: str
 
 
-@dataclass(frozen=True, slots=True)
+@dataclass(frozen=True, slots=True, repr=False)
 class Estimate:
     """A mean over `n` tasks with its interval; failures count as zero in `mean` and are left out of `answered`."""
 
@@ -242,6 +242,9 @@ class Estimate:
 
     def __str__(self) -> str:
         return format(self)
+
+    def __repr__(self) -> str:
+        return f"<Estimate: {self}, n = {self.n:,}>"
 
     def __format__(self, spec: str) -> str:
         """`0.873 [0.812, 0.901]`, each number by `spec` (three decimals); a dash where there was nothing to measure."""
