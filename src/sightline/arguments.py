@@ -8,10 +8,10 @@ import os
 import re
 from collections.abc import Callable, Collection, Iterable, Mapping
 from functools import cache, wraps
-from inspect import Parameter, formatannotation, isfunction, signature
+from inspect import formatannotation, isfunction, signature
 from numbers import Integral, Real
 from reprlib import repr as short_repr
-from types import NoneType, UnionType
+from types import NoneType, SimpleNamespace, UnionType
 from typing import Any, Literal, ParamSpec, TypeVar, Union, get_args, get_origin, get_type_hints
 
 import sightline
@@ -31,12 +31,12 @@ def checked(function: Callable[P, R]) -> Callable[P, R]:
     @wraps(function)
     def call(*args: P.args, **kwargs: P.kwargs) -> R:
         try:
-            given = signature(function).bind(*args, **kwargs).arguments
+            given = _signature(function).bind(*args, **kwargs).arguments
         except TypeError:  # The call itself says which parameter is missing, or that there is no such one.
             given = {}
-        for name, hint in _hints(function).items():
-            if name in given and not _fits(given[name], hint):
-                raise _refusal(function, name, hint, given[name])
+        for name, value in given.items():
+            if not _fits(value, hint := _hint(function, name)):
+                raise _refusal(function, name, hint, value)
         require_at_least(1, limit=given.get("limit"))
         require_at_least(0, seed=given.get("seed"))
         return function(*args, **kwargs)
@@ -52,22 +52,23 @@ def _refusal(function: Callable[..., object], name: str, hint: Any, value: objec
     )
 
 
-@cache
-def _hints(function: Callable[..., object]) -> Mapping[str, Any]:
-    """What each parameter takes; which folder, which words and which metrics is left to the function: it can say more.
+_signature = cache(signature)
 
-    Names that are imported for type checkers only are looked up among the public ones.
-    """
-    hints = get_type_hints(function, localns=_Names(getattr(function, "__globals__", {})))
-    left = {
-        name
-        for name, one in signature(function).parameters.items()
-        if name == "metrics" or (one.kind is not Parameter.KEYWORD_ONLY and "os.PathLike" in str(hints.get(name)))
-    }
-    return {name: hint for name, hint in hints.items() if name not in {"return", *left}}
+
+@cache
+def _hint(function: Callable[..., object], name: str) -> Any:
+    """What a parameter takes; which folder, which words and which metrics is left to the function: it can say more."""
+    one = _signature(function).parameters[name]
+    if name == "metrics" or one.annotation is one.empty:
+        return Any
+    alone = SimpleNamespace(__annotations__={name: one.annotation})  # What is not given need not be imported.
+    hint = get_type_hints(alone, localns=_Names(getattr(function, "__globals__", {})))[name]
+    return hint if one.kind is one.KEYWORD_ONLY or "os.PathLike" not in str(hint) else Any
 
 
 class _Names(dict[str, Any]):
+    """With those that are imported for type checkers only, as far as they are public."""
+
     def __missing__(self, name: str) -> Any:
         if name == "PathLike":
             return str | os.PathLike[str]
